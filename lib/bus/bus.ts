@@ -1,0 +1,50 @@
+import type { CallFailure } from '../protocol/wire/failures.ts'
+import type { AccountId, ConnectionId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { Cell, CellRef, MachineRow, Message, RowRef, SessionRow } from '../store/store.ts'
+
+export type Topic = string & { readonly __is: 'Topic' }
+
+/** Who sees an event besides the apps of the account: nobody, or the connections scoped to one row. */
+export type Audience = 'apps' | RowRef
+
+/** A change that is stored. `clock` is the account's update seq of its last update. */
+export type Change =
+  | { type: 'session-opened'; session: SessionRow }
+  | { type: 'machine-opened'; machine: MachineRow }
+  | { type: 'row-removed'; row: RowRef }
+  | { type: 'cell-written'; cell: CellRef; now: Cell }
+  | { type: 'messages-added'; session: SessionId; messages: Message[] }
+
+/** What is true now and nowhere stored. */
+export type Signal =
+  | { type: 'presence'; row: RowRef; active: boolean; at: number; thinking: boolean }
+  | { type: 'partial'; session: SessionId; partial: Sealed }
+
+export type BusEvent =
+  | { type: 'change'; clock: number; at: number; skip: ConnectionId | undefined; audience: Audience; change: Change }
+  | { type: 'signal'; audience: Audience; skip: ConnectionId | undefined; signal: Signal }
+  | { type: 'token-revoked'; token: TokenId }
+  /** A connection registered for a method: older registrations are over, waiting callers ask again. */
+  | { type: 'callee-here'; method: string; connection: ConnectionId }
+  | { type: 'call'; id: string; replyTo: Topic; from: ConnectionId | undefined; method: string; params: Sealed; until: number }
+  /** The callee has the call; from now on only its answer or its end is waited for. */
+  | { type: 'call-taken'; id: string }
+  | { type: 'call-dropped'; id: string }
+  | { type: 'call-answered'; id: string; result: { ok: true; value: Sealed } | { ok: false; why: CallFailure } }
+
+/** Everything about one account travels on its topic; each instance has one more to be answered on. */
+export function accountTopic(account: AccountId): Topic {
+  return `account:${account}` as Topic
+}
+export function instanceTopic(instance: string): Topic {
+  return `instance:${instance}` as Topic
+}
+
+/** At most once; ordered per publisher and topic; the publisher's own instance hears its events too. */
+export interface Bus {
+  /** Never rejects and never waits; connections of this instance have the frame before it returns. */
+  publish(topic: Topic, event: BusEvent): void
+  /** Once resolved, nothing published later is missed while the bus is connected. */
+  subscribe(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}

@@ -1,0 +1,11 @@
+import { z } from 'zod'
+import { machineId, sealed, sessionId, time } from './ids.ts'
+
+/** What is true now and not kept: presence, and text that still grows. The frame of the `ephemeral` event. */
+export const ephemeral = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('activity'), id: sessionId, active: z.boolean(), activeAt: time, thinking: z.boolean() }),
+  z.object({ type: z.literal('machine-activity'), id: machineId, active: z.boolean(), activeAt: time }),
+  z.object({ type: z.literal('partial'), sid: sessionId, partial: sealed })
+])
+
+export type Ephemeral = z.infer<typeof ephemeral>

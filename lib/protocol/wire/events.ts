@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { localId, machineId, sealed, sessionId, time, version } from './ids.ts'
+
+const rpcMethod = z.string().min(1).max(4096)
+
+/** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
+export const events = {
+  ping: event(z.unknown(), z.object({}), 'Answered once everything sent before it was taken in.'),
+  'update-metadata': event(
+    z.object({ sid: sessionId, metadata: sealed, expectedVersion: version }),
+    cellAck('metadata', sealed),
+    'Replaces the metadata of a session over the expected version.'
+  ),
+  'update-state': event(
+    z.object({ sid: sessionId, agentState: sealed.nullable(), expectedVersion: version }),
+    cellAck('agentState', sealed.nullable()),
+    'Replaces the agent state of a session over the expected version.'
+  ),
+  'session-alive': event(
+    z.object({ sid: sessionId, time, thinking: z.boolean().nullish(), mode: z.string().max(64).nullish() }),
+    z.undefined(),
+    'The session lives, and whether its agent is at work.'
+  ),
+  'session-end': event(z.object({ sid: sessionId, time }), z.undefined(), 'The session has ended.'),
+  message: event(
+    z.object({ sid: sessionId, message: sealed, localId: localId.nullish() }),
+    z.undefined(),
+    'Stores one message; everybody but the sender hears of it.'
+  ),
+  'machine-alive': event(z.object({ machineId, time }), z.undefined(), 'The machine lives.'),
+  'machine-update-metadata': event(
+    z.object({ machineId, metadata: sealed, expectedVersion: version }),
+    cellAck('metadata', sealed),
+    'Replaces the metadata of a machine over the expected version.'
+  ),
+  'machine-update-state': event(
+    z.object({ machineId, daemonState: sealed.nullable(), expectedVersion: version }),
+    cellAck('daemonState', sealed.nullable()),
+    'Replaces the daemon state of a machine over the expected version.'
+  ),
+  'rpc-register': event(z.object({ method: rpcMethod }), z.undefined(), 'This connection answers calls of the method from now on.'),
+  'rpc-unregister': event(z.object({ method: rpcMethod }), z.undefined(), 'This connection no longer answers calls of the method.'),
+  'rpc-call': event(
+    z.object({ method: rpcMethod, params: sealed }),
+    z.union([z.object({ ok: z.literal(true), result: sealed }), z.object({ ok: z.literal(false), error: z.string() })]),
+    'Calls a method that another connection of the account answers.'
+  ),
+  'app-state': event(z.object({ state: z.string().max(64) }), z.undefined(), 'Whether a person looks at this app.'),
+  partial: event(
+    z.object({ sid: sessionId, partial: sealed }),
+    z.undefined(),
+    'Text that is still growing, handed on to those who look and never stored.',
+    true
+  )
+} as const
+
+export type ClientEvent = keyof typeof events
+export type PayloadOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['payload']>
+export type AckOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['ack']>
+
+/** What the handler of a call hears, with an acknowledgement that carries its sealed answer. */
+export const rpcRequest = z.object({ method: rpcMethod, params: sealed })
+export const rpcRegistered = z.object({ method: rpcMethod })
+export const rpcError = z.object({ type: z.enum(['register', 'unregister']), error: z.string() })
+
+function event<Payload extends z.ZodType, Ack extends z.ZodType>(payload: Payload, ack: Ack, about: string, ours = false) {
+  return { payload, ack, about, ours }
+}
+
+function cellAck<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {
+  const current = z.object({ version, ...fieldOf(field, value) })
+  return z.union([
+    current.extend({ result: z.literal('success') }),
+    current.extend({ result: z.literal('version-mismatch') }),
+    z.object({ result: z.literal('error'), message: z.string().optional() })
+  ])
+}
+
+function fieldOf<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {
+  // A computed key widens to `string`; this says again which key it is.
+  return { [field]: value } as Record<Field, Value>
+}

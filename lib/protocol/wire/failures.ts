@@ -1,0 +1,58 @@
+/**
+ * Every refusal a caller can understand. `status` is the HTTP status; `says` is what the wire carries, word for word
+ * where existing clients or their documents know the text; `retry` tells whether the same request may succeed later.
+ */
+export const failures = {
+  'no-token': { status: 401, retry: false, says: 'Missing authorization header' },
+  'bad-token': { status: 401, retry: false, says: 'Invalid token' },
+  'bad-signature': { status: 401, retry: false, says: 'Invalid signature' },
+  'bad-public-key': { status: 401, retry: false, says: 'Invalid public key' },
+  'setup-code-required': { status: 403, retry: false, says: 'setup-code-required' },
+  'setup-locked': { status: 429, retry: true, says: 'Too many wrong setup codes. Try again in a minute.' },
+  'signup-closed': { status: 403, retry: false, says: 'This server takes no new accounts.' },
+  'pairing-not-found': { status: 404, retry: false, says: 'Request not found' },
+  'pairing-answered': { status: 409, retry: false, says: 'Request was answered before' },
+  'pairing-over': { status: 410, retry: false, says: 'Request has ended' },
+  'session-not-found': { status: 404, retry: false, says: 'Session not found' },
+  'session-full': { status: 409, retry: false, says: 'Session has no message numbers left' },
+  'machine-not-found': { status: 404, retry: false, says: 'Machine not found' },
+  'token-not-found': { status: 404, retry: false, says: 'Token not found' },
+  'body-too-large': { status: 413, retry: false, says: 'Payload Too Large' },
+  'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
+  'bad-input': { status: 400, retry: false, says: 'Error' },
+  'storage-full': { status: 507, retry: true, says: 'The server has no room left' },
+  'storage-failed': { status: 503, retry: true, says: 'The server cannot store anything now' },
+  internal: { status: 500, retry: true, says: 'Internal Server Error' }
+} as const satisfies Record<string, { status: number; retry: boolean; says: string }>
+
+export type FailureCode = keyof typeof failures
+
+/** Why a call got no answer; the text is the `error` of its acknowledgement. */
+export const callFailures = {
+  'no-method': 'Invalid parameters: method is required',
+  'not-available': 'RPC method not available',
+  'same-connection': 'Cannot call RPC on the same socket',
+  'callee-gone': 'RPC target disconnected',
+  'timed-out': 'operation has timed out',
+  internal: 'Internal error'
+} as const
+
+export type CallFailure = keyof typeof callFailures
+
+/** Thrown by actions; the edge turns it into a status, a close code or a failed acknowledgement. */
+export class Failure extends Error {
+  readonly code: FailureCode
+  /** For `bad-input`: where and why, never the value itself. */
+  readonly detail: string | undefined
+
+  constructor(code: FailureCode, detail?: string) {
+    super(failures[code].says)
+    this.name = 'Failure'
+    this.code = code
+    this.detail = detail
+  }
+}
+
+export function failure(code: FailureCode, detail?: string): Failure {
+  return new Failure(code, detail)
+}

@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+const id = (most: number) => z.string().min(1).max(most).refine(isWellFormed, 'not well-formed text')
+
+export const accountId = id(64).brand<'AccountId'>()
+export const sessionId = id(64).brand<'SessionId'>()
+/** Chosen by the machine itself, unique within its account. */
+export const machineId = id(200).brand<'MachineId'>()
+/** Chosen by the sender of a message, unique within its session for ever. */
+export const localId = id(200).brand<'LocalId'>()
+export const tokenId = id(64).brand<'TokenId'>()
+/** The Socket.IO id of one live connection, given out when it is accepted. */
+export const connectionId = id(64).brand<'ConnectionId'>()
+
+/** Opaque text that only wrapper and app can open; kept and handed on as it came. */
+export const sealed = z
+  .string()
+  .max(32 * 1024 * 1024)
+  .refine(isWellFormed, 'not well-formed text')
+  .brand<'Sealed'>()
+
+export const seq = z.int().min(0).max(2_147_483_646)
+export const version = z.int().min(0)
+/** Milliseconds since 1970. */
+export const time = z.number().min(0).max(8.64e15)
+
+export type AccountId = z.infer<typeof accountId>
+export type SessionId = z.infer<typeof sessionId>
+export type MachineId = z.infer<typeof machineId>
+export type LocalId = z.infer<typeof localId>
+export type TokenId = z.infer<typeof tokenId>
+export type ConnectionId = z.infer<typeof connectionId>
+export type Sealed = z.infer<typeof sealed>
+
+function isWellFormed(text: string): boolean {
+  return text.isWellFormed()
+}

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { accountId, machineId, sealed, sessionId, time, version } from './ids.ts'
+import { machineRecord, messageRecord, sessionRecord } from './records.ts'
+
+const sealedCell = z.object({ value: sealed, version })
+const openCell = z.object({ value: sealed.nullable(), version })
+
+/** What changed for good. An unknown kind is dropped by every client, so new ones can be added. */
+export const updateBody = z.discriminatedUnion('t', [
+  z.object({ t: z.literal('new-session'), ...sessionRecord.shape }),
+  z.object({ t: z.literal('update-session'), id: sessionId, metadata: sealedCell.optional(), agentState: openCell.optional() }),
+  z.object({ t: z.literal('delete-session'), sid: sessionId }),
+  z.object({ t: z.literal('new-message'), sid: sessionId, message: messageRecord }),
+  z.object({ t: z.literal('new-machine'), machineId, seq: z.int(), ...machineRecord.omit({ id: true }).shape }),
+  z.object({ t: z.literal('update-machine'), machineId, metadata: sealedCell.optional(), daemonState: openCell.optional() }),
+  z.object({ t: z.literal('delete-machine'), machineId }),
+  z.object({ t: z.literal('update-account'), id: accountId, settings: openCell.optional() })
+])
+
+/** The frame of the `update` event. `seq` rises by one with each change of the account. */
+export const update = z.object({ id: z.string(), seq: z.int(), body: updateBody, createdAt: time })
+
+export type UpdateBody = z.infer<typeof updateBody>
+export type Update = z.infer<typeof update>

@@ -1,0 +1,218 @@
+import type { AccountId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+
+export interface Cell {
+  version: number
+  value: Sealed | null
+}
+
+export interface SessionRow {
+  id: SessionId
+  metadata: Cell
+  agentState: Cell
+  dataKey: Sealed | null
+  lastSeq: number
+  active: boolean
+  /** Milliseconds since 1970, like every time here. */
+  activeAt: number
+  createdAt: number
+  updatedAt: number
+}
+
+export interface MachineRow {
+  id: MachineId
+  metadata: Cell
+  daemonState: Cell
+  dataKey: Sealed | null
+  active: boolean
+  activeAt: number
+  createdAt: number
+  updatedAt: number
+}
+
+export interface MessageDraft {
+  /** Null only for senders that give no name; such a message is never recognised as a repeat. */
+  localId: LocalId | null
+  sealed: Sealed
+}
+
+export interface Message extends MessageDraft {
+  seq: number
+  createdAt: number
+}
+
+export type RowRef = { of: 'session'; id: SessionId } | { of: 'machine'; id: MachineId }
+export type CellRef =
+  | { of: 'session'; id: SessionId; name: 'metadata' | 'agentState' }
+  | { of: 'machine'; id: MachineId; name: 'metadata' | 'daemonState' }
+  | { of: 'account'; name: 'settings' }
+
+/** `clock` is the account's update seq after the change; a change that makes several updates ends with the last one. */
+export interface Written {
+  written: true
+  version: number
+  clock: number
+}
+export interface Conflict {
+  written: false
+  current: Cell
+}
+/** `messages` answers the drafts in ascending seq; `added` are those stored by this call, their clocks ending with `clock`. */
+export interface Appended {
+  messages: Message[]
+  added: Message[]
+  clock: number
+}
+export interface Page {
+  messages: Message[]
+  more: boolean
+}
+
+export type TokenKind = 'account' | 'terminal' | 'device'
+export interface TokenDraft {
+  id: TokenId
+  /** SHA-256 of the token, base64url; the token itself is never stored. */
+  hash: string
+  kind: TokenKind
+  label: string
+  createdAt: number
+}
+export interface TokenRow {
+  id: TokenId
+  kind: TokenKind
+  label: string
+  createdAt: number
+  lastUsedAt: number
+}
+export interface Bearer {
+  account: AccountId
+  token: TokenId
+  kind: TokenKind
+}
+
+export interface SignIn {
+  /** Upper-case hex of the Ed25519 public key. */
+  publicKey: string
+  /** SHA-256 over key and challenge bytes, base64url; a second use is refused for ever. */
+  challengeHash: string
+  /** What to do with a key nobody has signed in with before. */
+  create: 'never' | 'if-first' | 'always'
+  /** Becomes the account's id if it is created. */
+  newAccount: AccountId
+  /** A function because the token names its account. */
+  token: (account: AccountId) => TokenDraft
+  now: number
+}
+export type SignedIn =
+  | { result: 'signed-in'; account: AccountId; created: boolean }
+  | { result: 'challenge-used' }
+  | { result: 'unknown-key' }
+
+export type PairingKind = 'terminal' | 'device'
+export interface PairingPoll {
+  kind: PairingKind
+  /** base64 of the asker's X25519 public key. */
+  publicKey: string
+  supportsV2: boolean
+  /** Network prefix of the asker; only the creator's prefix is handed the answer. */
+  from: string
+  expiresAt: number
+  now: number
+  token: (account: AccountId) => TokenDraft
+}
+export type PairingPolled = { state: 'waiting' } | { state: 'delivered'; account: AccountId; response: string } | { state: 'over' }
+export interface PairingAnswer {
+  kind: PairingKind
+  publicKey: string
+  response: string
+  account: AccountId
+  now: number
+}
+export interface PairingStatus {
+  status: 'unknown' | 'waiting' | 'answered' | 'over'
+  supportsV2: boolean
+}
+
+export interface PushTokenRow {
+  id: string
+  token: string
+  createdAt: number
+  updatedAt: number
+}
+
+/** A write the store refused because the disk has no room; nothing of it was kept and the store goes on. */
+export class StoreFull extends Error {}
+/** The store can no longer promise anything; the process must end and recover at its next start. */
+export class StoreBroken extends Error {}
+
+/**
+ * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
+ * readable before. Rows of another account are never read or changed: to a caller they are missing.
+ */
+export interface Store {
+  /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal spends nothing but a used challenge. */
+  signIn(ask: SignIn): Promise<SignedIn>
+  hasAccounts(): Promise<boolean>
+  accountCreatedAt(account: AccountId): Promise<number | 'missing'>
+
+  findBearer(tokenHash: string): Promise<Bearer | 'missing'>
+  listTokens(account: AccountId): Promise<TokenRow[]>
+  /** From the moment this resolves the token's hash is unknown. */
+  revokeToken(account: AccountId, token: TokenId): Promise<'revoked' | 'missing'>
+  /** Last-used times, coarse and best effort. */
+  markTokensUsed(marks: readonly { token: TokenId; at: number }[]): Promise<void>
+
+  /** Creates the request when the key is new. Delivers the answer once, storing its token in the same transaction, then keeps only that it is over. */
+  pollPairing(ask: PairingPoll): Promise<PairingPolled>
+  readPairing(kind: PairingKind, publicKey: string, now: number): Promise<PairingStatus>
+  /** The same account may repeat the same bytes; anything else finds the request answered. */
+  answerPairing(answer: PairingAnswer): Promise<'answered' | 'answered-before' | 'unknown'>
+  /** Forgets requests that ended more than a day ago. */
+  sweepPairings(now: number): Promise<void>
+
+  /** The same tag on the same account always names the same session, which a repeat returns unchanged. */
+  openSession(
+    account: AccountId,
+    draft: { id: SessionId; tag: string; metadata: Sealed; agentState: Sealed | null; dataKey: Sealed | null; now: number }
+  ): Promise<{ session: SessionRow; created: boolean; clock: number }>
+  listSessions(account: AccountId, limit: number): Promise<SessionRow[]>
+  findSession(account: AccountId, session: SessionId): Promise<SessionRow | 'missing'>
+
+  /** Metadata starts at version 1, the daemon state at 1 when given, else 0. A creation moves the clock by two. */
+  openMachine(
+    account: AccountId,
+    draft: { id: MachineId; metadata: Sealed; daemonState: Sealed | null; dataKey: Sealed | null; now: number }
+  ): Promise<{ machine: MachineRow; created: boolean; clock: number }>
+  listMachines(account: AccountId): Promise<MachineRow[]>
+  findMachine(account: AccountId, machine: MachineId): Promise<MachineRow | 'missing'>
+  /** A session goes with its messages; a machine leaves its sessions. */
+  remove(account: AccountId, row: RowRef): Promise<{ clock: number } | 'missing'>
+
+  readSettings(account: AccountId): Promise<Cell>
+  /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
+  writeCell(account: AccountId, cell: CellRef, expected: number, value: Sealed | null, now: number): Promise<Written | Conflict | 'missing'>
+
+  /** Stores each draft at most once per localId and numbers the new ones without gaps, in the order given. `full`: no seq below 2^31 - 1 is left. */
+  appendMessages(
+    account: AccountId,
+    session: SessionId,
+    drafts: readonly MessageDraft[],
+    now: number
+  ): Promise<Appended | 'missing' | 'full'>
+  /** `after`: ascending; `before`: descending. Exactly one of them. */
+  readMessages(
+    account: AccountId,
+    session: SessionId,
+    page: { after: number; limit: number } | { before: number; limit: number }
+  ): Promise<Page | 'missing'>
+
+  /** Presence; best effort, does not move the clock. A row of another account, or none, is passed over. */
+  markActive(marks: readonly { account: AccountId; row: RowRef; active: boolean; at: number }[]): Promise<void>
+  /** Marks rows without a sign of life since `before` as inactive and returns them. */
+  sweepActive(before: number): Promise<{ account: AccountId; row: RowRef; activeAt: number }[]>
+
+  addPushToken(account: AccountId, push: { id: string; token: string; now: number }): Promise<void>
+  listPushTokens(account: AccountId): Promise<PushTokenRow[]>
+  removePushToken(account: AccountId, token: string): Promise<void>
+
+  close(): Promise<void>
+}
