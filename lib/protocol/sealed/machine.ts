@@ -1,0 +1,20 @@
+import { z } from 'zod'
+
+/** What a machine tells about itself; the first five are required by existing apps. */
+export const machineMetadata = z.looseObject({
+  host: z.string(),
+  platform: z.string(),
+  happyCliVersion: z.string(),
+  homeDir: z.string(),
+  happyHomeDir: z.string(),
+  displayName: z.string().optional()
+})
+
+export const daemonState = z.looseObject({
+  status: z.string(),
+  pid: z.number().optional(),
+  startedAt: z.number().optional()
+})
+
+export type MachineMetadata = z.infer<typeof machineMetadata>
+export type DaemonState = z.infer<typeof daemonState>
