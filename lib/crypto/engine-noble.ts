@@ -1,0 +1,123 @@
+import { hsalsa, xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
+import { ed25519, x25519 } from '@noble/curves/ed25519.js'
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
+import { randomBytes } from '@noble/hashes/utils.js'
+import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
+
+export const engine: Engine = {
+  randomBytes: length => randomBytes(length),
+  sha256: message => sha256(message),
+  sha512: message => sha512(message),
+
+  signSeedKeypair(seed) {
+    expectLength('seed', seed, keyLength)
+    const publicKey = ed25519.getPublicKey(seed)
+    const secretKey = new Uint8Array(2 * keyLength)
+    secretKey.set(seed)
+    secretKey.set(publicKey, keyLength)
+    return { publicKey, secretKey }
+  },
+  signDetached(message, secretKey) {
+    expectLength('secretKey', secretKey, 2 * keyLength)
+    return ed25519.sign(message, secretKey.subarray(0, keyLength))
+  },
+  verifyDetached(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== keyLength) return false
+    return verifyWithoutCofactor(signature, message, publicKey)
+  },
+
+  boxSeedKeypair(seed) {
+    expectLength('seed', seed, keyLength)
+    return boxKeypairOf(sha512(seed).slice(0, keyLength))
+  },
+  boxKeypair: () => boxKeypairOf(randomBytes(keyLength)),
+  boxPublicKey(secretKey) {
+    expectLength('secretKey', secretKey, keyLength)
+    return x25519.getPublicKey(secretKey)
+  },
+  boxEasy(message, nonce, theirPublicKey, mySecretKey) {
+    expectLength('nonce', nonce, boxNonceLength)
+    return xsalsa20poly1305(sharedKey(theirPublicKey, mySecretKey), nonce).encrypt(message)
+  },
+  boxOpenEasy(sealed, nonce, theirPublicKey, mySecretKey) {
+    expectLength('nonce', nonce, boxNonceLength)
+    expectLength('theirPublicKey', theirPublicKey, keyLength)
+    expectLength('mySecretKey', mySecretKey, keyLength)
+    if (sealed.length < macLength) return undefined
+    return unlessThrown(() => xsalsa20poly1305(sharedKey(theirPublicKey, mySecretKey), nonce).decrypt(sealed))
+  },
+
+  secretboxEasy(message, nonce, key) {
+    expectLength('nonce', nonce, boxNonceLength)
+    expectLength('key', key, keyLength)
+    return xsalsa20poly1305(key, nonce).encrypt(message)
+  },
+  secretboxOpenEasy(sealed, nonce, key) {
+    expectLength('nonce', nonce, boxNonceLength)
+    expectLength('key', key, keyLength)
+    if (sealed.length < macLength) return undefined
+    return unlessThrown(() => xsalsa20poly1305(key, nonce).decrypt(sealed))
+  }
+}
+
+export const ready: Promise<void> = Promise.resolve()
+
+function boxKeypairOf(secretKey: Bytes) {
+  return { publicKey: x25519.getPublicKey(secretKey), secretKey }
+}
+
+/** crypto_box_beforenm: HSalsa20 over the X25519 point with a nonce of zeros. */
+function sharedKey(theirPublicKey: Uint8Array, mySecretKey: Uint8Array): Bytes {
+  expectLength('theirPublicKey', theirPublicKey, keyLength)
+  expectLength('mySecretKey', mySecretKey, keyLength)
+  const point = x25519.getSharedSecret(mySecretKey, theirPublicKey)
+  const key = new Uint32Array(8)
+  hsalsa(sigma, words(point), new Uint32Array(4), key)
+  return bytesOf(key)
+}
+
+// "expand 32-byte k"
+const sigma = Uint32Array.of(0x61707865, 0x3320646e, 0x79622d32, 0x6b206574)
+
+function words(bytes: Uint8Array): Uint32Array {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  return Uint32Array.from({ length: bytes.length / 4 }, (_, index) => view.getUint32(4 * index, true))
+}
+
+function bytesOf(numbers: Uint32Array): Bytes {
+  const bytes = new Uint8Array(4 * numbers.length)
+  const view = new DataView(bytes.buffer)
+  numbers.forEach((number, index) => {
+    view.setUint32(4 * index, number, true)
+  })
+  return bytes
+}
+
+// ed25519.verify multiplies by the cofactor and so accepts keys and signatures with a torsion part, which libsodium refuses.
+// An account must not exist in one engine only, hence the same equation here: R is the encoding of S·B − k·A.
+function verifyWithoutCofactor(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+  try {
+    const { Point } = ed25519
+    const key = Point.fromBytes(publicKey)
+    const r = signature.subarray(0, keyLength)
+    if (key.isSmallOrder() || Point.fromBytes(r).isSmallOrder()) return false
+    const s = littleEndian(signature.subarray(keyLength))
+    const k = Point.Fn.create(littleEndian(sha512.create().update(r).update(publicKey).update(message).digest()))
+    const recomputed = Point.BASE.multiplyUnsafe(s).subtract(key.multiplyUnsafe(k)).toBytes()
+    return recomputed.every((byte, index) => byte === r[index])
+  } catch {
+    return false
+  }
+}
+
+function littleEndian(bytes: Uint8Array): bigint {
+  return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n)
+}
+
+function unlessThrown(open: () => Bytes): Bytes | undefined {
+  try {
+    return open()
+  } catch {
+    return undefined
+  }
+}

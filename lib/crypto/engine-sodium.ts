@@ -1,0 +1,80 @@
+import sodium from 'libsodium-wrappers'
+import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
+
+export const engine: Engine = {
+  randomBytes: length => owned(sodium.randombytes_buf(length)),
+  sha256: message => owned(sodium.crypto_hash_sha256(message)),
+  sha512: message => owned(sodium.crypto_hash_sha512(message)),
+
+  signSeedKeypair(seed) {
+    expectLength('seed', seed, keyLength)
+    return keypair(sodium.crypto_sign_seed_keypair(seed))
+  },
+  signDetached(message, secretKey) {
+    expectLength('secretKey', secretKey, 2 * keyLength)
+    return owned(sodium.crypto_sign_detached(message, secretKey))
+  },
+  verifyDetached(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== keyLength) return false
+    return sodium.crypto_sign_verify_detached(signature, message, publicKey)
+  },
+
+  boxSeedKeypair(seed) {
+    expectLength('seed', seed, keyLength)
+    return keypair(sodium.crypto_box_seed_keypair(seed))
+  },
+  boxKeypair: () => keypair(sodium.crypto_box_keypair()),
+  boxPublicKey(secretKey) {
+    expectLength('secretKey', secretKey, keyLength)
+    return owned(sodium.crypto_scalarmult_base(secretKey))
+  },
+  boxEasy(message, nonce, theirPublicKey, mySecretKey) {
+    expectBoxLengths(nonce, theirPublicKey, mySecretKey)
+    return owned(sodium.crypto_box_easy(message, nonce, theirPublicKey, mySecretKey))
+  },
+  boxOpenEasy(sealed, nonce, theirPublicKey, mySecretKey) {
+    expectBoxLengths(nonce, theirPublicKey, mySecretKey)
+    if (sealed.length < macLength) return undefined
+    return unlessThrown(() => sodium.crypto_box_open_easy(sealed, nonce, theirPublicKey, mySecretKey))
+  },
+
+  secretboxEasy(message, nonce, key) {
+    expectLength('nonce', nonce, boxNonceLength)
+    expectLength('key', key, keyLength)
+    return owned(sodium.crypto_secretbox_easy(message, nonce, key))
+  },
+  secretboxOpenEasy(sealed, nonce, key) {
+    expectLength('nonce', nonce, boxNonceLength)
+    expectLength('key', key, keyLength)
+    if (sealed.length < macLength) return undefined
+    return unlessThrown(() => sodium.crypto_secretbox_open_easy(sealed, nonce, key))
+  }
+}
+
+export const ready: Promise<void> = sodium.ready
+
+function expectBoxLengths(nonce: Uint8Array, publicKey: Uint8Array, secretKey: Uint8Array): void {
+  expectLength('nonce', nonce, boxNonceLength)
+  expectLength('theirPublicKey', publicKey, keyLength)
+  expectLength('mySecretKey', secretKey, keyLength)
+}
+
+// libsodium throws when a MAC does not fit; with the lengths checked before, that is the only reason left.
+function unlessThrown(open: () => Uint8Array): Bytes | undefined {
+  try {
+    return owned(open())
+  } catch {
+    return undefined
+  }
+}
+
+function keypair(pair: { publicKey: Uint8Array; privateKey: Uint8Array }) {
+  return { publicKey: owned(pair.publicKey), secretKey: owned(pair.privateKey) }
+}
+
+// libsodium copies its results out of the WebAssembly memory, which its types do not say. A view that were still inside would change under us.
+function owned(bytes: Uint8Array): Bytes {
+  const { buffer } = bytes
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === bytes.length) return new Uint8Array(buffer)
+  return new Uint8Array(bytes)
+}

@@ -1,0 +1,47 @@
+/** Bytes in memory of their own, as every function here returns them; `fetch`, `Blob` and WebSockets accept them as they are. */
+export type Bytes = Uint8Array<ArrayBuffer>
+
+export type RandomBytes = (length: number) => Bytes
+
+export interface Keypair {
+  publicKey: Bytes
+  secretKey: Bytes
+}
+
+/**
+ * The primitives of libsodium that the wire needs, the same in Node and in the browser. Every function is synchronous and is called only
+ * after `cryptoReady()`. A key, seed or nonce of the wrong length is a bug of the caller and throws a RangeError; bytes that do
+ * not open or verify are an answer (`undefined`, `false`).
+ */
+export interface Engine {
+  randomBytes: RandomBytes
+  sha256(message: Uint8Array): Bytes
+  sha512(message: Uint8Array): Bytes
+
+  /** Ed25519 from a seed of 32 bytes; the secret key is seed ‖ public key, 64 bytes. */
+  signSeedKeypair(seed: Uint8Array): Keypair
+  signDetached(message: Uint8Array, secretKey: Uint8Array): Bytes
+  /** Without the cofactor, like libsodium: the recomputed R has the very bytes of the signature. For what a server believes, see `verifySignature`. */
+  verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
+
+  /** X25519; the secret key is the first half of SHA-512(seed). */
+  boxSeedKeypair(seed: Uint8Array): Keypair
+  boxKeypair(): Keypair
+  boxPublicKey(secretKey: Uint8Array): Bytes
+  /** MAC(16) ‖ ciphertext. Throws when `theirPublicKey` is a point of small order, with which no secret can be shared. */
+  boxEasy(message: Uint8Array, nonce: Uint8Array, theirPublicKey: Uint8Array, mySecretKey: Uint8Array): Bytes
+  boxOpenEasy(sealed: Uint8Array, nonce: Uint8Array, theirPublicKey: Uint8Array, mySecretKey: Uint8Array): Bytes | undefined
+
+  /** MAC(16) ‖ ciphertext, XSalsa20-Poly1305. */
+  secretboxEasy(message: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes
+  secretboxOpenEasy(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes | undefined
+}
+
+export const keyLength = 32
+export const boxNonceLength = 24
+export const macLength = 16
+
+/** Throws a RangeError naming the argument; keys and nonces never appear in the message. */
+export function expectLength(name: string, bytes: Uint8Array, length: number): void {
+  if (bytes.length !== length) throw new RangeError(`${name} has ${bytes.length} bytes instead of ${length}`)
+}

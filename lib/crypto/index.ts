@@ -1,0 +1,32 @@
+export { engine } from '#crypto-engine'
+export { type BackupKeyReading, formatBackupKey, readBackupKey } from './backup-key.ts'
+export { openBlob, sealBlob } from './blobs.ts'
+export { canReceiveBoxes, openBox, sealBox, unwrapDataKey, wrapDataKey } from './boxes.ts'
+export {
+  concatBytes,
+  decodeUtf8,
+  encodeUtf8,
+  equalBytes,
+  fromBase64,
+  fromBase64Exact,
+  fromHex,
+  toBase64,
+  toBase64Url,
+  toHex
+} from './bytes.ts'
+export type { Bytes, Engine, Keypair, RandomBytes } from './engine.ts'
+export {
+  type Cipher,
+  dataKeyCipher,
+  legacyCipher,
+  type Opened,
+  openLegacy,
+  openWithDataKey,
+  sealLegacy,
+  sealWithDataKey
+} from './envelopes.ts'
+export { analyticsId, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey, signInKeypair } from './keys.ts'
+export { formatAccountLink, formatTerminalLink, formatWebTerminalLink, type PairingLink, readPairingLink } from './links.ts'
+export { openAnswer, type PairingAnswer, sealAnswerV1, sealAnswerV2 } from './pairing-answers.ts'
+export { cryptoReady } from './ready.ts'
+export { signChallenge, verifySignature } from './sign.ts'

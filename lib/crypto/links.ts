@@ -1,0 +1,41 @@
+import { canReceiveBoxes } from './boxes.ts'
+import { fromBase64, toBase64Url } from './bytes.ts'
+import type { Bytes } from './engine.ts'
+
+/** `publicKey` is the asker's X25519 key, for which the answer is sealed. */
+export interface PairingLink {
+  type: 'terminal' | 'account'
+  publicKey: Bytes
+}
+
+/** What a wrapper shows as a QR code. */
+export function formatTerminalLink(publicKey: Uint8Array): string {
+  return `happy://terminal?${toBase64Url(publicKey)}`
+}
+
+/** The same for a browser; the key stays behind the `#`, which no server sees. `webUrl` is where the app lives, with or without a slash at its end. */
+export function formatWebTerminalLink(webUrl: string, publicKey: Uint8Array): string {
+  return `${webUrl.replace(/\/+$/, '')}/terminal/connect#key=${toBase64Url(publicKey)}`
+}
+
+/** What a new device shows to one that already has the account. */
+export function formatAccountLink(publicKey: Uint8Array): string {
+  return `happy:///account?${toBase64Url(publicKey)}`
+}
+
+/** Any of the three, scanned or pasted; undefined for every other text and for keys that cannot receive an answer. */
+export function readPairingLink(text: string): PairingLink | undefined {
+  const trimmed = text.trim()
+  for (const { type, form } of forms) {
+    const key = form.exec(trimmed)?.[1]
+    const publicKey = key === undefined ? undefined : fromBase64(key)
+    if (publicKey && canReceiveBoxes(publicKey)) return { type, publicKey }
+  }
+  return undefined
+}
+
+const forms: readonly { type: PairingLink['type']; form: RegExp }[] = [
+  { type: 'terminal', form: /^happy:\/\/terminal\/?\?([\w+/-]{43}=?)$/i },
+  { type: 'account', form: /^happy:\/\/\/account\/?\?([\w+/-]{43}=?)$/i },
+  { type: 'terminal', form: /^https?:\/\/[^\s#]+\/terminal\/connect#key=([\w+/-]{43}=?)$/i }
+]
