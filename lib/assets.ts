@@ -1,0 +1,115 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { homedir, tmpdir } from 'node:os'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** The files inside the single-file program, by the names `readAsset` takes. */
+export interface Embedded {
+  read(name: string): Uint8Array | undefined
+  names(): readonly string[]
+}
+
+/** Names of the native addons inside the single-file program. */
+export type AddonName = 'uws.node' | 'better_sqlite3.node'
+
+let embedded: Embedded | undefined
+const addons = new Map<AddonName, object>()
+
+// Some systems mount the temporary directory without the right to run code from it.
+const addonDirectories = [tmpdir(), join(homedir(), '.afield')]
+
+/** Called once, first thing, by the single-file program; from then on nothing is read from disk. */
+export function embedAssets(files: Embedded): void {
+  embedded = files
+}
+
+/** True in the single-file program, where `process.execPath` is Afield itself and there are no packages on disk. */
+export function isSingleFile(): boolean {
+  return embedded !== undefined
+}
+
+/**
+ * The bytes of a file that travels with the program: `sqlite/0001_start.sql`, `web/index.html`
+ * (the built app), `package.json`. Undefined when there is no such file.
+ */
+export function readAsset(name: string): Buffer | undefined {
+  if (embedded) {
+    const bytes = embedded.read(name)
+    return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  }
+  const path = onDisk(name)
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ? readFileSync(path) : undefined
+}
+
+/** The names, sorted, of all files under a folder such as `web/` or `sqlite/`; empty when there is none. */
+export function listAssets(folder: `${string}/`): string[] {
+  const names = embedded ? embedded.names().filter(name => name.startsWith(folder)) : filesUnder(folder)
+  return names.toSorted()
+}
+
+/** The version of Afield that is running. */
+export function version(): string {
+  const manifest: { version?: unknown } = JSON.parse(readAsset('package.json')?.toString() ?? '{}')
+  return typeof manifest.version === 'string' ? manifest.version : 'unknown'
+}
+
+/** A native addon of the single-file program; undefined when the packages are on disk and load their own. */
+export function embeddedAddon(name: AddonName): object | undefined {
+  const bytes = embedded?.read(`native/${name}`)
+  if (!bytes) return undefined
+  const addon = addons.get(name) ?? loadAddon(bytes, name)
+  addons.set(name, addon)
+  return addon
+}
+
+/** Loads a native addon from its bytes: the system only loads files, so it gets a private one that is removed again. */
+export function loadAddon(bytes: Uint8Array, name: AddonName): object {
+  let refusal: unknown
+  for (const directory of addonDirectories) {
+    try {
+      return loadFrom(directory, bytes, name)
+    } catch (error) {
+      refusal = error
+    }
+  }
+  throw refusal
+}
+
+/** Adds a directory, such as the data directory, from which native addons may be loaded when the temporary one refuses. */
+export function allowAddonsIn(directory: string): void {
+  if (!addonDirectories.includes(directory)) addonDirectories.push(directory)
+}
+
+function loadFrom(directory: string, bytes: Uint8Array, name: AddonName): object {
+  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const own = mkdtempSync(join(directory, 'afield-addon-'))
+  try {
+    writeFileSync(join(own, name), bytes, { mode: 0o700 })
+    const holder: { exports: object } = { exports: {} }
+    process.dlopen(holder, join(own, name))
+    return holder.exports
+  } finally {
+    removeQuietly(own)
+  }
+}
+
+// Windows keeps the file of a loaded library; its own clean-up of the temporary directory takes it later.
+function removeQuietly(directory: string): void {
+  try {
+    rmSync(directory, { recursive: true })
+  } catch {}
+}
+
+function filesUnder(folder: string): string[] {
+  const top = onDisk(folder)
+  if (!statSync(top, { throwIfNoEntry: false })?.isDirectory()) return []
+  return readdirSync(top, { recursive: true, withFileTypes: true })
+    .filter(entry => entry.isFile())
+    .map(entry => folder + relative(top, join(entry.parentPath, entry.name)).split(sep).join('/'))
+}
+
+// In the sources `web/` is what the app is built from; in the packaged library it is the app.
+function onDisk(name: string): string {
+  const runsFromSource = import.meta.url.endsWith('.ts')
+  return fileURLToPath(new URL(`../${runsFromSource && name.startsWith('web/') ? 'build/' : ''}${name}`, import.meta.url))
+}
