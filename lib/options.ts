@@ -1,0 +1,183 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import { CannotStart } from './exit.ts'
+
+/** Every option of the server, filled in and checked. */
+export type ServerOptions = z.output<typeof table>
+
+/** The options as an embedder gives them: what is left out gets its default. */
+export type GivenOptions = z.input<typeof table>
+
+/** One option as `--help` and the manual show it. */
+export interface OptionRow extends Omit<Manual, 'defaultInWords'> {
+  name: string
+  kind: 'string' | 'number' | 'boolean'
+  choices?: readonly string[]
+  /** The default as text, or what it depends on in words; undefined when there is none. */
+  shownDefault?: string
+}
+
+interface Manual {
+  env: `AFIELD_${string}`
+  flag: string
+  about: string
+  /** Stands in the manual for a default that differs from machine to machine. */
+  defaultInWords?: string
+}
+
+const manual = z.registry<Manual>()
+
+const options = {
+  host: option(z.string().min(1).default('127.0.0.1'), {
+    env: 'AFIELD_HOST',
+    flag: 'host',
+    about: 'Address to listen on. Any but a loopback address needs HTTPS, see --tls-cert, --public-url and --insecure-http.'
+  }),
+  port: option(z.int().min(0).max(65_535).default(3005), {
+    env: 'AFIELD_PORT',
+    flag: 'port',
+    about: 'Port to listen on; 0 takes any free one.'
+  }),
+  data: option(z.string().min(1).default(dataDirectory), {
+    env: 'AFIELD_DATA',
+    flag: 'data',
+    about: 'Directory for everything the server keeps. One server at a time uses it.',
+    defaultInWords: "afield in the platform's data directory"
+  }),
+  publicUrl: option(z.url({ protocol: /^https?$/ }).optional(), {
+    env: 'AFIELD_PUBLIC_URL',
+    flag: 'public-url',
+    about: 'Address under which phones reach this server, when that is not where it listens.'
+  }),
+  signup: option(z.enum(['owner', 'open', 'closed']).default('owner'), {
+    env: 'AFIELD_SIGNUP',
+    flag: 'signup',
+    about: 'Who may create an account: the owner with the setup code, everybody, or nobody.'
+  }),
+  store: option(z.string().min(1).optional(), {
+    env: 'AFIELD_STORE',
+    flag: 'store',
+    about: 'Where accounts, sessions and messages are kept: sqlite:<file>.',
+    defaultInWords: 'sqlite:afield.db in the data directory'
+  }),
+  bus: option(z.string().min(1).default('local'), {
+    env: 'AFIELD_BUS',
+    flag: 'bus',
+    about: 'How the instances of one server hear of each other: local means there is only this one.'
+  }),
+  tlsCert: option(z.string().min(1).optional(), {
+    env: 'AFIELD_TLS_CERT',
+    flag: 'tls-cert',
+    about: 'File with the certificate chain (PEM). With --tls-key the server speaks HTTPS.'
+  }),
+  tlsKey: option(z.string().min(1).optional(), {
+    env: 'AFIELD_TLS_KEY',
+    flag: 'tls-key',
+    about: "File with the certificate's private key (PEM)."
+  }),
+  insecureHttp: option(z.boolean().default(false), {
+    env: 'AFIELD_INSECURE_HTTP',
+    flag: 'insecure-http',
+    about: 'Allow plain HTTP on any address. Messages stay sealed, but sign-in tokens can be read on the way.'
+  }),
+  limits: option(z.enum(['default', 'off']).default('default'), {
+    env: 'AFIELD_LIMITS',
+    flag: 'limits',
+    about: 'Rate limits and quotas; off is for load tests.'
+  }),
+  corsOrigin: option(z.string().min(1).default('*'), {
+    env: 'AFIELD_CORS_ORIGIN',
+    flag: 'cors-origin',
+    about: 'Web origin whose pages may call this server, besides the app it serves itself.'
+  })
+}
+
+const table = z.object(options).transform(given => ({ ...given, store: given.store ?? `sqlite:${join(given.data, 'afield.db')}` }))
+
+/** Fills in the defaults. Throws CannotStart, in one sentence, for a value or a combination that cannot work. */
+export function completeOptions(given: GivenOptions): ServerOptions {
+  return checked(given, name => name)
+}
+
+/** Options from the command line, then the environment, then the defaults. Throws as `completeOptions` does. */
+export function readOptions(flags: Record<string, unknown>, env: Record<string, string | undefined>): ServerOptions {
+  const given: Record<string, unknown> = {}
+  const sources = new Map<string, string>()
+  for (const row of optionRows()) {
+    const fromEnv = env[row.env]
+    if (flags[row.flag] !== undefined) {
+      given[row.name] = flags[row.flag]
+      sources.set(row.name, `--${row.flag}`)
+    } else if (fromEnv) {
+      given[row.name] = fromText(row.kind, fromEnv)
+      sources.set(row.name, row.env)
+    }
+  }
+  return checked(given, name => sources.get(name) ?? name)
+}
+
+/** All options in the order of the manual. */
+export function optionRows(): OptionRow[] {
+  return Object.entries(options).map(([name, schema]) => {
+    const row = manual.get(schema)
+    if (!row) throw new Error(`The option ${name} has no line in the manual.`)
+    const { defaultInWords, ...line } = row
+    const { type, enum: choices, default: value } = z.toJSONSchema(schema, { io: 'input' })
+    const shownDefault = defaultInWords ?? (value === undefined || value === false ? undefined : String(value))
+    return {
+      name,
+      ...line,
+      kind: type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'string',
+      ...(choices && { choices: choices.map(String) }),
+      ...(shownDefault !== undefined && { shownDefault })
+    }
+  })
+}
+
+function option<S extends z.ZodType>(schema: S, row: Manual): S {
+  manual.add(schema, row)
+  return schema
+}
+
+function checked(given: unknown, sourceOf: (name: string) => string): ServerOptions {
+  const result = table.safeParse(given)
+  if (!result.success) {
+    const issue = result.error.issues[0]
+    throw new CannotStart(`${sourceOf(String(issue?.path[0]))} cannot be used: ${issue?.message.replace(/^Invalid (input|option): /, '')}.`)
+  }
+  const options = result.data
+  refuseHalfCertificate(options)
+  refuseOpenNetwork(options)
+  return options
+}
+
+function refuseHalfCertificate({ tlsCert, tlsKey }: ServerOptions): void {
+  if ((tlsCert === undefined) === (tlsKey === undefined)) return
+  throw new CannotStart('--tls-cert and --tls-key are only of use together.')
+}
+
+// Sign-in tokens travel in requests: outside this machine they need HTTPS, or the person's word.
+function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOptions): void {
+  if (isLoopback(host) || tlsCert !== undefined || publicUrl?.startsWith('https:') || insecureHttp) return
+  throw new CannotStart(
+    `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a proxy in front provides it, or --insecure-http to do without.`
+  )
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+function fromText(kind: OptionRow['kind'], text: string): unknown {
+  if (kind === 'number') return Number(text)
+  if (kind === 'boolean') return /^(1|true|yes|on)$/i.test(text) ? true : /^(0|false|no|off)$/i.test(text) ? false : text
+  return text
+}
+
+function dataDirectory(): string {
+  const { env, platform } = process
+  if (platform === 'win32') return resolve(env['LOCALAPPDATA'] ?? join(homedir(), 'AppData', 'Local'), 'Afield')
+  if (platform === 'darwin') return join(homedir(), 'Library', 'Application Support', 'Afield')
+  return resolve(env['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'afield')
+}
