@@ -1,0 +1,37 @@
+import { type Clock, systemClock } from './clock.ts'
+
+export class DeadlineExceeded extends Error {
+  override name = 'DeadlineExceeded'
+  readonly limitMs: number
+
+  constructor(limitMs: number) {
+    super(`not done within ${limitMs} ms`)
+    this.limitMs = limitMs
+  }
+}
+
+/**
+ * Settles like `work`, or rejects with DeadlineExceeded after `limitMs`, or with the reason of `signal` when that aborts first. In both
+ * cases the signal given to `work` is aborted with the same reason; work that ignores it is left behind, and its outcome is dropped.
+ */
+export async function withDeadline<T>(
+  limitMs: number,
+  work: (signal: AbortSignal) => Promise<T>,
+  { signal, clock = systemClock }: { signal?: AbortSignal | undefined; clock?: Clock | undefined } = {}
+): Promise<T> {
+  signal?.throwIfAborted()
+  const controller = new AbortController()
+  const { promise: interrupted, reject } = Promise.withResolvers<never>()
+  controller.signal.addEventListener('abort', () => reject(controller.signal.reason), { once: true })
+
+  const passOn = () => controller.abort(signal?.reason)
+  signal?.addEventListener('abort', passOn, { once: true })
+  const cancelTimer = clock.after(limitMs, () => controller.abort(new DeadlineExceeded(limitMs)))
+  const attempt = async () => work(controller.signal)
+  try {
+    return await Promise.race([attempt(), interrupted])
+  } finally {
+    cancelTimer()
+    signal?.removeEventListener('abort', passOn)
+  }
+}
