@@ -17,6 +17,8 @@ export function openBox(bundle: Uint8Array, recipientSecretKey: Uint8Array): Byt
   expectLength('recipientSecretKey', recipientSecretKey, keyLength)
   if (bundle.length < headLength + macLength) return undefined
   const ephemeralPublicKey = bundle.subarray(0, keyLength)
+  // X25519 ignores the top bit of a key and nobody sends it set: one sealed thing has one form.
+  if ((bundle[keyLength - 1] ?? 0) & 0x80) return undefined
   const nonce = bundle.subarray(keyLength, headLength)
   return engine.boxOpenEasy(bundle.subarray(headLength), nonce, ephemeralPublicKey, recipientSecretKey)
 }

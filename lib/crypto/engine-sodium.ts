@@ -1,10 +1,12 @@
+import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import sodium from 'libsodium-wrappers'
 import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
 
 export const engine: Engine = {
   randomBytes: length => owned(sodium.randombytes_buf(length)),
-  sha256: message => owned(sodium.crypto_hash_sha256(message)),
-  sha512: message => owned(sodium.crypto_hash_sha512(message)),
+  // The types promise them, but only the larger build of libsodium has these two.
+  sha256: message => sha256(message),
+  sha512: message => sha512(message),
 
   signSeedKeypair(seed) {
     expectLength('seed', seed, keyLength)
