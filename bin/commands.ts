@@ -1,0 +1,15 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+
+/** What a file in bin/commands exports: its options, and what it does with them. */
+export interface Command {
+  builder(line: Argv): Argv
+  handler(args: ArgumentsCamelCase): Promise<void> | void
+}
+
+/**
+ * Every command, in the order of `--help`. Its file is loaded only when it runs, so that an agent's
+ * wrapper never loads the server. What follows `--` arrives as `args['--']`.
+ */
+export const commands: readonly { usage: string; about: string; load(): Promise<Command> }[] = [
+  { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') }
+]

@@ -1,0 +1,60 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart, exitCodes } from '../lib/exit.ts'
+import { commands } from './commands.ts'
+
+/** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
+export async function main(argv: string[]): Promise<void> {
+  process.on('uncaughtException', stop)
+  try {
+    // Before any command's own imports, some of which crash an unsupported Node.js.
+    await import('../lib/node-version.ts')
+    await (await commandLine(argv)).parseAsync()
+  } catch (error) {
+    stop(error)
+  }
+}
+
+async function commandLine(argv: string[]): Promise<Argv> {
+  const [{ default: yargs }, { version }] = await Promise.all([import('yargs'), import('../lib/assets.ts')])
+  const line = yargs(argv)
+    .scriptName('afield')
+    .parserConfiguration({ 'populate--': true })
+    .usage('Keeps your coding agents working while you are afield.\n\n$0 <command>')
+    .strict()
+    .demandCommand(1, '')
+    .recommendCommands()
+    .version(version())
+    .help()
+    .alias('help', 'h')
+    .wrap(Math.min(120, process.stdout.columns ?? 100))
+    .example('$0 serve', 'the server and the app on http://127.0.0.1:3005')
+    .example('$0 login --server https://home.example', 'connect this computer')
+    .example('$0 claude', 'Claude Code here and on your phone')
+    .epilogue('afield <command> --help shows the options of a command.')
+    .fail(refuse)
+  for (const { usage, about, load } of commands) {
+    line.command({
+      command: usage,
+      describe: about,
+      builder: async (own: Argv) => (await load()).builder(own),
+      handler: async (args: ArgumentsCamelCase) => (await load()).handler(args)
+    })
+  }
+  return line
+}
+
+function refuse(sentence: string | null, error: Error | undefined, line: Argv): never {
+  if (error) throw error
+  if (sentence) throw new CannotStart(`${sentence.replace(/\w$/, '$&.')} See afield --help.`)
+  line.showHelp()
+  process.exit(exitCodes.configuration)
+}
+
+function stop(error: unknown): never {
+  if (error instanceof CannotStart) {
+    console.error(error.message)
+    process.exit(error.exitCode)
+  }
+  console.error(error)
+  process.exit(exitCodes.bug)
+}
