@@ -1,0 +1,28 @@
+/** One sealed message on its way to the server. */
+export interface Draft {
+  session: string
+  /** Unique within its session for ever, so that a repeat is recognised. */
+  localId: string
+  /** Sealed, standard base64. */
+  content: string
+  /** When it was put, in milliseconds since 1970. */
+  createdAt: number
+}
+
+/**
+ * Where drafts wait so that a crash does not lose them: a file in Node, IndexedDB in the browser. Every implementation passes
+ * test/client/journal-contract.ts. Calls do not overlap, except that `close` may come at any time.
+ */
+export interface Journal {
+  /** What was appended and not removed, in the order of the appends. Called once, before anything else. Damage at the end is cut, never fatal. */
+  load(): Promise<Draft[]>
+  /** Resolves when the drafts would survive power loss; when it rejects, none of them may come back. */
+  append(drafts: readonly Draft[]): Promise<void>
+  /** Drafts that need no longer be kept. May take effect late: after a crash they may come back once more, which does no harm. */
+  remove(drafts: readonly Pick<Draft, 'session' | 'localId'>[]): Promise<void>
+  /** Resolves when what is under way has ended; later calls reject. */
+  close(): Promise<void>
+}
+
+/** Keeps drafts only as long as the process lives: for tests, and for messages that need not outlive it. */
+export declare function createMemoryJournal(drafts?: readonly Draft[]): Journal
