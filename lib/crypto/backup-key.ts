@@ -67,10 +67,13 @@ function groupAt(groups: readonly string[], letter: number): number {
 }
 
 function wrongLength(groups: readonly string[], letters: number): BackupKeyReading {
-  const last = Math.ceil(keyLetters / groupLetters) - 1
-  const odd = groups.findIndex((group, index) => [...group].length !== (index === last ? keyLetters % groupLetters : groupLetters))
+  const odd = groups.findIndex((group, index) => [...group].length !== lettersOfGroup(index))
   if (groups.length === 1 || odd === -1) return { ok: false, problem: 'wrong-length', letters }
   return { ok: false, problem: 'wrong-length', letters, group: 1 + odd }
+}
+
+function lettersOfGroup(index: number): number {
+  return Math.max(0, Math.min(groupLetters, keyLetters - groupLetters * index))
 }
 
 function base32(bytes: Uint8Array): string {

@@ -37,30 +37,39 @@ export const engine: Engine = {
   },
   boxEasy(message, nonce, theirPublicKey, mySecretKey) {
     expectLength('nonce', nonce, boxNonceLength)
-    return xsalsa20poly1305(sharedKey(theirPublicKey, mySecretKey), nonce).encrypt(message)
+    return seal(sharedKey(theirPublicKey, mySecretKey), nonce, message)
   },
   boxOpenEasy(sealed, nonce, theirPublicKey, mySecretKey) {
     expectLength('nonce', nonce, boxNonceLength)
     expectLength('theirPublicKey', theirPublicKey, keyLength)
     expectLength('mySecretKey', mySecretKey, keyLength)
     if (sealed.length < macLength) return undefined
-    return unlessThrown(() => xsalsa20poly1305(sharedKey(theirPublicKey, mySecretKey), nonce).decrypt(sealed))
+    return unlessThrown(() => open(sharedKey(theirPublicKey, mySecretKey), nonce, sealed))
   },
 
   secretboxEasy(message, nonce, key) {
     expectLength('nonce', nonce, boxNonceLength)
     expectLength('key', key, keyLength)
-    return xsalsa20poly1305(key, nonce).encrypt(message)
+    return seal(key, nonce, message)
   },
   secretboxOpenEasy(sealed, nonce, key) {
     expectLength('nonce', nonce, boxNonceLength)
     expectLength('key', key, keyLength)
     if (sealed.length < macLength) return undefined
-    return unlessThrown(() => xsalsa20poly1305(key, nonce).decrypt(sealed))
+    return unlessThrown(() => open(key, nonce, sealed))
   }
 }
 
 export const ready: Promise<void> = Promise.resolve()
+
+// @noble answers with a view behind 32 bytes of work space, which IndexedDB or a worker would copy along: hence the slices.
+function seal(key: Uint8Array, nonce: Uint8Array, message: Uint8Array): Bytes {
+  return xsalsa20poly1305(key, nonce).encrypt(message).slice()
+}
+
+function open(key: Uint8Array, nonce: Uint8Array, sealed: Uint8Array): Bytes {
+  return xsalsa20poly1305(key, nonce).decrypt(sealed).slice()
+}
 
 function boxKeypairOf(secretKey: Bytes) {
   return { publicKey: x25519.getPublicKey(secretKey), secretKey }
@@ -114,9 +123,9 @@ function littleEndian(bytes: Uint8Array): bigint {
   return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n)
 }
 
-function unlessThrown(open: () => Bytes): Bytes | undefined {
+function unlessThrown(attempt: () => Bytes): Bytes | undefined {
   try {
-    return open()
+    return attempt()
   } catch {
     return undefined
   }

@@ -1,0 +1,41 @@
+import t from 'tap'
+import {
+  analyticsId,
+  cryptoReady,
+  deriveContentKeypair,
+  deriveKey,
+  engine,
+  legacyBlobKey,
+  sessionBlobKey,
+  signInKeypair,
+  toHex
+} from '../../lib/crypto/index.ts'
+
+await cryptoReady()
+
+const secret = engine.randomBytes(32)
+
+t.test('every usage and every path has a key of its own', async t => {
+  const keys = [
+    deriveKey(secret, 'a', []),
+    deriveKey(secret, 'b', []),
+    deriveKey(secret, 'a', ['x']),
+    deriveKey(secret, 'a', ['y']),
+    deriveKey(secret, 'a', ['x', 'y']),
+    deriveKey(secret, 'a', ['xy']),
+    deriveContentKeypair(secret).secretKey,
+    legacyBlobKey(secret),
+    sessionBlobKey(secret)
+  ]
+  t.equal(new Set(keys.map(toHex)).size, keys.length)
+  t.same(deriveKey(secret, 'a', ['x', 'y']), deriveKey(secret, 'a', ['x', 'y']))
+})
+
+t.test('a secret of the wrong length is refused', async t => {
+  for (const length of [0, 31, 33, 64]) {
+    const wrong = new Uint8Array(length)
+    for (const derive of [deriveContentKeypair, signInKeypair, legacyBlobKey, sessionBlobKey, analyticsId]) {
+      t.throws(() => derive(wrong), RangeError, `${derive.name} of ${length} bytes`)
+    }
+  }
+})

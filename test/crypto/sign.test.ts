@@ -1,0 +1,90 @@
+import { ed25519 } from '@noble/curves/ed25519.js'
+import fc from 'fast-check'
+import t from 'tap'
+import { engine, fromHex } from '../../lib/crypto/index.ts'
+import { cryptoReady, signChallenge, verifySignature } from '../../lib/crypto/sign.ts'
+import { honestClaim, refusedDialects, smallOrderEncodings } from './dialects.ts'
+
+await cryptoReady()
+
+const seed = fc.uint8Array({ minLength: 32, maxLength: 32 })
+const message = fc.uint8Array({ maxLength: 200 })
+
+t.test('an honest signature verifies [A2]', async t => {
+  t.ok(verifySignature(honestClaim()))
+  fc.assert(
+    fc.property(seed, message, (accountSecret, challenge) =>
+      verifySignature({ message: challenge, ...signChallenge(accountSecret, challenge) })
+    ),
+    { numRuns: 30 }
+  )
+})
+
+t.test('the vectors of RFC 8032 verify and are signed the same [A2]', async t => {
+  for (const { secret, publicKey, text, signature } of rfc8032) {
+    const signed = signChallenge(bytes(secret), bytes(text))
+    t.same(signed, { publicKey: bytes(publicKey), signature: bytes(signature) })
+    t.ok(verifySignature({ publicKey: bytes(publicKey), message: bytes(text), signature: bytes(signature) }))
+  }
+})
+
+const dialects = refusedDialects()
+
+t.test('every dialect of Ed25519 that is not the strict one is refused [A2]', async t => {
+  const accepted = dialects.filter(({ claim }) => verifySignature(claim)).map(({ name }) => name)
+  t.same(accepted, [])
+})
+
+t.test('the dialects have teeth: a lax verifier accepts keys and Rs of small order and torsioned points [A2]', async t => {
+  const laxlyValid = dialects.filter(({ isLaxlyValid }) => isLaxlyValid).map(({ name }) => name)
+  t.equal(laxlyValid.filter(name => /^key \d+ of small order/.test(name)).length, smallOrderEncodings.length)
+  t.equal(laxlyValid.filter(name => /^R \d+ of small order/.test(name)).length, smallOrderEncodings.length)
+  t.equal(laxlyValid.filter(name => name.endsWith('torsion part')).length, 2)
+})
+
+t.test('the engine refuses them too, without the lists before it [A2]', async t => {
+  const accepted = dialects
+    .filter(({ claim }) => engine.verifyDetached(claim.signature, claim.message, claim.publicKey))
+    .map(({ name }) => name)
+  t.same(accepted, [])
+})
+
+t.test('the lists refuse them too, before a verifier that would let them pass [A2]', async t => {
+  const strictly = engine.verifyDetached
+  t.teardown(() => {
+    engine.verifyDetached = strictly
+  })
+  engine.verifyDetached = (signature, message, publicKey) => ed25519.verify(signature, message, publicKey, { zip215: true })
+  const accepted = dialects.filter(({ claim }) => verifySignature(claim)).map(({ name }) => name)
+  t.same(accepted, ['R with a torsion part', 'key with a torsion part'], 'torsion is in no list, the equation of the engine finds it')
+})
+
+t.test('no bytes make the verifier throw [A2]', async () => {
+  const any = fc.uint8Array({ maxLength: 100 })
+  const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
+  const claim = fc.record({ publicKey: fc.oneof(any, sized(32)), message: any, signature: fc.oneof(any, sized(64)) })
+  fc.assert(fc.property(claim, claim => !verifySignature(claim)))
+})
+
+const rfc8032 = [
+  {
+    secret: '9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60',
+    publicKey: 'd75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a',
+    text: '',
+    signature:
+      'e5564300c360ac729086e2cc806e828a84877f1eb8e5d974d873e065224901555fb8821590a33bacc61e39701cf9b46bd25bf5f0595bbe24655141438e7a100b'
+  },
+  {
+    secret: '4ccd089b28ff96da9db6c346ec114e0f5b8a319f35aba624da8cf6ed4fb8a6fb',
+    publicKey: '3d4017c3e843895a92b70aa74d1b7ebc9c982ccf2ec4968cc0cd55f12af4660c',
+    text: '72',
+    signature:
+      '92a009a9f0d4cab8720e820b5f642540a2b27b5416503f8fb3762223ebdb69da085ac1e43e15996e458f3613d0f11d8c387b2eaeb4302aeeb00d291612bb0c00'
+  }
+]
+
+function bytes(hex: string) {
+  const decoded = fromHex(hex)
+  if (!decoded) throw new TypeError(`not hexadecimal: ${hex}`)
+  return decoded
+}
