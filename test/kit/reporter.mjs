@@ -1,0 +1,84 @@
+import { Transform } from 'node:stream'
+
+/**
+ * Turns TAP into a line per test file, the failures in full, and the closing line that CI reads:
+ * `N passed, N failed`. What is counted are the tests a file names, not the assertions in them.
+ */
+export default class Reporter extends Transform {
+  rest = ''
+  passed = 0
+  failed = 0
+  skipped = 0
+  /** The test we are in, outermost first: the file, then the titles. */
+  path = []
+  failedInFile = 0
+  isDiagnosed = false
+  /** Set while the diagnosis of a failed assertion is being read. */
+  diagnosisIndent = undefined
+
+  _transform(chunk, _encoding, done) {
+    const lines = (this.rest + chunk).split('\n')
+    this.rest = lines.pop()
+    for (const line of lines) this.readLine(line)
+    done()
+  }
+
+  _flush(done) {
+    if (this.rest) this.readLine(this.rest)
+    this.push(`${this.passed} passed, ${this.failed} failed${this.skipped > 0 ? `, ${this.skipped} skipped` : ''}\n`)
+    done()
+  }
+
+  readLine(line) {
+    if (this.isDiagnosis(line)) return
+    const subtest = /^( *)# Subtest: (.*)$/.exec(line)
+    if (subtest) this.path.splice(subtest[1].length / 4, Infinity, subtest[2])
+    const point = /^( *)(not )?ok \d+(?: - )?(.*)$/.exec(line)
+    if (point) this.readPoint(point[1].length / 4, point[2] === undefined, point[3])
+    if (line.startsWith('Bail out!')) {
+      this.failed++
+      this.push(`${line}\n`)
+    }
+  }
+
+  readPoint(depth, isOk, title) {
+    const isTest = depth > 0 && / # time=[\d.]+ms$/.test(title)
+    if (depth === 1) this.count(isOk, title)
+    if (depth === 0) this.endFile(isOk, title)
+    // A failed test says nothing that its failed assertion has not said.
+    if (isOk || isTest || (depth === 0 && this.isDiagnosed)) return
+    this.diagnosisIndent = ' '.repeat(depth * 4 + 2)
+    this.push(`  FAILED ${this.titleOf(depth, title)}\n`)
+  }
+
+  count(isOk, title) {
+    if (/ # (skip|todo)/i.test(title)) this.skipped++
+    else if (isOk) this.passed++
+    else {
+      this.failed++
+      this.failedInFile++
+    }
+  }
+
+  endFile(isOk, title) {
+    // A file can fail without a failed test in it: it ended early, ran out of time or had no tests.
+    if (!isOk && this.failedInFile === 0) this.failed++
+    this.push(`${isOk ? 'ok  ' : 'FAIL'} ${title.replace(/ # time=([\d.]+)ms$/, (_, ms) => ` (${Math.round(ms)} ms)`)}\n`)
+    this.isDiagnosed = this.failedInFile > 0
+    this.failedInFile = 0
+  }
+
+  titleOf(depth, title) {
+    return [...this.path.slice(1, depth), title.replace(/ # time=.*$/, '')].join(' > ')
+  }
+
+  isDiagnosis(line) {
+    const indent = this.diagnosisIndent
+    if (indent === undefined) return false
+    const isInside = line === '' || line.startsWith(indent)
+    const text = line.slice(indent.length)
+    if (isInside && text !== '---' && text !== '...') this.push(`    ${text}\n`)
+    if (!isInside || text === '...') this.diagnosisIndent = undefined
+    return isInside
+  }
+}
