@@ -1,0 +1,276 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { messageBody, type SessionEvent } from '../../lib/protocol/sealed/messages.ts'
+import { addMessages, addPartial, emptyTranscript, type Item, type KnownMessage, type Transcript } from '../../web/state/transcript.ts'
+import { blocksOf } from '../../web/state/transcript-blocks.ts'
+
+const minute = 60_000
+const start = Date.UTC(2026, 4, 14, 12, 0)
+
+function opened(seq: number, body: unknown, localId: string | null = null): KnownMessage {
+  return { seq, localId, at: start + seq * 1000, body: messageBody.parse(body) }
+}
+
+function mine(seq: number, text: string, localId: string | null = `local${seq}`): KnownMessage {
+  return opened(seq, { role: 'user', content: { type: 'text', text } }, localId)
+}
+
+function told(seq: number, ev: SessionEvent, more: { turn?: string; id?: string; subagent?: string; usage?: unknown } = {}): KnownMessage {
+  const envelope = { id: `e${seq}`, time: start + seq * 1000, role: 'agent', turn: 't1', ...more, ev }
+  return opened(seq, { role: 'session', content: envelope })
+}
+
+function call(seq: number, name: string, kind: 'read' | 'execute' | 'edit', args: Record<string, unknown> = {}): KnownMessage {
+  return told(seq, { t: 'tool-call-start', call: `c${seq}`, name, title: name, description: '', args, kind })
+}
+
+function ended(seq: number, of: number, status?: 'completed' | 'failed'): KnownMessage {
+  return told(seq, { t: 'tool-call-end', call: `c${of}`, ...(status === undefined ? {} : { status }) })
+}
+
+function from(...messages: KnownMessage[]): Transcript {
+  return addMessages(emptyTranscript, messages)
+}
+
+function types(transcript: Transcript): string[] {
+  return transcript.items.map(item => item.type)
+}
+
+function step(transcript: Transcript): Extract<Item, { type: 'step' }> {
+  const found = transcript.items.find(item => item.type === 'step')
+  if (found === undefined) throw new Error('no step')
+  return found
+}
+
+t.test('a turn reads as text, steps and their ends', async t => {
+  const transcript = from(
+    mine(1, 'fix it'),
+    told(2, { t: 'turn-start' }),
+    told(3, { t: 'text', text: 'I look.' }),
+    call(4, 'Bash', 'execute', { command: 'npm test' }),
+    ended(5, 4, 'completed')
+  )
+  t.same(types(transcript), ['mine', 'prose', 'step'])
+  t.equal(step(transcript).state, 'ok')
+  t.equal(step(transcript).endedAt, start + 5000)
+  t.equal(transcript.turn?.id, 't1')
+  t.equal(addMessages(transcript, [told(6, { t: 'turn-end', status: 'completed' })]).turn, undefined)
+})
+
+t.test('an envelope wrapped by an app reads like a bare one', async t => {
+  const bare = { id: 'e1', time: start, role: 'agent', turn: 't1', ev: { t: 'text', text: 'hello' } }
+  const wrapped = opened(1, { role: 'session', content: { type: 'session', data: bare } })
+  t.same(from(wrapped).items, from(opened(1, { role: 'session', content: bare })).items)
+})
+
+t.test('what still runs when the turn is cancelled is stopped', async t => {
+  const transcript = from(call(1, 'Bash', 'execute'), told(2, { t: 'turn-end', status: 'cancelled' }))
+  t.equal(step(transcript).state, 'stopped')
+  t.same(types(transcript), ['step', 'turn-ended'])
+})
+
+t.test('an end without a status claims no success', async t => {
+  t.equal(step(from(call(1, 'Bash', 'execute'), ended(2, 1))).state, 'done')
+})
+
+t.test('a call told again keeps its place and gains what is new', async t => {
+  const transcript = from(call(1, 'Write', 'edit'), told(2, { t: 'text', text: 'x' }), {
+    ...told(3, {
+      t: 'tool-call-start',
+      call: 'c1',
+      name: 'Write',
+      title: 'Write one.txt',
+      description: '',
+      args: { path: 'one.txt' },
+      kind: 'edit'
+    })
+  })
+  t.same(types(transcript), ['step', 'prose'])
+  t.equal(step(transcript).title, 'Write one.txt')
+  t.equal(step(transcript).at, start + 1000)
+})
+
+t.test('the plan stands once per turn and the latest is the one shown', async t => {
+  const transcript = from(
+    told(1, { t: 'plan', entries: [{ content: 'a', status: 'pending' }] }),
+    told(2, { t: 'plan', entries: [{ content: 'a', status: 'completed' }] })
+  )
+  t.same(types(transcript), ['plan'])
+  t.equal(transcript.plan?.[0]?.status, 'completed')
+})
+
+t.test('a to-do tool of an older wrapper is a plan', async t => {
+  const todos = [{ content: 'a', status: 'in_progress', activeForm: 'doing a' }]
+  const output = opened(1, {
+    role: 'agent',
+    content: {
+      type: 'output',
+      data: { type: 'assistant', message: { content: [{ type: 'tool_use', id: 'x', name: 'TodoWrite', input: { todos } }] } }
+    }
+  })
+  t.same(types(from(output)), ['plan'])
+})
+
+t.test('the four older families are read leniently', async t => {
+  const agent = (seq: number, content: unknown): KnownMessage => opened(seq, { role: 'agent', content })
+  const transcript = from(
+    agent(1, {
+      type: 'output',
+      data: {
+        type: 'assistant',
+        uuid: 'u',
+        message: {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'hi' },
+            { type: 'tool_use', id: 'x1', name: 'Edit', input: { file_path: 'a.ts', old_string: 'a', new_string: 'b' } }
+          ]
+        }
+      }
+    }),
+    agent(2, { type: 'output', data: { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'x1', content: 'ok' }] } } }),
+    agent(3, {
+      type: 'codex',
+      data: { type: 'tool-call', callId: 'x2', name: 'CodexBash', input: { command: ['bash', '-lc', 'ls -a'] }, id: '1' }
+    }),
+    agent(4, { type: 'codex', data: { type: 'tool-call-result', callId: 'x2', output: { output: 'a b' }, id: '2' } }),
+    agent(5, { type: 'acp', provider: 'gemini', data: { type: 'message', message: 'done' } }),
+    agent(6, { type: 'acp', provider: 'gemini', data: { type: 'never heard of' } }),
+    agent(7, { type: 'event', data: { type: 'ready' } })
+  )
+  t.same(types(transcript), ['prose', 'step', 'step', 'prose'])
+  t.match(transcript.items[1], {
+    kind: 'edit',
+    state: 'ok',
+    content: [
+      { type: 'diff', path: 'a.ts', oldText: 'a', newText: 'b' },
+      { type: 'text', text: 'ok' }
+    ]
+  })
+  t.match(transcript.items[2], { kind: 'execute', state: 'ok', content: [{ type: 'text', text: 'a b' }] })
+  t.equal(transcript.turn, undefined)
+})
+
+t.test('messages that cannot be opened are counted, not hidden', async t => {
+  const closed = (seq: number): KnownMessage => ({ seq, localId: null, at: start, body: undefined, closed: 'unreadable' })
+  t.match(from(closed(1), closed(2), mine(3, 'x')).items, [{ type: 'skipped', count: 2 }, { type: 'mine' }])
+  t.same(types(addMessages(from(closed(1)), [mine(1, 'opened after all')])), ['mine'])
+})
+
+t.test('a subagent is one step, whatever it does', async t => {
+  const sub = { subagent: 's1' }
+  const transcript = from(
+    told(1, { t: 'start', title: 'trace the cookie' }, sub),
+    told(2, { t: 'tool-call-start', call: 'i1', name: 'Read', title: 'Read a.ts', description: '', args: {} }, sub),
+    told(3, { t: 'text', text: 'inner words' }, sub),
+    told(4, { t: 'stop' }, sub)
+  )
+  t.match(transcript.items, [{ type: 'step', kind: 'agent', title: 'trace the cookie', state: 'ok', inner: { steps: 1 } }])
+})
+
+t.test('a growing block is replaced by the text that was stored for it', async t => {
+  const partial = { turn: 't1', block: 'e3', text: 'I lo', thinking: false, at: start }
+  const growing = addPartial(from(told(2, { t: 'turn-start' })), partial)
+  t.equal(growing.partials.length, 1)
+  const stored = addMessages(growing, [told(3, { t: 'text', text: 'I look.' })])
+  t.same(stored.partials, [])
+  t.same(addPartial(stored, { ...partial, text: 'I loo' }).partials, [], 'a late partial changes nothing')
+  t.equal(addPartial(stored, { ...partial, block: 'e4', text: 'Next' }).partials.length, 1)
+  t.same(
+    addMessages(addPartial(stored, { ...partial, block: 'e4', text: 'Next' }), [told(5, { t: 'turn-end', status: 'cancelled' })]).partials,
+    []
+  )
+})
+
+t.test('three or more steps that only read fold into one row', async t => {
+  const reads = [1, 3, 5].flatMap(seq => [call(seq, 'Read', 'read'), ended(seq + 1, seq, 'completed')])
+  const [, trail] = blocksOf(from(...reads).items)
+  t.match(trail, { type: 'trail', rows: [{ type: 'looked', steps: 3, tookMs: 5000 }] })
+  const [, short] = blocksOf(from(...reads.slice(0, 4)).items)
+  t.match(short, { type: 'trail', rows: [{ type: 'step' }, { type: 'step' }] })
+  const [, running] = blocksOf(from(...reads, call(7, 'Read', 'read')).items)
+  t.match(running, { rows: [{ type: 'looked' }, { type: 'step', state: 'running' }] })
+})
+
+t.test('each local day is announced once', async t => {
+  const late = { ...mine(2, 'b'), at: start + 24 * 60 * minute }
+  t.same(
+    blocksOf(from(mine(1, 'a'), late).items).map(block => block.type),
+    ['day', 'item', 'day', 'item']
+  )
+})
+
+t.test('a decision that belongs to no step stands where it was made', async t => {
+  const decision = {
+    id: 'p1',
+    call: undefined,
+    tool: 'Bash',
+    args: {},
+    title: undefined,
+    outcome: 'denied',
+    reason: undefined,
+    by: undefined,
+    at: start + 1500
+  } as const
+  const blocks = blocksOf(from(mine(1, 'a'), mine(2, 'b')).items, [decision])
+  t.same(
+    blocks.map(block => block.type),
+    ['day', 'item', 'trail', 'item']
+  )
+})
+
+const story: KnownMessage[] = [
+  mine(1, 'fix it'),
+  told(2, { t: 'turn-start' }),
+  told(3, { t: 'text', text: 'thinking', thinking: true }),
+  call(4, 'Read', 'read'),
+  ended(5, 4, 'completed'),
+  told(6, { t: 'plan', entries: [{ content: 'a', status: 'pending' }] }),
+  call(7, 'Bash', 'execute'),
+  { seq: 8, localId: null, at: start + 8000, body: undefined, closed: 'unreadable' },
+  ended(9, 7, 'failed'),
+  told(10, { t: 'plan', entries: [{ content: 'a', status: 'completed' }] }),
+  told(11, { t: 'turn-end', status: 'completed' }),
+  mine(12, 'again'),
+  told(13, { t: 'turn-start' }, { turn: 't2' }),
+  call(14, 'Edit', 'edit', { file_path: 'x', old_string: 'a', new_string: 'b' })
+]
+
+function view({ items, plan, turn, partials, usage }: Transcript): unknown {
+  return { items, plan, turn, partials, usage }
+}
+
+t.test('the same messages in any order, in any batches, with repeats, give the same view', async t => {
+  const whole = view(from(...story))
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(story, { minLength: story.length }),
+      fc.array(fc.constantFrom(...story), { maxLength: 20 }),
+      fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 40, maxLength: 40 }),
+      (order, repeats, sizes) => {
+        let transcript = emptyTranscript
+        const all = [...order, ...repeats]
+        for (const size of sizes) transcript = addMessages(transcript, all.splice(0, size))
+        t.same(view(addMessages(transcript, all)), whole)
+      }
+    ),
+    { numRuns: 200 }
+  )
+})
+
+t.test('a transcript is a value: taking in more leaves the one before as it was', async t => {
+  const before = from(...story.slice(0, 8))
+  const copy = structuredClone(view(before))
+  addMessages(before, story.slice(8))
+  t.same(view(before), copy)
+})
+
+t.test('one more message after ten thousand costs little', async t => {
+  const many = Array.from({ length: 5000 }, (_, i) => [call(2 * i + 1, 'Read', 'read'), ended(2 * i + 2, 2 * i + 1, 'completed')]).flat()
+  let transcript = addMessages(emptyTranscript, many)
+  const before = performance.now()
+  for (let i = 0; i < 100; i++) transcript = addMessages(transcript, [told(20_000 + i, { t: 'text', text: 'more' })])
+  const each = (performance.now() - before) / 100
+  t.comment(`${each.toFixed(2)} ms each`)
+  t.ok(each < 10)
+})

@@ -1,0 +1,49 @@
+import type { AgentState, PermissionRequest } from '../../lib/protocol/sealed/session.ts'
+
+/** A permission that waits for a person. */
+export interface OpenRequest extends PermissionRequest {
+  readonly id: string
+}
+
+/** How a permission was answered, by whomever. `at` is ms since 1970. */
+export interface Decision {
+  readonly id: string
+  readonly call: string | undefined
+  readonly tool: string
+  readonly args: unknown
+  readonly title: string | undefined
+  readonly outcome: 'allowed-once' | 'allowed-session' | 'denied' | 'stopped' | 'ended'
+  readonly reason: string | undefined
+  /** The device that answered, as it names itself; undefined when it did not say. */
+  readonly by: string | undefined
+  readonly at: number
+}
+
+/** Open requests, oldest first. An id among the completed ones hides the same id here. */
+export function openRequests(state: AgentState | undefined): OpenRequest[] {
+  const completed = state?.completedRequests ?? {}
+  return Object.entries(state?.requests ?? {})
+    .filter(([id]) => !Object.hasOwn(completed, id))
+    .map(([id, request]) => ({ ...request, id }))
+    .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
+}
+
+export function decisionsOf(state: AgentState | undefined): Decision[] {
+  return Object.entries(state?.completedRequests ?? {}).map(([id, request]) => ({
+    id,
+    call: request.toolUseId,
+    tool: request.tool,
+    args: request.arguments,
+    title: request.title,
+    outcome: outcomeOf(request),
+    reason: request.reason ?? undefined,
+    by: request.answeredBy,
+    at: request.completedAt
+  }))
+}
+
+function outcomeOf(request: NonNullable<AgentState['completedRequests']>[string]): Decision['outcome'] {
+  if (request.status === 'canceled') return 'ended'
+  if (request.status === 'approved') return request.decision === 'approved_for_session' ? 'allowed-session' : 'allowed-once'
+  return request.decision === 'abort' ? 'stopped' : 'denied'
+}

@@ -1,0 +1,290 @@
+import type { PlanEntry, Usage } from '../../lib/protocol/sealed/messages.ts'
+import type { Item, KnownMessage, Step, StepState, Turn } from './transcript.ts'
+import { type Happening, happeningsOf } from './transcript-happenings.ts'
+import { planOfArgs } from './transcript-steps.ts'
+
+/** What has to be known to take in the next message. Changed in place only by the batch that thawed it. */
+export interface Fold {
+  items: Item[]
+  /** Where in `items` a tool call stands, by its id. */
+  stepByCall: Map<string, number>
+  /** Where a subagent's step stands, by the subagent's id. */
+  stepBySubagent: Map<string, number>
+  planByTurn: Map<string, number>
+  running: Set<string>
+  endedBlocks: Set<string>
+  endedTurns: Set<string>
+  lastTextOfTurn: Map<string, { text: string; thinking: boolean }>
+  plan: PlanEntry[] | undefined
+  turn: Turn | undefined
+  usage: Usage | undefined
+  lastAt: number
+}
+
+export function freshFold(): Fold {
+  return {
+    items: [],
+    stepByCall: new Map(),
+    stepBySubagent: new Map(),
+    planByTurn: new Map(),
+    running: new Set(),
+    endedBlocks: new Set(),
+    endedTurns: new Set(),
+    lastTextOfTurn: new Map(),
+    plan: undefined,
+    turn: undefined,
+    usage: undefined,
+    lastAt: 0
+  }
+}
+
+export function thaw(fold: Fold): Fold {
+  return {
+    ...fold,
+    items: fold.items.slice(),
+    stepByCall: new Map(fold.stepByCall),
+    stepBySubagent: new Map(fold.stepBySubagent),
+    planByTurn: new Map(fold.planByTurn),
+    running: new Set(fold.running),
+    endedBlocks: new Set(fold.endedBlocks),
+    endedTurns: new Set(fold.endedTurns),
+    lastTextOfTurn: new Map(fold.lastTextOfTurn)
+  }
+}
+
+export function foldMessage(fold: Fold, message: KnownMessage): void {
+  let index = 0
+  for (const happening of happeningsOf(message)) {
+    foldHappening(fold, happening, { key: `${message.seq}.${index++}`, seq: message.seq, at: happening.time ?? message.at }, message)
+  }
+}
+
+interface Place {
+  key: string
+  seq: number
+  at: number
+}
+
+function foldHappening(fold: Fold, happening: Happening, place: Place, message: KnownMessage): void {
+  if (happening.subagent !== undefined) {
+    foldInner(fold, happening, place, happening.subagent)
+    return
+  }
+  if (happening.turn !== undefined) enterTurn(fold, happening.turn, place.at)
+  fold.lastAt = place.at
+  switch (happening.type) {
+    case 'mine': {
+      // Keyed by what the sender chose, so that the bubble that waited on this device becomes the stored one.
+      const key = message.localId === null ? place.key : `mine.${message.localId}`
+      fold.items.push({ type: 'mine', ...place, key, localId: message.localId, text: happening.text, from: happening.from })
+      return
+    }
+    case 'text':
+      foldText(fold, happening, place)
+      return
+    case 'step-started':
+      startStep(fold, happening, place)
+      return
+    case 'step-ended':
+      endStep(fold, happening, place.at)
+      return
+    case 'plan':
+      foldPlan(fold, happening.entries, place)
+      return
+    case 'file':
+      fold.items.push({ type: 'file', ...place, name: happening.name, size: happening.size, mine: happening.mine })
+      return
+    case 'turn-started':
+      if (fold.turn?.id !== happening.turn) fold.turn = { id: happening.turn, startedAt: place.at }
+      return
+    case 'turn-ended':
+      endTurn(fold, happening.status, place, happening.turn)
+      return
+    case 'usage':
+      fold.usage = happening.usage
+      return
+    case 'note':
+      fold.items.push({ type: 'note', ...place, text: happening.text })
+      return
+    case 'limit':
+      fold.items.push({ type: 'limit', ...place, endsAt: happening.endsAt })
+      return
+    case 'control':
+      fold.items.push({ type: 'control', ...place, to: happening.to })
+      return
+    case 'subagent-started':
+    case 'subagent-stopped':
+      return
+    case 'skipped':
+      foldSkipped(fold, happening.why, place)
+      return
+  }
+}
+
+// History may begin in the middle of a turn, and older wrappers never say that one began.
+function enterTurn(fold: Fold, turn: string, at: number): void {
+  if (fold.turn?.id === turn || fold.endedTurns.has(turn)) return
+  fold.turn = { id: turn, startedAt: at }
+}
+
+function foldText(fold: Fold, happening: Happening & { type: 'text' }, place: Place): void {
+  if (happening.block !== undefined) fold.endedBlocks.add(happening.block)
+  const turn = happening.turn ?? fold.turn?.id
+  if (turn !== undefined) fold.lastTextOfTurn.set(turn, { text: happening.text, thinking: happening.thinking })
+  if (happening.text.trim() === '') return
+  if (happening.thinking) fold.items.push({ type: 'thinking', ...place, text: happening.text, tookMs: thinkingTime(fold, place) })
+  else fold.items.push({ type: 'prose', ...place, text: happening.text })
+}
+
+// Only what is known: the time since the thing before it in the same turn, when that is near enough to be a thought.
+function thinkingTime(fold: Fold, place: Place): number | undefined {
+  const before = fold.items.at(-1)
+  const since = before === undefined ? fold.turn?.startedAt : before.type === 'step' ? (before.endedAt ?? before.at) : before.at
+  return since === undefined || place.at - since < 1000 ? undefined : place.at - since
+}
+
+function startStep(fold: Fold, happening: Happening & { type: 'step-started' }, place: Place): void {
+  const entries = planOfArgs(happening.name, happening.args)
+  if (entries !== undefined) {
+    fold.stepByCall.set(happening.call, -1)
+    foldPlan(fold, entries, place)
+    return
+  }
+  const known = stepOf(fold, happening.call)
+  const step: Step = {
+    type: 'step',
+    ...place,
+    call: happening.call,
+    kind: happening.kind,
+    name: happening.name,
+    title: happening.title,
+    description: happening.description,
+    args: happening.args,
+    locations: happening.locations,
+    content: happening.content,
+    state: 'running',
+    endedAt: undefined
+  }
+  // Agents tell a call again when they know more about it.
+  if (known !== undefined) {
+    replaceStep(fold, { ...step, ...pick(known) })
+    return
+  }
+  fold.stepByCall.set(happening.call, fold.items.length)
+  fold.running.add(happening.call)
+  fold.items.push(step)
+}
+
+function pick(known: Step): Pick<Step, 'key' | 'seq' | 'at' | 'state' | 'endedAt'> {
+  return { key: known.key, seq: known.seq, at: known.at, state: known.state, endedAt: known.endedAt }
+}
+
+function endStep(fold: Fold, happening: Happening & { type: 'step-ended' }, at: number): void {
+  const step = stepOf(fold, happening.call)
+  if (step === undefined) return
+  fold.running.delete(happening.call)
+  const content =
+    happening.content.length === 0 ? step.content : [...step.content.filter(each => each.type === 'diff'), ...happening.content]
+  const shown = happening.content.some(each => each.type === 'diff') ? happening.content : content
+  replaceStep(fold, { ...step, content: shown, state: stateOf(happening.status), endedAt: at })
+}
+
+function stateOf(status: 'completed' | 'failed' | 'denied' | 'cancelled' | undefined): StepState {
+  switch (status) {
+    case 'completed':
+      return 'ok'
+    case 'failed':
+      return 'failed'
+    case 'denied':
+      return 'denied'
+    case 'cancelled':
+      return 'stopped'
+    case undefined:
+      return 'done'
+  }
+}
+
+function stepOf(fold: Fold, call: string): Step | undefined {
+  const item = fold.items[fold.stepByCall.get(call) ?? -1]
+  return item?.type === 'step' ? item : undefined
+}
+
+function replaceStep(fold: Fold, step: Step): void {
+  const index = fold.stepByCall.get(step.call)
+  if (index !== undefined) fold.items[index] = step
+}
+
+// A plan stands once per turn, where it was first told, and changes there.
+function foldPlan(fold: Fold, entries: PlanEntry[], place: Place): void {
+  fold.plan = entries
+  const turn = fold.turn?.id ?? ''
+  const index = fold.planByTurn.get(turn)
+  const known = index === undefined ? undefined : fold.items[index]
+  if (index !== undefined && known?.type === 'plan') fold.items[index] = { ...known, entries }
+  else {
+    fold.planByTurn.set(turn, fold.items.length)
+    fold.items.push({ type: 'plan', ...place, entries })
+  }
+}
+
+function endTurn(fold: Fold, status: 'completed' | 'failed' | 'cancelled', place: Place, turn: string | undefined): void {
+  const ended = turn ?? fold.turn?.id
+  if (ended !== undefined) {
+    fold.endedTurns.add(ended)
+    fold.lastTextOfTurn.delete(ended)
+  }
+  fold.endedBlocks.clear()
+  for (const call of fold.running) {
+    const step = stepOf(fold, call)
+    if (step !== undefined) replaceStep(fold, { ...step, state: status === 'completed' ? 'done' : 'stopped', endedAt: place.at })
+  }
+  fold.running.clear()
+  fold.turn = undefined
+  fold.planByTurn.delete('')
+  if (status !== 'completed') fold.items.push({ type: 'turn-ended', ...place, status })
+}
+
+// What a subagent does stays inside its own step.
+function foldInner(fold: Fold, happening: Happening, place: Place, subagent: string): void {
+  const index = fold.stepBySubagent.get(subagent)
+  if (index === undefined) {
+    if (happening.type === 'subagent-stopped') return
+    fold.stepBySubagent.set(subagent, fold.items.length)
+    fold.items.push(subagentStep(happening, place, subagent))
+    if (happening.type === 'subagent-started') return
+    foldInner(fold, happening, place, subagent)
+    return
+  }
+  const step = fold.items[index]
+  if (step?.type !== 'step') return
+  if (happening.type === 'subagent-stopped') fold.items[index] = { ...step, state: 'ok', endedAt: place.at }
+  if (happening.type === 'step-started') {
+    const inner = step.inner ?? { steps: 0, last: [] }
+    fold.items[index] = { ...step, inner: { steps: inner.steps + 1, last: [...inner.last, happening.title].slice(-3) } }
+  }
+}
+
+function subagentStep(happening: Happening, place: Place, subagent: string): Step {
+  const title = happening.type === 'subagent-started' ? (happening.title ?? '') : ''
+  return {
+    type: 'step',
+    ...place,
+    call: subagent,
+    kind: 'agent',
+    name: '',
+    title,
+    description: '',
+    args: {},
+    locations: [],
+    content: [],
+    state: 'running',
+    endedAt: undefined,
+    inner: { steps: 0, last: [] }
+  }
+}
+
+function foldSkipped(fold: Fold, why: 'unreadable' | 'unknown-shape', place: Place): void {
+  const before = fold.items.at(-1)
+  if (before?.type === 'skipped' && before.why === why) fold.items[fold.items.length - 1] = { ...before, count: before.count + 1 }
+  else fold.items.push({ type: 'skipped', ...place, why, count: 1 })
+}

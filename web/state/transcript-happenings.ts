@@ -1,0 +1,110 @@
+import type { Envelope, MessageBody, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
+import type { KnownMessage, Step } from './transcript.ts'
+import { happeningsOfOld } from './transcript-old.ts'
+import { contentOfArgs, kindOf } from './transcript-steps.ts'
+
+interface Common {
+  /** When it happened by the sender's clock, ms since 1970; the message's own time when absent. */
+  readonly time?: number | undefined
+  readonly turn?: string | undefined
+  readonly subagent?: string | undefined
+}
+
+/** One thing a message tells, whichever family of messages it came in. */
+export type Happening = Common &
+  (
+    | { readonly type: 'mine'; readonly text: string; readonly from: 'app' | 'terminal' }
+    | { readonly type: 'text'; readonly text: string; readonly thinking: boolean; readonly block: string | undefined }
+    | StepStarted
+    | {
+        readonly type: 'step-ended'
+        readonly call: string
+        readonly status: StepStatus | undefined
+        readonly content: readonly StepContent[]
+      }
+    | { readonly type: 'plan'; readonly entries: PlanEntry[] }
+    | { readonly type: 'file'; readonly name: string; readonly size: number; readonly mine: boolean }
+    | { readonly type: 'turn-started' }
+    | { readonly type: 'turn-ended'; readonly status: 'completed' | 'failed' | 'cancelled' }
+    | { readonly type: 'usage'; readonly usage: Usage }
+    | { readonly type: 'note'; readonly text: string }
+    | { readonly type: 'limit'; readonly endsAt: number | undefined }
+    | { readonly type: 'control'; readonly to: 'terminal' | 'app' }
+    | { readonly type: 'subagent-started'; readonly title: string | undefined }
+    | { readonly type: 'subagent-stopped' }
+    | { readonly type: 'skipped'; readonly why: 'unreadable' | 'unknown-shape' }
+  )
+
+export interface StepStarted extends Pick<Step, 'call' | 'kind' | 'name' | 'title' | 'description' | 'args' | 'locations' | 'content'> {
+  readonly type: 'step-started'
+}
+
+export function happeningsOf(message: KnownMessage): Happening[] {
+  const { body } = message
+  if (body === undefined) return [{ type: 'skipped', why: message.closed ?? 'unreadable' }]
+  switch (body.role) {
+    case 'user': {
+      const text = body.meta?.displayText ?? body.content.text
+      return [{ type: 'mine', text, from: body.meta?.sentFrom === 'cli' ? 'terminal' : 'app' }]
+    }
+    case 'session':
+      return happeningsOfEnvelope(isWrapped(body.content) ? body.content.data : body.content)
+    case 'agent':
+      return happeningsOfOld(body.content)
+  }
+}
+
+type SessionContent = Extract<MessageBody, { role: 'session' }>['content']
+type Wrapped = Exclude<SessionContent, Envelope>
+
+function isWrapped(content: SessionContent): content is Wrapped {
+  return content['type'] === 'session'
+}
+
+function happeningsOfEnvelope(envelope: Envelope): Happening[] {
+  const { time, turn, subagent, ev } = envelope
+  const common: Common = { time, turn, subagent }
+  const told = happeningOf(envelope)
+  const happenings: Happening[] = told === undefined ? [] : [{ ...told, ...common }]
+  if (envelope.usage !== undefined) happenings.push({ type: 'usage', usage: envelope.usage })
+  return ev.t === 'service' && ev.text.trim() === '' ? happenings.filter(each => each.type === 'usage') : happenings
+}
+
+function happeningOf(envelope: Envelope): Happening | undefined {
+  const { ev } = envelope
+  switch (ev.t) {
+    case 'text':
+      if (envelope.role === 'user') return { type: 'mine', text: ev.text, from: 'terminal' }
+      return { type: 'text', text: ev.text, thinking: ev.thinking ?? false, block: envelope.id }
+    case 'service':
+      return { type: 'note', text: ev.text }
+    case 'tool-call-start': {
+      const content = ev.content ?? []
+      return {
+        type: 'step-started',
+        call: ev.call,
+        kind: ev.kind ?? kindOf(ev.name),
+        name: ev.name,
+        title: ev.title,
+        description: ev.description,
+        args: ev.args,
+        locations: ev.locations ?? [],
+        content: content.some(each => each.type === 'diff') ? content : [...contentOfArgs(ev.name, ev.args), ...content]
+      }
+    }
+    case 'tool-call-end':
+      return { type: 'step-ended', call: ev.call, status: ev.status, content: ev.content ?? [] }
+    case 'file':
+      return { type: 'file', name: ev.name, size: ev.size, mine: envelope.role === 'user' }
+    case 'turn-start':
+      return { type: 'turn-started' }
+    case 'turn-end':
+      return { type: 'turn-ended', status: ev.status }
+    case 'start':
+      return envelope.subagent === undefined ? undefined : { type: 'subagent-started', title: ev.title }
+    case 'stop':
+      return envelope.subagent === undefined ? undefined : { type: 'subagent-stopped' }
+    case 'plan':
+      return { type: 'plan', entries: ev.entries }
+  }
+}
