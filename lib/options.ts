@@ -90,6 +90,11 @@ const options = {
     env: 'AFIELD_CORS_ORIGIN',
     flag: 'cors-origin',
     about: 'Web origin whose pages may call this server, besides the app it serves itself.'
+  }),
+  idleAfterMs: option(z.int().positive().default(30_000), {
+    env: 'AFIELD_IDLE_AFTER_MS',
+    flag: 'idle-after-ms',
+    about: 'How long a session whose connection went may take to come back before it counts as inactive.'
   })
 }
 

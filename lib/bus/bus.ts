@@ -39,6 +39,8 @@ export function accountTopic(account: AccountId): Topic {
 export function instanceTopic(instance: string): Topic {
   return `instance:${instance}` as Topic
 }
+/** Heard by every instance whether or not it has connections of the account. */
+export const revocationTopic = 'revocations' as Topic
 
 /** At most once; ordered per publisher and topic; the publisher's own instance hears its events too. */
 export interface Bus {

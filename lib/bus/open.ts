@@ -1,0 +1,11 @@
+import { CannotStart } from '../exit.ts'
+import type { Bus } from './bus.ts'
+
+/** Opens the bus an option names. `local` serves one instance. Throws CannotStart for a name no driver has. */
+export async function openBus(url: string, on: { onError: (error: unknown) => void }): Promise<Bus> {
+  if (url === 'local') {
+    const { openLocalBus } = await import('./local.ts')
+    return openLocalBus(on)
+  }
+  throw new CannotStart(`--bus ${url.replace(/:.*/s, ':…')} is not known; this version has: local.`)
+}

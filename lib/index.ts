@@ -1,0 +1,3 @@
+export { CannotStart } from './exit.ts'
+export type { GivenOptions, ServerOptions } from './options.ts'
+export { createServer, type Server, type ServerExtras } from './server/create.ts'

@@ -1,0 +1,37 @@
+import { failure } from '../../protocol/wire/failures.ts'
+import type { Sealed } from '../../protocol/wire/ids.ts'
+import type { AccountProfile } from '../../protocol/wire/records.ts'
+import type { Cell, Conflict, Written } from '../../store/store.ts'
+import { writeCell } from './cells.ts'
+import type { Caller, Deps } from './deps.ts'
+
+/** The account in the shape existing apps want; this server knows no names. */
+export async function readProfile({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<AccountProfile> {
+  const createdAt = await store.accountCreatedAt(caller.account)
+  if (createdAt === 'missing') throw failure('bad-token')
+  return {
+    id: caller.account,
+    timestamp: createdAt,
+    firstName: null,
+    lastName: null,
+    username: null,
+    avatar: null,
+    github: null,
+    connectedServices: []
+  }
+}
+
+export async function readSettings({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<Cell> {
+  return store.readSettings(caller.account)
+}
+
+export async function writeSettings(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  caller: Caller,
+  settings: Sealed | null,
+  expected: number
+): Promise<Written | Conflict> {
+  const outcome = await writeCell(deps, caller, { of: 'account', name: 'settings' }, expected, settings)
+  if (outcome === 'missing') throw failure('bad-token')
+  return outcome
+}

@@ -1,0 +1,82 @@
+import { accountTopic, type BusEvent, instanceTopic } from '../../bus/bus.ts'
+import type { CallFailure } from '../../protocol/wire/failures.ts'
+import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
+import type { Caller, Deps } from './deps.ts'
+
+/** How long a call waits for somebody to register its method: the gap of a reconnect. */
+const graceMs = 15_000
+const answerWithinMs = 30_000
+
+export type CallResult = { ok: true; value: Sealed } | { ok: false; why: CallFailure }
+
+export interface Calls {
+  /** Resolves once, always: with the answer, or why there is none. Aborting the signal ends the wait. */
+  call(caller: Caller, ask: { method: string; params: Sealed; from: ConnectionId | undefined; signal: AbortSignal }): Promise<CallResult>
+  close(): Promise<void>
+}
+
+interface Waiting {
+  taken: boolean
+  settle(result: CallResult): void
+}
+
+/**
+ * Calls between the clients of an account, wherever they are connected: the call goes out on the account's topic, and the
+ * instance that holds the newest registration of the method answers to this instance's own.
+ */
+export async function createCalls(
+  { bus, now, clock, newId }: Pick<Deps, 'bus' | 'now' | 'clock' | 'newId'>,
+  instance: string
+): Promise<Calls> {
+  const replyTo = instanceTopic(instance)
+  const waitingById = new Map<string, Waiting>()
+  const unsubscribe = await bus.subscribe(replyTo, event => settle(event))
+
+  function settle(event: BusEvent) {
+    if (event.type === 'call-taken') {
+      const waiting = waitingById.get(event.id)
+      if (waiting) waiting.taken = true
+    }
+    if (event.type === 'call-answered') waitingById.get(event.id)?.settle(event.result)
+  }
+
+  async function call(caller: Caller, { method, params, from, signal }: Parameters<Calls['call']>[1]): Promise<CallResult> {
+    const id = newId()
+    const topic = accountTopic(caller.account)
+    const { promise, resolve } = Promise.withResolvers<CallResult>()
+    const until = now() + graceMs + answerWithinMs
+    const ask = () => bus.publish(topic, { type: 'call', id, replyTo, from, method, params, until })
+    const waiting: Waiting = { taken: false, settle: resolve }
+    waitingById.set(id, waiting)
+
+    const unlisten = await bus.subscribe(topic, event => {
+      if (event.type === 'callee-here' && event.method === method && !waiting.taken) ask()
+    })
+    const cancelGrace = clock.after(graceMs, () => {
+      if (!waiting.taken) resolve({ ok: false, why: 'not-available' })
+    })
+    const cancelLimit = clock.after(graceMs + answerWithinMs, () => resolve({ ok: false, why: 'timed-out' }))
+    const hangUp = () => resolve({ ok: false, why: 'internal' })
+    signal.addEventListener('abort', hangUp, { once: true })
+    if (signal.aborted) hangUp()
+    else ask()
+
+    const result = await promise
+    waitingById.delete(id)
+    cancelGrace()
+    cancelLimit()
+    signal.removeEventListener('abort', hangUp)
+    // The callee may still be at it; whatever it says later is dropped.
+    if (!result.ok) bus.publish(topic, { type: 'call-dropped', id })
+    await unlisten()
+    return result
+  }
+
+  return {
+    call,
+    async close() {
+      for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'internal' })
+      await unsubscribe()
+    }
+  }
+}

@@ -1,0 +1,25 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Bus } from '../../bus/bus.ts'
+import type { AccountId, ConnectionId, TokenId } from '../../protocol/wire/ids.ts'
+import type { Store, TokenKind } from '../../store/store.ts'
+
+/** What actions work with; each takes the fields it needs. */
+export interface Deps {
+  store: Store
+  bus: Bus
+  /** Wall clock in milliseconds, for what people read and what is stored. */
+  now: () => number
+  /** Monotonic clock, for waits and limits. */
+  clock: Clock
+  /** A new id: 120 random bits, lower case, safe in URLs, without a colon. */
+  newId: () => string
+}
+
+/** Who asks, once the token was found good. */
+export interface Caller {
+  account: AccountId
+  token: TokenId
+  kind: TokenKind
+  /** The connection that need not hear of what this call changes. */
+  skip: ConnectionId | undefined
+}

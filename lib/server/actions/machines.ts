@@ -1,0 +1,45 @@
+import { failure } from '../../protocol/wire/failures.ts'
+import type { MachineId } from '../../protocol/wire/ids.ts'
+import type { BodyOf } from '../../protocol/wire/routes.ts'
+import type { MachineRow } from '../../store/store.ts'
+import type { Caller, Deps } from './deps.ts'
+import type { Presence } from './presence.ts'
+import { announce } from './publish.ts'
+
+/** Registers a machine, or loads the one this account has under the id, unchanged. */
+export async function openMachine(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  caller: Caller,
+  body: BodyOf<'openMachine'>
+): Promise<MachineRow> {
+  const { machine, created, clock } = await deps.store.openMachine(caller.account, {
+    id: body.id,
+    metadata: body.metadata,
+    daemonState: body.daemonState ?? null,
+    dataKey: body.dataEncryptionKey ?? null,
+    now: deps.now()
+  })
+  if (created) announce(deps, caller, clock, { type: 'machine-opened', machine })
+  return machine
+}
+
+export async function listMachines({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<MachineRow[]> {
+  return store.listMachines(caller.account)
+}
+
+export async function readMachine({ store }: Pick<Deps, 'store'>, caller: Caller, id: MachineId): Promise<MachineRow> {
+  const machine = await store.findMachine(caller.account, id)
+  if (machine === 'missing') throw failure('machine-not-found')
+  return machine
+}
+
+export async function removeMachine(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence },
+  caller: Caller,
+  id: MachineId
+): Promise<void> {
+  const removed = await deps.store.remove(caller.account, { of: 'machine', id })
+  if (removed === 'missing') throw failure('machine-not-found')
+  deps.presence.forget(caller.account, { of: 'machine', id })
+  announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'machine', id } })
+}

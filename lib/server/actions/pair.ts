@@ -1,0 +1,71 @@
+import { failure } from '../../protocol/wire/failures.ts'
+import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
+import type { PairingKind } from '../../store/store.ts'
+import { decodeBase64 } from '../base64.ts'
+import type { Caller, Deps } from './deps.ts'
+import { mintToken, type NewToken } from './tokens.ts'
+
+const openForMs = 5 * 60_000
+const keyLength = 32
+
+/** A terminal or a new device asks to be paired; repeated once a second until it is answered or over. */
+export async function pollPairing(
+  deps: Pick<Deps, 'store' | 'now' | 'newId'>,
+  kind: PairingKind,
+  body: { publicKey: string; supportsV2?: boolean | null | undefined },
+  from: { client: string; network: string }
+): Promise<ReplyOf<'pollTerminalPairing'>> {
+  const now = deps.now()
+  let token: NewToken | undefined
+  const polled = await deps.store.pollPairing({
+    kind,
+    publicKey: canonicalKey(body.publicKey),
+    supportsV2: body.supportsV2 ?? false,
+    from: from.network,
+    expiresAt: now + openForMs,
+    now,
+    token: account => {
+      token = mintToken(deps, account, kind, from.client)
+      return token.draft
+    }
+  })
+  if (polled.state === 'over') throw failure('pairing-over')
+  if (polled.state === 'waiting' || !token) return { state: 'requested' }
+  return { state: 'authorized', token: token.text, response: polled.response }
+}
+
+export async function readPairingStatus(
+  { store, now }: Pick<Deps, 'store' | 'now'>,
+  publicKey: string
+): Promise<ReplyOf<'readPairingStatus'>> {
+  const key = decodeBase64(publicKey)
+  if (key?.length !== keyLength) return { status: 'not_found', supportsV2: false }
+  const { status, supportsV2 } = await store.readPairing('terminal', Buffer.from(key).toString('base64'), now())
+  if (status === 'waiting') return { status: 'pending', supportsV2 }
+  return { status: status === 'answered' ? 'authorized' : 'not_found', supportsV2: false }
+}
+
+/** The first answer counts; the same account may repeat it, everybody else is told that it came too late. */
+export async function answerPairing(
+  { store, now }: Pick<Deps, 'store' | 'now'>,
+  caller: Caller,
+  kind: PairingKind,
+  body: BodyOf<'answerTerminalPairing'>
+): Promise<void> {
+  const outcome = await store.answerPairing({
+    kind,
+    publicKey: canonicalKey(body.publicKey),
+    response: body.response,
+    account: caller.account,
+    now: now()
+  })
+  if (outcome === 'unknown') throw failure('pairing-not-found')
+  if (outcome === 'answered-before') throw failure('pairing-answered')
+}
+
+// One key has one text, however the asker spelled it.
+function canonicalKey(publicKey: string): string {
+  const key = decodeBase64(publicKey)
+  if (key?.length !== keyLength) throw failure('bad-public-key')
+  return Buffer.from(key).toString('base64')
+}

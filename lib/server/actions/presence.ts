@@ -1,0 +1,191 @@
+import { accountTopic } from '../../bus/bus.ts'
+import type { AccountId, SessionId } from '../../protocol/wire/ids.ts'
+import type { RowRef } from '../../store/store.ts'
+import type { Caller, Deps } from './deps.ts'
+
+const trustClocksWithinMs = 10 * 60_000
+const deafAfterEndMs = 60_000
+const checkOwnerEveryMs = 30_000
+const writeEveryMs = 30_000
+const flushEveryMs = 5_000
+const sweepEveryMs = 60_000
+const silentForMs = 10 * 60_000
+const mostRemembered = 50_000
+
+/** What is known of a row that showed a sign of life: it belongs to the account, and when it was heard, written, ended. */
+interface Life {
+  checkedAt: number
+  heardAt: number
+  writtenAt: number
+  /** The sender's own time of the end, and when we heard of it: stragglers sent before it do not revive the row. */
+  ended: { time: number; heardAt: number } | undefined
+}
+
+type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
+
+/**
+ * Who is alive. Every accepted sign of life is passed on at once; the store hears of it at most every 30 s per row.
+ * A row that is not the caller's is passed over in silence.
+ */
+export class Presence {
+  private readonly deps: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>
+  private readonly idleAfterMs: number
+  private readonly lives = new Map<string, Life>()
+  private readonly marks = new Map<string, Mark>()
+  private readonly timers = new Set<() => void>()
+  private flushing = false
+
+  constructor(deps: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>, { idleAfterMs }: { idleAfterMs: number }) {
+    this.deps = deps
+    this.idleAfterMs = idleAfterMs
+    this.every(sweepEveryMs, () => this.sweep())
+  }
+
+  async alive(caller: Caller, row: RowRef, beat: { time: number; thinking: boolean }): Promise<void> {
+    const life = await this.lifeOf(caller.account, row)
+    if (!life || this.isStraggler(life, beat.time)) return
+    const now = this.deps.now()
+    const at = plausible(beat.time, now)
+    life.ended = undefined
+    life.heardAt = now
+    this.signal(caller.account, row, { active: true, at, thinking: beat.thinking })
+    if (now - life.writtenAt < writeEveryMs) return
+    life.writtenAt = now
+    this.mark({ account: caller.account, row, active: true, at })
+  }
+
+  async sessionEnded(caller: Caller, session: SessionId, time: number): Promise<void> {
+    const row: RowRef = { of: 'session', id: session }
+    const life = await this.lifeOf(caller.account, row)
+    if (!life) return
+    const now = this.deps.now()
+    life.ended = { time, heardAt: now }
+    await this.markInactive(caller.account, row, plausible(time, now))
+  }
+
+  /** A machine came: its scope is the proof, no sign of life is waited for. */
+  machineCame(account: AccountId, row: RowRef): void {
+    this.signal(account, row, { active: true, at: this.deps.now(), thinking: false })
+  }
+
+  async machineLeft(account: AccountId, row: RowRef): Promise<void> {
+    if (await this.lifeOf(account, row)) await this.markInactive(account, row, this.deps.now())
+  }
+
+  /** The last connection of a session went. It may only have lost its link, so it gets a while to come back. */
+  sessionLeft(account: AccountId, row: RowRef): void {
+    const leftAt = this.deps.now()
+    this.later(this.idleAfterMs, async () => {
+      const life = this.lives.get(keyOf(account, row))
+      if (life && life.heardAt <= leftAt && !life.ended) await this.markInactive(account, row, leftAt)
+    })
+  }
+
+  /** A loaded session is wanted again: what was said of its end no longer counts. */
+  listenAgain(account: AccountId, session: SessionId): void {
+    const life = this.lives.get(keyOf(account, { of: 'session', id: session }))
+    if (life) life.ended = undefined
+  }
+
+  forget(account: AccountId, row: RowRef): void {
+    this.lives.delete(keyOf(account, row))
+    this.marks.delete(keyOf(account, row))
+  }
+
+  /** Writes what is still unwritten and stops all timers. */
+  async close(): Promise<void> {
+    for (const cancel of this.timers) cancel()
+    this.timers.clear()
+    await this.flush()
+  }
+
+  private isStraggler(life: Life, time: number): boolean {
+    return life.ended !== undefined && time <= life.ended.time && this.deps.now() - life.ended.heardAt < deafAfterEndMs
+  }
+
+  private async lifeOf(account: AccountId, row: RowRef): Promise<Life | undefined> {
+    const key = keyOf(account, row)
+    const now = this.deps.now()
+    const known = this.lives.get(key)
+    if (known && now - known.checkedAt < checkOwnerEveryMs) return known
+
+    const { store } = this.deps
+    const found = row.of === 'session' ? await store.findSession(account, row.id) : await store.findMachine(account, row.id)
+    if (found === 'missing') {
+      this.lives.delete(key)
+      return undefined
+    }
+    // Another beat may have come in while the store was asked; its times must not be lost.
+    const life = this.lives.get(key) ?? { checkedAt: now, heardAt: 0, writtenAt: 0, ended: undefined }
+    life.checkedAt = now
+    if (this.lives.size >= mostRemembered) this.lives.clear()
+    this.lives.set(key, life)
+    return life
+  }
+
+  private async markInactive(account: AccountId, row: RowRef, at: number): Promise<void> {
+    const key = keyOf(account, row)
+    const life = this.lives.get(key)
+    if (life) life.writtenAt = 0
+    this.marks.delete(key)
+    await this.deps.store.markActive([{ account, row, active: false, at }])
+    this.signal(account, row, { active: false, at, thinking: false })
+  }
+
+  private mark(mark: Mark): void {
+    this.marks.set(keyOf(mark.account, mark.row), mark)
+    if (this.flushing) return
+    this.flushing = true
+    this.later(flushEveryMs, async () => {
+      this.flushing = false
+      await this.flush()
+    })
+  }
+
+  private async flush(): Promise<void> {
+    const marks = [...this.marks.values()]
+    this.marks.clear()
+    // Best effort: a failed write is made up for by the next sign of life.
+    if (marks.length > 0) await this.deps.store.markActive(marks).catch(() => {})
+  }
+
+  private async sweep(): Promise<void> {
+    const swept = await this.deps.store.sweepActive(this.deps.now() - silentForMs)
+    for (const { account, row, activeAt } of swept) this.signal(account, row, { active: false, at: activeAt, thinking: false })
+    await this.deps.store.sweepPairings(this.deps.now())
+  }
+
+  private signal(account: AccountId, row: RowRef, state: { active: boolean; at: number; thinking: boolean }): void {
+    this.deps.bus.publish(accountTopic(account), {
+      type: 'signal',
+      audience: 'apps',
+      skip: undefined,
+      signal: { type: 'presence', row, ...state }
+    })
+  }
+
+  private every(ms: number, run: () => Promise<void>): void {
+    this.later(ms, async () => {
+      this.every(ms, run)
+      await run()
+    })
+  }
+
+  private later(ms: number, run: () => Promise<void>): void {
+    const cancel = this.deps.clock.after(ms, () => {
+      this.timers.delete(cancel)
+      // Presence is best effort; a store that fails here tells so where it matters.
+      run().catch(() => {})
+    })
+    this.timers.add(cancel)
+  }
+}
+
+// A clock that is far off says nothing about when: then it is now.
+function plausible(time: number, now: number): number {
+  return time > now || time < now - trustClocksWithinMs ? now : time
+}
+
+function keyOf(account: AccountId, row: RowRef): string {
+  return `${account} ${row.of} ${row.id}`
+}

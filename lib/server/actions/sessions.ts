@@ -1,0 +1,54 @@
+import { failure } from '../../protocol/wire/failures.ts'
+import type { SessionId } from '../../protocol/wire/ids.ts'
+import type { BodyOf } from '../../protocol/wire/routes.ts'
+import type { SessionRow } from '../../store/store.ts'
+import type { Caller, Deps } from './deps.ts'
+import type { Presence } from './presence.ts'
+import { announce } from './publish.ts'
+
+const mostListed = 150
+
+/** Creates a session, or loads the one with this tag unchanged; a load lets its heartbeats count again. */
+export async function openSession(
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId'> & { presence: Presence },
+  caller: Caller,
+  body: BodyOf<'openSession'>
+): Promise<SessionRow> {
+  const { store, newId, now, presence } = deps
+  const { session, created, clock } = await store.openSession(caller.account, {
+    id: newId() as SessionId,
+    tag: body.tag,
+    metadata: body.metadata,
+    agentState: body.agentState ?? null,
+    dataKey: body.dataEncryptionKey ?? null,
+    now: now()
+  })
+  if (created) announce(deps, caller, clock, { type: 'session-opened', session })
+  else presence.listenAgain(caller.account, session.id)
+  return session
+}
+
+export async function listSessions({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<SessionRow[]> {
+  return store.listSessions(caller.account, mostListed)
+}
+
+export async function archiveSession(
+  deps: Pick<Deps, 'store' | 'now'> & { presence: Presence },
+  caller: Caller,
+  id: SessionId
+): Promise<void> {
+  const session = await deps.store.findSession(caller.account, id)
+  if (session === 'missing') throw failure('session-not-found')
+  await deps.presence.sessionEnded(caller, id, deps.now())
+}
+
+export async function removeSession(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence },
+  caller: Caller,
+  id: SessionId
+): Promise<void> {
+  const removed = await deps.store.remove(caller.account, { of: 'session', id })
+  if (removed === 'missing') throw failure('session-not-found')
+  deps.presence.forget(caller.account, { of: 'session', id })
+  announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'session', id } })
+}

@@ -1,0 +1,32 @@
+import type { AccountId, ConnectionId, TokenId } from '../protocol/wire/ids.ts'
+import type { RowRef } from '../store/store.ts'
+
+/** Why the server ends a connection; the code and the words travel in the close frame. */
+export const closeCodes = {
+  'client-left': 1000,
+  'bad-packet': 4400,
+  'auth-revoked': 4401,
+  'slow-consumer': 4008,
+  'ping-timeout': 4002,
+  'connect-timeout': 4003,
+  'server-shutdown': 1012,
+  'try-again': 1013
+} as const
+
+export type CloseReason = keyof typeof closeCodes
+
+/** One live connection as the hub sees it. */
+export interface Connection {
+  readonly id: ConnectionId
+  readonly account: AccountId
+  readonly token: TokenId
+  /** An app sees the whole account; a row's own process sees that row. */
+  readonly scope: 'app' | RowRef
+  /** Whether its person looks at the app; unknown counts as not. */
+  visible: boolean
+  /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */
+  send(frame: string): void
+  /** Sends an event and waits for its acknowledgement; rejects when the connection ends or the signal aborts. */
+  ask(event: string, body: unknown, signal: AbortSignal): Promise<unknown>
+  close(reason: CloseReason): void
+}

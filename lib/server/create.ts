@@ -1,0 +1,146 @@
+import { mkdirSync } from 'node:fs'
+import { systemClock } from '../async/clock.ts'
+import { openBus } from '../bus/open.ts'
+import { cryptoReady } from '../crypto/sign.ts'
+import { CannotStart } from '../exit.ts'
+import { completeOptions, type GivenOptions, type ServerOptions } from '../options.ts'
+import { openStore } from '../store/open.ts'
+import { createAuthenticator } from './actions/authenticate.ts'
+import { createCalls } from './actions/calls.ts'
+import { Presence } from './actions/presence.ts'
+import { closedSignup, openSignup, ownerSignup, type SignupPolicy } from './actions/signup.ts'
+import { openEdge } from './edge/app.ts'
+import { createEventHandlers } from './edge/events.ts'
+import { createHttpHandlers } from './edge/handlers.ts'
+import { Hub } from './hub.ts'
+import { newId } from './ids.ts'
+import { openSetupCode, type SetupCode } from './setup-code.ts'
+
+/** How long what is under way may take when the server closes. */
+const drainWithinMs = 10_000
+
+export interface Server {
+  /** Where it listens, for example `http://127.0.0.1:3005`. */
+  url: string
+  port: number
+  /** The code the first person needs to create an account; undefined once there is one, or when the policy asks for none. */
+  setupCode: { code: string; file: string } | undefined
+  /** Settles when the store failed and the server can promise nothing any more; it must be closed and started anew. */
+  broken: Promise<Error>
+  /** Finishes what is under way, closes every connection and leaves nothing behind. */
+  close(): Promise<void>
+}
+
+/** What an embedder may hand in besides options. */
+export interface ServerExtras {
+  /** Told of every unexpected error; nothing in it is secret. */
+  onError?: (error: unknown) => void
+}
+
+/**
+ * Starts a server: options to store, bus, hub, actions and edge. Resolves when it serves.
+ * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
+ */
+export async function createServer(given: GivenOptions & ServerExtras = {}): Promise<Server> {
+  const { onError = logError, ...rest } = given
+  const options = completeOptions(rest)
+  await cryptoReady()
+  makeDataDirectory(options.data)
+
+  const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
+  const instance = newId()
+  const now = () => Date.now()
+  const clock = systemClock
+  const store = await openStore(options.store, { dataDirectory: options.data, onBroken: reason => onBroken(reason) })
+  const closers: (() => Promise<void>)[] = [() => store.close()]
+  const closeAll = async () => {
+    for (const close of closers.toReversed()) await close()
+  }
+
+  try {
+    const bus = await openBus(options.bus, { onError })
+    closers.push(() => bus.close())
+    const setup = options.signup === 'owner' && !(await store.hasAccounts()) ? openSetupCode(options.data) : undefined
+    const signup = signupPolicy(options, setup)
+    const authenticator = await createAuthenticator({ store, bus, now })
+    closers.push(() => authenticator.close())
+    const hub = new Hub({ bus, store, clock, onError }, instance)
+    const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })
+    closers.push(() => presence.close())
+    const calls = await createCalls({ bus, now, clock, newId }, instance)
+    closers.push(() => calls.close())
+
+    const deps = { store, bus, now, clock, newId, presence, calls, hub, signup, authenticator, onError }
+    const inFlight = new InFlight()
+    const handlers = inFlight.watch(createHttpHandlers(deps))
+    const edge = await openEdge(options, { ...deps, handlers, events: createEventHandlers(deps), isServing: () => !inFlight.isClosing })
+
+    return {
+      url: edge.url,
+      port: edge.port,
+      setupCode: setup,
+      broken,
+      async close() {
+        if (inFlight.isClosing) return
+        inFlight.isClosing = true
+        edge.stopListening()
+        await inFlight.settled(drainWithinMs)
+        await hub.close()
+        await closeAll()
+        edge.close()
+      }
+    }
+  } catch (error) {
+    await closeAll()
+    throw error
+  }
+}
+
+/** The requests that are being answered. */
+class InFlight {
+  isClosing = false
+  private readonly running = new Set<Promise<unknown>>()
+
+  watch<Handlers extends object>(handlers: Handlers): Handlers {
+    const entries = Object.entries(handlers).map(([name, handler]) => {
+      const watched = (asked: unknown) => {
+        const work: Promise<unknown> = handler(asked)
+        this.running.add(work)
+        const done = () => this.running.delete(work)
+        work.then(done, done)
+        return work
+      }
+      return [name, watched]
+    })
+    return Object.fromEntries(entries) as Handlers
+  }
+
+  async settled(withinMs: number): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>()
+    const cancel = systemClock.after(withinMs, resolve)
+    await Promise.race([Promise.allSettled(this.running), late])
+    cancel()
+  }
+}
+
+function signupPolicy({ signup }: Pick<ServerOptions, 'signup'>, setup: SetupCode | undefined): SignupPolicy {
+  if (signup === 'open') return openSignup
+  if (signup === 'closed' || !setup) return closedSignup
+  return ownerSignup({ setupCode: setup.code, onOwner: setup.discard, clock: systemClock })
+}
+
+function makeDataDirectory(directory: string): void {
+  try {
+    mkdirSync(directory, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const who = process.getuid ? ` as user ${process.getuid()}` : ''
+    throw new CannotStart(`The data directory ${directory} cannot be made${who} (${code}); choose another with --data.`, undefined, {
+      cause: error
+    })
+  }
+}
+
+function logError(error: unknown): void {
+  console.error(error instanceof Error ? (error.stack ?? error.message) : 'An unknown error')
+}

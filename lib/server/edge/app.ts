@@ -1,0 +1,109 @@
+import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import type { Clock } from '../../async/clock.ts'
+import { CannotStart } from '../../exit.ts'
+import type { ServerOptions } from '../../options.ts'
+import { socketPath } from '../../protocol/wire/handshake.ts'
+import { engineBehavior, refusalOf, refuse } from './engineio.ts'
+import { Heartbeat } from './heartbeat.ts'
+import { type HttpDeps, openExchange, serveRoutes } from './http.ts'
+import { notFound } from './reply.ts'
+import { copyRequest } from './request.ts'
+import { SocketConnection, type SocketDeps } from './socketio.ts'
+import { createStaticFiles } from './static.ts'
+import { loadUws } from './uws.ts'
+
+export interface Edge {
+  url: string
+  port: number
+  /** Takes no new connections; those that are open go on. */
+  stopListening(): void
+  close(): void
+}
+
+/** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
+export async function openEdge(
+  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
+  deps: Omit<HttpDeps, 'corsOrigin'> & SocketDeps & { clock: Clock; isServing: () => boolean }
+): Promise<Edge> {
+  const uws = loadUws()
+  const { app, secure } = openApp(options)
+  const heartbeat = new Heartbeat(deps.clock)
+  const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
+
+  serveRoutes(app, { ...deps, corsOrigin: options.corsOrigin })
+  app.get('/health', response => answerHealth(response, deps.isServing()))
+  app.ws(`${socketPath}/*`, engineBehavior({ heartbeat, accept: socket => socket.start(deps.newId(), new SocketConnection(deps, socket)) }))
+  app.any(`${socketPath}/*`, (response, request) => {
+    const refusal = refusalOf(new URLSearchParams(request.getQuery()))
+    refuse(response, refusal ?? { code: 3, message: 'Bad request' })
+  })
+  app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
+  app.any('/*', (response, request) => {
+    const copied = copyRequest(response, request, 0)
+    if (files.serve(response, copied)) return
+    openExchange(response, copied, options.corsOrigin).answer(notFound(copied.method, copied.path))
+  })
+
+  const listening = await listen(app, options)
+  const port = uws.us_socket_local_port(listening)
+  return {
+    port,
+    url: `${secure ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
+    stopListening: () => uws.us_listen_socket_close(listening),
+    close() {
+      heartbeat.close()
+      app.close()
+    }
+  }
+}
+
+function openApp({ tlsCert, tlsKey }: Pick<ServerOptions, 'tlsCert' | 'tlsKey'>): { app: TemplatedApp; secure: boolean } {
+  const uws = loadUws()
+  if (tlsCert === undefined || tlsKey === undefined) return { app: uws.App(), secure: false }
+  try {
+    return { app: uws.SSLApp({ cert_file_name: tlsCert, key_file_name: tlsKey }), secure: true }
+  } catch (error) {
+    throw new CannotStart(`The certificate ${tlsCert} with the key ${tlsKey} cannot be used.`, undefined, { cause: error })
+  }
+}
+
+/** Without it, a second server would share the port in silence. The published types know the option only without a host. */
+const exclusivePort = 1
+type ListenExclusively = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void
+
+function listen(app: TemplatedApp, { host, port }: Pick<ServerOptions, 'host' | 'port'>): Promise<us_listen_socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<us_listen_socket>()
+  const listenExclusively = app.listen.bind(app) as unknown as ListenExclusively
+  listenExclusively(host, port, exclusivePort, socket => {
+    if (socket) resolve(socket)
+    else
+      reject(
+        new CannotStart(`Port ${port} on ${host} cannot be used: another program has it, or it needs more rights; choose one with --port.`)
+      )
+  })
+  return promise
+}
+
+function answerHealth(response: HttpResponse, isServing: boolean): void {
+  response.cork(() => {
+    response
+      .writeStatus(isServing ? '200 OK' : '503 Service Unavailable')
+      .writeHeader('content-type', 'application/json; charset=utf-8')
+      .writeHeader('cache-control', 'no-store')
+      .end(JSON.stringify({ status: isServing ? 'ok' : 'error', timestamp: new Date().toISOString(), service: 'afield' }))
+  })
+}
+
+// Browsers do not count `Authorization` under a star, so the asked headers are named.
+function answerPreflight(response: HttpResponse, request: HttpRequest, corsOrigin: string): void {
+  const asked = request.getHeader('access-control-request-headers')
+  response.cork(() => {
+    response
+      .writeStatus('204 No Content')
+      .writeHeader('access-control-allow-origin', corsOrigin)
+      .writeHeader('access-control-allow-methods', 'GET, POST, PUT, DELETE')
+      .writeHeader('access-control-allow-headers', asked === '' ? '*' : asked)
+      .writeHeader('access-control-max-age', '600')
+      .endWithoutBody()
+  })
+}

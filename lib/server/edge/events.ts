@@ -1,0 +1,142 @@
+import { accountTopic } from '../../bus/bus.ts'
+import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
+import { callFailures } from '../../protocol/wire/failures.ts'
+import type { Sealed } from '../../protocol/wire/ids.ts'
+import type { Cell, CellRef, Conflict, Written } from '../../store/store.ts'
+import type { Calls } from '../actions/calls.ts'
+import { writeCell } from '../actions/cells.ts'
+import type { Deps } from '../actions/deps.ts'
+import { appendMessages } from '../actions/messages.ts'
+import type { Presence } from '../actions/presence.ts'
+import { eventFrame } from '../frames.ts'
+import type { Hub } from '../hub.ts'
+import { filled } from '../records.ts'
+import type { Accepted } from './socketio.ts'
+
+const mostCallsInFlight = 32
+
+type Reply = ((body: unknown) => void) | undefined
+type Handler<Name extends ClientEvent> = (from: Accepted, payload: PayloadOf<Name>) => Promise<AckOf<Name>> | AckOf<Name>
+
+export interface EventHandlers {
+  /** Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. */
+  handle(from: Accepted, name: string, payload: unknown, reply: Reply): void
+}
+
+export function createEventHandlers(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence; calls: Calls; hub: Hub; onError: (error: unknown) => void }
+): EventHandlers {
+  const { presence, calls, hub, bus, onError } = deps
+
+  const handlers: { [Name in ClientEvent]: Handler<Name> } = {
+    async ping(from) {
+      await Promise.allSettled(from.writes)
+      return {}
+    },
+    async 'update-metadata'(from, { sid, metadata, expectedVersion }) {
+      const outcome = await write(from, { of: 'session', id: sid, name: 'metadata' }, expectedVersion, metadata)
+      return cellAck(outcome, metadata, cell => ({ metadata: filled(cell) }))
+    },
+    async 'update-state'(from, { sid, agentState, expectedVersion }) {
+      const outcome = await write(from, { of: 'session', id: sid, name: 'agentState' }, expectedVersion, agentState)
+      return cellAck(outcome, agentState, cell => ({ agentState: cell.value }))
+    },
+    async 'machine-update-metadata'(from, { machineId, metadata, expectedVersion }) {
+      const outcome = await write(from, { of: 'machine', id: machineId, name: 'metadata' }, expectedVersion, metadata)
+      return cellAck(outcome, metadata, cell => ({ metadata: filled(cell) }))
+    },
+    async 'machine-update-state'(from, { machineId, daemonState, expectedVersion }) {
+      const outcome = await write(from, { of: 'machine', id: machineId, name: 'daemonState' }, expectedVersion, daemonState)
+      if (outcome !== 'missing' && outcome.written)
+        await presence.alive(from.sender, { of: 'machine', id: machineId }, { time: deps.now(), thinking: false })
+      return cellAck(outcome, daemonState, cell => ({ daemonState: cell.value }))
+    },
+    async 'session-alive'(from, { sid, time, thinking }) {
+      await presence.alive(from.sender, { of: 'session', id: sid }, { time, thinking: thinking ?? false })
+    },
+    async 'session-end'(from, { sid, time }) {
+      await presence.sessionEnded(from.sender, sid, time)
+    },
+    async 'machine-alive'(from, { machineId, time }) {
+      await presence.alive(from.sender, { of: 'machine', id: machineId }, { time, thinking: false })
+    },
+    async message(from, { sid, message, localId }) {
+      await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
+    },
+    'rpc-register'(from, { method }) {
+      if (mayAnswer(from, method)) hub.register(from, method)
+      else from.send(eventFrame('rpc-error', { type: 'register', error: 'Only the session or machine itself answers its methods' }))
+    },
+    'rpc-unregister'(from, { method }) {
+      hub.unregister(from, method)
+    },
+    async 'rpc-call'(from, { method, params }) {
+      if (from.callsInFlight >= mostCallsInFlight) return { ok: false, error: 'Too many calls at once' }
+      from.callsInFlight += 1
+      const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
+      from.callsInFlight -= 1
+      return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
+    },
+    'app-state'(from, { state }) {
+      from.visible = state === 'active'
+    },
+    async partial(from, { sid, partial }) {
+      // Nothing is stored, so the scope is the proof that the session is the sender's.
+      if (from.scope === 'app' || from.scope.of !== 'session' || from.scope.id !== sid) return
+      const event = { type: 'signal', audience: 'apps', skip: from.id, signal: { type: 'partial', session: sid, partial } } as const
+      bus.publish(accountTopic(from.account), event)
+    }
+  }
+
+  function write(from: Accepted, cell: CellRef, expected: number, value: Sealed | null) {
+    return writeCell(deps, from.writer, cell, expected, value)
+  }
+
+  async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
+    const parsed = events[name].payload.safeParse(payload)
+    if (!parsed.success) return badInput(name)
+    const handler: Handler<Name> = handlers[name]
+    // The schema of this name has just made it so.
+    return handler(from, parsed.data as PayloadOf<Name>)
+  }
+
+  return {
+    handle(from, name, payload, reply) {
+      if (!isClientEvent(name)) return
+      const work = run(name, from, payload).then(
+        ack => reply?.(ack),
+        error => {
+          onError(error)
+          reply?.(failed(name))
+        }
+      )
+      if (name === 'ping' || name === 'rpc-call') return
+      from.writes.add(work)
+      work.finally(() => from.writes.delete(work))
+    }
+  }
+}
+
+function isClientEvent(name: string): name is ClientEvent {
+  return Object.hasOwn(events, name)
+}
+
+// A name like `<id>:<method>` is answered by that session or machine itself, so that nobody else can stand in for it.
+function mayAnswer({ scope }: Accepted, method: string): boolean {
+  return scope !== 'app' && method.startsWith(`${scope.id}:`)
+}
+
+function badInput(name: ClientEvent): unknown {
+  if (name === 'rpc-call') return { ok: false, error: callFailures['no-method'] }
+  return name.includes('update') ? { result: 'error', message: 'Invalid parameters' } : undefined
+}
+
+function failed(name: ClientEvent): unknown {
+  return name === 'rpc-call' ? { ok: false, error: callFailures.internal } : { result: 'error', message: 'Internal error' }
+}
+
+function cellAck<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {
+  if (outcome === 'missing') return { result: 'error' as const, message: 'Not found' }
+  const current = outcome.written ? { version: outcome.version, value } : outcome.current
+  return { result: outcome.written ? ('success' as const) : ('version-mismatch' as const), version: current.version, ...named(current) }
+}

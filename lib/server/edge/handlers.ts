@@ -1,0 +1,92 @@
+import type { BodyOf, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
+import type { MachineRow, SessionRow } from '../../store/store.ts'
+import { readProfile, readSettings, writeSettings } from '../actions/account.ts'
+import type { Caller, Deps } from '../actions/deps.ts'
+import { signIn } from '../actions/login.ts'
+import { listMachines, openMachine, readMachine, removeMachine } from '../actions/machines.ts'
+import { appendMessages, readLatestMessages, readMessages } from '../actions/messages.ts'
+import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.ts'
+import type { Presence } from '../actions/presence.ts'
+import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
+import { archiveSession, listSessions, openSession, removeSession } from '../actions/sessions.ts'
+import type { SignupPolicy } from '../actions/signup.ts'
+import { listTokens, revokeToken } from '../actions/tokens.ts'
+import { machineRecordOf, messageReceiptOf, messageRecordOf, sessionRecordOf } from '../records.ts'
+
+export interface Asked<Name extends RouteName> {
+  caller: Caller
+  params: ParamsOf<Name>
+  query: QueryOf<Name>
+  body: BodyOf<Name>
+  /** Where the request came from: a label of the client and its network. */
+  from: { client: string; network: string }
+}
+
+export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promise<ReplyOf<Name>> }
+
+const ok = { success: true } as const
+
+/** Each route handed to its action, and the answer put into the words of the wire. */
+export function createHttpHandlers(deps: Deps & { presence: Presence; signup: SignupPolicy }): HttpHandlers {
+  return {
+    signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
+    pollTerminalPairing: ({ body, from }) => pollPairing(deps, 'terminal', body, from),
+    pollDevicePairing: ({ body, from }) => pollPairing(deps, 'device', body, from),
+    readPairingStatus: ({ query }) => readPairingStatus(deps, query.publicKey),
+    answerTerminalPairing: ({ caller, body }) => answerPairing(deps, caller, 'terminal', body).then(() => ok),
+    answerDevicePairing: ({ caller, body }) => answerPairing(deps, caller, 'device', body).then(() => ok),
+    listTokens: async ({ caller }) => ({ tokens: await listTokens(deps, caller) }),
+    revokeToken: ({ caller, params }) => revokeToken(deps, caller, params.id).then(() => ok),
+
+    openSession: async ({ caller, body }) => ({ session: listedSessionOf(await openSession(deps, caller, body)) }),
+    listSessions: async ({ caller }) => ({ sessions: (await listSessions(deps, caller)).map(listedSessionOf) }),
+    archiveSession: ({ caller, params }) => archiveSession(deps, caller, params.id).then(() => ok),
+    removeSession: ({ caller, params }) => removeSession(deps, caller, params.id).then(() => ok),
+    async readLatestMessages({ caller, params }) {
+      const messages = await readLatestMessages(deps, caller, params.id)
+      return { messages: messages.map(message => messageRecordOf(params.id, message)) }
+    },
+    async readMessages({ caller, params, query }) {
+      const { messages, more } = await readMessages(deps, caller, params.id, query)
+      return { messages: messages.map(message => messageRecordOf(params.id, message)), hasMore: more }
+    },
+    async appendMessages({ caller, params, body }) {
+      const drafts = body.messages.map(({ content, localId }) => ({ sealed: content, localId }))
+      const messages = await appendMessages(deps, caller, params.id, drafts)
+      return { messages: messages.map(message => messageReceiptOf(params.id, message)) }
+    },
+
+    openMachine: async ({ caller, body }) => ({ machine: machineRecordOf(await openMachine(deps, caller, body)) }),
+    listMachines: async ({ caller }) => (await listMachines(deps, caller)).map(listedMachineOf),
+    readMachine: async ({ caller, params }) => ({ machine: listedMachineOf(await readMachine(deps, caller, params.id)) }),
+    removeMachine: ({ caller, params }) => removeMachine(deps, caller, params.id).then(() => ok),
+
+    readProfile: ({ caller }) => readProfile(deps, caller),
+    async readSettings({ caller }) {
+      const { value, version } = await readSettings(deps, caller)
+      return { settings: value, settingsVersion: version }
+    },
+    async writeSettings({ caller, body }) {
+      const outcome = await writeSettings(deps, caller, body.settings, body.expectedVersion)
+      if (outcome.written) return { success: true, version: outcome.version }
+      const { value, version } = outcome.current
+      return { success: false, error: 'version-mismatch', currentVersion: version, currentSettings: value }
+    },
+
+    addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),
+    listPushTokens: async ({ caller }) => ({ tokens: await listPushTokens(deps, caller) }),
+    removePushToken: ({ caller, params }) => removePushToken(deps, caller, params.token).then(() => ok),
+
+    listArtifacts: async () => [],
+    listFriends: async () => ({ friends: [] }),
+    readFeed: async () => ({ items: [], hasMore: false })
+  }
+}
+
+function listedSessionOf(row: SessionRow): ReplyOf<'openSession'>['session'] {
+  return { ...sessionRecordOf(row), lastMessage: null }
+}
+
+function listedMachineOf(row: MachineRow): ReplyOf<'listMachines'>[number] {
+  return { ...machineRecordOf(row), seq: 0 }
+}

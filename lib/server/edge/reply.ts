@@ -1,0 +1,32 @@
+import { STATUS_CODES } from 'node:http'
+import { type Failure, failures } from '../../protocol/wire/failures.ts'
+
+export interface Reply {
+  status: number
+  body: unknown
+}
+
+/** A refusal in the shape clients of the wire know: `{"error"}` from a route, the longer form from the framework around it. */
+export function replyTo(error: Failure): Reply {
+  const { status, says } = failures[error.code]
+  switch (error.code) {
+    case 'bad-input':
+      return { status, body: { error: says, message: error.detail ?? 'Invalid input', statusCode: status } }
+    case 'body-too-large':
+    case 'bad-content-type':
+      return { status, body: { error: says, message: says, statusCode: status } }
+    case 'internal':
+    case 'storage-failed':
+      return { status, body: { error: failures.internal.says, message: 'An unexpected error occurred', statusCode: status } }
+    default:
+      return { status, body: { error: says } }
+  }
+}
+
+export function notFound(method: string, path: string): Reply {
+  return { status: 404, body: { error: 'Not found', path, method } }
+}
+
+export function statusLine(status: number): string {
+  return `${status} ${STATUS_CODES[status] ?? ''}`
+}

@@ -1,0 +1,220 @@
+import type { Clock } from '../../async/clock.ts'
+import { type Handshake, handshake } from '../../protocol/wire/handshake.ts'
+import type { ConnectionId } from '../../protocol/wire/ids.ts'
+import type { Bearer } from '../../store/store.ts'
+import type { Authenticator } from '../actions/authenticate.ts'
+import type { Caller } from '../actions/deps.ts'
+import type { Presence } from '../actions/presence.ts'
+import type { CloseReason, Connection } from '../connection.ts'
+import type { Hub } from '../hub.ts'
+import type { EngineHandler, EngineSocket } from './engineio.ts'
+import type { EventHandlers } from './events.ts'
+import { ackFrame, askFrame, connectErrorFrame, connectFrame, type Packet, parsePacket } from './packets.ts'
+
+const connectWithinMs = 20_000
+/** More than a CONNECT packet needs, and little enough to take from strangers. */
+const mostBytesBeforeConnect = 16 * 1024
+
+export interface SocketDeps {
+  hub: Hub
+  presence: Presence
+  clock: Clock
+  newId: () => string
+  authenticator: Pick<Authenticator, 'bearer'>
+  events: EventHandlers
+  onError: (error: unknown) => void
+}
+
+interface Asked {
+  resolve(reply: unknown): void
+  reject(reason: unknown): void
+}
+
+/** One Socket.IO connection: refused or accepted once, then events in, frames out. */
+export class SocketConnection implements EngineHandler {
+  private readonly deps: SocketDeps
+  private readonly engine: EngineSocket
+  private readonly cancelDeadline: () => void
+  private accepted: Accepted | undefined
+  private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
+
+  constructor(deps: SocketDeps, engine: EngineSocket) {
+    this.deps = deps
+    this.engine = engine
+    this.cancelDeadline = deps.clock.after(connectWithinMs, () => engine.close('connect-timeout'))
+  }
+
+  message(text: string): void {
+    if (this.state !== 'live' && text.length > mostBytesBeforeConnect) {
+      this.engine.close('bad-packet')
+      return
+    }
+    const packet = parsePacket(text)
+    if (!packet) this.engine.close('bad-packet')
+    else this.take(packet)
+  }
+
+  closed(): void {
+    this.cancelDeadline()
+    this.state = 'gone'
+    const { accepted } = this
+    this.accepted = undefined
+    if (!accepted) return
+    accepted.end()
+    this.deps.hub.detach(accepted)
+    this.tellPresence(accepted, 'left')
+  }
+
+  private take(packet: Packet): void {
+    if (packet.type === 'connect' && packet.namespace !== '/') {
+      this.engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
+      return
+    }
+    if (packet.type === 'connect' && this.state === 'new') {
+      this.state = 'connecting'
+      this.connect(packet.auth).catch(error => {
+        // Not the client's fault: it must come back by itself, which it does only after a plain close.
+        this.deps.onError(error)
+        this.engine.close('try-again')
+      })
+      return
+    }
+    if (this.state !== 'live' || !this.accepted || packet.type === 'connect') {
+      this.engine.close('bad-packet')
+      return
+    }
+    this.takeLive(this.accepted, packet)
+  }
+
+  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>): void {
+    switch (packet.type) {
+      case 'disconnect':
+        this.engine.close('client-left')
+        return
+      case 'ack':
+        accepted.acknowledged(packet.ackId, packet.reply)
+        return
+      case 'event': {
+        const { ackId } = packet
+        const reply = ackId === undefined ? undefined : (body: unknown) => this.engine.send(ackFrame(ackId, body))
+        this.deps.events.handle(accepted, packet.name, packet.payload, reply)
+      }
+    }
+  }
+
+  private async connect(auth: unknown): Promise<void> {
+    const shaken = await this.shake(auth)
+    if ('refusal' in shaken) {
+      this.engine.send(connectErrorFrame(shaken.refusal))
+      this.state = this.state === 'connecting' ? 'new' : this.state
+      return
+    }
+    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello)
+    await this.deps.hub.attach(accepted)
+    // It may have gone while it was being let in.
+    if (this.state !== 'connecting') {
+      this.deps.hub.detach(accepted)
+      return
+    }
+    this.cancelDeadline()
+    this.state = 'live'
+    this.accepted = accepted
+    this.engine.send(connectFrame(accepted.id))
+    this.tellPresence(accepted, 'came')
+  }
+
+  private async shake(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
+    const parsed = handshake.safeParse(auth)
+    const hello: Handshake | undefined = parsed.success ? parsed.data : undefined
+    if (!hello?.token) return { refusal: 'Missing authentication token' }
+    if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }
+    if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
+    const bearer = await this.deps.authenticator.bearer(hello.token)
+    return bearer ? { bearer, hello } : { refusal: 'Invalid authentication token' }
+  }
+
+  private tellPresence({ account, scope }: Connection, what: 'came' | 'left'): void {
+    const { hub, presence, onError } = this.deps
+    if (scope === 'app') return
+    if (what === 'came') {
+      if (scope.of === 'machine') presence.machineCame(account, scope)
+      return
+    }
+    // A process that is back already on a new connection has not left.
+    if (hub.hasOwn(account, scope)) return
+    if (scope.of === 'machine') presence.machineLeft(account, scope).catch(onError)
+    else presence.sessionLeft(account, scope)
+  }
+}
+
+/** A connection that was let in. */
+export class Accepted implements Connection {
+  readonly id: ConnectionId
+  readonly account: Connection['account']
+  readonly token: Connection['token']
+  readonly scope: Connection['scope']
+  visible: boolean
+  /** Who calls when this connection sends a message: the sender never hears itself. */
+  readonly sender: Caller
+  /** Who calls when it writes a versioned value: echoed, unless it asked for silence. */
+  readonly writer: Caller
+  /** Aborted when the connection ends. */
+  readonly gone: AbortSignal
+  /** Writes that are under way, so that `ping` can be answered after them. */
+  readonly writes = new Set<Promise<unknown>>()
+  callsInFlight = 0
+  private readonly engine: EngineSocket
+  private readonly controller = new AbortController()
+  private readonly asked = new Map<number, Asked>()
+  private lastAckId = 0
+
+  constructor(engine: EngineSocket, id: ConnectionId, { account, token, kind }: Bearer, hello: Handshake) {
+    this.engine = engine
+    this.id = id
+    this.account = account
+    this.token = token
+    this.scope = scopeOf(hello)
+    this.visible = hello.appState === 'active'
+    this.sender = { account, token, kind, skip: id }
+    this.writer = { account, token, kind, skip: hello.echo === false ? id : undefined }
+    this.gone = this.controller.signal
+  }
+
+  send(frame: string): void {
+    this.engine.send(frame)
+  }
+
+  close(reason: CloseReason): void {
+    this.engine.close(reason)
+  }
+
+  ask(event: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+    this.lastAckId += 1
+    const ackId = this.lastAckId
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    this.asked.set(ackId, { resolve, reject })
+    const stop = () => reject(signal.reason)
+    signal.addEventListener('abort', stop, { once: true })
+    this.engine.send(askFrame(ackId, event, body))
+    return promise.finally(() => {
+      this.asked.delete(ackId)
+      signal.removeEventListener('abort', stop)
+    })
+  }
+
+  /** Late and unknown acknowledgements are dropped. */
+  acknowledged(ackId: number, reply: unknown): void {
+    this.asked.get(ackId)?.resolve(reply)
+  }
+
+  end(): void {
+    this.controller.abort()
+    for (const { reject } of this.asked.values()) reject('callee-gone')
+  }
+}
+
+function scopeOf(hello: Handshake): Connection['scope'] {
+  if (hello.clientType === 'session-scoped' && hello.sessionId) return { of: 'session', id: hello.sessionId }
+  if (hello.clientType === 'machine-scoped' && hello.machineId) return { of: 'machine', id: hello.machineId }
+  return 'app'
+}

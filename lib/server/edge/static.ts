@@ -1,0 +1,121 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import { createHash } from 'node:crypto'
+import { brotliCompressSync, constants } from 'node:zlib'
+import { listAssets, readAsset } from '../../assets.ts'
+import type { Request } from './request.ts'
+
+export interface StaticFiles {
+  /** True when the path is the app's and was answered. */
+  serve(response: HttpResponse, request: Request): boolean
+}
+
+interface File {
+  bytes: Buffer
+  brotli: Buffer | undefined
+  type: string
+  tag: string
+  cache: string
+  isPage: boolean
+}
+
+const types: Record<string, string> = {
+  html: 'text/html; charset=utf-8',
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  json: 'application/json; charset=utf-8',
+  webmanifest: 'application/manifest+json; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  ico: 'image/x-icon',
+  txt: 'text/plain; charset=utf-8'
+}
+
+/** The app, read at first use. Every path that a person may open cold and that is not a file shows its one page. */
+export function createStaticFiles({ secure }: { secure: boolean }): StaticFiles {
+  const names = new Set(listAssets('web/'))
+  const fileByName = new Map<string, File>()
+
+  function find(path: string, wantsPage: boolean): File | undefined {
+    const name = `web${path}`
+    if (names.has(name)) return load(name)
+    return wantsPage && names.has('web/index.html') ? load('web/index.html') : undefined
+  }
+
+  function load(name: string): File | undefined {
+    const known = fileByName.get(name)
+    if (known) return known
+    const bytes = readAsset(name)
+    if (!bytes) return undefined
+    const file = describe(name, bytes)
+    fileByName.set(name, file)
+    return file
+  }
+
+  return {
+    serve(response, request) {
+      if (request.method !== 'GET' && request.method !== 'HEAD') return false
+      const path = request.path === '/' ? '/index.html' : request.path
+      const file = find(path, request.acceptsHtml && !/^\/v\d+\//.test(path))
+      if (!file) return false
+      const encoded = request.acceptsBrotli ? file.brotli : undefined
+      const isKnown = request.knownTag === file.tag
+      response.cork(() => {
+        response.writeStatus(isKnown ? '304 Not Modified' : '200 OK')
+        for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
+        if (encoded && !isKnown) response.writeHeader('content-encoding', 'br')
+        const body = encoded ?? file.bytes
+        if (isKnown) response.endWithoutBody()
+        else if (request.method === 'HEAD') response.endWithoutBody(body.length)
+        else response.end(body)
+      })
+      return true
+    }
+  }
+}
+
+function describe(name: string, bytes: Buffer): File {
+  const type = types[name.split('.').pop() ?? ''] ?? 'application/octet-stream'
+  const isText = /^text|json|svg/.test(type)
+  return {
+    bytes,
+    brotli: isText ? brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }) : undefined,
+    type,
+    tag: `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`,
+    // A name that carries a hash of its content never changes; everything else is asked for again.
+    cache: /[-.][A-Z0-9]{8}\.\w+$/.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache',
+    isPage: type.startsWith('text/html')
+  }
+}
+
+const contentPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob: data:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "manifest-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'"
+].join('; ')
+
+function headersOf(file: File, secure: boolean): [string, string][] {
+  return [
+    ['content-type', file.type],
+    ['cache-control', file.cache],
+    ['etag', file.tag],
+    ['vary', 'accept-encoding'],
+    ['x-content-type-options', 'nosniff'],
+    ['referrer-policy', 'no-referrer'],
+    ['cross-origin-opener-policy', 'same-origin'],
+    ...(secure ? ([['strict-transport-security', 'max-age=31536000']] as [string, string][]) : []),
+    ...(file.isPage
+      ? ([
+          ['content-security-policy', contentPolicy],
+          ['permissions-policy', 'camera=(self), microphone=(), geolocation=()']
+        ] as [string, string][])
+      : [])
+  ]
+}

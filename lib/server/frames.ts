@@ -1,0 +1,82 @@
+import type { BusEvent, Signal } from '../bus/bus.ts'
+import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
+import type { AccountId } from '../protocol/wire/ids.ts'
+import type { UpdateBody } from '../protocol/wire/updates.ts'
+import type { CellRef } from '../store/store.ts'
+import { filled, machineRecordOf, messageRecordOf, sessionRecordOf } from './records.ts'
+
+type ChangeEvent = Extract<BusEvent, { type: 'change' }>
+
+/** A Socket.IO event as text, encoded once for everybody who gets it. */
+export function eventFrame(name: string, body: unknown): string {
+  return `42${JSON.stringify([name, body])}`
+}
+
+/** An update of a change: its frame, and whether only apps see it. */
+export interface UpdateFrame {
+  frame: string
+  appsOnly: boolean
+}
+
+/** The updates a change makes, in order; the last one carries the clock of the change. */
+export function updateFrames({ change, clock, at }: ChangeEvent, account: AccountId, nextId: () => string): UpdateFrame[] {
+  const bodies = updateBodies(change, account)
+  return bodies.map(({ body, appsOnly }, index) => {
+    const seq = clock - bodies.length + 1 + index
+    return { frame: eventFrame('update', { id: nextId(), seq, body, createdAt: at }), appsOnly }
+  })
+}
+
+export function signalFrame(signal: Signal): string {
+  return eventFrame('ephemeral', ephemeralOf(signal))
+}
+
+interface Body {
+  body: UpdateBody
+  appsOnly: boolean
+}
+
+function updateBodies(change: ChangeEvent['change'], account: AccountId): Body[] {
+  switch (change.type) {
+    case 'messages-added':
+      return change.messages.map(message => ({
+        body: { t: 'new-message', sid: change.session, message: messageRecordOf(change.session, message) },
+        appsOnly: false
+      }))
+    case 'session-opened':
+      return [{ body: { t: 'new-session', ...sessionRecordOf(change.session) }, appsOnly: true }]
+    case 'machine-opened': {
+      const { id: machineId, ...record } = machineRecordOf(change.machine)
+      const metadata = { value: record.metadata, version: record.metadataVersion }
+      return [
+        { body: { t: 'new-machine', machineId, seq: 0, ...record }, appsOnly: true },
+        { body: { t: 'update-machine', machineId, metadata }, appsOnly: false }
+      ]
+    }
+    case 'row-removed': {
+      const { row } = change
+      return [
+        { body: row.of === 'session' ? { t: 'delete-session', sid: row.id } : { t: 'delete-machine', machineId: row.id }, appsOnly: true }
+      ]
+    }
+    case 'cell-written':
+      return [{ body: cellBody(change.cell, change.now, account), appsOnly: false }]
+  }
+}
+
+function cellBody(cell: CellRef, now: Extract<ChangeEvent['change'], { type: 'cell-written' }>['now'], account: AccountId): UpdateBody {
+  const sealed = { value: filled(now), version: now.version }
+  if (cell.of === 'account') return { t: 'update-account', id: account, settings: now }
+  if (cell.of === 'session') {
+    return { t: 'update-session', id: cell.id, ...(cell.name === 'metadata' ? { metadata: sealed } : { agentState: now }) }
+  }
+  return { t: 'update-machine', machineId: cell.id, ...(cell.name === 'metadata' ? { metadata: sealed } : { daemonState: now }) }
+}
+
+function ephemeralOf(signal: Signal): Ephemeral {
+  if (signal.type === 'partial') return { type: 'partial', sid: signal.session, partial: signal.partial }
+  const { row, active, at: activeAt, thinking } = signal
+  return row.of === 'session'
+    ? { type: 'activity', id: row.id, active, activeAt, thinking }
+    : { type: 'machine-activity', id: row.id, active, activeAt }
+}

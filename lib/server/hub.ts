@@ -1,0 +1,205 @@
+import type { Clock } from '../async/clock.ts'
+import { type Audience, accountTopic, type Bus, type BusEvent, revocationTopic } from '../bus/bus.ts'
+import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts'
+import type { Message, RowRef, Store } from '../store/store.ts'
+import { type CalleeDesk, createCalleeDesk } from './callees.ts'
+import type { Connection } from './connection.ts'
+import { eventFrame, signalFrame, updateFrames } from './frames.ts'
+
+type ChangeEvent = Extract<BusEvent, { type: 'change' }>
+
+/** What this instance knows of an account while somebody of it is connected here. */
+interface Line {
+  readonly account: AccountId
+  readonly connections: Set<Connection>
+  readonly callees: CalleeDesk
+  /** The last seq sent of each session, and the last version sent of each cell. */
+  readonly sentSeq: Map<SessionId, number>
+  readonly sentVersion: Map<string, number>
+  /** Changes that wait while messages missing before them are read; undefined when none are missing. */
+  behind: ChangeEvent[] | undefined
+  ready: Promise<() => Promise<void>>
+}
+
+/**
+ * The live connections of this instance. Hands each the frames that are its to see, in order and never backwards:
+ * a version not above the last one sent is dropped, and a gap of message seqs is filled from the store first.
+ */
+export class Hub {
+  private readonly deps: { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
+  private readonly lines = new Map<AccountId, Line>()
+  private readonly updateIdPrefix: string
+  private updatesMade = 0
+  private readonly revocations: Promise<() => Promise<void>>
+
+  constructor(deps: Hub['deps'], instance: string) {
+    this.deps = deps
+    this.updateIdPrefix = instance.slice(0, 6)
+    this.revocations = deps.bus.subscribe(revocationTopic, event => {
+      if (event.type !== 'token-revoked') return
+      for (const connection of this.all()) if (connection.token === event.token) connection.close('auth-revoked')
+    })
+  }
+
+  /** Once resolved, the connection misses nothing that is published later. */
+  async attach(connection: Connection): Promise<void> {
+    const line = this.lines.get(connection.account) ?? this.open(connection.account)
+    line.connections.add(connection)
+    await line.ready
+  }
+
+  detach(connection: Connection): void {
+    const line = this.lines.get(connection.account)
+    if (!line?.connections.delete(connection)) return
+    line.callees.drop(connection)
+    if (line.connections.size > 0) return
+    this.lines.delete(connection.account)
+    line.ready.then(unsubscribe => unsubscribe()).catch(this.deps.onError)
+  }
+
+  /** From now on the connection answers calls of the method, and whoever did before no longer does. */
+  register(connection: Connection, method: string): void {
+    this.lines.get(connection.account)?.callees.register(connection, method)
+    connection.send(eventFrame('rpc-registered', { method }))
+    this.deps.bus.publish(accountTopic(connection.account), { type: 'callee-here', method, connection: connection.id })
+  }
+
+  unregister(connection: Connection, method: string): void {
+    this.lines.get(connection.account)?.callees.unregister(connection, method)
+    connection.send(eventFrame('rpc-unregistered', { method }))
+  }
+
+  /** Whether a process of the row itself is connected here. */
+  hasOwn(account: AccountId, row: RowRef): boolean {
+    for (const { scope } of this.lines.get(account)?.connections ?? []) if (isScopedTo(scope, row)) return true
+    return false
+  }
+
+  get size(): number {
+    let size = 0
+    for (const line of this.lines.values()) size += line.connections.size
+    return size
+  }
+
+  async close(): Promise<void> {
+    for (const connection of [...this.all()]) connection.close('server-shutdown')
+    const unsubscribe = await this.revocations
+    await unsubscribe()
+  }
+
+  private *all(): Iterable<Connection> {
+    for (const line of this.lines.values()) yield* [...line.connections]
+  }
+
+  private open(account: AccountId): Line {
+    const line: Line = {
+      account,
+      connections: new Set(),
+      callees: createCalleeDesk(this.deps),
+      sentSeq: new Map(),
+      sentVersion: new Map(),
+      behind: undefined,
+      ready: this.deps.bus.subscribe(accountTopic(account), event => this.hear(line, event))
+    }
+    this.lines.set(account, line)
+    return line
+  }
+
+  private hear(line: Line, event: BusEvent): void {
+    switch (event.type) {
+      case 'change':
+        if (line.behind) line.behind.push(event)
+        else this.take(line, event)
+        return
+      case 'signal':
+        this.send(line, signalFrame(event.signal), event.audience, event.skip)
+        return
+      case 'callee-here':
+      case 'call':
+      case 'call-dropped':
+        line.callees.hear(event)
+        return
+      case 'token-revoked':
+      case 'call-taken':
+      case 'call-answered':
+        return
+    }
+  }
+
+  private take(line: Line, event: ChangeEvent): void {
+    const { change } = event
+    if (change.type === 'messages-added') this.takeMessages(line, event, change.session, change.messages)
+    else if (this.isNewer(line, event)) this.sendChange(line, event)
+  }
+
+  private takeMessages(line: Line, event: ChangeEvent, session: SessionId, messages: Message[]): void {
+    const first = messages[0]?.seq ?? 0
+    const sent = line.sentSeq.get(session) ?? first - 1
+    if (first > sent + 1) {
+      this.catchUp(line, event, session, sent, first)
+      return
+    }
+    const fresh = messages.filter(message => message.seq > sent)
+    const last = fresh.at(-1)
+    if (!last) return
+    line.sentSeq.set(session, last.seq)
+    this.sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
+  }
+
+  // Events of other instances may overtake each other; the store has what is missing between.
+  private catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
+    line.behind = [event]
+    const missing = { after: sent, limit: first - 1 - sent }
+    this.deps.store
+      .readMessages(line.account, session, missing)
+      .then(page => {
+        const messages = page === 'missing' ? [] : page.messages
+        line.sentSeq.set(session, first - 1)
+        if (messages.length > 0) this.sendChange(line, { ...event, skip: undefined, change: { type: 'messages-added', session, messages } })
+      })
+      .catch(error => {
+        this.deps.onError(error)
+        // Without the missing messages nobody may hear of later ones: come back and read them.
+        for (const connection of [...line.connections]) connection.close('try-again')
+        line.sentSeq.set(session, first - 1)
+      })
+      .finally(() => {
+        const waiting = line.behind ?? []
+        line.behind = undefined
+        for (const next of waiting) this.hear(line, next)
+      })
+  }
+
+  private isNewer(line: Line, { change }: ChangeEvent): boolean {
+    if (change.type === 'row-removed' && change.row.of === 'session') line.sentSeq.delete(change.row.id)
+    if (change.type !== 'cell-written') return true
+    const { cell } = change
+    const key = cell.of === 'account' ? cell.name : `${cell.of} ${cell.name} ${cell.id}`
+    if (change.now.version <= (line.sentVersion.get(key) ?? -1)) return false
+    line.sentVersion.set(key, change.now.version)
+    return true
+  }
+
+  private sendChange(line: Line, event: ChangeEvent): void {
+    if (line.connections.size === 0) return
+    for (const { frame, appsOnly } of updateFrames(event, line.account, () => this.nextUpdateId())) {
+      this.send(line, frame, appsOnly ? 'apps' : event.audience, event.skip)
+    }
+  }
+
+  private send(line: Line, frame: string, audience: Audience, skip: ConnectionId | undefined): void {
+    for (const connection of line.connections) {
+      if (connection.scope !== 'app' && (audience === 'apps' || !isScopedTo(connection.scope, audience))) continue
+      if (connection.id !== skip) connection.send(frame)
+    }
+  }
+
+  private nextUpdateId(): string {
+    this.updatesMade += 1
+    return this.updateIdPrefix + this.updatesMade.toString(36).padStart(6, '0')
+  }
+}
+
+function isScopedTo(scope: Connection['scope'], row: RowRef): boolean {
+  return scope !== 'app' && scope.of === row.of && scope.id === row.id
+}
