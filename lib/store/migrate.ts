@@ -1,0 +1,39 @@
+import { listAssets, readAsset } from '../assets.ts'
+
+/** One step of a schema: `sqlite/0001_start.sql` is number 1, named start. A released step never changes. */
+export interface Migration {
+  number: number
+  name: string
+  sql: string
+}
+
+/** A driver's side of it: `version` is the number of the last step applied, 0 for a new database. */
+export interface Schema {
+  version(): number | Promise<number>
+  /** Applies one step and moves the version, all in one transaction. */
+  apply(migration: Migration): void | Promise<void>
+}
+
+/** Applies the steps a database does not have yet, in order. There is no way back. */
+export async function migrate(migrations: readonly Migration[], schema: Schema): Promise<void> {
+  const applied = await schema.version()
+  for (const migration of migrations) {
+    if (migration.number > applied) await schema.apply(migration)
+  }
+}
+
+/** The steps that travel with the program, in order; throws when a number is missing or taken twice. */
+export function readMigrations(folder: `${string}/`): Migration[] {
+  const migrations = listAssets(folder).flatMap(name => readMigration(name.slice(folder.length), name))
+  migrations.forEach(({ number, name }, index) => {
+    if (number !== index + 1) throw new Error(`Migration ${name} has number ${number}, expected ${index + 1}`)
+  })
+  if (migrations.length === 0) throw new Error(`No migrations in ${folder}`)
+  return migrations
+}
+
+function readMigration(file: string, asset: string): Migration[] {
+  const [, number, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
+  if (number === undefined || name === undefined) return []
+  return [{ number: Number(number), name, sql: readAsset(asset)?.toString() ?? '' }]
+}

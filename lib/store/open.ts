@@ -1,0 +1,27 @@
+import { resolve } from 'node:path'
+import { CannotStart } from '../exit.ts'
+import type { Store, StoreBroken } from './store.ts'
+
+export interface OpenStoreDeps {
+  /** Locked for this process; relative database files are in it. Created when missing. */
+  dataDirectory: string
+  /** Called once when the store can promise nothing more; the process must end with exit code 75. */
+  onBroken: (reason: StoreBroken) => void
+  clock?: () => number
+}
+
+/**
+ * Opens the store a URL names: `sqlite:<file>`. Throws `CannotStart` with one sentence when the database is in use,
+ * cannot be written, is not ours, or was written by a newer program; such a file is left as it was.
+ */
+export async function openStore(url: string, { dataDirectory, onBroken, clock = Date.now }: OpenStoreDeps): Promise<Store> {
+  const colon = url.indexOf(':')
+  const kind = url.slice(0, Math.max(colon, 0))
+  const place = url.slice(colon + 1)
+  if (kind === 'sqlite' && place !== '') {
+    const { openSqliteStore } = await import('../../sqlite/store.ts')
+    return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock })
+  }
+  // The rest of an unknown URL is not repeated: it may hold a password.
+  throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)
+}

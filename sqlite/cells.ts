@@ -1,0 +1,84 @@
+import type { Statement } from 'better-sqlite3'
+import type { AccountId, Sealed } from '../lib/protocol/wire/ids.ts'
+import type { Cell, CellRef, Conflict, Store, Written } from '../lib/store/store.ts'
+import { accountClock } from './clock.ts'
+import type { Deps } from './deps.ts'
+
+/** How one kind of cell is read, written over an expected version, and its row marked as changed. */
+interface CellStatements {
+  read: Statement<[AccountId, string], Cell>
+  write: Statement<[Sealed | null, AccountId, string, number]>
+  touch: Statement<[number, AccountId, string]>
+}
+
+const accountKey = '(SELECT key FROM account WHERE id = ?)'
+const emptyCell: Cell = { version: 0, value: null }
+
+/** Sealed values that change only over the version their writer has seen. */
+export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | 'writeCell'> {
+  const touchRow = (table: 'session' | 'machine') =>
+    database.prepare<[number, AccountId, string]>(`UPDATE ${table} SET updated_at = ? WHERE account = ${accountKey} AND id = ?`)
+
+  const ofSession = (column: 'metadata' | 'agent_state'): CellStatements => {
+    const isIt = `account = ${accountKey} AND session = (SELECT key FROM session WHERE account = session_cells.account AND id = ?)`
+    return { ...versioned('session_cells', column, isIt), touch: touchRow('session') }
+  }
+  const ofMachine = (column: 'metadata' | 'daemon_state'): CellStatements => {
+    return { ...versioned('machine', column, `account = ${accountKey} AND id = ?`), touch: touchRow('machine') }
+  }
+  const versioned = (table: 'session_cells' | 'machine', column: string, isIt: string): Omit<CellStatements, 'touch'> => ({
+    read: database.prepare(`SELECT ${column}_version AS version, ${column} AS value FROM ${table} WHERE ${isIt}`),
+    write: database.prepare(
+      `UPDATE ${table} SET ${column} = ?, ${column}_version = ${column}_version + 1 WHERE ${isIt} AND ${column}_version = ?`
+    )
+  })
+  const session = { metadata: ofSession('metadata'), agentState: ofSession('agent_state') }
+  const machine = { metadata: ofMachine('metadata'), daemonState: ofMachine('daemon_state') }
+
+  const accountExists = database.prepare<[AccountId]>('SELECT 1 FROM account WHERE id = ?')
+  const readSettings = database.prepare<[AccountId], Cell>(
+    `SELECT settings_version AS version, settings AS value FROM account_cells WHERE account = ${accountKey}`
+  )
+  const writeSettings = database.prepare<[AccountId, Sealed | null]>(
+    `INSERT INTO account_cells (account, settings, settings_version) VALUES (${accountKey}, ?, 1)
+     ON CONFLICT (account) DO UPDATE SET settings = excluded.settings, settings_version = settings_version + 1`
+  )
+  const clock = accountClock(database)
+
+  function write(account: AccountId, cell: CellRef, expected: number, value: Sealed | null, now: number): Written | Conflict | 'missing' {
+    switch (cell.of) {
+      case 'session':
+        return writeRow(session[cell.name], account, cell.id, expected, value, now)
+      case 'machine':
+        return writeRow(machine[cell.name], account, cell.id, expected, value, now)
+      case 'account':
+        return writeAccount(account, expected, value)
+    }
+  }
+
+  function writeRow(row: CellStatements, account: AccountId, id: string, expected: number, value: Sealed | null, now: number) {
+    if (row.write.run(value, account, id, expected).changes === 0) return conflictWith(row.read.get(account, id))
+    row.touch.run(now, account, id)
+    return written(account, expected)
+  }
+
+  function writeAccount(account: AccountId, expected: number, value: Sealed | null): Written | Conflict | 'missing' {
+    if (!accountExists.get(account)) return 'missing'
+    const current = readSettings.get(account) ?? emptyCell
+    if (current.version !== expected) return { written: false, current }
+    writeSettings.run(account, value)
+    return written(account, expected)
+  }
+
+  const conflictWith = (current: Cell | undefined): Conflict | 'missing' => (current ? { written: false, current } : 'missing')
+  const written = (account: AccountId, expected: number): Written => ({
+    written: true,
+    version: expected + 1,
+    clock: clock.move(account, 1)
+  })
+
+  return {
+    readSettings: account => queue.read(() => readSettings.get(account) ?? emptyCell),
+    writeCell: (account, cell, expected, value, now) => queue.write(() => write(account, cell, expected, value, now), value?.length ?? 0)
+  }
+}

@@ -1,0 +1,204 @@
+import type { Database } from 'better-sqlite3'
+import { StoreBroken, StoreFull } from '../lib/store/store.ts'
+import { verdictOn } from './failure.ts'
+
+const mostMembers = 128
+const mostBytes = 4 * 1024 * 1024
+const busyPauseMs = 20
+const busyPatienceMs = 2_000
+
+interface Member {
+  run: () => unknown
+  bytes: number
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+type Answer = () => void
+
+export interface CommitQueueDeps {
+  database: Database
+  /** Called once, with what happened, when nothing can be promised any more. */
+  onBroken: (reason: StoreBroken) => void
+}
+
+/**
+ * Every write passes here, in order of arrival. All that arrive in one turn of the event loop share one transaction and
+ * one sync; each is answered only after it. A member is synchronous, touches nothing but the database, and may be run
+ * twice: what it did the first time has then been undone.
+ */
+export class CommitQueue {
+  readonly #database: Database
+  readonly #onBroken: (reason: StoreBroken) => void
+  readonly #begin
+  readonly #commit
+  readonly #rollback
+  readonly #savepoint
+  readonly #release
+  readonly #undo
+  #waiting: Member[] = []
+  #isScheduled = false
+  #busySince: number | undefined
+  #refusal: StoreBroken | undefined
+  #whenEmpty: (() => void)[] = []
+
+  constructor({ database, onBroken }: CommitQueueDeps) {
+    this.#database = database
+    this.#onBroken = onBroken
+    this.#begin = database.prepare<[]>('BEGIN IMMEDIATE')
+    this.#commit = database.prepare<[]>('COMMIT')
+    this.#rollback = database.prepare<[]>('ROLLBACK')
+    this.#savepoint = database.prepare<[]>('SAVEPOINT member')
+    this.#release = database.prepare<[]>('RELEASE member')
+    this.#undo = database.prepare<[]>('ROLLBACK TO member')
+  }
+
+  /**
+   * Resolves with what `run` returned once that is on disk; rejects with what it threw, with `StoreFull` or with
+   * `StoreBroken`. `bytes` is about how much it stores.
+   */
+  write<T>(run: () => T, bytes = 0): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#refusal) return reject(this.#refusal)
+      let value: T
+      const keep = () => {
+        value = run()
+      }
+      this.#waiting.push({ run: keep, bytes, resolve: () => resolve(value), reject })
+      this.#schedule()
+    })
+  }
+
+  /** Runs at once: between turns no transaction is open, so only what is on disk can be seen. */
+  async read<T>(run: () => T): Promise<T> {
+    if (this.#refusal) throw this.#refusal
+    try {
+      return run()
+    } catch (error) {
+      throw verdictOn(error) === 'broken' ? this.#break(error) : error
+    }
+  }
+
+  /** Commits what is waiting; from then on everything is refused. */
+  async end(): Promise<void> {
+    if (this.#isScheduled) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
+    this.#refusal ??= new StoreBroken('The store is closed.')
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    const members = this.#nextTurn()
+    const answers = this.#runTurn(members)
+    if (answers === 'busy') this.#tryAgainSoon(members)
+    else this.#answer(answers)
+  }
+
+  #answer(answers: readonly Answer[]): void {
+    this.#isScheduled = false
+    this.#busySince = undefined
+    for (const answer of answers) answer()
+    if (this.#waiting.length > 0) this.#schedule()
+    else for (const resolve of this.#whenEmpty.splice(0)) resolve()
+  }
+
+  #nextTurn(): Member[] {
+    let count = 0
+    let bytes = 0
+    for (const member of this.#waiting) {
+      bytes += member.bytes
+      if (count === mostMembers || (count > 0 && bytes > mostBytes)) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  // Guarding a member costs a copy of every page it touches, and almost none fails. So they run unguarded first; if one
+  // fails, the whole turn is undone and run again with each in its own savepoint, where it fails alone.
+  #runTurn(members: Member[]): Answer[] | 'busy' {
+    if (this.#refusal) return rejectAll(members, this.#refusal)
+    try {
+      return this.#transact(members, runUnguarded)
+    } catch (error) {
+      if (verdictOn(error) !== 'refused') return this.#failTurn(members, error)
+      const [only, ...others] = members
+      if (only && others.length === 0) return [() => only.reject(error)]
+    }
+    try {
+      return this.#transact(members, member => this.#runGuarded(member))
+    } catch (error) {
+      return this.#failTurn(members, error)
+    }
+  }
+
+  #transact(members: Member[], run: (member: Member) => Answer): Answer[] {
+    this.#begin.run()
+    try {
+      const answers = members.map(run)
+      this.#commit.run()
+      return answers
+    } catch (error) {
+      if (this.#database.inTransaction) this.#rollback.run()
+      throw error
+    }
+  }
+
+  #runGuarded(member: Member): Answer {
+    this.#savepoint.run()
+    try {
+      const answer = runUnguarded(member)
+      this.#release.run()
+      return answer
+    } catch (error) {
+      if (verdictOn(error) !== 'refused') throw error
+      this.#undo.run()
+      this.#release.run()
+      return () => member.reject(error)
+    }
+  }
+
+  #failTurn(members: Member[], error: unknown): Answer[] | 'busy' {
+    switch (verdictOn(error)) {
+      case 'busy':
+        return this.#hasPatience() ? 'busy' : rejectAll(members, error)
+      case 'full':
+        return rejectAll(members, new StoreFull('The disk has no room for this write.', { cause: error }))
+      case 'broken':
+        return rejectAll([...members, ...this.#waiting.splice(0)], this.#break(error))
+      case 'refused':
+        return rejectAll(members, error)
+    }
+  }
+
+  #break(cause: unknown): StoreBroken {
+    if (this.#refusal) return this.#refusal
+    const reason = new StoreBroken(`The database failed: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause })
+    this.#refusal = reason
+    this.#onBroken(reason)
+    return reason
+  }
+
+  // Only a program from outside, such as a copy being taken, can hold the database. Waiting for it inside SQLite would
+  // stop the event loop, so the turn waits here.
+  #hasPatience(): boolean {
+    this.#busySince ??= performance.now()
+    return performance.now() - this.#busySince < busyPatienceMs
+  }
+
+  #tryAgainSoon(members: Member[]): void {
+    this.#waiting.unshift(...members)
+    setTimeout(() => this.#flush(), busyPauseMs * (0.5 + Math.random()))
+  }
+}
+
+function runUnguarded(member: Member): Answer {
+  member.run()
+  return () => member.resolve(undefined)
+}
+
+function rejectAll(members: Member[], error: unknown): Answer[] {
+  return members.map(member => () => member.reject(error))
+}

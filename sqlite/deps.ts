@@ -1,0 +1,8 @@
+import type { Database } from 'better-sqlite3'
+import type { CommitQueue } from './commit-queue.ts'
+
+/** What each subject of the store is made from. */
+export interface Deps {
+  database: Database
+  queue: CommitQueue
+}

@@ -1,0 +1,79 @@
+import type { AccountId, MachineId, Sealed } from '../lib/protocol/wire/ids.ts'
+import type { MachineRow, Store } from '../lib/store/store.ts'
+import { accountClock } from './clock.ts'
+import type { Deps } from './deps.ts'
+
+type Draft = Parameters<Store['openMachine']>[1]
+
+interface FlatMachine {
+  id: MachineId
+  metadata: Sealed | null
+  metadataVersion: number
+  daemonState: Sealed | null
+  daemonStateVersion: number
+  dataKey: Sealed | null
+  active: number
+  activeAt: number
+  createdAt: number
+  updatedAt: number
+}
+
+const select = `SELECT id, metadata, metadata_version AS metadataVersion, daemon_state AS daemonState, daemon_state_version AS daemonStateVersion,
+  data_key AS dataKey, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt
+  FROM machine WHERE account = (SELECT key FROM account WHERE id = ?)`
+
+export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' | 'listMachines' | 'findMachine'> {
+  const find = database.prepare<[AccountId, MachineId], FlatMachine>(`${select} AND id = ?`)
+  const list = database.prepare<[AccountId], FlatMachine>(`${select} ORDER BY active_at DESC, key DESC`)
+  const create = database.prepare<[AccountId, MachineId, Sealed | null, Sealed, Sealed | null, number, number, number, number]>(
+    `INSERT INTO machine (account, id, data_key, metadata, metadata_version, daemon_state, daemon_state_version, active, active_at, created_at, updated_at)
+     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, ?, 1, ?, ?, 0, ?, ?, ?)`
+  )
+  const clock = accountClock(database)
+
+  function open(account: AccountId, draft: Draft) {
+    const known = find.get(account, draft.id)
+    if (known) return { machine: inflate(known), created: false, clock: clock.read(account) }
+
+    const { id, dataKey, metadata, daemonState, now } = draft
+    create.run(account, id, dataKey, metadata, daemonState, firstVersion(draft), now, now, now)
+    return { machine: opened(draft), created: true, clock: clock.move(account, 2) }
+  }
+
+  return {
+    openMachine: (account, draft) => queue.write(() => open(account, draft), draft.metadata.length + (draft.daemonState?.length ?? 0)),
+    listMachines: account => queue.read(() => list.all(account).map(inflate)),
+    findMachine: (account, machine) =>
+      queue.read(() => {
+        const row = find.get(account, machine)
+        return row ? inflate(row) : 'missing'
+      })
+  }
+}
+
+function firstVersion({ daemonState }: Draft): number {
+  return daemonState === null ? 0 : 1
+}
+
+function opened(draft: Draft): MachineRow {
+  const { id, metadata, daemonState, dataKey, now } = draft
+  return {
+    id,
+    metadata: { version: 1, value: metadata },
+    daemonState: { version: firstVersion(draft), value: daemonState },
+    dataKey,
+    active: false,
+    activeAt: now,
+    createdAt: now,
+    updatedAt: now
+  }
+}
+
+function inflate({ metadata, metadataVersion, daemonState, daemonStateVersion, active, ...row }: FlatMachine): MachineRow {
+  return {
+    ...row,
+    metadata: { version: metadataVersion, value: metadata },
+    daemonState: { version: daemonStateVersion, value: daemonState },
+    active: active === 1
+  }
+}

@@ -1,0 +1,14 @@
+import { closeSync, openSync } from 'node:fs'
+import { codeOf } from './failure.ts'
+
+/**
+ * Creates an empty file only this user can read. One that exists is not even opened: closing it again would free
+ * every lock this process has on it.
+ */
+export function createPrivately(file: string): void {
+  try {
+    closeSync(openSync(file, 'wx', 0o600))
+  } catch (error) {
+    if (codeOf(error) !== 'EEXIST') throw error
+  }
+}

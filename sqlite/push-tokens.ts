@@ -1,0 +1,29 @@
+import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import type { PushTokenRow, Store } from '../lib/store/store.ts'
+import type { Deps } from './deps.ts'
+
+const accountKey = '(SELECT key FROM account WHERE id = ?)'
+
+/** Where pushes for an account go. The same token may be on several accounts, each knowing only its own. */
+export function pushTokens({ database, queue }: Deps): Pick<Store, 'addPushToken' | 'listPushTokens' | 'removePushToken'> {
+  const add = database.prepare<[AccountId, string, string, number, number]>(
+    `INSERT INTO push_token (account, token, id, created_at, updated_at) VALUES (${accountKey}, ?, ?, ?, ?)
+     ON CONFLICT (account, token) DO UPDATE SET updated_at = excluded.updated_at`
+  )
+  const list = database.prepare<[AccountId], PushTokenRow>(
+    `SELECT id, token, created_at AS createdAt, updated_at AS updatedAt FROM push_token WHERE account = ${accountKey} ORDER BY created_at DESC, id`
+  )
+  const remove = database.prepare<[AccountId, string]>(`DELETE FROM push_token WHERE account = ${accountKey} AND token = ?`)
+
+  return {
+    addPushToken: (account, { id, token, now }) =>
+      queue.write(() => {
+        add.run(account, token, id, now, now)
+      }),
+    listPushTokens: account => queue.read(() => list.all(account)),
+    removePushToken: (account, token) =>
+      queue.write(() => {
+        remove.run(account, token)
+      })
+  }
+}

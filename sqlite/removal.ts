@@ -1,0 +1,28 @@
+import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import type { RowRef, Store } from '../lib/store/store.ts'
+import { accountClock } from './clock.ts'
+import type { Deps } from './deps.ts'
+
+const accountKey = '(SELECT key FROM account WHERE id = ?)'
+const sessionKey = `(SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`
+
+export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
+  const removeFrom = (table: 'message' | 'session_cells') =>
+    database.prepare<[AccountId, AccountId, string]>(`DELETE FROM ${table} WHERE account = ${accountKey} AND session = ${sessionKey}`)
+  const removeMessages = removeFrom('message')
+  const removeCells = removeFrom('session_cells')
+  const removeSession = database.prepare<[AccountId, string]>(`DELETE FROM session WHERE account = ${accountKey} AND id = ?`)
+  const removeMachine = database.prepare<[AccountId, string]>(`DELETE FROM machine WHERE account = ${accountKey} AND id = ?`)
+  const clock = accountClock(database)
+
+  function removeRow(account: AccountId, { of, id }: RowRef): number {
+    if (of === 'machine') return removeMachine.run(account, id).changes
+    removeMessages.run(account, account, id)
+    removeCells.run(account, account, id)
+    return removeSession.run(account, id).changes
+  }
+
+  return {
+    remove: (account, row) => queue.write(() => (removeRow(account, row) > 0 ? { clock: clock.move(account, 1) } : 'missing'))
+  }
+}

@@ -1,0 +1,87 @@
+import type { AccountId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
+import type { SessionRow, Store } from '../lib/store/store.ts'
+import { accountClock } from './clock.ts'
+import type { Deps } from './deps.ts'
+
+type Draft = Parameters<Store['openSession']>[1]
+
+interface FlatSession {
+  id: SessionId
+  metadata: Sealed | null
+  metadataVersion: number
+  agentState: Sealed | null
+  agentStateVersion: number
+  dataKey: Sealed | null
+  lastSeq: number
+  active: number
+  activeAt: number
+  createdAt: number
+  updatedAt: number
+}
+
+const columns = `session.id, metadata, metadata_version AS metadataVersion, agent_state AS agentState, agent_state_version AS agentStateVersion,
+  data_key AS dataKey, last_seq AS lastSeq, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt`
+const inAccount = 'session.account = (SELECT key FROM account WHERE id = ?)'
+
+export function sessions({ database, queue }: Deps): Pick<Store, 'openSession' | 'listSessions' | 'findSession'> {
+  const findBy = (column: 'id' | 'tag') =>
+    `SELECT ${columns} FROM session JOIN session_cells ON session = key WHERE ${inAccount} AND session.${column} = ?`
+  const findById = database.prepare<[AccountId, SessionId], FlatSession>(findBy('id'))
+  const findByTag = database.prepare<[AccountId, string], FlatSession>(findBy('tag'))
+  // The newest are chosen from the narrow rows before any sealed text is read.
+  const list = database.prepare<[AccountId, number], FlatSession>(
+    `SELECT ${columns} FROM (SELECT * FROM session WHERE ${inAccount} ORDER BY updated_at DESC, key DESC LIMIT ?) AS session
+     JOIN session_cells ON session = key ORDER BY updated_at DESC, key DESC`
+  )
+  const create = database.prepare<[AccountId, SessionId, string, number, number, number]>(
+    `INSERT INTO session (account, id, tag, active, active_at, created_at, updated_at)
+     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, 1, ?, ?, ?)`
+  )
+  const createCells = database.prepare<[Sealed | null, Sealed, Sealed | null, AccountId, SessionId]>(
+    `INSERT INTO session_cells (session, account, data_key, metadata, metadata_version, agent_state, agent_state_version)
+     SELECT key, account, ?, ?, 0, ?, 0 FROM session WHERE ${inAccount} AND id = ?`
+  )
+  const clock = accountClock(database)
+
+  function open(account: AccountId, draft: Draft) {
+    const known = findByTag.get(account, draft.tag)
+    if (known) return { session: inflate(known), created: false, clock: clock.read(account) }
+
+    create.run(account, draft.id, draft.tag, draft.now, draft.now, draft.now)
+    createCells.run(draft.dataKey, draft.metadata, draft.agentState, account, draft.id)
+    return { session: opened(draft), created: true, clock: clock.move(account, 1) }
+  }
+
+  return {
+    openSession: (account, draft) => queue.write(() => open(account, draft), draft.metadata.length + (draft.agentState?.length ?? 0)),
+    listSessions: (account, limit) => queue.read(() => list.all(account, limit).map(inflate)),
+    findSession: (account, session) => queue.read(() => inflateOr(findById.get(account, session)))
+  }
+}
+
+function opened({ id, metadata, agentState, dataKey, now }: Draft): SessionRow {
+  return {
+    id,
+    metadata: { version: 0, value: metadata },
+    agentState: { version: 0, value: agentState },
+    dataKey,
+    lastSeq: 0,
+    active: true,
+    activeAt: now,
+    createdAt: now,
+    updatedAt: now
+  }
+}
+
+function inflateOr(row: FlatSession | undefined): SessionRow | 'missing' {
+  return row ? inflate(row) : 'missing'
+}
+
+function inflate({ metadata, metadataVersion, agentState, agentStateVersion, active, ...row }: FlatSession): SessionRow {
+  return {
+    ...row,
+    metadata: { version: metadataVersion, value: metadata },
+    agentState: { version: agentStateVersion, value: agentState },
+    active: active === 1
+  }
+}

@@ -1,0 +1,43 @@
+import { readMigrations } from '../lib/store/migrate.ts'
+import type { Store, StoreBroken } from '../lib/store/store.ts'
+import { accounts } from './accounts.ts'
+import { cells } from './cells.ts'
+import { CommitQueue } from './commit-queue.ts'
+import { openDatabase } from './database.ts'
+import { machines } from './machines.ts'
+import { messages } from './messages.ts'
+import { pairings } from './pairings.ts'
+import { presence } from './presence.ts'
+import { pushTokens } from './push-tokens.ts'
+import { removal } from './removal.ts'
+import { sessions } from './sessions.ts'
+import { tokens } from './tokens.ts'
+
+export interface SqliteStoreDeps {
+  dataDirectory: string
+  onBroken: (reason: StoreBroken) => void
+  clock: () => number
+}
+
+/** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
+export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock }: SqliteStoreDeps): Promise<Store> {
+  const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
+  const queue = new CommitQueue({ database, onBroken })
+  const deps = { database, queue }
+  return {
+    ...accounts(deps),
+    ...tokens(deps),
+    ...pairings(deps),
+    ...sessions(deps),
+    ...machines(deps),
+    ...removal(deps),
+    ...cells(deps),
+    ...messages(deps),
+    ...presence(deps),
+    ...pushTokens(deps),
+    async close() {
+      await queue.end()
+      close()
+    }
+  }
+}
