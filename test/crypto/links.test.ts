@@ -44,7 +44,7 @@ t.test('anything else is no link', async t => {
     `happy://account?${key}`,
     `happy:///terminal?${key}`,
     `unhappy://terminal?${key}`,
-    `javascript:alert(1)//terminal/connect#key=${key}`,
+    `javascript://x/%0aalert(1)/terminal/connect#key=${key}`,
     `https://afield.example/terminal/connect?key=${key}`,
     `https://afield.example/#/terminal/connect#key=${key}`,
     `happy://terminal?${toBase64Url(new Uint8Array(32))}`
