@@ -1,0 +1,11 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { runDemoAgent } from '../../lib/wrapper/demo-agent/main.ts'
+
+// The scripted agent of `afield demo`, as a program of its own that speaks ACP.
+export function builder(line: Argv): Argv {
+  return line.positional('state', { type: 'string', demandOption: true })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  await runDemoAgent(String(args['state']))
+}

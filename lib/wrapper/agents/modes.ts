@@ -1,0 +1,53 @@
+import type { Modes } from './agent.ts'
+
+/**
+ * The mode to put an agent into: the wished one, else one in which it asks a person. Several agents begin in a mode
+ * that lets a second model answer, and the phone would never be asked. Undefined when the agent has none of them.
+ */
+export function chooseMode(modes: Modes, wish?: string): string | undefined {
+  return (wish === undefined ? undefined : findMode(modes, wish)) ?? askingMode(modes)
+}
+
+/** The agent's own id for a mode, named by that id or by a name that apps use for modes of any agent. */
+export function findMode({ available }: Modes, wish: string): string | undefined {
+  const has = (id: string) => available.find(mode => mode.id === id)?.id
+  return has(wish) ?? available.find(mode => sameMode(mode.id, wish))?.id ?? synonyms[wish]?.map(has).find(id => id !== undefined)
+}
+
+const asking = ['default', 'ask', 'manual', 'workspace-write', 'read-only', 'normal']
+
+// Found by running claude, codex, gemini, qwen and opencode; the first that the agent has is taken.
+const synonyms: Readonly<Record<string, readonly string[]>> = {
+  default: [...asking, 'build'],
+  acceptEdits: ['acceptEdits', 'autoEdit', 'auto-edit', 'auto_edit'],
+  bypassPermissions: ['bypassPermissions', 'yolo', 'full-access', 'danger-full-access', 'agent-full-access'],
+  yolo: ['yolo', 'bypassPermissions', 'full-access', 'danger-full-access', 'agent-full-access'],
+  'safe-yolo': ['acceptEdits', 'autoEdit', 'auto-edit', 'auto_edit', 'workspace-write'],
+  'read-only': ['read-only', 'plan'],
+  plan: ['plan', 'read-only']
+}
+
+// Modes known to decide without a person. An agent that begins in one of them and has no asking mode is put into its planning mode.
+const deciding = new Set([
+  'auto',
+  'agent',
+  'yolo',
+  'dontAsk',
+  'acceptEdits',
+  'autoEdit',
+  'auto-edit',
+  'auto_edit',
+  ...(synonyms['bypassPermissions'] ?? [])
+])
+
+function askingMode(modes: Modes): string | undefined {
+  const has = (id: string) => modes.available.some(mode => mode.id === id)
+  const known = asking.find(has)
+  if (known !== undefined) return known
+  if (!deciding.has(modes.current)) return modes.current
+  return ['plan'].find(has)
+}
+
+function sameMode(one: string, other: string): boolean {
+  return one.toLowerCase().replace(/[-_]/g, '') === other.toLowerCase().replace(/[-_]/g, '')
+}

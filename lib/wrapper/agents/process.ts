@@ -1,0 +1,100 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { basename } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { CannotStart } from '../../exit.ts'
+
+export interface AgentProcess {
+  readonly input: WritableStream<Uint8Array>
+  readonly output: ReadableStream<Uint8Array>
+  /** How it ended, in words for a person: `exit code 1`, `killed by SIGKILL`. */
+  readonly ended: Promise<string>
+  /** The end of what it wrote to its error output, at most some kilobytes. */
+  lastLines(): string
+  /** Closes its input, and after `graceMs` ends it and everything it started. */
+  end(graceMs?: number): Promise<void>
+}
+
+/** Starts a program in a process group of its own, which never outlives this process. Throws CannotStart when it is not there. */
+export async function startProcess(how: {
+  command: string
+  args: readonly string[]
+  directory: string
+  env: Readonly<Record<string, string>>
+}): Promise<AgentProcess> {
+  const { command, args, directory, env } = how
+  if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no folder ${directory}.`)
+  const child = spawn(command, args, { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'], detached: hasGroups, windowsHide: true })
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve)
+    child.once('error', error => reject(whyNot(command, error)))
+  })
+  return watch(child)
+}
+
+// A group of its own: Ctrl-C in the terminal is for Afield, which decides what the agent hears of it.
+const hasGroups = process.platform !== 'win32'
+const running = new Set<number>()
+const tailBytes = 8 * 1024
+// For the last lines of a program whose pipe something else still holds open.
+const lastWordsMs = 500
+
+function watch(child: ChildProcessByStdio<Writable, Readable, Readable>): AgentProcess {
+  const { pid } = child
+  if (pid === undefined) throw new TypeError('a process that runs has an id')
+  running.add(pid)
+  if (running.size === 1) process.once('exit', killAll)
+
+  let tail = ''
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    tail = (tail + text).slice(-tailBytes)
+  })
+  // Writing to a program that has ended is told by `ended`; the stream's own error says nothing more.
+  child.stdin.on('error', () => {})
+  const ended = new Promise<string>(resolve => {
+    child.once('exit', (code, signal) => {
+      running.delete(pid)
+      // What it started may still run, and hold its pipes.
+      killGroup(pid, 'SIGKILL')
+      const how = signal ? `killed by ${signal}` : `exit code ${code}`
+      child.once('close', () => resolve(how))
+      setTimeout(() => resolve(how), lastWordsMs).unref()
+    })
+  })
+  return {
+    input: Writable.toWeb(child.stdin),
+    output: Readable.toWeb(child.stdout),
+    ended,
+    lastLines: () => tail.trimEnd(),
+    async end(graceMs = 2000) {
+      child.stdin.end()
+      const timers = [setTimeout(() => killGroup(pid, 'SIGTERM'), graceMs), setTimeout(() => killGroup(pid, 'SIGKILL'), 2 * graceMs)]
+      await ended
+      for (const timer of timers) clearTimeout(timer)
+    }
+  }
+}
+
+function killAll(): void {
+  for (const pid of running) killGroup(pid, 'SIGKILL')
+}
+
+function killGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(hasGroups ? -pid : pid, signal)
+  } catch {
+    // Nothing of it is left.
+  }
+}
+
+function whyNot(command: string, error: Error & { code?: string }): CannotStart {
+  const name = basename(command)
+  switch (error.code) {
+    case 'ENOENT':
+      return new CannotStart(`There is no command ${name} here. Is it installed, and is its folder in the PATH?`)
+    case 'EACCES':
+      return new CannotStart(`${command} may not be run: the file is not executable for this user.`)
+    default:
+      return new CannotStart(`${name} could not be started: ${error.message}`)
+  }
+}

@@ -1,0 +1,46 @@
+import type { Deed } from './script.ts'
+
+export const notesFile = 'notes.md'
+
+export const firstNotes = `# Notes from the field
+
+- Bring water and the map.
+- The gate by the river sticks: lift, then push.
+`
+
+/** What the demo does with a prompt that scripts nothing: it adds the prompt to the notes of its folder, as a real agent would work. */
+export function tellStory(prompt: string, notes: string): Deed[] {
+  const wish = prompt.replace(/\s+/g, ' ').trim()
+  const line = `- ${wish}`
+  return [
+    {
+      type: 'think',
+      text: `I am asked: “${wish}”. First I look at what is in this folder, then I propose a change, and I write nothing before somebody says yes.`
+    },
+    {
+      type: 'say',
+      overMs: 900,
+      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will note down what you wrote in \`${notesFile}\`, ask you first, and check the result.`
+    },
+    { type: 'plan', steps: [`Read ${notesFile}`, 'Add your line', 'Count the lines'] },
+    { type: 'read', input: { path: notesFile } },
+    { type: 'say', overMs: 400, text: 'Now the change. **It waits for your decision.**' },
+    { type: 'write', input: { path: notesFile, content: `${notes.trimEnd()}\n${line}\n` } },
+    // It only looks, so it does not ask.
+    { type: 'exec', input: { command: process.platform === 'win32' ? `find /c /v "" ${notesFile}` : `wc -l ${notesFile}` }, asks: false }
+  ]
+}
+
+export function farewell(written: boolean): string {
+  if (!written) return `Nothing was changed: you said no, and \`${notesFile}\` is as it was.\n\nWrite something else, and I ask again.`
+  return `Done. Your line is in \`${notesFile}\` now.
+
+What else you can try from the phone:
+
+1. Say **no** to a change.
+2. Switch the mode to *Accept edits*: I stop asking.
+3. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
+4. Turn off the network of this computer, write to me, and turn it on again.`
+}
+
+export const planOnly = `You put me into the mode *Plan*, so I change nothing. I would read \`${notesFile}\`, add your line and count the lines. Switch to *Ask first* to let me do it.`

@@ -1,0 +1,215 @@
+import { exec } from 'node:child_process'
+import { randomUUID } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { type AgentContext, methods, type PlanEntry, RequestError, type SessionUpdate, type ToolCall } from '@agentclientprotocol/sdk'
+import { type Deed, readScript } from './script.ts'
+import type { DemoSession } from './sessions.ts'
+import { farewell, firstNotes, notesFile, planOnly, tellStory } from './story.ts'
+
+interface Turn {
+  session: DemoSession
+  prompt: string
+  client: AgentContext
+  signal: AbortSignal
+}
+
+/** Does what the prompt scripts, or else tells the story of the demo. Ends early, without an error, once the signal aborts. */
+export async function runTurn(turn: Turn): Promise<void> {
+  const { session, prompt } = turn
+  session.history.push({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } })
+  const script = readScript(prompt)
+  try {
+    if (script) await perform(turn, script)
+    else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
+    else await story(turn)
+  } catch (error) {
+    if (!turn.signal.aborted) throw error
+  }
+}
+
+async function story(turn: Turn): Promise<void> {
+  const file = resolve(turn.session.directory, notesFile)
+  if (contentOf(file) === null) writeFileSync(file, firstNotes)
+  const deeds = tellStory(turn.prompt, contentOf(file) ?? '')
+  const written = await perform(turn, deeds)
+  await perform(turn, [{ type: 'say', text: farewell(written), overMs: 500 }])
+}
+
+/** False when somebody said no to one of the deeds; the story then leaves out what comes after. */
+async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
+  const plan = createPlan(turn)
+  for (const deed of deeds) {
+    turn.signal.throwIfAborted()
+    switch (deed.type) {
+      case 'think':
+        await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said(deed.text) })
+        break
+      case 'say':
+        await say(turn, deed.text, deed.overMs)
+        break
+      case 'many':
+        for (let n = 1; n <= deed.count; n++) await report(turn, { sessionUpdate: 'agent_message_chunk', ...said(`${deed.text} ${n}`) })
+        break
+      case 'plan':
+        await plan.show(deed.steps)
+        break
+      case 'read':
+        await read(turn, deed.input)
+        await plan.stepDone()
+        break
+      case 'write':
+        if (!(await write(turn, deed.input)) && plan.isShown()) return false
+        await plan.stepDone()
+        break
+      case 'exec':
+        await run(turn, deed.input, deed.asks)
+        await plan.stepDone()
+        break
+      case 'fail':
+        throw new RequestError(-32603, 'Internal error', { details: 'The script asked for this error.' })
+      case 'die':
+        console.error('The script asked the agent to die.')
+        process.exit(3)
+    }
+  }
+  return true
+}
+
+async function say(turn: Turn, text: string, overMs: number): Promise<void> {
+  const { messageId } = said('')
+  const words = text.match(/\s*\S+\s*/g) ?? [text]
+  for (const word of words) {
+    if (overMs > 0) await pause(overMs / words.length, undefined, { signal: turn.signal })
+    await report(turn, { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: word } })
+  }
+}
+
+function createPlan(turn: Turn) {
+  let steps: string[] = []
+  let done = 0
+  const show = async () => {
+    const status = (index: number) => (index < done ? 'completed' : index === done ? 'in_progress' : 'pending')
+    const entries = steps.map((content, index): PlanEntry => ({ content, priority: 'medium', status: status(index) }))
+    await report(turn, { sessionUpdate: 'plan', entries })
+  }
+  return {
+    isShown: () => steps.length > 0,
+    async show(named: string[]) {
+      steps = named
+      done = 0
+      await show()
+    },
+    async stepDone() {
+      done++
+      if (steps.length > 0) await show()
+    }
+  }
+}
+
+async function read(turn: Turn, { path = notesFile }: Record<string, string>): Promise<void> {
+  const file = resolve(turn.session.directory, path)
+  const step = newStep({
+    title: `Read ${basename(path)}`,
+    name: 'Read',
+    kind: 'read',
+    rawInput: { file_path: file },
+    locations: [{ path: file }]
+  })
+  await report(turn, { sessionUpdate: 'tool_call', ...step, status: 'in_progress' })
+  const content = contentOf(file)
+  await finish(turn, step, content !== null, content ?? `There is no file ${path}.`)
+}
+
+async function write(turn: Turn, { path = notesFile, content = '' }: Record<string, string>): Promise<boolean> {
+  const file = resolve(turn.session.directory, path)
+  const oldText = contentOf(file)
+  const step = newStep({
+    title: `${oldText === null ? 'Write' : 'Edit'} ${basename(path)}`,
+    name: oldText === null ? 'Write' : 'Edit',
+    kind: 'edit',
+    rawInput: { file_path: file, content },
+    locations: [{ path: file }],
+    content: [{ type: 'diff', path: file, oldText, newText: content }]
+  })
+  await report(turn, { sessionUpdate: 'tool_call', ...step })
+  const allowed = turn.session.mode === 'acceptEdits' || (await ask(turn, step, 'acceptEdits'))
+  if (allowed) {
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, content)
+  }
+  await finish(turn, step, allowed)
+  return allowed
+}
+
+async function run(turn: Turn, { command = '' }: Record<string, string>, asks: boolean): Promise<void> {
+  const step = newStep({ title: command, name: 'Bash', kind: 'execute', rawInput: { command } })
+  await report(turn, { sessionUpdate: 'tool_call', ...step })
+  if (asks && !(await ask(turn, step))) {
+    await finish(turn, step, false)
+    return
+  }
+  await report(turn, { sessionUpdate: 'tool_call_update', toolCallId: step.toolCallId, status: 'in_progress' })
+  const { ok, output } = await execute(command, turn)
+  await finish(turn, step, ok, output)
+}
+
+function execute(command: string, { session, signal }: Turn): Promise<{ ok: boolean; output: string }> {
+  return new Promise(resolve => {
+    exec(command, { cwd: session.directory, signal, timeout: 30_000 }, (error, stdout, stderr) => {
+      resolve({ ok: error === null, output: `${stdout}${stderr}`.trim() })
+    })
+  })
+}
+
+/** `remember` is the mode that "always" switches to. */
+async function ask({ client, session, signal }: Turn, step: ToolCall, remember?: string): Promise<boolean> {
+  const { outcome } = await client.request(methods.client.session.requestPermission, {
+    sessionId: session.id,
+    toolCall: step,
+    options: [
+      { optionId: 'allow', name: 'Allow', kind: 'allow_once' },
+      ...(remember === undefined ? [] : [{ optionId: 'always', name: 'Always allow edits', kind: 'allow_always' as const }]),
+      { optionId: 'reject', name: 'Reject', kind: 'reject_once' }
+    ]
+  })
+  signal.throwIfAborted()
+  const choice = outcome.outcome === 'selected' ? outcome.optionId : 'reject'
+  if (choice === 'always' && remember !== undefined) {
+    session.mode = remember
+    const update = { sessionUpdate: 'current_mode_update' as const, currentModeId: remember }
+    await client.notify(methods.client.session.update, { sessionId: session.id, update })
+  }
+  return choice !== 'reject'
+}
+
+async function finish(turn: Turn, step: ToolCall, ok: boolean, output?: string): Promise<void> {
+  await report(turn, {
+    sessionUpdate: 'tool_call_update',
+    toolCallId: step.toolCallId,
+    status: ok ? 'completed' : 'failed',
+    ...(output !== undefined && { content: [{ type: 'content', content: { type: 'text', text: output } }] })
+  })
+}
+
+async function report({ session, client }: Turn, update: SessionUpdate): Promise<void> {
+  session.history.push(update)
+  await client.notify(methods.client.session.update, { sessionId: session.id, update })
+}
+
+function newStep(about: Omit<ToolCall, 'toolCallId' | 'status'>): ToolCall {
+  return { ...about, toolCallId: `step_${randomUUID().slice(0, 8)}`, status: 'pending' }
+}
+
+function said(text: string) {
+  return { messageId: randomUUID(), content: { type: 'text' as const, text } }
+}
+
+function contentOf(file: string): string | null {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch {
+    return null
+  }
+}
