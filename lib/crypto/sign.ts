@@ -26,7 +26,7 @@ export function verifySignature(claim: { publicKey: Uint8Array; message: Uint8Ar
 }
 
 function isSoundPoint(encoded: Uint8Array): boolean {
-  const y = encoded.slice()
+  const y = Uint8Array.from(encoded) // Not `slice`: a Buffer's is a view, and the caller's key would be changed.
   y[31] = (y[31] ?? 0) & 0x7f // The top bit is the sign of x, no part of y.
   return isBelow(y, fieldPrime) && !smallOrderYs.some(small => sameBytes(y, small))
 }

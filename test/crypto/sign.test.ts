@@ -91,3 +91,13 @@ function bytes(hex: string) {
   if (!decoded) throw new TypeError(`not hexadecimal: ${hex}`)
   return decoded
 }
+
+t.test('checking a signature leaves the bytes it was given as they were [A2]', async t => {
+  await cryptoReady()
+  const { publicKey, signature } = signChallenge(new Uint8Array(32).fill(3), new Uint8Array(32))
+  for (const wrap of [(bytes: Uint8Array) => bytes.slice(), (bytes: Uint8Array) => Buffer.from(bytes)]) {
+    const given = { publicKey: wrap(publicKey), message: wrap(new Uint8Array(32)), signature: wrap(signature) }
+    t.equal(verifySignature(given), true)
+    t.equal(verifySignature(given), true, 'and once more over the same bytes')
+  }
+})

@@ -1,0 +1,52 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import type { Test } from 'tap'
+import type { GivenOptions } from '../../lib/options.ts'
+import { createServer, type Server, type ServerExtras } from '../../lib/server/create.ts'
+
+/** A real server in this process on a free port, closed when the test ends. Unexpected errors fail the test. */
+export async function startServer(t: Test, options: GivenOptions & ServerExtras = {}): Promise<Server & { data: string }> {
+  const data = options.data ?? t.testdir()
+  const server = await createServer({
+    port: 0,
+    signup: 'open',
+    limits: 'off',
+    onError: error => t.error(error, 'the server met nothing unexpected'),
+    ...options,
+    data
+  })
+  t.teardown(() => server.close())
+  return Object.assign(server, { data })
+}
+
+export interface ServerProcess {
+  url: string
+  child: ChildProcess
+  /** As power to the process were cut: SIGKILL, and its end awaited. */
+  kill(): Promise<void>
+}
+
+/** `afield serve` as its user runs it, in a process of its own that a test may kill. */
+export async function startServerProcess(t: Test, { data, port = 0, args = [] }: { data: string; port?: number; args?: string[] }): Promise<ServerProcess> {
+  const child = spawn(
+    process.execPath,
+    ['bin/afield.ts', 'serve', '--data', data, '--port', String(port), '--signup', 'open', '--limits', 'off', ...args],
+    { stdio: ['ignore', 'pipe', 'pipe'] }
+  )
+  const ended = once(child, 'exit')
+  const kill = async () => {
+    child.kill('SIGKILL')
+    await ended
+  }
+  t.teardown(kill)
+  const complaints: string[] = []
+  child.stderr.setEncoding('utf8').on('data', text => complaints.push(text))
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^afield listening on (\S+)$/.exec(line)?.[1]
+    if (url === undefined) continue
+    child.stdout.resume()
+    return { url, child, kill }
+  }
+  throw new Error(`The server ended before it listened: ${complaints.join('')}`)
+}
