@@ -128,7 +128,9 @@ export interface PairingAnswer {
   now: number
 }
 export interface PairingStatus {
+  /** `answered` also once delivered; `over` when it ended without that. */
   status: 'unknown' | 'waiting' | 'answered' | 'over'
+  /** As asked for, while waiting; false otherwise. */
   supportsV2: boolean
 }
 

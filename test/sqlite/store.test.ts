@@ -1,0 +1,9 @@
+import { join } from 'node:path'
+import t from 'tap'
+import { openStore } from '../../lib/store/open.ts'
+import { storeContract } from '../store/contract.ts'
+
+storeContract(t, t => {
+  const dataDirectory = join(t.testdir(), 'data')
+  return () => openStore('sqlite:afield.db', { dataDirectory, onBroken: reason => t.fail(reason.message) })
+})

@@ -1,0 +1,82 @@
+import { createHash, randomUUID } from 'node:crypto'
+import type { Test } from 'tap'
+import type { AccountId, MachineId, SessionId } from '../../../lib/protocol/wire/ids.ts'
+import * as ids from '../../../lib/protocol/wire/ids.ts'
+import type { Message, MessageDraft, SignIn, Store, TokenDraft, TokenKind } from '../../../lib/store/store.ts'
+
+/** Makes an empty place and returns the way to open it, which a test may do again after closing. */
+export type StorePlace = (t: Test) => () => Promise<Store>
+
+export const sealed = (text: string) => ids.sealed.parse(text)
+export const localId = (text: string) => ids.localId.parse(text)
+export const sessionId = (text: string) => ids.sessionId.parse(text)
+export const machineId = (text: string) => ids.machineId.parse(text)
+export const tokenId = (text: string) => ids.tokenId.parse(text)
+export const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
+
+/** Opens a store in a new place and closes it after the test. */
+export async function openFor(t: Test, place: StorePlace): Promise<Store> {
+  const store = await place(t)()
+  t.teardown(() => store.close())
+  return store
+}
+
+export const draft = (text: string, name: string | null = randomUUID()): MessageDraft => ({
+  localId: name === null ? null : localId(name),
+  sealed: sealed(text)
+})
+
+export const tokenDraft = (kind: TokenKind = 'account', id: string = randomUUID(), label = 'a phone'): TokenDraft => ({
+  id: tokenId(id),
+  hash: sha256(id),
+  kind,
+  label,
+  createdAt: 1
+})
+
+export function signInAs(name: string, more: Partial<SignIn> = {}): SignIn {
+  return {
+    publicKey: sha256(`key of ${name}`),
+    challengeHash: sha256(randomUUID()),
+    create: 'always',
+    newAccount: ids.accountId.parse(`account-${name}`),
+    token: () => tokenDraft(),
+    now: 1,
+    ...more
+  }
+}
+
+export async function newAccount(store: Store, name: string): Promise<AccountId> {
+  const outcome = await store.signIn(signInAs(name))
+  if (outcome.result !== 'signed-in') throw new Error(outcome.result)
+  return outcome.account
+}
+
+export async function newSession(store: Store, account: AccountId, name: string = randomUUID()): Promise<SessionId> {
+  const draft = { tag: name, metadata: sealed(`metadata of ${name}`), agentState: null, dataKey: null, now: 1 }
+  const { session } = await store.openSession(account, { id: sessionId(randomUUID()), ...draft })
+  return session.id
+}
+
+export async function newMachine(store: Store, account: AccountId, id: MachineId): Promise<void> {
+  await store.openMachine(account, { id, metadata: sealed('a laptop'), daemonState: sealed('idle'), dataKey: null, now: 1 })
+}
+
+/** Everything in a session, by pages of the given size; fails when a page leaves a gap. */
+export async function readAll(store: Store, account: AccountId, session: SessionId, limit = 500): Promise<Message[]> {
+  const all: Message[] = []
+  for (let more = true; more; ) {
+    const page = found(await store.readMessages(account, session, { after: all.length, limit }))
+    for (const message of page.messages) {
+      if (message.seq !== all.length + 1) throw new Error(`A gap: ${message.seq} came after ${all.length}`)
+      all.push(message)
+    }
+    more = page.more
+  }
+  return all
+}
+
+export function found<T>(answer: T | 'missing' | 'full'): T {
+  if (answer === 'missing' || answer === 'full') throw new Error(`The store said ${answer}`)
+  return answer
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
+import type { PairingAnswer, PairingPoll, PairingPolled, Store } from '../../../lib/store/store.ts'
+import { newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
+
+const ttlMs = 5 * 60_000
+const dayMs = 24 * 60 * 60_000
+
+interface Request {
+  from: string
+  endsAt: number
+  supportsV2: boolean
+  answer?: { account: AccountId; response: string }
+  delivered: boolean
+}
+interface Model {
+  now: number
+  requests: Map<string, Request>
+}
+interface Real {
+  store: Store
+  accounts: readonly AccountId[]
+  tokens: number
+}
+type Command = fc.AsyncCommand<Model, Real>
+
+export function pairingContract(t: Test, place: StorePlace): void {
+  t.test('a request is answered once, delivered once, to its creator only, and ends [A7]', async t => {
+    const store = await openFor(t, place)
+    const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(fc.commands(commands, { size: '+1' }), async script => {
+        round++
+        const real = { store: ownKeys(store, round), accounts, tokens: round * 1_000_000 }
+        await fc.asyncModelRun(() => ({ model: { now: 0, requests: new Map() }, real }), script)
+      }),
+      { numRuns: 100 }
+    )
+  })
+
+  t.test('the token of a delivered answer works at once, and only that one', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const ask = poll({ token: () => tokenDraft('terminal', 'terminal-token') })
+    await store.pollPairing(ask)
+    await store.answerPairing({ kind: 'terminal', publicKey: ask.publicKey, response: 'sealed', account: ann, now: 1 })
+    t.equal(await store.findBearer(sha256('terminal-token')), 'missing', 'not before it is delivered')
+
+    const both = await Promise.all([store.pollPairing(ask), store.pollPairing({ ...ask, token: () => tokenDraft('terminal', 'twice') })])
+    t.same(both, [{ state: 'delivered', account: ann, response: 'sealed' }, { state: 'over' }])
+    t.same(await store.findBearer(sha256('terminal-token')), { account: ann, token: 'terminal-token', kind: 'terminal' })
+    t.equal(await store.findBearer(sha256('twice')), 'missing')
+  })
+
+  t.test('a device and a terminal with the same key are two requests', async t => {
+    const store = await openFor(t, place)
+    await store.pollPairing(poll({ kind: 'device' }))
+    t.same(await store.readPairing('terminal', 'key', 0), { status: 'unknown', supportsV2: false })
+    t.same(await store.readPairing('device', 'key', 0), { status: 'waiting', supportsV2: true })
+  })
+}
+
+function poll(more: Partial<PairingPoll> = {}): PairingPoll {
+  const ask = { kind: 'terminal' as const, publicKey: 'key', supportsV2: true, from: '10.0.0', expiresAt: ttlMs, now: 0 }
+  return { ...ask, token: () => tokenDraft('terminal'), ...more }
+}
+
+// Each round of the property has keys nobody asked with before.
+function ownKeys(store: Store, round: number): Store {
+  const own = (key: string) => `${round} ${key}`
+  return {
+    ...store,
+    pollPairing: ask => store.pollPairing({ ...ask, publicKey: own(ask.publicKey) }),
+    readPairing: (kind, key, now) => store.readPairing(kind, own(key), now),
+    answerPairing: answer => store.answerPairing({ ...answer, publicKey: own(answer.publicKey) })
+  }
+}
+
+const key = fc.constantFrom('k1', 'k2')
+const commands = [
+  fc.record({ publicKey: key, from: fc.constantFrom('10.0.0', '10.9.9'), supportsV2: fc.boolean() }).map(pollCommand),
+  fc.record({ publicKey: key, who: fc.constantFrom(0, 1), response: fc.constantFrom('one', 'two') }).map(answerCommand),
+  key.map(statusCommand),
+  fc.constantFrom(60_000, ttlMs, dayMs - ttlMs, dayMs).map(waitCommand),
+  fc.constant(sweepCommand())
+]
+
+function stateOf(request: Request, now: number): 'waiting' | 'answered' | 'delivered' | 'expired' {
+  if (request.delivered) return 'delivered'
+  if (now >= request.endsAt) return 'expired'
+  return request.answer ? 'answered' : 'waiting'
+}
+
+function pollCommand({ publicKey, from, supportsV2 }: { publicKey: string; from: string; supportsV2: boolean }): Command {
+  const step = (model: Model): PairingPolled => {
+    const request = model.requests.get(publicKey)
+    if (!request) {
+      model.requests.set(publicKey, { from, supportsV2, endsAt: model.now + ttlMs, delivered: false })
+      return { state: 'waiting' }
+    }
+    const state = stateOf(request, model.now)
+    if (state === 'delivered' || state === 'expired') return { state: 'over' }
+    if (!request.answer || request.from !== from) return { state: 'waiting' }
+    Object.assign(request, { delivered: true, endsAt: model.now })
+    return { state: 'delivered', ...request.answer }
+  }
+  return {
+    check: () => true,
+    async run(model, real) {
+      const id = `pairing-${real.tokens++}`
+      const ask = poll({ publicKey, from, supportsV2, now: model.now, expiresAt: model.now + ttlMs })
+      const polled = await real.store.pollPairing({ ...ask, token: () => tokenDraft('terminal', id) })
+      equal(polled, step(model))
+      const bearer = await real.store.findBearer(sha256(id))
+      equal(bearer === 'missing' ? undefined : bearer.account, polled.state === 'delivered' ? polled.account : undefined)
+    },
+    toString: () => `poll ${publicKey} from ${from}`
+  }
+}
+
+function answerCommand({ publicKey, who, response }: { publicKey: string; who: number; response: string }): Command {
+  const step = (model: Model, { account, now }: PairingAnswer) => {
+    const request = model.requests.get(publicKey)
+    if (!request || stateOf(request, now) === 'expired') return 'unknown'
+    request.answer ??= { account, response }
+    return request.answer.account === account && request.answer.response === response ? 'answered' : 'answered-before'
+  }
+  return {
+    check: () => true,
+    async run(model, { store, accounts }) {
+      const account = accounts[who]
+      if (!account) throw new Error('no such account')
+      const answer: PairingAnswer = { kind: 'terminal', publicKey, response, account, now: model.now }
+      equal(await store.answerPairing(answer), step(model, answer))
+    },
+    toString: () => `answer ${publicKey} as ${who} with ${response}`
+  }
+}
+
+function statusCommand(publicKey: string): Command {
+  return {
+    check: () => true,
+    async run(model, { store }) {
+      const request = model.requests.get(publicKey)
+      const names = { waiting: 'waiting', answered: 'answered', delivered: 'answered', expired: 'over' } as const
+      const status = request ? names[stateOf(request, model.now)] : 'unknown'
+      equal(await store.readPairing('terminal', publicKey, model.now), {
+        status,
+        supportsV2: status === 'waiting' && request?.supportsV2 === true
+      })
+    },
+    toString: () => `status ${publicKey}`
+  }
+}
+
+function waitCommand(ms: number): Command {
+  return {
+    check: () => true,
+    async run(model) {
+      model.now += ms
+    },
+    toString: () => `wait ${ms}`
+  }
+}
+
+function sweepCommand(): Command {
+  return {
+    check: () => true,
+    async run(model, { store }) {
+      await store.sweepPairings(model.now)
+      for (const [publicKey, { endsAt }] of model.requests) {
+        if (endsAt <= model.now - dayMs) model.requests.delete(publicKey)
+      }
+    },
+    toString: () => 'sweep'
+  }
+}
+
+function equal(actual: unknown, expected: unknown): void {
+  const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (is !== should) throw new Error(`${is} instead of ${should}`)
+}
