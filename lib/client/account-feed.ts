@@ -1,29 +1,27 @@
 import type { Clock } from '../async/clock.ts'
-import type { MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
+import type { MachineId, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
-import type { Refused, Rest } from './rest.ts'
+import type { UpdateBody } from '../protocol/wire/updates.ts'
+import { createPersistence, type Persistence } from './persist.ts'
+import { Refused } from './refusals.ts'
+import type { Rest } from './rest.ts'
+import { AccountRows, type AccountSession, type RowChange, type SettingsCell } from './rows.ts'
 import type { LiveSocket } from './socket.ts'
 
-/** `seq` rises with each new message; `thinking` is what its wrapper last said while alive. */
-export interface AccountSession extends SessionRecord {
-  thinking: boolean
-}
-
-export interface SettingsCell {
-  value: Sealed | null
-  version: number
-}
+export type { AccountSession, SettingsCell } from './rows.ts'
 
 export type AccountChange =
   /** All lists were read again; the rows that changed by it were told one by one before. */
-  | { type: 'listed' }
-  | { type: 'session'; session: AccountSession }
-  | { type: 'session-removed'; id: SessionId }
-  | { type: 'machine'; machine: MachineRecord }
-  | { type: 'machine-removed'; id: MachineId }
-  | { type: 'settings'; settings: SettingsCell }
+  { type: 'listed' } | RowChange
 
-export type AccountFeedState = { type: 'catching-up' } | { type: 'live' } | { type: 'away' } | { type: 'ended'; refusal: Refused }
+export type AccountFeedState =
+  | { type: 'catching-up' }
+  | { type: 'live' }
+  /** No link. The rows are how things stood. */
+  | { type: 'away' }
+  /** Final: the token is no longer good. */
+  | { type: 'ended'; refusal: Refused }
+  | { type: 'closed' }
 
 /** Rows as the server has them: sealed. A cell never goes back to an older version. */
 export interface AccountFeed {
@@ -49,4 +47,127 @@ export interface AccountFeedOptions {
   random?: (() => number) | undefined
 }
 
-export declare function openAccountFeed(options: AccountFeedOptions): AccountFeed
+/** The sessions, machines and settings of the account, kept current over lost frames and cuts. */
+export function openAccountFeed(options: AccountFeedOptions): AccountFeed {
+  return new Account(options)
+}
+
+class Account implements AccountFeed {
+  state: AccountFeedState
+
+  readonly #options: AccountFeedOptions
+  readonly #rows: AccountRows
+  readonly #end = new AbortController()
+  readonly #persistence: Persistence
+  readonly #unlisten: (() => void)[]
+  /** What arrived since the read that is under way began. */
+  #meanwhile: UpdateBody[] | undefined
+  #mustRead = false
+  /** Rows the lists did not bring: asking again would not either. */
+  readonly #strangers = new Set<string>()
+
+  constructor(options: AccountFeedOptions) {
+    const { socket, onChange, clock, random } = options
+    this.#options = options
+    this.#rows = new AccountRows(onChange)
+    this.#persistence = createPersistence({ signal: this.#end.signal, clock, random })
+    this.state = { type: socket.state.type === 'live' ? 'catching-up' : 'away' }
+    this.#unlisten = [
+      socket.onUpdate(({ body }) => this.#hear(body)),
+      socket.onEphemeral(ephemeral => this.#rows.hearPresence(ephemeral)),
+      socket.onState(state => {
+        if (state.type !== 'live') return this.#settle()
+        // What hangs on the line that was lost is asked again over the new one.
+        this.#persistence.restart()
+        this.#strangers.clear()
+        this.refresh()
+      })
+    ]
+    this.refresh()
+  }
+
+  get sessions() {
+    return this.#rows.sessions
+  }
+  get machines() {
+    return this.#rows.machines
+  }
+  get settings() {
+    return this.#rows.settings
+  }
+
+  refresh(): void {
+    if (this.#end.signal.aborted) return
+    this.#mustRead = true
+    if (!this.#meanwhile) {
+      this.#readLists().then(
+        () => this.#settle(),
+        error => this.#fail(error)
+      )
+    }
+    this.#settle()
+  }
+
+  take(row: { session: SessionRecord } | { machine: MachineRecord } | { settings: SettingsCell }): void {
+    if ('session' in row) this.#rows.mergeSession(row.session)
+    else if ('machine' in row) this.#rows.mergeMachine(row.machine)
+    else this.#rows.mergeSettings(row.settings)
+  }
+
+  close(): void {
+    if (!this.#end.signal.aborted) this.#finish({ type: 'closed' }, new Error('the account feed was closed'))
+  }
+
+  #hear(body: UpdateBody): void {
+    const isKnown = this.#rows.apply(body)
+    if (this.#meanwhile) {
+      this.#meanwhile.push(body)
+      return
+    }
+    const id = 'sid' in body ? body.sid : 'machineId' in body ? body.machineId : body.id
+    if (isKnown || this.#strangers.has(id)) return
+    this.#strangers.add(id)
+    this.refresh()
+  }
+
+  async #readLists(): Promise<void> {
+    const { rest, onChange } = this.#options
+    while (this.#mustRead) {
+      this.#mustRead = false
+      const meanwhile: UpdateBody[] = []
+      this.#meanwhile = meanwhile
+      const [{ sessions }, machines, { settings, settingsVersion }] = await this.#persistence.attempt(signal =>
+        Promise.all([
+          rest.call('listSessions', {}, { signal }),
+          rest.call('listMachines', {}, { signal }),
+          rest.call('readSettings', {}, { signal })
+        ])
+      )
+      this.#rows.takeLists({ sessions, machines, settings: { value: settings, version: settingsVersion } }, meanwhile)
+      onChange({ type: 'listed' })
+    }
+    this.#meanwhile = undefined
+  }
+
+  #settle(): void {
+    if (this.#end.signal.aborted) return
+    const isLive = this.#options.socket.state.type === 'live'
+    const type = !isLive ? 'away' : this.#meanwhile ? 'catching-up' : 'live'
+    if (this.state.type === type) return
+    this.state = { type }
+    this.#options.onState?.(this.state)
+  }
+
+  #fail(error: unknown): void {
+    if (this.#end.signal.aborted) return
+    if (!(error instanceof Refused)) throw error
+    this.#finish({ type: 'ended', refusal: error }, error)
+  }
+
+  #finish(state: AccountFeedState, reason: Error): void {
+    this.#end.abort(reason)
+    for (const unlisten of this.#unlisten) unlisten()
+    this.state = state
+    this.#options.onState?.(state)
+  }
+}

@@ -1,5 +1,9 @@
+import { z } from 'zod'
+import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
-import type { ParamsOfCall, ResultOfCall, SessionCall } from '../protocol/sealed/calls.ts'
+import { callError, type ParamsOfCall, type ResultOfCall, type SessionCall, sessionCalls } from '../protocol/sealed/calls.ts'
+import { callFailures } from '../protocol/wire/failures.ts'
+import { Unreachable } from './refusals.ts'
 import type { LiveSocket } from './socket.ts'
 
 /**
@@ -9,28 +13,57 @@ import type { LiveSocket } from './socket.ts'
  */
 export type CallFailure = 'not-connected' | 'away' | 'no-answer' | 'failed' | 'unreadable'
 
-export declare class CallFailed extends Error {
+export class CallFailed extends Error {
+  override name = 'CallFailed'
   readonly reason: CallFailure
-  constructor(reason: CallFailure, message: string)
+
+  constructor(reason: CallFailure, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
 }
 
+type Line = Pick<LiveSocket, 'request'>
+
 /** Calls a method of a session. The server waits up to 15 s for a wrapper on its way back, and 30 s for its answer. Rejects with `CallFailed`. */
-export declare function callSession<Name extends SessionCall>(
-  socket: Pick<LiveSocket, 'request'>,
+export async function callSession<Name extends SessionCall>(
+  socket: Line,
   cipher: Cipher,
   session: string,
   method: Name,
   params: ParamsOfCall<Name>
-): Promise<ResultOfCall<Name>>
+): Promise<ResultOfCall<Name>> {
+  const result = sessionCalls[method].result.safeParse(await callMethod(socket, cipher, session, method, params))
+  if (!result.success) throw new CallFailed('unreadable', 'The answer has an unknown shape.')
+  // The table says which schema belongs to which method; a generic lookup loses that.
+  return result.data as ResultOfCall<Name>
+}
 
-/** Any method of a session or machine, its result not looked at beyond `{ error }`. */
-export declare function callMethod(
-  socket: Pick<LiveSocket, 'request'>,
-  cipher: Cipher,
-  target: string,
-  method: string,
-  params: unknown
-): Promise<unknown>
+/** Any method of a session or machine, its result not looked at beyond `{ error }`; null when the handler returned nothing. */
+export async function callMethod(socket: Line, cipher: Cipher, target: string, method: string, params: unknown): Promise<unknown> {
+  const ack = await socket
+    .request('rpc-call', { method: `${target}:${method}`, params: cipher.seal(params) }, { timeoutMs: answerWithinMs })
+    .catch(error => {
+      throw failureOf(error)
+    })
+  if (!ack.ok) throw new CallFailed(undoneFailures.has(ack.error) ? 'away' : 'no-answer', ack.error)
+
+  const opened = cipher.open(ack.result)
+  if (!opened.ok) throw new CallFailed('unreadable', 'The answer was sealed with another key.')
+  const said = callError.safeParse(opened.value)
+  if (said.success) throw new CallFailed('failed', said.data.error)
+  return opened.value
+}
+
+/** Longer than the server waits for both a handler and its answer. */
+const answerWithinMs = 50_000
+/** The server says these before it has passed a call on. */
+const undoneFailures = new Set<string>([callFailures['not-available'], callFailures['same-connection'], callFailures['no-method']])
+
+function failureOf(error: unknown): unknown {
+  if (!(error instanceof Unreachable)) return error
+  return new CallFailed(error.reason === 'not-connected' ? 'not-connected' : 'no-answer', error.message, { cause: error })
+}
 
 export type SessionHandlers = {
   [Name in SessionCall]?: (params: ParamsOfCall<Name>) => ResultOfCall<Name> | Promise<ResultOfCall<Name>>
@@ -46,16 +79,74 @@ export interface ServeOptions {
   socket: Pick<LiveSocket, 'answer'>
   cipher: Cipher
   /**
-   * False for sealed parameters seen before: the server, or who stole a token, replays an old call [R7]. Unless told, remembers them as
-   * long as it serves.
+   * False for a nonce seen before: the server, or who stole a token, replays an old call [R7]. The same call has the same nonce however
+   * its base64 is written. Unless told, remembers nonces as long as it serves.
    */
-  isFresh?: ((sealedParams: string) => boolean | Promise<boolean>) | undefined
+  isFresh?: ((nonce: string) => boolean | Promise<boolean>) | undefined
 }
 
 /** Answers the calls of one session. What a handler throws goes to the caller as its message. */
-export declare function serveSession(options: ServeOptions & { session: string; handlers: SessionHandlers }): Serving
+export function serveSession({ session, handlers, ...options }: ServeOptions & { session: string; handlers: SessionHandlers }): Serving {
+  const checked: Record<string, (params: unknown) => unknown> = {}
+  const add = <Name extends SessionCall>(name: Name, handler: SessionHandlers[Name]) => {
+    // Existing apps call some methods with no parameters at all.
+    if (handler) checked[name] = params => handler(sessionCalls[name].params.parse(params ?? {}) as ParamsOfCall<Name>)
+  }
+  for (const name of sessionCallNames) add(name, handlers[name])
+  return serveCalls({ ...options, target: session, handlers: checked })
+}
 
 /** Answers any methods of a session or machine; the parameters come unchecked. */
-export declare function serveCalls(
-  options: ServeOptions & { target: string; handlers: Record<string, (params: unknown) => unknown> }
-): Serving
+export function serveCalls({
+  socket,
+  cipher,
+  target,
+  handlers,
+  isFresh = createMemory()
+}: ServeOptions & { target: string; handlers: Record<string, (params: unknown) => unknown> }): Serving {
+  const respond = async (handler: (params: unknown) => unknown, sealedParams: string): Promise<unknown> => {
+    const params = cipher.open(sealedParams)
+    if (!params.ok) return { error: 'The call was sealed with another key' }
+    if (!(await isFresh(nonceOf(sealedParams)))) return { error: 'The call was made before' }
+    return handler(params.value)
+  }
+  const answerings = Object.entries(handlers).map(([method, handler]) =>
+    socket.answer(`${target}:${method}`, async sealedParams => {
+      const result = await respond(handler, sealedParams).catch((error: unknown) => ({ error: sayWhy(error) }))
+      return cipher.seal(result)
+    })
+  )
+  return {
+    registered: Promise.all(answerings.map(({ registered }) => registered)).then(() => {}),
+    stop() {
+      for (const answering of answerings) answering.stop()
+    }
+  }
+}
+
+// The keys of an object literal are its keys; the library types them as any text.
+const sessionCallNames = Object.keys(sessionCalls) as SessionCall[]
+
+function sayWhy(error: unknown): string {
+  if (error instanceof z.ZodError) return 'The parameters have an unknown shape'
+  return error instanceof Error ? error.message : String(error)
+}
+
+/** Both formats begin with their nonce; what follows the shorter one cannot be changed without breaking the seal. */
+function nonceOf(sealed: string): string {
+  return toBase64((fromBase64(sealed) ?? new Uint8Array(0)).subarray(0, longestNonce))
+}
+
+const longestNonce = 24
+const mostRemembered = 10_000
+
+function createMemory(): (nonce: string) => boolean {
+  const seen = new Set<string>()
+  return nonce => {
+    if (seen.has(nonce)) return false
+    seen.add(nonce)
+    const [oldest] = seen
+    if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest)
+    return true
+  }
+}

@@ -18,17 +18,15 @@ export {
   serveSession
 } from './calls.ts'
 export {
-  type Cell,
-  openCell,
   type SealedCell,
-  UnreadableCell,
   type WriteCell,
   writeAgentState,
   writeDaemonState,
   writeMachineMetadata,
   writeSessionMetadata,
   writeSettings
-} from './cells.ts'
+} from './cell-writers.ts'
+export { type Cell, openCell, UnreadableCell } from './cells.ts'
 export { type Feed, type FeedState, openFeed } from './feed.ts'
 export { createMemoryJournal, type Draft, type Journal } from './journal.ts'
 export { signIn } from './login.ts'
@@ -58,6 +56,7 @@ export {
   startPairing,
   type TerminalPairing
 } from './pairing.ts'
-export { type CallOptions, createRest, type Fetch, mayRetry, Refused, type RequestOf, type Rest, Unreachable } from './rest.ts'
+export { mayRetry, Refused, Unreachable } from './refusals.ts'
+export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest } from './rest.ts'
 export { type Answering, type LiveSocket, openSocket, type Scope, type SocketState } from './socket.ts'
 export { type AccountVault, accountVault, type SealingKey, type TerminalKeys, type TerminalVault, terminalVault } from './vault.ts'

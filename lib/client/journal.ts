@@ -25,4 +25,34 @@ export interface Journal {
 }
 
 /** Keeps drafts only as long as the process lives: for tests, and for messages that need not outlive it. */
-export declare function createMemoryJournal(drafts?: readonly Draft[]): Journal
+export function createMemoryJournal(drafts: readonly Draft[] = []): Journal {
+  let kept = [...drafts]
+  let isClosed = false
+  const whileOpen = async () => {
+    if (isClosed) throw new Error('the journal is closed')
+  }
+
+  return {
+    async load() {
+      await whileOpen()
+      return [...kept]
+    },
+    async append(added) {
+      await whileOpen()
+      kept.push(...added)
+    },
+    async remove(removed) {
+      await whileOpen()
+      const gone = new Set(removed.map(draftKey))
+      kept = kept.filter(draft => !gone.has(draftKey(draft)))
+    },
+    async close() {
+      isClosed = true
+    }
+  }
+}
+
+/** One text for each draft, whatever its ids are made of. */
+export function draftKey({ session, localId }: Pick<Draft, 'session' | 'localId'>): string {
+  return JSON.stringify([session, localId])
+}

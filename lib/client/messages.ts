@@ -1,5 +1,14 @@
 import type { Cipher } from '../crypto/envelopes.ts'
-import type { Envelope, MessageBody, MessageMeta, PartialBody, SessionEvent, UserText } from '../protocol/sealed/messages.ts'
+import {
+  type Envelope,
+  type MessageBody,
+  type MessageMeta,
+  messageBody,
+  type PartialBody,
+  partialBody,
+  type SessionEvent,
+  type UserText
+} from '../protocol/sealed/messages.ts'
 import type { MessageRecord } from '../protocol/wire/records.ts'
 import type { Draft } from './journal.ts'
 
@@ -9,27 +18,82 @@ export type OpenedMessage =
   | { ok: false; reason: 'unreadable' | 'unknown-shape' }
 
 /** Never throws. */
-export declare function openMessage(cipher: Cipher, record: Pick<MessageRecord, 'content'>): OpenedMessage
+export function openMessage(cipher: Cipher, record: Pick<MessageRecord, 'content'>): OpenedMessage {
+  const opened = cipher.open(record.content.c)
+  if (!opened.ok) return { ok: false, reason: 'unreadable' }
+  const body = messageBody.safeParse(opened.value)
+  return body.success ? { ok: true, body: body.data } : { ok: false, reason: 'unknown-shape' }
+}
 
 /** Ready for `outbox.put`. `localId` is a new one unless told. */
-export declare function sealDraft(cipher: Cipher, session: string, body: MessageBody, localId?: string): Draft
+export function sealDraft(cipher: Cipher, session: string, body: MessageBody, localId: string = newId()): Draft {
+  return { session, localId, content: cipher.seal(body), createdAt: Date.now() }
+}
 
 /** What a person writes. */
-export declare function userText(text: string, meta?: MessageMeta): UserText
+export function userText(text: string, meta?: MessageMeta): UserText {
+  return { role: 'user', content: { type: 'text', text }, ...(meta ? { meta } : {}) }
+}
+
 /** What a wrapper tells: one envelope, bare, as existing apps want it. */
-export declare function sessionMessage(envelope: Envelope): MessageBody
-export declare function newEnvelope(
+export function sessionMessage(envelope: Envelope): MessageBody {
+  return { role: 'session', content: envelope, meta: { sentFrom: 'cli' } }
+}
+
+/** `time` is now unless told; `turn` and `subagent` come from `newId`. */
+export function newEnvelope(
   ev: SessionEvent,
   about: { role: 'user' | 'agent'; turn?: string; time?: number; subagent?: string; usage?: Envelope['usage'] }
-): Envelope
+): Envelope {
+  return { id: newId(), time: Date.now(), ...about, ev }
+}
+
 /** "Your turn": what apps wait for at the end of each turn. */
-export declare function readyEvent(): MessageBody
+export function readyEvent(): MessageBody {
+  return { role: 'agent', content: { type: 'event', id: newId(), data: { type: 'ready' } } }
+}
 
 /** The envelope of a session message in either of its forms. */
-export declare function envelopeOf(body: MessageBody): Envelope | undefined
+export function envelopeOf(body: MessageBody): Envelope | undefined {
+  if (body.role !== 'session') return undefined
+  const { content } = body
+  // Apps wrap the envelope, wrappers do not. Both were checked when the message was opened.
+  return isWrapped(content) ? content.data : content
+}
 
-export declare function sealPartial(cipher: Cipher, partial: PartialBody): string
-export declare function openPartial(cipher: Cipher, sealed: string): PartialBody | undefined
+type SessionContent = Extract<MessageBody, { role: 'session' }>['content']
+type Wrapped = Extract<SessionContent, { type: 'session' }>
 
-/** 24 characters that existing apps take for a cuid2; for envelopes, turns, calls and localIds. */
-export declare function newId(): string
+function isWrapped(content: SessionContent): content is Wrapped {
+  return content['type'] === 'session'
+}
+
+export function sealPartial(cipher: Cipher, partial: PartialBody): string {
+  return cipher.seal(partial)
+}
+
+export function openPartial(cipher: Cipher, sealed: string): PartialBody | undefined {
+  const opened = cipher.open(sealed)
+  return opened.ok ? partialBody.safeParse(opened.value).data : undefined
+}
+
+/** 24 characters that existing apps take for a cuid2; for envelopes, turns, calls and localIds. About 123 random bits. */
+export function newId(): string {
+  let id = ''
+  while (id.length < idLength) id += pickLetters(crypto.getRandomValues(new Uint8Array(2 * idLength)), id.length === 0)
+  return id.slice(0, idLength)
+}
+
+const idLength = 24
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const firstLetters = 26
+
+function pickLetters(random: Uint8Array, isBeginning: boolean): string {
+  let picked = ''
+  for (const byte of random) {
+    const many = isBeginning && picked === '' ? firstLetters : letters.length
+    // Bytes above the last whole multiple would favour the first letters.
+    if (byte < 256 - (256 % many)) picked += letters.charAt(byte % many)
+  }
+  return picked
+}

@@ -1,7 +1,11 @@
 import type { Clock } from '../async/clock.ts'
+import { sealed } from '../protocol/wire/ids.ts'
 import type { MessageReceipt, MessageRecord } from '../protocol/wire/records.ts'
-import type { Draft, Journal } from './journal.ts'
-import type { Refused, Rest } from './rest.ts'
+import { type Draft, draftKey, type Journal } from './journal.ts'
+import { createPersistence, type Persistence } from './persist.ts'
+import { Refused } from './refusals.ts'
+import type { Rest } from './rest.ts'
+import type { LiveSocket } from './socket.ts'
 
 export type OutboxState =
   | { type: 'idle' }
@@ -25,11 +29,14 @@ export interface Outbox {
   readonly pending: readonly Draft[]
   /** Resolves once the draft is in the journal; from then on it reaches the server. Rejects with `OutboxFull` or what the journal says. */
   put(draft: Draft): Promise<void>
-  /** Takes a draft back. False when it is on its way or was stored. */
-  withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<boolean>
-  /** Resolves when nothing is pending, at once if so. */
+  /**
+   * Takes a draft back. `perhaps-stored`: it is not sent again, but the answer to an earlier attempt was lost. `too-late`: it is on its
+   * way right now, or no longer here.
+   */
+  withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<'withdrawn' | 'perhaps-stored' | 'too-late'>
+  /** Resolves when nothing is pending, at once if so; not while the outbox is refused or closed. */
   idle(): Promise<void>
-  /** The network is back: tries at once instead of waiting. */
+  /** The network is back, or there is a new token: tries at once instead of waiting. */
   wake(): void
   /** Stops sending and closes the journal; what is pending stays there. */
   close(): Promise<void>
@@ -46,19 +53,272 @@ export interface OutboxOptions {
    */
   onSetAside(draft: Draft, refusal: Refused): void | Promise<void>
   onState?: ((state: OutboxState) => void) | undefined
+  /** Tries at once whenever this becomes live. */
+  socket?: Pick<LiveSocket, 'onState'> | undefined
   /** Bytes of content that may wait; 256 MiB unless told. */
   limitBytes?: number | undefined
   clock?: Clock | undefined
   random?: (() => number) | undefined
 }
 
-export declare class OutboxFull extends Error {}
+/** More waits than `limitBytes` allows; this draft was not taken. */
+export class OutboxFull extends Error {
+  override name = 'OutboxFull'
+}
 
 /**
  * Messages that reach the server whatever happens to network, server or this process: journaled first, then sent in order, one request
- * at a time, until the server has them [W1 W5]. Each session's messages keep the order in which they were put.
+ * at a time, until the server has them [W1 W5]. Each session's messages keep the order in which they were put. Resolves when what an
+ * earlier process left behind is loaded.
  */
-export declare function openOutbox(options: OutboxOptions): Promise<Outbox>
+export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
+  return new JournaledOutbox(options, await options.journal.load())
+}
 
 /** Over HTTP, with time enough for a slow phone. */
-export declare function sendOver(rest: Pick<Rest, 'call'>): SendMessages
+export function sendOver(rest: Pick<Rest, 'call'>): SendMessages {
+  return async (session, drafts, signal) => {
+    const messages = drafts.map(({ localId, content }) => ({ localId, content }))
+    const reply = await rest.call('appendMessages', { params: { id: session }, body: { messages } }, { signal, timeoutMs: 120_000 })
+    return reply.messages
+  }
+}
+
+const mostPerBatch = 50
+const mostBytesPerBatch = 1024 * 1024
+const usualLimitBytes = 256 * 1024 * 1024
+const framingBytes = 128
+
+class JournaledOutbox implements Outbox {
+  state: OutboxState
+
+  readonly #options: OutboxOptions
+  readonly #end = new AbortController()
+  readonly #persistence: Persistence
+  readonly #unlisten: (() => void) | undefined
+  /** In the order of sending; a draft is here once the journal has it. */
+  readonly #pendingByKey = new Map<string, Draft>()
+  /** Drafts of the request that is under way. */
+  #underway = new Set<string>()
+  /** Drafts of requests whose answer never came. */
+  readonly #tried = new Set<string>()
+  #bytes = 0
+  #isFlushing = false
+  #idle: PromiseWithResolvers<void> | undefined
+  /** Puts and removals reach the journal one after the other; puts that come while it is busy share its next write. */
+  #journalWork: Promise<void> = Promise.resolve()
+  #puts: { draft: Draft; settle: PromiseWithResolvers<void> }[] = []
+
+  constructor(options: OutboxOptions, left: readonly Draft[]) {
+    this.#options = options
+    const { clock, random, socket } = options
+    this.#unlisten = socket?.onState(state => state.type === 'live' && this.wake())
+    this.#persistence = createPersistence({
+      signal: this.#end.signal,
+      clock,
+      random,
+      onWait: (error, waitMs) => this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs })
+    })
+    for (const draft of left) {
+      this.#bytes += sizeOf(draft)
+      this.#pendingByKey.set(draftKey(draft), draft)
+    }
+    this.state = { type: left.length > 0 ? 'sending' : 'idle' }
+    if (left.length > 0) this.#flush()
+  }
+
+  get pending(): readonly Draft[] {
+    return [...this.#pendingByKey.values()]
+  }
+
+  async put(draft: Draft): Promise<void> {
+    this.#end.signal.throwIfAborted()
+    if (this.#pendingByKey.has(draftKey(draft))) return
+    if (this.#bytes + sizeOf(draft) > (this.#options.limitBytes ?? usualLimitBytes)) throw new OutboxFull('too much waits for the server')
+    this.#bytes += sizeOf(draft)
+    const settle = Promise.withResolvers<void>()
+    this.#puts.push({ draft, settle })
+    if (this.#puts.length === 1) this.#writeJournal(() => this.#journalPuts())
+    return settle.promise
+  }
+
+  async withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<'withdrawn' | 'perhaps-stored' | 'too-late'> {
+    const key = draftKey(draft)
+    const known = this.#pendingByKey.get(key)
+    if (!known || this.#underway.has(key)) return 'too-late'
+    const wasTried = this.#tried.has(key)
+    await this.#forget([known])
+    return wasTried ? 'perhaps-stored' : 'withdrawn'
+  }
+
+  async idle(): Promise<void> {
+    if (this.#pendingByKey.size === 0 && this.#puts.length === 0) return
+    this.#idle ??= Promise.withResolvers()
+    return this.#idle.promise
+  }
+
+  wake(): void {
+    if (this.state.type === 'refused') this.#flush()
+    else this.#persistence.hurry()
+  }
+
+  async close(): Promise<void> {
+    if (this.state.type === 'closed') return
+    this.#end.abort(new Error('the outbox was closed'))
+    this.#unlisten?.()
+    this.#enter({ type: 'closed' })
+    await this.#journalWork
+    await this.#options.journal.close()
+  }
+
+  #enter(state: OutboxState): void {
+    if (this.state.type === 'closed' || (state.type === this.state.type && state.type !== 'waiting')) return
+    this.state = state
+    this.#options.onState?.(state)
+  }
+
+  #writeJournal(work: () => Promise<void>): Promise<void> {
+    this.#journalWork = this.#journalWork.then(work)
+    return this.#journalWork
+  }
+
+  async #journalPuts(): Promise<void> {
+    const puts = this.#puts
+    this.#puts = []
+    try {
+      await this.#options.journal.append(puts.map(put => put.draft))
+      for (const { draft, settle } of puts) {
+        this.#pendingByKey.set(draftKey(draft), draft)
+        settle.resolve()
+      }
+    } catch (error) {
+      for (const { draft, settle } of puts) {
+        this.#bytes -= sizeOf(draft)
+        settle.reject(error)
+      }
+    }
+    if (this.state.type !== 'refused') this.#flush()
+  }
+
+  /** The server has these or never will. A journal that fails here only means that they are sent once more after a restart. */
+  #forget(drafts: readonly Draft[]): Promise<void> {
+    for (const draft of drafts) {
+      const key = draftKey(draft)
+      this.#tried.delete(key)
+      if (this.#pendingByKey.delete(key)) this.#bytes -= sizeOf(draft)
+    }
+    return this.#writeJournal(() => this.#options.journal.remove(drafts).catch(() => {}))
+  }
+
+  #flush(): void {
+    if (this.#isFlushing || this.#end.signal.aborted) return
+    this.#isFlushing = true
+    this.#sendAll().then(
+      () => {
+        this.#isFlushing = false
+        this.#enter({ type: 'idle' })
+        if (this.#puts.length > 0) return
+        this.#idle?.resolve()
+        this.#idle = undefined
+      },
+      error => {
+        this.#isFlushing = false
+        if (this.#end.signal.aborted) return
+        if (!(error instanceof Refused)) throw error
+        this.#enter({ type: 'refused', refusal: error })
+      }
+    )
+  }
+
+  async #sendAll(): Promise<void> {
+    let most = mostPerBatch
+    for (let batch = this.#nextBatch(most); batch.length > 0; batch = this.#nextBatch(most)) {
+      const refusal = await this.#sendBatch(batch)
+      if (!refusal) continue
+      if (isAboutCaller(refusal)) throw refusal
+      // One draft that can never be stored must not take its neighbours along, so it is searched for by halves.
+      if (batch.length > 1 && !isAboutSession(refusal)) most = Math.ceil(batch.length / 2)
+      else {
+        most = mostPerBatch
+        await this.#setAside(batch, refusal)
+      }
+    }
+  }
+
+  /** The drafts of one session that wait longest, as many as fit one request. */
+  #nextBatch(most: number): Draft[] {
+    const batch: Draft[] = []
+    let bytes = 0
+    for (const draft of this.#pendingByKey.values()) {
+      if (batch[0] && draft.session !== batch[0].session) continue
+      bytes += sizeOf(draft)
+      if (batch.length === most || (batch.length > 0 && bytes > mostBytesPerBatch)) break
+      batch.push(draft)
+    }
+    return batch
+  }
+
+  /** The refusal, when the server will not have this batch. */
+  async #sendBatch(batch: readonly Draft[]): Promise<Refused | undefined> {
+    try {
+      await this.#persistence.attempt(signal => this.#trySending(batch, signal))
+      return undefined
+    } catch (error) {
+      if (error instanceof Refused) return error
+      throw error
+    }
+  }
+
+  async #trySending(batch: readonly Draft[], signal: AbortSignal): Promise<void> {
+    const drafts = batch.filter(draft => this.#pendingByKey.has(draftKey(draft)))
+    const session = drafts[0]?.session
+    if (session === undefined) return
+    this.#enter({ type: 'sending' })
+    this.#underway = new Set(drafts.map(draftKey))
+    for (const key of this.#underway) this.#tried.add(key)
+    try {
+      const receipts = await this.#options.send(session, drafts, signal)
+      this.#options.onStored?.(recordsOf(receipts, drafts), session)
+      void this.#forget(drafts)
+    } finally {
+      this.#underway = new Set()
+    }
+  }
+
+  async #setAside(batch: readonly Draft[], refusal: Refused): Promise<void> {
+    for (const draft of batch) {
+      if (!this.#pendingByKey.delete(draftKey(draft))) continue
+      this.#bytes -= sizeOf(draft)
+      this.#tried.delete(draftKey(draft))
+      try {
+        await this.#options.onSetAside(draft, refusal)
+      } catch {
+        // Nobody keeps it: it stays in the journal and is tried again by the next process.
+        continue
+      }
+      void this.#forget([draft])
+    }
+  }
+}
+
+function sizeOf({ content, localId }: Draft): number {
+  return content.length + localId.length + framingBytes
+}
+
+function isAboutCaller({ status }: Refused): boolean {
+  return status === 401 || status === 403
+}
+
+/** Not found, or no numbers left: no message of this session will ever be stored. */
+function isAboutSession({ status }: Refused): boolean {
+  return status === 404 || status === 409
+}
+
+/** Joins what the server says of each message with what was sent. */
+function recordsOf(receipts: readonly MessageReceipt[], drafts: readonly Draft[]): MessageRecord[] {
+  const contentByLocalId = new Map<string, string>(drafts.map(({ localId, content }) => [localId, content]))
+  return receipts.flatMap(receipt => {
+    const content = receipt.localId === null ? undefined : contentByLocalId.get(receipt.localId)
+    return content === undefined ? [] : [{ ...receipt, content: { t: 'encrypted' as const, c: sealed.parse(content) } }]
+  })
+}

@@ -1,13 +1,29 @@
 import type { Clock } from '../async/clock.ts'
-import type { Bytes } from '../crypto/bytes.ts'
-import type { Fetch, Rest } from './rest.ts'
+import { pause } from '../async/pause.ts'
+import {
+  type Bytes,
+  engine,
+  formatAccountLink,
+  formatTerminalLink,
+  formatWebTerminalLink,
+  fromBase64,
+  openAnswer,
+  type PairingAnswer,
+  readPairingLink,
+  sealAnswerV1,
+  sealAnswerV2,
+  toBase64
+} from '../crypto/index.ts'
+import type { ReplyOf } from '../protocol/wire/routes.ts'
+import { mayRetry, Refused } from './refusals.ts'
+import { createRest, type Fetch, type Rest } from './rest.ts'
 import type { AccountVault, TerminalKeys } from './vault.ts'
 
 export interface PairingOptions {
   server: string
   fetch: Fetch
   clock?: Clock | undefined
-  /** Called when the network goes and when it is back, for a line on the screen. */
+  /** Called with a sentence when the server cannot be asked, and with undefined when it can again. */
   onTrouble?: ((trouble: string | undefined) => void) | undefined
 }
 
@@ -20,7 +36,7 @@ export interface TerminalPairing {
   /** `happy://terminal?…`: opens existing apps. */
   readonly happyLink: string
   readonly publicKey: Bytes
-  /** Asks once a second until answered; tolerates a lost network. Rejects with the reason of `signal`, or `Refused`. */
+  /** Asks at once, then once a second until answered; tolerates a lost network. Rejects with the reason of `signal`, or `Refused`. */
   wait(signal?: AbortSignal): Promise<PairingEnd<TerminalKeys>>
 }
 
@@ -28,14 +44,36 @@ export interface DeviceLinking {
   /** `happy:///account?…`, shown to a device that has the account. */
   readonly link: string
   readonly publicKey: Bytes
-  /** `keys.secret` is the account secret. */
+  /** As for a terminal; `keys.secret` is the account secret. */
   wait(signal?: AbortSignal): Promise<PairingEnd<{ secret: Bytes }>>
 }
 
-/** On the terminal. Call after `cryptoReady()`. */
-export declare function startPairing(options: PairingOptions): TerminalPairing
-/** On a new device that shall have the whole account. */
-export declare function startDeviceLinking(options: PairingOptions): DeviceLinking
+/** On the terminal. Call after `cryptoReady()`. The app knows of the request once `wait` has asked for the first time. */
+export function startPairing(options: PairingOptions): TerminalPairing {
+  const rest = createRest(options)
+  const { publicKey, secretKey } = engine.boxKeypair()
+  const body = { publicKey: toBase64(publicKey), supportsV2: true }
+  return {
+    link: formatWebTerminalLink(rest.server, publicKey),
+    happyLink: formatTerminalLink(publicKey),
+    publicKey,
+    wait: signal =>
+      pollUntilAnswered(options, () => rest.call('pollTerminalPairing', { body }, { signal, timeoutMs }), secretKey, keysOf, signal)
+  }
+}
+
+/** On a new device that shall have the whole account. Call after `cryptoReady()`. */
+export function startDeviceLinking(options: PairingOptions): DeviceLinking {
+  const rest = createRest(options)
+  const { publicKey, secretKey } = engine.boxKeypair()
+  const body = { publicKey: toBase64(publicKey) }
+  return {
+    link: formatAccountLink(publicKey),
+    publicKey,
+    wait: signal =>
+      pollUntilAnswered(options, () => rest.call('pollDevicePairing', { body }, { signal, timeoutMs }), secretKey, secretOf, signal)
+  }
+}
 
 /** What a person scanned or pasted. `server` is there for links of our own form and says for whom it is. */
 export interface ReadLink {
@@ -45,25 +83,100 @@ export interface ReadLink {
 }
 
 /** Undefined for any other text. */
-export declare function readLink(text: string): ReadLink | undefined
+export function readLink(text: string): ReadLink | undefined {
+  const link = readPairingLink(text)
+  if (!link) return undefined
+  const server = /^(https?:\/\/[^#]+)\/terminal\/connect#/i.exec(text.trim())?.[1]
+  return { type: link.type === 'terminal' ? 'terminal' : 'device', publicKey: link.publicKey, server }
+}
 
-/** On the app: `gone` also stands for expired and for never there. `supportsV2: false` means the answer hands over the account secret. */
-export declare function readPairingStatus(
+/** On the app, for terminals. `supportsV2: false` means the answer hands over the account secret; `gone` stands also for never there. */
+export async function readPairingStatus(
   rest: Pick<Rest, 'call'>,
   publicKey: Uint8Array
-): Promise<{ status: 'waiting'; supportsV2: boolean } | { status: 'answered' } | { status: 'gone' }>
+): Promise<{ status: 'waiting'; supportsV2: boolean } | { status: 'answered' } | { status: 'gone' }> {
+  const { status, supportsV2 } = await rest.call('readPairingStatus', { query: { publicKey: toBase64(publicKey) } })
+  switch (status) {
+    case 'pending':
+      return { status: 'waiting', supportsV2 }
+    case 'authorized':
+      return { status: 'answered' }
+    case 'not_found':
+      return { status: 'gone' }
+  }
+}
 
-/** Gives a terminal the key to write to, or, without v2, the account secret. Rejects with `Refused` 404 (gone) or 409 (answered by another). */
-export declare function answerPairing(options: {
+/** Gives a terminal the key to write to or, without v2, the account secret. Rejects with `Refused`: 404 is gone, 409 answered by another. */
+export async function answerPairing(options: {
   rest: Pick<Rest, 'call'>
   vault: AccountVault
   publicKey: Uint8Array
   supportsV2: boolean
-}): Promise<void>
+}): Promise<void> {
+  const { rest, vault, publicKey, supportsV2 } = options
+  const answer = supportsV2 ? sealAnswerV2(vault.contentPublicKey, publicKey) : sealAnswerV1(vault.secret, publicKey)
+  await rest.call('answerTerminalPairing', { body: { publicKey: toBase64(publicKey), response: toBase64(answer) } })
+}
 
-/** Gives a new device the account secret. */
-export declare function answerDeviceLinking(options: {
+/** Gives a new device the account secret. Rejects like `answerPairing`. */
+export async function answerDeviceLinking(options: {
   rest: Pick<Rest, 'call'>
   vault: AccountVault
   publicKey: Uint8Array
-}): Promise<void>
+}): Promise<void> {
+  const { rest, vault, publicKey } = options
+  const answer = sealAnswerV1(vault.secret, publicKey)
+  await rest.call('answerDevicePairing', { body: { publicKey: toBase64(publicKey), response: toBase64(answer) } })
+}
+
+const pollEveryMs = 1_000
+/** Short, so that a dead line costs little of the five minutes that a request lives. */
+const timeoutMs = 10_000
+
+async function pollUntilAnswered<Keys>(
+  { clock, onTrouble }: PairingOptions,
+  poll: () => Promise<ReplyOf<'pollTerminalPairing'>>,
+  secretKey: Bytes,
+  read: (answer: PairingAnswer) => Keys | undefined,
+  signal: AbortSignal | undefined
+): Promise<PairingEnd<Keys>> {
+  let isTroubled = false
+  const tell = (trouble: string | undefined) => {
+    if (trouble !== undefined || isTroubled) onTrouble?.(trouble)
+    isTroubled = trouble !== undefined
+  }
+  for (;;) {
+    let waitMs = pollEveryMs
+    try {
+      const reply = await poll()
+      tell(undefined)
+      if (reply.state === 'authorized') return readAnswer(reply, secretKey, read)
+    } catch (error) {
+      if (error instanceof Refused && error.status === 410) return { type: 'expired' }
+      if (!mayRetry(error)) throw error
+      tell(error.message)
+      waitMs = Math.max(waitMs, error.retryAfterMs ?? 0)
+    }
+    await pause(waitMs, { signal, clock })
+  }
+}
+
+function readAnswer<Keys>(
+  { token, response }: { token: string; response: string },
+  secretKey: Bytes,
+  read: (answer: PairingAnswer) => Keys | undefined
+): PairingEnd<Keys> {
+  const bytes = fromBase64(response)
+  const answer = bytes && openAnswer(bytes, secretKey)
+  const keys = answer && read(answer)
+  return keys ? { type: 'paired', token, keys } : { type: 'unreadable' }
+}
+
+function keysOf(answer: PairingAnswer): TerminalKeys {
+  if (answer.version === 1) return { version: 1, secret: answer.accountSecret }
+  return { version: 2, contentPublicKey: answer.contentPublicKey, machineKey: engine.randomBytes(32) }
+}
+
+function secretOf(answer: PairingAnswer): { secret: Bytes } | undefined {
+  return answer.version === 1 ? { secret: answer.accountSecret } : undefined
+}

@@ -1,5 +1,7 @@
-import type { z } from 'zod'
-import type { ReplyOf, RouteName, routes } from '../protocol/wire/routes.ts'
+import { z } from 'zod'
+import { DeadlineExceeded, withDeadline } from '../async/deadline.ts'
+import { type ReplyOf, type RouteName, routes } from '../protocol/wire/routes.ts'
+import { Refused, Unreachable } from './refusals.ts'
 
 /** As much of `fetch` as is used here; the global one and undici's both fit. */
 export type Fetch = (
@@ -40,27 +42,114 @@ export interface RestOptions {
   connectionId?: (() => string | undefined) | undefined
 }
 
-export declare function createRest(options: RestOptions): Rest
+export function createRest({ server, token, fetch, connectionId }: RestOptions): Rest {
+  const base = server.replace(/\/+$/, '')
 
-/** The server understood and said no. `code` is its `error` text, such as `Session not found`. */
-export declare class Refused extends Error {
-  readonly status: number
-  readonly code: string
-  /** Milliseconds the server asks to wait, when it says so. */
-  readonly retryAfterMs: number | undefined
-  constructor(status: number, code: string, retryAfterMs?: number)
+  return {
+    server: base,
+    async call(name, request, { signal, timeoutMs = usualTimeoutMs } = {}) {
+      const route = routes[name]
+      const { params, query, body }: LooseRequest = request
+      const url = base + fillPath(route.path, params) + writeQuery(query)
+      const init = {
+        method: route.method,
+        headers: headersOf({ token, connection: route.method === 'GET' ? undefined : connectionId?.(), hasBody: body !== undefined }),
+        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      }
+      const answer = await exchange(within => ask(fetch, url, { ...init, signal: within }), { signal, timeoutMs })
+      // The table says which schema belongs to which name; a generic lookup loses that.
+      return readReply(route.reply, answer) as ReplyOf<typeof name>
+    }
+  }
 }
 
-/**
- * There was no answer, or none of this server: the same request may succeed later. `status` is there for 5xx. Whether the request
- * took effect is unknown.
- */
-export declare class Unreachable extends Error {
-  readonly reason: 'network' | 'timeout' | 'server-error' | 'strange-answer' | 'not-connected'
-  readonly status: number | undefined
-  readonly retryAfterMs: number | undefined
-  constructor(reason: Unreachable['reason'], options?: { status?: number; retryAfterMs?: number; cause?: unknown })
+const usualTimeoutMs = 30_000
+
+interface LooseRequest {
+  params?: Record<string, unknown>
+  query?: Record<string, unknown>
+  body?: unknown
 }
 
-/** True when waiting may help: no answer, a server in trouble, or one that asks for patience (408, 425, 429). */
-export declare function mayRetry(error: unknown): error is Refused | Unreachable
+interface Answer {
+  status: number
+  text: string
+  retryAfterMs: number | undefined
+}
+
+function fillPath(path: string, params: Record<string, unknown> = {}): string {
+  return path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(params[name])))
+}
+
+function writeQuery(query: Record<string, unknown> = {}): string {
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value))
+  return search.size === 0 ? '' : `?${search}`
+}
+
+function headersOf({ token, connection, hasBody }: { token: string | undefined; connection: string | undefined; hasBody: boolean }) {
+  const headers: Record<string, string> = {}
+  if (token !== undefined) headers['authorization'] = `Bearer ${token}`
+  if (connection !== undefined) headers['x-connection-id'] = connection
+  if (hasBody) headers['content-type'] = 'application/json'
+  return headers
+}
+
+/** Gives every way of getting no answer its name; only the caller's own abort passes through. */
+async function exchange(
+  work: (signal: AbortSignal) => Promise<Answer>,
+  { signal, timeoutMs }: { signal: AbortSignal | undefined; timeoutMs: number }
+): Promise<Answer> {
+  try {
+    return await withDeadline(timeoutMs, work, { signal })
+  } catch (cause) {
+    if (signal?.aborted) throw signal.reason
+    throw new Unreachable(cause instanceof DeadlineExceeded ? 'timeout' : 'network', { cause })
+  }
+}
+
+async function ask(fetch: Fetch, url: string, init: Parameters<Fetch>[1]): Promise<Answer> {
+  const response = await fetch(url, init)
+  return {
+    status: response.status,
+    text: await response.text(),
+    retryAfterMs: readRetryAfter(response.headers.get('retry-after'))
+  }
+}
+
+function readReply(schema: z.ZodType, { status, text, retryAfterMs }: Answer): unknown {
+  const json = parseJson(text)
+  if (status >= 500) throw new Unreachable('server-error', { status, retryAfterMs })
+  if (status >= 400) throw refusalOf(status, json, retryAfterMs)
+
+  const reply = schema.safeParse(json)
+  if (status < 200 || status > 299 || !reply.success) throw new Unreachable('strange-answer', { cause: reply.error })
+  return reply.data
+}
+
+// A hotel's login page or a proxy that lost its server answers for others. Only a refusal in our own words may end anything; a proxy that
+// takes no body of this size and one that asks for patience mean what they say.
+function refusalOf(status: number, json: unknown, retryAfterMs: number | undefined): Refused | Unreachable {
+  const said = errorBody.safeParse(json)
+  if (said.success) return new Refused(status, said.data.error, retryAfterMs)
+  if (status === 413) return new Refused(status, 'Payload Too Large')
+  if (status === 429) return new Refused(status, 'Too Many Requests', retryAfterMs)
+  return new Unreachable('strange-answer', { status })
+}
+
+const errorBody = z.object({ error: z.string() })
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Seconds or a date. */
+function readRetryAfter(header: string | null): number | undefined {
+  if (header === null) return undefined
+  const ms = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - Date.now()
+  return Number.isFinite(ms) ? Math.max(0, ms) : undefined
+}

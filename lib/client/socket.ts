@@ -1,8 +1,16 @@
+import { io } from 'socket.io-client'
 import type { z } from 'zod'
-import type { Clock } from '../async/clock.ts'
+import { createBackoff } from '../async/backoff.ts'
+import { type Clock, systemClock } from '../async/clock.ts'
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
-import type { AckOf, ClientEvent, events } from '../protocol/wire/events.ts'
+import { type AckOf, type ClientEvent, events } from '../protocol/wire/events.ts'
+import { type Handshake, socketPath } from '../protocol/wire/handshake.ts'
+import { machineId, sessionId } from '../protocol/wire/ids.ts'
 import type { Update } from '../protocol/wire/updates.ts'
+import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
+import { type Frame, readEphemeral, readUpdate } from './frames.ts'
+import { Listeners } from './listeners.ts'
+import { Unreachable } from './refusals.ts'
 
 /** What a connection sees and may answer: the whole account, one session or one machine. */
 export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
@@ -16,16 +24,9 @@ export type SocketState =
   | { type: 'refused'; reason: string }
   | { type: 'closed' }
 
+export type { Answering, CallHandler } from './answers.ts'
+
 export type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
-
-/** Called with the sealed parameters of a call; resolves to its sealed result. It must not reject: see `serveCalls`. */
-export type CallHandler = (sealedParams: string) => Promise<string>
-
-export interface Answering {
-  /** Resolves as soon as the server sends calls here, the first time and after each `stop` never again. */
-  readonly registered: Promise<void>
-  stop(): void
-}
 
 /** One connection to the server that comes back by itself. Listeners are called in the order of arrival and return their own removal. */
 export interface LiveSocket {
@@ -40,7 +41,7 @@ export interface LiveSocket {
   onUpdate(listener: (update: Update) => void): () => void
   onEphemeral(listener: (ephemeral: Ephemeral) => void): () => void
 
-  /** Sends an event and waits for its acknowledgement (30 s unless told). Rejects with `Unreachable` at once when not live. */
+  /** Sends an event and waits for its acknowledgement (30 s unless told). Rejects with `Unreachable`, at once when not live. */
   request<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { timeoutMs?: number }): Promise<AckOf<Name>>
   /** False when not live: then nothing was sent and nothing will be. `volatile` also drops the event when the line is busy. */
   send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { volatile?: boolean }): boolean
@@ -66,5 +67,208 @@ export interface SocketOptions {
   random?: (() => number) | undefined
 }
 
-/** Opens at once; never throws and never rejects: see `state`. */
-export declare function openSocket(options: SocketOptions): LiveSocket
+/** Opens at once. Throws only for a `server` that is no URL; how it goes on is told by `state`. */
+export function openSocket(options: SocketOptions): LiveSocket {
+  return new Connection(options)
+}
+
+const firstRetryMs = 500
+const longestRetryMs = 30_000
+const connectWithinMs = 20_000
+const signOfLifeWithinMs = 5_000
+/** A connection that lasted this long counts as a success; one that falls again at once does not, or a troubled server is hammered. */
+const settledAfterMs = 10_000
+/** `online`, `pageshow` and `visibilitychange` come together: they start one attempt, not three. */
+const freshAttemptMs = 1_000
+
+type Line = ReturnType<typeof io>
+
+class Connection implements LiveSocket {
+  state: SocketState = { type: 'connecting' }
+  droppedFrames = 0
+
+  readonly #options: SocketOptions
+  readonly #clock: Clock
+  readonly #backoff
+  readonly #answers
+  readonly #states = new Listeners<SocketState>()
+  readonly #updates = new Listeners<Update>()
+  readonly #ephemerals = new Listeners<Ephemeral>()
+  #line: Line
+  #startedAt = 0
+  #cancelTimer = () => {}
+
+  constructor(options: SocketOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#backoff = createBackoff({ firstMs: firstRetryMs, longestMs: longestRetryMs, random: options.random ?? Math.random })
+    this.#answers = createAnswerDesk((event, method) => this.#line.emit(event, { method }), this.#clock)
+    this.#line = this.#connect()
+  }
+
+  get connectionId(): string | undefined {
+    return this.state.type === 'live' ? this.state.connectionId : undefined
+  }
+
+  onState(listener: (state: SocketState) => void): () => void {
+    return this.#states.add(listener)
+  }
+  onUpdate(listener: (update: Update) => void): () => void {
+    return this.#updates.add(listener)
+  }
+  onEphemeral(listener: (ephemeral: Ephemeral) => void): () => void {
+    return this.#ephemerals.add(listener)
+  }
+
+  async request<Name extends ClientEvent>(
+    event: Name,
+    payload: PayloadFor<Name>,
+    { timeoutMs = 30_000 }: { timeoutMs?: number } = {}
+  ): Promise<AckOf<Name>> {
+    if (this.state.type !== 'live') throw new Unreachable('not-connected')
+    const line = this.#line
+    const answer: unknown = await line
+      .timeout(timeoutMs)
+      .emitWithAck(event, payload)
+      .catch(cause => {
+        throw new Unreachable(line.connected ? 'timeout' : 'network', { cause })
+      })
+    const acknowledgement = events[event].ack.safeParse(answer)
+    if (!acknowledgement.success) throw new Unreachable('strange-answer', { cause: acknowledgement.error })
+    // The table says which schema belongs to which event; a generic lookup loses that.
+    return acknowledgement.data as AckOf<Name>
+  }
+
+  send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, { volatile = false }: { volatile?: boolean } = {}): boolean {
+    if (this.state.type !== 'live') return false
+    const line = volatile ? this.#line.volatile : this.#line
+    line.emit(event, payload)
+    return true
+  }
+
+  answer(method: string, handler: CallHandler): Answering {
+    return this.#answers.answer(method, handler)
+  }
+
+  reconnectNow(): void {
+    switch (this.state.type) {
+      case 'down':
+      case 'refused':
+        this.#start()
+        return
+      case 'connecting':
+        // An attempt begun before the network came back may hang on a dead route.
+        if (this.#clock.now() - this.#startedAt >= freshAttemptMs) this.#start()
+        return
+      case 'live':
+        this.#probe()
+        return
+      case 'closed':
+        return
+    }
+  }
+
+  close(): void {
+    if (this.state.type === 'closed') return
+    this.#drop()
+    this.#enter({ type: 'closed' })
+  }
+
+  #enter(state: SocketState): void {
+    this.state = state
+    this.#states.tell(state)
+  }
+
+  #start(): void {
+    this.#drop()
+    this.#line = this.#connect()
+    this.#enter({ type: 'connecting' })
+  }
+
+  /** Each attempt has a connection of its own, so nothing late from an earlier one is taken for news. */
+  #connect(): Line {
+    const { origin, pathname } = new URL(this.#options.server)
+    this.#startedAt = this.#clock.now()
+    const line = io(origin, {
+      path: pathname.replace(/\/+$/, '') + socketPath,
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      auth: give => give(this.#handshake())
+    })
+    // Covers also a server that opens the line and then never accepts.
+    this.#cancelTimer = this.#clock.after(connectWithinMs, () => this.#fail('timeout'))
+
+    line.on('connect', () => this.#goLive(line.id ?? ''))
+    line.on('connect_error', error => {
+      if (isRefusal(error)) this.#refuse(error.message)
+      else this.#fail(error.message)
+    })
+    line.on('disconnect', reason => this.#fail(reason))
+    line.on('update', (frame: unknown) => this.#hear(readUpdate(frame), this.#updates))
+    line.on('ephemeral', (frame: unknown) => this.#hear(readEphemeral(frame), this.#ephemerals))
+    line.on('rpc-registered', (frame: unknown) => this.#answers.heardRegistered(frame))
+    line.on('rpc-request', (frame: unknown, acknowledge: unknown) => {
+      if (typeof acknowledge === 'function') this.#answers.heardRequest(frame, result => acknowledge(result))
+    })
+    return line
+  }
+
+  #handshake(): Handshake {
+    const { token, scope, appState } = this.#options
+    const base = { token, echo: false, ...(appState ? { appState: appState() } : {}) }
+    switch (scope.as) {
+      case 'app':
+        return { ...base, clientType: 'user-scoped' }
+      case 'session':
+        return { ...base, clientType: 'session-scoped', sessionId: sessionId.parse(scope.id) }
+      case 'machine':
+        return { ...base, clientType: 'machine-scoped', machineId: machineId.parse(scope.id) }
+    }
+  }
+
+  #goLive(connectionId: string): void {
+    this.#cancelTimer()
+    this.#startedAt = this.#clock.now()
+    this.#answers.connected()
+    this.#enter({ type: 'live', connectionId })
+  }
+
+  #fail(reason: string): void {
+    if (this.state.type === 'live' && this.#clock.now() - this.#startedAt >= settledAfterMs) this.#backoff.reset()
+    this.#drop()
+    const waitMs = this.#backoff.nextMs()
+    this.#cancelTimer = this.#clock.after(waitMs, () => this.#start())
+    this.#enter({ type: 'down', reason, nextTryAt: Date.now() + waitMs })
+  }
+
+  #refuse(reason: string): void {
+    this.#drop()
+    this.#enter({ type: 'refused', reason })
+  }
+
+  #drop(): void {
+    this.#cancelTimer()
+    this.#answers.disconnected()
+    // Its acknowledgements still have to end, so only what it would tell is cut off.
+    this.#line.off()
+    this.#line.disconnect()
+  }
+
+  #probe(): void {
+    const line = this.#line
+    this.request('ping', {}, { timeoutMs: signOfLifeWithinMs }).catch(() => {
+      if (line === this.#line && this.state.type === 'live') this.#start()
+    })
+  }
+
+  #hear<Known>(read: Frame<Known>, listeners: Listeners<Known>): void {
+    if (read.type === 'known') listeners.tell(read.frame)
+    if (read.type === 'bad') this.droppedFrames++
+  }
+}
+
+/** Socket.IO tells a refusal by the server apart from a lost line only by the `data` that it puts on the error. */
+function isRefusal(error: Error): boolean {
+  return 'data' in error
+}

@@ -1,5 +1,16 @@
-import type { Bytes } from '../crypto/bytes.ts'
-import type { Cipher } from '../crypto/envelopes.ts'
+import {
+  type Bytes,
+  type Cipher,
+  dataKeyCipher,
+  deriveContentKeypair,
+  engine,
+  fromBase64,
+  legacyCipher,
+  signInKeypair,
+  toBase64,
+  unwrapDataKey,
+  wrapDataKey
+} from '../crypto/index.ts'
 
 /** A key with what the server keeps of it. `wrapped` is the `dataEncryptionKey` to post, null for legacy encryption. */
 export interface SealingKey {
@@ -36,5 +47,45 @@ export interface TerminalVault {
 /** What pairing gave the terminal, and what it keeps between runs. */
 export type TerminalKeys = { version: 2; contentPublicKey: Bytes; machineKey: Bytes } | { version: 1; secret: Bytes }
 
-export declare function accountVault(secret: Uint8Array): AccountVault
-export declare function terminalVault(keys: TerminalKeys): TerminalVault
+/** `secret` has 32 bytes. */
+export function accountVault(secret: Uint8Array): AccountVault {
+  const content = deriveContentKeypair(secret)
+  const legacy = legacyCipher(secret)
+  return {
+    secret: new Uint8Array(secret),
+    publicKey: toBase64(signInKeypair(secret).publicKey),
+    contentPublicKey: content.publicKey,
+    settings: legacy,
+    openKey(dataEncryptionKey) {
+      if (dataEncryptionKey === null) return legacy
+      const wrapped = fromBase64(dataEncryptionKey)
+      const dataKey = wrapped && unwrapDataKey(wrapped, content.secretKey)
+      return dataKey && dataKeyCipher(dataKey)
+    },
+    newKey: () => wrappedKey(engine.randomBytes(dataKeyLength), content.publicKey)
+  }
+}
+
+export function terminalVault(keys: TerminalKeys): TerminalVault {
+  switch (keys.version) {
+    case 1: {
+      const key = { cipher: legacyCipher(keys.secret), wrapped: null, raw: keys.secret }
+      return { version: 1, machine: key, newSessionKey: () => key, openSessionKey: () => key }
+    }
+    case 2: {
+      const { contentPublicKey, machineKey } = keys
+      return {
+        version: 2,
+        machine: wrappedKey(machineKey, contentPublicKey),
+        newSessionKey: () => wrappedKey(engine.randomBytes(dataKeyLength), contentPublicKey),
+        openSessionKey: raw => wrappedKey(new Uint8Array(raw), contentPublicKey)
+      }
+    }
+  }
+}
+
+const dataKeyLength = 32
+
+function wrappedKey(raw: Bytes, contentPublicKey: Uint8Array): SealingKey {
+  return { cipher: dataKeyCipher(raw), wrapped: toBase64(wrapDataKey(raw, contentPublicKey)), raw }
+}

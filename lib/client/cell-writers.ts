@@ -1,0 +1,66 @@
+import { Refused } from './refusals.ts'
+import type { Rest } from './rest.ts'
+import type { LiveSocket } from './socket.ts'
+
+export interface SealedCell {
+  value: string | null
+  version: number
+}
+
+/** Writes over the expected version, or tells what is there instead. Rejects with `Unreachable` or `Refused`. */
+export type WriteCell = (
+  expected: number,
+  value: string
+) => Promise<{ type: 'written'; version: number } | ({ type: 'conflict' } & SealedCell)>
+
+type Line = Pick<LiveSocket, 'request'>
+
+export function writeSessionMetadata(socket: Line, session: string): WriteCell {
+  return async (expectedVersion, metadata) => {
+    const ack = await socket.request('update-metadata', { sid: session, metadata, expectedVersion })
+    return outcomeOf(ack, 'metadata' in ack ? ack.metadata : null)
+  }
+}
+
+export function writeAgentState(socket: Line, session: string): WriteCell {
+  return async (expectedVersion, agentState) => {
+    const ack = await socket.request('update-state', { sid: session, agentState, expectedVersion })
+    return outcomeOf(ack, 'agentState' in ack ? ack.agentState : null)
+  }
+}
+
+export function writeMachineMetadata(socket: Line, machine: string): WriteCell {
+  return async (expectedVersion, metadata) => {
+    const ack = await socket.request('machine-update-metadata', { machineId: machine, metadata, expectedVersion })
+    return outcomeOf(ack, 'metadata' in ack ? ack.metadata : null)
+  }
+}
+
+export function writeDaemonState(socket: Line, machine: string): WriteCell {
+  return async (expectedVersion, daemonState) => {
+    const ack = await socket.request('machine-update-state', { machineId: machine, daemonState, expectedVersion })
+    return outcomeOf(ack, 'daemonState' in ack ? ack.daemonState : null)
+  }
+}
+
+export function writeSettings(rest: Pick<Rest, 'call'>): WriteCell {
+  return async (expectedVersion, settings) => {
+    const reply = await rest.call('writeSettings', { body: { settings, expectedVersion } })
+    if (reply.success) return { type: 'written', version: reply.version }
+    return { type: 'conflict', version: reply.currentVersion, value: reply.currentSettings }
+  }
+}
+
+type Ack = { result: 'success' | 'version-mismatch'; version: number } | { result: 'error'; message?: string | undefined }
+
+function outcomeOf(ack: Ack, value: string | null): Awaited<ReturnType<WriteCell>> {
+  switch (ack.result) {
+    case 'success':
+      return { type: 'written', version: ack.version }
+    case 'version-mismatch':
+      return { type: 'conflict', version: ack.version, value }
+    case 'error':
+      // An acknowledgement carries no status. What it refuses is a row that is not there, or input that does not fit.
+      throw new Refused(404, ack.message ?? 'The server does not take this value.')
+  }
+}

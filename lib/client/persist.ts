@@ -1,0 +1,64 @@
+import { createBackoff } from '../async/backoff.ts'
+import { type Clock, systemClock } from '../async/clock.ts'
+import { pause } from '../async/pause.ts'
+import { mayRetry, type Refused, type Unreachable } from './refusals.ts'
+
+export interface PersistOptions {
+  /** Ends the attempts; `attempt` then rejects with its reason. */
+  signal: AbortSignal
+  clock?: Clock | undefined
+  random?: (() => number) | undefined
+  /** Before each wait. */
+  onWait?: ((error: Refused | Unreachable, waitMs: number) => void) | undefined
+}
+
+export interface Persistence {
+  /** Tries until it succeeds, waiting longer each time; rejects with whatever waiting does not help against. One at a time. */
+  attempt<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>
+  /** Ends the wait of now, if there is one. */
+  hurry(): void
+  /** Ends also the attempt that is under way, for a line that is likely dead, and begins the next one at once. */
+  restart(): void
+}
+
+/** Half a second to half a minute, with full jitter, or as long as the server asks for. */
+export function createPersistence({ signal, clock = systemClock, random = Math.random, onWait }: PersistOptions): Persistence {
+  const backoff = createBackoff({ firstMs: 500, longestMs: 30_000, random })
+  let attempt = new AbortController()
+  let wait = new AbortController()
+  signal.addEventListener('abort', () => {
+    attempt.abort(signal.reason)
+    wait.abort(signal.reason)
+  })
+
+  async function waitAfter(error: Refused | Unreachable): Promise<void> {
+    const waitMs = Math.max(backoff.nextMs(), error.retryAfterMs ?? 0)
+    wait = new AbortController()
+    onWait?.(error, waitMs)
+    await pause(waitMs, { signal: wait.signal, clock }).catch(() => {})
+  }
+
+  return {
+    async attempt(work) {
+      for (;;) {
+        signal.throwIfAborted()
+        attempt = new AbortController()
+        try {
+          const result = await work(attempt.signal)
+          backoff.reset()
+          return result
+        } catch (error) {
+          signal.throwIfAborted()
+          if (attempt.signal.aborted) continue
+          if (!mayRetry(error)) throw error
+          await waitAfter(error)
+        }
+      }
+    },
+    hurry: () => wait.abort(),
+    restart() {
+      attempt.abort()
+      wait.abort()
+    }
+  }
+}

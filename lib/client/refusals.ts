@@ -1,0 +1,51 @@
+/** The server understood and said no. `code` is its `error` text, such as `Session not found`. */
+export class Refused extends Error {
+  override name = 'Refused'
+  readonly status: number
+  readonly code: string
+  /** Milliseconds the server asks to wait, when it says so. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(status: number, code: string, retryAfterMs?: number) {
+    super(code)
+    this.status = status
+    this.code = code
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/**
+ * There was no answer, or none of this server: the same request may succeed later. `status` is there for 5xx. Whether the request
+ * took effect is unknown.
+ */
+export class Unreachable extends Error {
+  override name = 'Unreachable'
+  readonly reason: 'network' | 'timeout' | 'server-error' | 'strange-answer' | 'not-connected'
+  readonly status: number | undefined
+  readonly retryAfterMs: number | undefined
+
+  constructor(
+    reason: Unreachable['reason'],
+    { status, retryAfterMs, cause }: { status?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {}
+  ) {
+    super(says[reason], { cause })
+    this.reason = reason
+    this.status = status
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+const says = {
+  network: 'The server cannot be reached.',
+  timeout: 'The server did not answer in time.',
+  'server-error': 'The server is in trouble.',
+  'strange-answer': 'Something answered that is not this server.',
+  'not-connected': 'There is no connection to the server.'
+} as const satisfies Record<Unreachable['reason'], string>
+
+/** True when waiting may help: no answer, a server in trouble, or one that asks for patience (408, 425, 429). */
+export function mayRetry(error: unknown): error is Refused | Unreachable {
+  return error instanceof Unreachable || (error instanceof Refused && patientStatuses.has(error.status))
+}
+
+const patientStatuses = new Set([408, 425, 429])

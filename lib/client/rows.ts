@@ -1,0 +1,231 @@
+import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
+import type { MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
+import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
+import type { UpdateBody } from '../protocol/wire/updates.ts'
+
+/** `seq` rises with each new message; `thinking` is what its wrapper last said while alive. */
+export interface AccountSession extends SessionRecord {
+  thinking: boolean
+}
+
+export interface SettingsCell {
+  value: Sealed | null
+  version: number
+}
+
+export type RowChange =
+  | { type: 'session'; session: AccountSession }
+  | { type: 'session-removed'; id: SessionId }
+  | { type: 'machine'; machine: MachineRecord }
+  | { type: 'machine-removed'; id: MachineId }
+  | { type: 'settings'; settings: SettingsCell }
+
+/** How many sessions the server lists; those beyond are not gone. */
+export const mostListedSessions = 150
+
+/** The rows of an account, brought up to date from lists and updates in any order: nothing goes back to an older version. */
+export class AccountRows {
+  readonly sessions = new Map<SessionId, AccountSession>()
+  readonly machines = new Map<MachineId, MachineRecord>()
+  settings: SettingsCell | undefined
+  readonly #tell: (change: RowChange) => void
+
+  constructor(tell: (change: RowChange) => void) {
+    this.#tell = tell
+  }
+
+  /** False when it is about a session or machine that is not known here. */
+  apply(body: UpdateBody): boolean {
+    switch (body.t) {
+      case 'new-session':
+        this.mergeSession(body)
+        return true
+      case 'update-session':
+        return this.#changeSession(body.id, session => ({
+          ...session,
+          ...newerMetadata(session, metadataOf(body.metadata)),
+          ...newerAgentState(session, agentStateOf(body.agentState))
+        }))
+      case 'new-message':
+        return this.#changeSession(body.sid, session => ({
+          ...session,
+          seq: Math.max(session.seq, body.message.seq),
+          updatedAt: Math.max(session.updatedAt, body.message.createdAt)
+        }))
+      case 'delete-session':
+        this.#removeSession(body.sid)
+        return true
+      case 'new-machine':
+        this.mergeMachine({ ...body, id: body.machineId })
+        return true
+      case 'update-machine':
+        return this.#changeMachine(body.machineId, machine => ({
+          ...machine,
+          ...newerMetadata(machine, metadataOf(body.metadata)),
+          ...newerDaemonState(machine, daemonStateOf(body.daemonState))
+        }))
+      case 'delete-machine':
+        this.#removeMachine(body.machineId)
+        return true
+      case 'update-account':
+        if (body.settings) this.mergeSettings(body.settings)
+        return true
+    }
+  }
+
+  hearPresence(ephemeral: Ephemeral): void {
+    switch (ephemeral.type) {
+      case 'activity': {
+        const { id, active, activeAt, thinking } = ephemeral
+        this.#changeSession(id, session => (activeAt < session.activeAt ? session : { ...session, active, activeAt, thinking }))
+        return
+      }
+      case 'machine-activity': {
+        const { id, active, activeAt } = ephemeral
+        this.#changeMachine(id, machine => (activeAt < machine.activeAt ? machine : { ...machine, active, activeAt }))
+        return
+      }
+      case 'partial':
+        return
+    }
+  }
+
+  /** Takes in lists read from the server. `meanwhile` is what was heard since the read began: the lists may be older than that. */
+  takeLists(
+    lists: { sessions: readonly SessionRecord[]; machines: readonly MachineRecord[]; settings: SettingsCell },
+    meanwhile: readonly UpdateBody[]
+  ) {
+    for (const session of lists.sessions) this.mergeSession(session)
+    for (const machine of lists.machines) this.mergeMachine(machine)
+    this.mergeSettings(lists.settings)
+    this.#removeUnlisted(lists, new Set(meanwhile.flatMap(idOfNewRow)))
+    for (const body of meanwhile) this.apply(body)
+  }
+
+  mergeSession(row: SessionRecord): void {
+    const known = this.sessions.get(row.id)
+    const presence = latestPresence(row, known)
+    this.#putSession({
+      id: row.id,
+      dataEncryptionKey: row.dataEncryptionKey,
+      ...newerMetadata(row, known),
+      ...newerAgentState(row, known),
+      ...presence,
+      seq: Math.max(row.seq, known?.seq ?? 0),
+      createdAt: row.createdAt,
+      updatedAt: Math.max(row.updatedAt, known?.updatedAt ?? 0),
+      thinking: presence.active && (known?.thinking ?? false)
+    })
+  }
+
+  mergeMachine(row: MachineRecord): void {
+    const known = this.machines.get(row.id)
+    this.#putMachine({
+      id: row.id,
+      dataEncryptionKey: row.dataEncryptionKey,
+      ...newerMetadata(row, known),
+      ...newerDaemonState(row, known),
+      ...latestPresence(row, known),
+      createdAt: row.createdAt,
+      updatedAt: Math.max(row.updatedAt, known?.updatedAt ?? 0)
+    })
+  }
+
+  mergeSettings(settings: SettingsCell): void {
+    if (this.settings && settings.version <= this.settings.version) return
+    this.settings = settings
+    this.#tell({ type: 'settings', settings })
+  }
+
+  #removeUnlisted(
+    { sessions, machines }: { sessions: readonly SessionRecord[]; machines: readonly MachineRecord[] },
+    addedSince: Set<string>
+  ) {
+    const listed = new Set<string>([...sessions, ...machines].map(row => row.id))
+    const isGone = (id: string) => !listed.has(id) && !addedSince.has(id)
+    const oldestListed = sessions.length < mostListedSessions ? -1 : Math.min(...sessions.map(session => session.updatedAt))
+
+    for (const { id, updatedAt } of [...this.sessions.values()]) if (isGone(id) && updatedAt > oldestListed) this.#removeSession(id)
+    for (const id of [...this.machines.keys()]) if (isGone(id)) this.#removeMachine(id)
+  }
+
+  #changeSession(id: SessionId, change: (session: AccountSession) => AccountSession): boolean {
+    const known = this.sessions.get(id)
+    if (known) this.#putSession(change(known))
+    return known !== undefined
+  }
+
+  #changeMachine(id: MachineId, change: (machine: MachineRecord) => MachineRecord): boolean {
+    const known = this.machines.get(id)
+    if (known) this.#putMachine(change(known))
+    return known !== undefined
+  }
+
+  #putSession(session: AccountSession): void {
+    if (isSame(this.sessions.get(session.id), session)) return
+    this.sessions.set(session.id, session)
+    this.#tell({ type: 'session', session })
+  }
+
+  #putMachine(machine: MachineRecord): void {
+    if (isSame(this.machines.get(machine.id), machine)) return
+    this.machines.set(machine.id, machine)
+    this.#tell({ type: 'machine', machine })
+  }
+
+  #removeSession(id: SessionId): void {
+    if (this.sessions.delete(id)) this.#tell({ type: 'session-removed', id })
+  }
+
+  #removeMachine(id: MachineId): void {
+    if (this.machines.delete(id)) this.#tell({ type: 'machine-removed', id })
+  }
+}
+
+type Metadata = Pick<SessionRecord, 'metadata' | 'metadataVersion'>
+type AgentState = Pick<SessionRecord, 'agentState' | 'agentStateVersion'>
+type DaemonState = Pick<MachineRecord, 'daemonState' | 'daemonStateVersion'>
+
+function newerMetadata(one: Metadata, other: Metadata | undefined): Metadata {
+  const { metadata, metadataVersion } = other && other.metadataVersion > one.metadataVersion ? other : one
+  return { metadata, metadataVersion }
+}
+
+function newerAgentState(one: AgentState, other: AgentState | undefined): AgentState {
+  const { agentState, agentStateVersion } = other && other.agentStateVersion > one.agentStateVersion ? other : one
+  return { agentState, agentStateVersion }
+}
+
+function newerDaemonState(one: DaemonState, other: DaemonState | undefined): DaemonState {
+  const { daemonState, daemonStateVersion } = other && other.daemonStateVersion > one.daemonStateVersion ? other : one
+  return { daemonState, daemonStateVersion }
+}
+
+function metadataOf(cell: { value: Sealed; version: number } | undefined): Metadata | undefined {
+  return cell && { metadata: cell.value, metadataVersion: cell.version }
+}
+
+function agentStateOf(cell: SettingsCell | undefined): AgentState | undefined {
+  return cell && { agentState: cell.value, agentStateVersion: cell.version }
+}
+
+function daemonStateOf(cell: SettingsCell | undefined): DaemonState | undefined {
+  return cell && { daemonState: cell.value, daemonStateVersion: cell.version }
+}
+
+type Presence = Pick<SessionRecord, 'active' | 'activeAt'>
+
+function latestPresence(row: Presence, known: Presence | undefined): Presence {
+  const { active, activeAt } = known && known.activeAt > row.activeAt ? known : row
+  return { active, activeAt }
+}
+
+function idOfNewRow(body: UpdateBody): string[] {
+  if (body.t === 'new-session') return [body.id]
+  return body.t === 'new-machine' ? [body.machineId] : []
+}
+
+/** Rows are flat: fields of text, numbers and truth values. */
+function isSame<Row extends object>(one: Row | undefined, other: Row): boolean {
+  return one !== undefined && Object.entries(other).every(([name, value]) => Reflect.get(one, name) === value)
+}
