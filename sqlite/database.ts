@@ -69,7 +69,9 @@ function prepareConnection(database: Database.Database): void {
 
 // Looks through a connection that cannot write, so that not a byte of a file that is not ours changes.
 function refuseForeign(file: string, newest: number): void {
-  if (statSync(file).size === 0) return
+  const stats = statSync(file)
+  if (!stats.isFile()) throw new CannotStart(`${file} is not a file; name another for the database.`)
+  if (stats.size === 0) return
   const database = new Database(file, withAddon({ readonly: true, timeout: 50 }))
   try {
     const version = numberOf(database, 'user_version')

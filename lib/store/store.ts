@@ -142,9 +142,13 @@ export interface PushTokenRow {
 }
 
 /** A write the store refused because the disk has no room; nothing of it was kept and the store goes on. */
-export class StoreFull extends Error {}
+export class StoreFull extends Error {
+  override readonly name = 'StoreFull'
+}
 /** The store can no longer promise anything; the process must end and recover at its next start. */
-export class StoreBroken extends Error {}
+export class StoreBroken extends Error {
+  override readonly name = 'StoreBroken'
+}
 
 /**
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is

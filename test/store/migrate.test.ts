@@ -1,0 +1,31 @@
+import t from 'tap'
+import { type Migration, migrate, readMigrations } from '../../lib/store/migrate.ts'
+
+const step = (number: number): Migration => ({ number, name: `step_${number}`, sql: '' })
+
+t.test('only the steps a database does not have are applied, in order [L2]', async t => {
+  for (const [applied, expected] of [
+    [0, [1, 2, 3]],
+    [2, [3]],
+    [3, []]
+  ] as const) {
+    const done: number[] = []
+    await migrate([step(1), step(2), step(3)], {
+      version: async () => applied,
+      apply: async ({ number }) => {
+        done.push(number)
+      }
+    })
+    t.same(done, expected)
+  }
+})
+
+t.test('the steps that travel with the program are numbered without a gap', async t => {
+  const steps = readMigrations('sqlite/')
+  t.match(steps[0], { number: 1, name: 'start', sql: /CREATE TABLE message/ })
+  t.same(
+    steps.map(({ number }) => number),
+    steps.map((_, index) => index + 1)
+  )
+  t.throws(() => readMigrations('docs/'), /No migrations/)
+})
