@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto'
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+import type { TerminalKeys } from '../client/vault.ts'
+import { fromBase64, toBase64 } from '../crypto/bytes.ts'
+import { CannotStart } from '../exit.ts'
+import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
+
+/** What this computer may do on one server, as pairing gave it. */
+export interface Credentials {
+  server: string
+  token: string
+  keys: TerminalKeys
+}
+
+/** The folder in which the wrapper keeps its keys, its settings and what still has to be delivered. */
+export interface Home {
+  readonly path: string
+  /** Made once, the same for every server. */
+  readonly machineId: string
+  /** The server that `afield login` was last told. */
+  readonly server: string | undefined
+  rememberServer(server: string): void
+  credentials(server: string): Credentials | undefined
+  saveCredentials(credentials: Credentials): void
+  /** False when there were none. */
+  forgetCredentials(server: string): boolean
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** `AFIELD_HOME`, else `~/.afield`; created when it is not there. Throws CannotStart when it cannot be used. */
+export function openHome(env: Environment): Home {
+  const path = resolve(env['AFIELD_HOME'] || join(homedir(), '.afield'))
+  const settingsFile = join(path, 'settings.json')
+  const credentialsFile = join(path, 'credentials.json')
+  try {
+    makePrivateFolder(path)
+  } catch (error) {
+    throw new CannotStart(`Afield cannot use its folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  let settings = readJson(settingsFile, settingsShape, { machineId: randomUUID() })
+  if (readPrivateFile(settingsFile) === undefined) save(settingsFile, settings)
+
+  const readAll = () => readJson(credentialsFile, credentialsShape, {})
+  return {
+    path,
+    machineId: settings.machineId,
+    get server() {
+      return settings.server
+    },
+    rememberServer(server) {
+      settings = { ...settings, server }
+      save(settingsFile, settings)
+    },
+    credentials(server) {
+      const kept = readAll()[server]
+      return kept && { server, token: kept.token, keys: keysOf(kept) }
+    },
+    saveCredentials({ server, token, keys }) {
+      save(credentialsFile, { ...readAll(), [server]: { token, ...writtenKeys(keys) } })
+    },
+    forgetCredentials(server) {
+      const { [server]: known, ...others } = readAll()
+      if (!known) return false
+      save(credentialsFile, others)
+      return true
+    }
+  }
+}
+
+/** From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart when none is there or it is no address. */
+export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
+  const given = flag || env['AFIELD_SERVER'] || home.server
+  if (!given) throw new CannotStart('Which server? Name it once with: afield login --server https://home.example')
+  return serverAddress(given)
+}
+
+/** The environment for agents: that of the person, without what concerns Afield alone [W6]. */
+export function agentEnvironment(env: Environment): Record<string, string> {
+  const entries = Object.entries(env).filter(([name]) => !name.startsWith('AFIELD_'))
+  return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+function serverAddress(text: string): string {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.pathname !== '/' || url.search || url.hash) {
+    throw new CannotStart(`${text} is no address of a server. It looks like https://home.example or http://192.168.1.5:3005`)
+  }
+  return url.origin
+}
+
+const settingsShape = z.looseObject({ machineId: z.string().min(1), server: z.string().optional() })
+const bytes = z.string().transform((text, context) => {
+  const read = fromBase64(text)
+  if (read?.length === 32) return read
+  context.addIssue({ code: 'custom', message: 'not 32 bytes in base64' })
+  return z.NEVER
+})
+const keptCredentials = z.discriminatedUnion('version', [
+  z.object({ version: z.literal(2), token: z.string(), contentPublicKey: bytes, machineKey: bytes }),
+  z.object({ version: z.literal(1), token: z.string(), secret: bytes })
+])
+const credentialsShape = z.record(z.string(), keptCredentials)
+
+function keysOf(kept: z.infer<typeof keptCredentials>): TerminalKeys {
+  if (kept.version === 1) return { version: 1, secret: kept.secret }
+  return { version: 2, contentPublicKey: kept.contentPublicKey, machineKey: kept.machineKey }
+}
+
+function writtenKeys(keys: TerminalKeys) {
+  if (keys.version === 1) return { version: 1, secret: toBase64(keys.secret) }
+  return { version: 2, contentPublicKey: toBase64(keys.contentPublicKey), machineKey: toBase64(keys.machineKey) }
+}
+
+function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z.output<Shape>): z.output<Shape> {
+  const text = readPrivateFile(file)
+  if (text === undefined) return absent
+  try {
+    return shape.parse(JSON.parse(text))
+  } catch {
+    // Not the text itself: it holds keys.
+    throw new CannotStart(`${file} cannot be read. Move it away and run: afield login`)
+  }
+}
+
+function save(file: string, value: object): void {
+  writePrivateFile(file, `${JSON.stringify(value, undefined, 2)}\n`)
+}

@@ -1,0 +1,153 @@
+import { createHash } from 'node:crypto'
+import type { ParamsOfCall } from '../protocol/sealed/calls.ts'
+import type { AgentState, CompletedRequest, PermissionChoice, PermissionRequest } from '../protocol/sealed/session.ts'
+import type { PermissionAsk, Step } from './agents/agent.ts'
+
+type Answer = ParamsOfCall<'permission'>
+
+export interface Decision {
+  choice: string
+  /** The person wants the turn to stop as well. */
+  stops: boolean
+}
+
+/** The questions of an agent that wait for a person, as the agent state shows them to every device. */
+export interface Decisions {
+  /** In the order in which they were asked. */
+  readonly open: readonly { ask: string; title: string }[]
+  ask(asked: PermissionAsk): void
+  /** A step changed while it waits: an answer to what was shown before no longer counts. */
+  update(step: Step): void
+  /** The question is over without an answer. */
+  close(ask: string): void
+  /** Throws, with a sentence for the one who answers, when the question is over or is not the one that was shown. */
+  answer(answer: Answer): Decision | undefined
+}
+
+/** `publish` is told how the state changes; the change is pure, so that it can be applied again to a newer state. */
+export function createDecisions(publish: (change: (state: AgentState) => AgentState) => void, now: () => number = Date.now): Decisions {
+  const open = new Map<string, { asked: PermissionAsk; request: PermissionRequest }>()
+
+  const finish = (ask: string, how: Pick<CompletedRequest, 'status'> & Partial<CompletedRequest>) => {
+    const known = open.get(ask)
+    if (!known) return
+    open.delete(ask)
+    const { tool, arguments: args, createdAt, toolUseId, title } = known.request
+    const completed: CompletedRequest = { tool, arguments: shortened(args), createdAt, completedAt: now(), toolUseId, title, ...how }
+    publish(state => complete(state, ask, completed))
+  }
+
+  const show = (asked: PermissionAsk, createdAt: number) => {
+    const request = requestOf(asked, createdAt)
+    open.set(asked.ask, { asked, request })
+    publish(state => ({ ...state, requests: { ...state.requests, [asked.ask]: request } }))
+  }
+
+  return {
+    get open() {
+      return [...open.values()].map(({ asked }) => ({ ask: asked.ask, title: asked.step.title }))
+    },
+    ask: asked => show(asked, now()),
+    update(step) {
+      for (const { asked, request } of open.values()) {
+        if (asked.step.call !== step.call) continue
+        const changed = { ...asked, step }
+        if (shownHash(changed) !== request.shown) show(changed, request.createdAt)
+      }
+    },
+    close: ask => finish(ask, { status: 'canceled' }),
+    answer(answer) {
+      const known = open.get(answer.id)
+      if (!known) {
+        // Existing apps answer twice at times and want silence.
+        if (answer.choice === undefined) return undefined
+        throw new Error('This question is over.')
+      }
+      if (answer.shown !== undefined && answer.shown !== known.request.shown) throw new Error('This request changed. Look again.')
+      const choice = chosen(known.asked.choices, answer)
+      const isYes = choice.kind.startsWith('allow')
+      finish(answer.id, {
+        status: isYes ? 'approved' : 'denied',
+        decision: decisionOf(choice, answer),
+        reason: answer.reason,
+        mode: answer.mode,
+        ...(answer.answeredBy !== undefined && { answeredBy: answer.answeredBy })
+      })
+      return { choice: choice.id, stops: !isYes && answer.decision === 'abort' }
+    }
+  }
+}
+
+/** Every open question is over: for a session whose wrapper is gone. */
+export function cancelAll(state: AgentState, now: number): AgentState {
+  return Object.entries(state.requests ?? {}).reduce<AgentState>((state, [ask, request]) => {
+    const { tool, arguments: args, createdAt, toolUseId, title } = request
+    return complete(state, ask, { tool, arguments: shortened(args), createdAt, completedAt: now, toolUseId, title, status: 'canceled' })
+  }, state)
+}
+
+const mostCompleted = 50
+const longestKeptArguments = 2000
+
+function requestOf(asked: PermissionAsk, createdAt: number): PermissionRequest {
+  const { call, name, title, kind, input, content, locations } = asked.step
+  return {
+    tool: name,
+    arguments: input,
+    createdAt,
+    toolUseId: call,
+    title,
+    kind,
+    content,
+    locations,
+    choices: asked.choices,
+    shown: shownHash(asked)
+  }
+}
+
+/** Over everything a decision is made on, so that an answer counts for exactly that. */
+function shownHash({ step, choices }: PermissionAsk): string {
+  const { name, title, kind, input, content, locations } = step
+  return createHash('sha256')
+    .update(JSON.stringify([name, title, kind, input, content, locations, choices]))
+    .digest('base64url')
+}
+
+/** Our apps name a choice; existing ones say yes or no, and for how long. */
+function chosen(choices: readonly PermissionChoice[], answer: Answer): PermissionChoice {
+  const one = (...kinds: PermissionChoice['kind'][]) =>
+    kinds.map(kind => choices.find(choice => choice.kind === kind)).find(choice => choice)
+  const wanted = answer.choice === undefined ? undefined : choices.find(({ id }) => id === answer.choice)
+  if (answer.choice !== undefined && !wanted) throw new Error('The agent does not offer this choice.')
+  const forSession = answer.decision === 'approved_for_session'
+  const choice =
+    wanted ?? (answer.approved ? (forSession ? one('allow_always', 'allow_once') : one('allow_once')) : one('reject_once', 'reject_always'))
+  if (!choice)
+    throw new Error(
+      answer.approved ? 'The agent does not offer to allow this once.' : 'The agent does not offer to say no. Stop it instead.'
+    )
+  return choice
+}
+
+function decisionOf({ kind }: PermissionChoice, answer: Answer): CompletedRequest['decision'] {
+  switch (kind) {
+    case 'allow_once':
+      return 'approved'
+    case 'allow_always':
+      return 'approved_for_session'
+    case 'reject_once':
+    case 'reject_always':
+      return answer.decision === 'abort' ? 'abort' : 'denied'
+  }
+}
+
+function complete(state: AgentState, ask: string, completed: CompletedRequest): AgentState {
+  const { [ask]: _, ...requests } = state.requests ?? {}
+  const all = Object.entries({ ...state.completedRequests, [ask]: completed })
+  return { ...state, requests, completedRequests: Object.fromEntries(all.slice(-mostCompleted)) }
+}
+
+/** The state travels whole with each change, so what was decided keeps only what a line on screen needs. */
+function shortened(args: unknown): unknown {
+  return JSON.stringify(args ?? null).length > longestKeptArguments ? {} : args
+}

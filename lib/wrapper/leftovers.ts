@@ -1,0 +1,55 @@
+import { newEnvelope, readyEvent, sessionMessage } from '../client/messages.ts'
+import type { Fetch } from '../client/rest.ts'
+import type { Home } from './credentials.ts'
+import { cancelAll } from './decisions.ts'
+import { findLeftovers, readNotes, type SessionFolder, takeOver } from './session-folder.ts'
+import { openUplink } from './uplink.ts'
+
+export interface LeftoverOptions {
+  home: Home
+  fetch: Fetch
+  /** For each session, the time it may take. */
+  withinMs: number
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Brings to their end the sessions of wrappers that were killed, or that ended without a link: delivers in order what
+ * they had on disk, closes the turn and the questions they left open, and archives them. Tells how many there were
+ * and how many of them are delivered now.
+ */
+export async function deliverLeftovers(options: LeftoverOptions): Promise<{ found: number; delivered: number }> {
+  const { home, signal } = options
+  let found = 0
+  let delivered = 0
+  for (const path of findLeftovers(home.path)) {
+    if (signal?.aborted) break
+    const notes = readNotes(path)
+    if (notes && !home.credentials(notes.server)) continue
+    const folder = takeOver(path)
+    if (!folder) continue
+    found++
+    if (await deliver(folder, options)) delivered++
+  }
+  return { found, delivered }
+}
+
+async function deliver(folder: SessionFolder, { home, fetch, withinMs, signal }: LeftoverOptions): Promise<boolean> {
+  const credentials = home.credentials(folder.notes.server)
+  if (!credentials) return false
+  const uplink = await openUplink({ home, credentials, folder, fetch })
+  const { turn } = folder.notes
+  if (turn !== null) {
+    const about = { role: 'agent' as const, turn }
+    const sentence = `Afield on ${folder.notes.metadata.host} ended in the middle of this turn.`
+    await uplink.put(sessionMessage(newEnvelope({ t: 'service', text: sentence }, about)))
+    await uplink.put(sessionMessage(newEnvelope({ t: 'turn-end', status: 'cancelled' }, about)))
+    await uplink.put(readyEvent())
+    folder.note({ turn: null })
+  }
+  const now = Date.now()
+  uplink.changeState(state => cancelAll(state, now))
+  const isDelivered = await uplink.end({ ms: withinMs, signal })
+  if (isDelivered) folder.remove()
+  return isDelivered
+}

@@ -1,0 +1,143 @@
+import { type Clock, systemClock } from '../async/clock.ts'
+import { newEnvelope, newId, readyEvent, sessionMessage } from '../client/messages.ts'
+import type { Envelope, MessageBody, PartialBody, SessionEvent } from '../protocol/sealed/messages.ts'
+import type { AgentEvent, Step } from './agents/agent.ts'
+
+type Told = Extract<
+  AgentEvent,
+  { type: 'text-grew' | 'text' | 'step-started' | 'step-updated' | 'step-ended' | 'plan' | 'usage' | 'notice' | 'turn-ended' }
+>
+
+/** Tells what an agent does as the messages of its session. */
+export interface Narrator {
+  /** Resolves to the name of the turn once its beginning is kept. */
+  beginTurn(): Promise<string>
+  /** Resolves when what the event says is kept; text that still grows is passed on and not kept. */
+  tell(event: Told): Promise<void>
+  /** A step that waits for an answer has to be on screen with it. */
+  showStep(step: Step): Promise<void>
+  /** Something about the session itself, from Afield. */
+  say(text: string): Promise<void>
+}
+
+export function createNarrator(deps: {
+  put(body: MessageBody): Promise<void>
+  showPartial(partial: PartialBody): void
+  clock?: Clock
+}): Narrator {
+  const { put, clock = systemClock } = deps
+  let turn: string | undefined
+  let usage: Envelope['usage']
+  const idOfBlock = new Map<string, string>()
+  // A step is told when enough is known of it: existing apps never hear of a step twice.
+  const untold = new Map<string, Step>()
+  const partials = throttle(deps.showPartial, clock)
+
+  const tell = (ev: SessionEvent, about: { id?: string; usage?: Envelope['usage'] } = {}) => {
+    turn ??= newId()
+    return put(sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn }), ...about }))
+  }
+
+  const idOf = (block: string) => {
+    const id = idOfBlock.get(block) ?? newId()
+    idOfBlock.set(block, id)
+    return id
+  }
+
+  const showStep = async (step: Step) => {
+    if (untold.delete(step.call)) await tell(startOf(step))
+  }
+
+  const showAll = async () => {
+    for (const step of [...untold.values()]) await showStep(step)
+  }
+
+  return {
+    async beginTurn() {
+      turn = newId()
+      usage = undefined
+      idOfBlock.clear()
+      await tell({ t: 'turn-start' })
+      return turn
+    },
+
+    async tell(event) {
+      switch (event.type) {
+        case 'text-grew': {
+          turn ??= newId()
+          partials.show({ turn, block: idOf(event.block), text: event.text, thinking: event.thinking })
+          return
+        }
+        case 'text':
+          partials.drop()
+          await showAll()
+          return tell({ t: 'text', text: event.text, ...(event.thinking && { thinking: true }) }, { id: idOf(event.block) })
+        case 'step-started':
+        case 'step-updated':
+          if (event.type === 'step-started' || untold.has(event.step.call)) untold.set(event.step.call, event.step)
+          if (isTelling(event.step)) await showStep(event.step)
+          return
+        case 'step-ended':
+          if (untold.has(event.step.call)) untold.set(event.step.call, event.step)
+          await showStep(event.step)
+          return tell({ t: 'tool-call-end', call: event.step.call, status: event.status, content: event.step.content })
+        case 'plan':
+          return tell({ t: 'plan', entries: event.entries })
+        case 'usage':
+          usage = { input_tokens: event.used, output_tokens: 0, context_window: event.size }
+          return
+        case 'notice':
+          return tell({ t: 'service', text: event.text })
+        case 'turn-ended': {
+          partials.drop()
+          await showAll()
+          if (event.reason === 'failed') await tell({ t: 'service', text: event.error })
+          const status = event.reason === 'done' ? 'completed' : event.reason
+          await tell({ t: 'turn-end', status }, usage && { usage })
+          return put(readyEvent())
+        }
+      }
+    },
+
+    async showStep(step) {
+      if (untold.has(step.call)) untold.set(step.call, step)
+      await showStep(step)
+    },
+
+    say: text => tell({ t: 'service', text })
+  }
+}
+
+const partialEveryMs = 100
+
+function startOf({ call, name, title, kind, input, locations, content }: Step): SessionEvent {
+  const description = locations.join(', ') || title
+  return { t: 'tool-call-start', call, name, title, description, args: input, kind, locations, content }
+}
+
+/** Agents announce a step before they have written its arguments. */
+function isTelling({ input, content }: Step): boolean {
+  return Object.keys(input).length > 0 || content.length > 0
+}
+
+/** The newest of what is shown, ten times a second at most. */
+function throttle(show: (partial: PartialBody) => void, clock: Clock) {
+  let next: PartialBody | undefined
+  let isWaiting = false
+  const turn = () => {
+    isWaiting = next !== undefined
+    if (!next) return
+    show(next)
+    next = undefined
+    clock.after(partialEveryMs, turn)
+  }
+  return {
+    show(partial: PartialBody): void {
+      next = partial
+      if (!isWaiting) turn()
+    },
+    drop(): void {
+      next = undefined
+    }
+  }
+}
