@@ -1,0 +1,22 @@
+import { execFile, spawnSync } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import t from 'tap'
+
+const script = fileURLToPath(new URL('../kit/fill-disk.ts', import.meta.url))
+const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+
+t.test(
+  'a really full disk is refused at the start, loses nothing acknowledged, and heals by itself [F1]',
+  {
+    skip: canMount ? false : 'needs the right to mount a small disk'
+  },
+  async t => {
+    const mount = 'mount -t tmpfs -o size=6m tmpfs "$1" && exec "$2" "$3" "$1"'
+    const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, script])
+    const seen = JSON.parse(stdout)
+    t.match(seen.refusal, { message: /There is no room on the disk for .*afield\.db; free some and start again\./, exitCode: 75 })
+    t.ok(seen.ackedWhenFull > 10, `${seen.ackedWhenFull} messages before the disk was full`)
+    t.match(seen, { isFull: true, isStillFull: true, read: seen.ackedWhenFull, acked: seen.ackedWhenFull + 1, kept: seen.acked })
+  }
+)
