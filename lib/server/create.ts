@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs'
-import { systemClock } from '../async/clock.ts'
+import { type Clock, systemClock } from '../async/clock.ts'
 import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
 import { CannotStart } from '../exit.ts'
@@ -35,6 +35,10 @@ export interface Server {
 export interface ServerExtras {
   /** Told of every unexpected error; nothing in it is secret. */
   onError?: (error: unknown) => void
+  /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
+  clock?: Clock
+  /** Wall clock in milliseconds since 1970, for what is stored and shown; the system's unless a test sets it. */
+  now?: () => number
 }
 
 /**
@@ -42,16 +46,14 @@ export interface ServerExtras {
  * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
  */
 export async function createServer(given: GivenOptions & ServerExtras = {}): Promise<Server> {
-  const { onError = logError, ...rest } = given
+  const { onError = logError, clock = systemClock, now = Date.now, ...rest } = given
   const options = completeOptions(rest)
   await cryptoReady()
   makeDataDirectory(options.data)
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
   const instance = newId()
-  const now = () => Date.now()
-  const clock = systemClock
-  const store = await openStore(options.store, { dataDirectory: options.data, onBroken: reason => onBroken(reason) })
+  const store = await openStore(options.store, { dataDirectory: options.data, onBroken: reason => onBroken(reason), clock: now })
   const closers: (() => Promise<void>)[] = [() => store.close()]
   const closeAll = async () => {
     for (const close of closers.toReversed()) await close()
@@ -61,7 +63,7 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
     const bus = await openBus(options.bus, { onError })
     closers.push(() => bus.close())
     const setup = options.signup === 'owner' && !(await store.hasAccounts()) ? openSetupCode(options.data) : undefined
-    const signup = signupPolicy(options, setup)
+    const signup = signupPolicy(options, setup, clock)
     const authenticator = await createAuthenticator({ store, bus, now })
     closers.push(() => authenticator.close())
     const hub = new Hub({ bus, store, clock, onError }, instance)
@@ -71,7 +73,7 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
     closers.push(() => calls.close())
 
     const deps = { store, bus, now, clock, newId, presence, calls, hub, signup, authenticator, onError }
-    const inFlight = new InFlight()
+    const inFlight = new InFlight(clock)
     const handlers = inFlight.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, { ...deps, handlers, events: createEventHandlers(deps), isServing: () => !inFlight.isClosing })
 
@@ -100,6 +102,11 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
 class InFlight {
   isClosing = false
   private readonly running = new Set<Promise<unknown>>()
+  private readonly clock: Clock
+
+  constructor(clock: Clock) {
+    this.clock = clock
+  }
 
   watch<Handlers extends object>(handlers: Handlers): Handlers {
     const entries = Object.entries(handlers).map(([name, handler]) => {
@@ -117,16 +124,16 @@ class InFlight {
 
   async settled(withinMs: number): Promise<void> {
     const { promise: late, resolve } = Promise.withResolvers<void>()
-    const cancel = systemClock.after(withinMs, resolve)
+    const cancel = this.clock.after(withinMs, resolve)
     await Promise.race([Promise.allSettled(this.running), late])
     cancel()
   }
 }
 
-function signupPolicy({ signup }: Pick<ServerOptions, 'signup'>, setup: SetupCode | undefined): SignupPolicy {
+function signupPolicy({ signup }: Pick<ServerOptions, 'signup'>, setup: SetupCode | undefined, clock: Clock): SignupPolicy {
   if (signup === 'open') return openSignup
   if (signup === 'closed' || !setup) return closedSignup
-  return ownerSignup({ setupCode: setup.code, onOwner: setup.discard, clock: systemClock })
+  return ownerSignup({ setupCode: setup.code, onOwner: setup.discard, clock })
 }
 
 function makeDataDirectory(directory: string): void {

@@ -7,9 +7,9 @@ import { engineBehavior, refusalOf, refuse } from './engineio.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type HttpDeps, openExchange, serveRoutes } from './http.ts'
 import { notFound } from './reply.ts'
-import { copyRequest } from './request.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
+import { Turn } from './turn.ts'
 import { loadUws } from './uws.ts'
 
 export interface Edge {
@@ -23,25 +23,29 @@ export interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
-  deps: Omit<HttpDeps, 'corsOrigin'> & SocketDeps & { clock: Clock; isServing: () => boolean }
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> & SocketDeps & { clock: Clock; isServing: () => boolean }
 ): Promise<Edge> {
   const uws = loadUws()
   const { app, secure } = openApp(options)
   const heartbeat = new Heartbeat(deps.clock)
   const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
 
-  serveRoutes(app, { ...deps, corsOrigin: options.corsOrigin })
+  const turn = new Turn()
+  const http = { ...deps, turn, corsOrigin: options.corsOrigin }
+  serveRoutes(app, http)
   app.get('/health', response => answerHealth(response, deps.isServing()))
-  app.ws(`${socketPath}/*`, engineBehavior({ heartbeat, accept: socket => socket.start(deps.newId(), new SocketConnection(deps, socket)) }))
+  app.ws(
+    `${socketPath}/*`,
+    engineBehavior({ heartbeat, turn, accept: socket => socket.start(deps.newId(), new SocketConnection(deps, socket)) })
+  )
   app.any(`${socketPath}/*`, (response, request) => {
     const refusal = refusalOf(new URLSearchParams(request.getQuery()))
     refuse(response, refusal ?? { code: 3, message: 'Bad request' })
   })
   app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
   app.any('/*', (response, request) => {
-    const copied = copyRequest(response, request, 0)
-    if (files.serve(response, copied)) return
-    openExchange(response, copied, options.corsOrigin).answer(notFound(copied.method, copied.path))
+    if (files.serve(response, request)) return
+    openExchange(response, request.getHeader('origin'), http)(notFound(request.getCaseSensitiveMethod(), request.getUrl()))
   })
 
   const listening = await listen(app, options)
@@ -51,6 +55,7 @@ export async function openEdge(
     url: `${secure ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     stopListening: () => uws.us_listen_socket_close(listening),
     close() {
+      turn.end()
       heartbeat.close()
       app.close()
     }

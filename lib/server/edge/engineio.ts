@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSock
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
+import type { Turn, Writer } from './turn.ts'
 
 /** What a connection that falls behind may leave unread before it is closed, besides the message that was too much. */
 const mostUnreadBytes = 1024 * 1024
@@ -20,15 +21,18 @@ export interface EngineHandler {
 }
 
 /** One Engine.IO 4 connection over WebSocket. */
-export class EngineSocket implements Pinged {
+export class EngineSocket implements Pinged, Writer {
   readonly address: string
   private ws: WebSocket<UserData> | undefined
   private readonly heartbeat: Heartbeat
+  private readonly turn: Turn
   private handler: EngineHandler | undefined
+  private waiting: string[] = []
 
-  constructor(ws: WebSocket<UserData>, heartbeat: Heartbeat) {
+  constructor(ws: WebSocket<UserData>, { heartbeat, turn }: { heartbeat: Heartbeat; turn: Turn }) {
     this.ws = ws
     this.heartbeat = heartbeat
+    this.turn = turn
     this.address = ws.getUserData().address
   }
 
@@ -39,16 +43,34 @@ export class EngineSocket implements Pinged {
     this.heartbeat.alive(this)
   }
 
-  /** Sends a packet. A connection that does not read is closed instead of losing one: it comes back and catches up. */
+  /** Sends a packet with the others of this turn. */
   send(packet: string): void {
     if (!this.ws) return
-    const unread = this.ws.send(packet) === 1 ? 0 : this.ws.getBufferedAmount()
-    if (unread > mostUnreadBytes) this.close('slow-consumer')
+    this.waiting.push(packet)
+    if (this.waiting.length === 1) this.turn.write(this)
   }
 
-  /** Nothing is sent after this, whatever is still on its way. */
+  /** A connection that does not read is closed instead of losing a packet: it comes back and catches up. */
+  flush(): void {
+    const packets = this.waiting
+    this.waiting = []
+    this.ws?.cork(() => {
+      for (const packet of packets) if (!this.write(packet)) return
+    })
+  }
+
+  /** Nothing is sent after this but what was sent before in the same turn. */
   close(reason: CloseReason): void {
+    if (reason !== 'slow-consumer') this.flush()
     this.ws?.end(closeCodes[reason], reason)
+  }
+
+  private write(packet: string): boolean {
+    if (!this.ws) return false
+    const unread = this.ws.send(packet) === 1 ? 0 : this.ws.getBufferedAmount()
+    if (unread <= mostUnreadBytes) return true
+    this.close('slow-consumer')
+    return false
   }
 
   ping(): void {
@@ -88,11 +110,9 @@ export class EngineSocket implements Pinged {
 }
 
 /** The WebSocket side of the Socket.IO endpoint. */
-export function engineBehavior({
-  heartbeat,
-  accept
-}: {
+export function engineBehavior(deps: {
   heartbeat: Heartbeat
+  turn: Turn
   accept: (socket: EngineSocket) => void
 }): WebSocketBehavior<UserData> {
   return {
@@ -106,9 +126,9 @@ export function engineBehavior({
       upgrade(response, request, context)
     },
     open(ws) {
-      const socket = new EngineSocket(ws, heartbeat)
+      const socket = new EngineSocket(ws, deps)
       ws.getUserData().socket = socket
-      accept(socket)
+      deps.accept(socket)
     },
     message(ws, message, isBinary) {
       const { socket } = ws.getUserData()

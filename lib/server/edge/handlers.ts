@@ -12,14 +12,15 @@ import { archiveSession, listSessions, openSession, removeSession } from '../act
 import type { SignupPolicy } from '../actions/signup.ts'
 import { listTokens, revokeToken } from '../actions/tokens.ts'
 import { machineRecordOf, messageReceiptOf, messageRecordOf, sessionRecordOf } from '../records.ts'
+import type { Sender } from './request.ts'
 
 export interface Asked<Name extends RouteName> {
   caller: Caller
   params: ParamsOf<Name>
   query: QueryOf<Name>
   body: BodyOf<Name>
-  /** Where the request came from: a label of the client and its network. */
-  from: { client: string; network: string }
+  /** Filled in for routes without sign-in only. */
+  from: Sender
 }
 
 export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promise<ReplyOf<Name>> }

@@ -1,73 +1,70 @@
 import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
 import type { z } from 'zod'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
-import { connectionId } from '../../protocol/wire/ids.ts'
+import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
 import { type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
 import { type Bearer, StoreBroken, StoreFull } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
-import { copyRequest, networkOf, parseBody, type Request, readBody } from './request.ts'
+import { copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
+import type { Turn } from './turn.ts'
 
 export interface HttpDeps {
   handlers: HttpHandlers
   authenticator: Pick<Authenticator, 'bearer'>
   corsOrigin: string
+  turn: Turn
   onError: (error: unknown) => void
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
 const ignoredBodyBytes = 64 * 1024
 
-type AnyRoute = Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType>
+interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  paramNames: string[]
+  handler: (asked: Asked<RouteName>) => Promise<unknown>
+}
 
 /** Binds every route of the protocol to its handler. */
 export function serveRoutes(app: TemplatedApp, deps: HttpDeps): void {
-  for (const [name, route] of Object.entries(routes) as [RouteName, AnyRoute][]) {
-    const { method, path } = route
-    const paramCount = path.split('/:').length - 1
+  for (const name of Object.keys(routes) as RouteName[]) {
+    const route = routes[name]
+    const paramNames = route.path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))
     // One table, one loop: that handler and route belong together is checked where the handlers are made.
-    const handler = deps.handlers[name] as (asked: Asked<RouteName>) => Promise<unknown>
-    const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[method]
-    bind.call(app, path, (response, request) => serve(deps, route, handler, paramCount, response, request))
+    const handler = deps.handlers[name] as Binding['handler']
+    const binding: Binding = { ...route, paramNames, handler }
+    const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[route.method]
+    bind.call(app, route.path, (response, request) => serve(deps, binding, response, request))
   }
 }
 
-function serve(
-  deps: HttpDeps,
-  route: AnyRoute,
-  handler: (asked: Asked<RouteName>) => Promise<unknown>,
-  paramCount: number,
-  response: HttpResponse,
-  request: HttpRequest
-): void {
-  const copied = copyRequest(response, request, paramCount)
-  const exchange = openExchange(response, copied, deps.corsOrigin)
-  const refuse = (error: unknown) => exchange.answer(refusalOf(error, deps))
+function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
+  const copied = copyRequest(request, binding.paramNames.length)
+  const sender = binding.auth === 'none' ? copySender(response, request) : unnamed
+  const answer = openExchange(response, copied.origin, deps)
+  const refuse = (error: unknown) => answer(refusalOf(error, deps))
 
-  // Who may not ask is told so before a byte of the body is looked at, and what is too large before it is taken.
-  const limit = route.limit || ignoredBodyBytes
-  if ((copied.contentLength ?? 0) > limit) {
+  // What is too large is refused before it is taken, and who may not ask is told so before a byte is looked at.
+  const limit = binding.limit || ignoredBodyBytes
+  if (copied.contentLength > limit) {
     refuse(failure('body-too-large'))
     return
   }
-  const bearer = route.auth === 'none' ? undefined : findBearer(deps.authenticator, copied.authorization)
+  const bearer = binding.auth === 'none' ? undefined : findBearer(deps.authenticator, copied.authorization)
   if (bearer instanceof Failure) {
     refuse(bearer)
     return
   }
 
+  const run = (found: Bearer | undefined, body: Buffer) => {
+    const asked = parseAsked(binding, copied, body, found, sender)
+    binding.handler(asked).then(reply => answer({ status: 200, body: reply }), refuse)
+  }
   readBody(response, limit, body => {
-    if (body instanceof Failure) {
-      refuse(body)
-      return
-    }
-    const run = (found: Bearer | undefined, bytes: Buffer) => {
-      const asked = parseAsked(route, copied, bytes, found)
-      handler(asked).then(reply => exchange.answer({ status: 200, body: reply }), refuse)
-    }
     try {
+      if (body instanceof Failure) throw body
       if (bearer instanceof Promise) runLater(bearer, Buffer.from(body), run).catch(refuse)
       else run(bearer, body)
     } catch (error) {
@@ -75,6 +72,9 @@ function serve(
     }
   })
 }
+
+// Only routes without sign-in want to know who sends.
+const unnamed: Sender = { client: '', network: '' }
 
 function findBearer(authenticator: Pick<Authenticator, 'bearer'>, authorization: string): Bearer | Failure | Promise<Bearer | undefined> {
   const token = /^Bearer (\S+)$/i.exec(authorization)?.[1]
@@ -89,19 +89,22 @@ async function runLater(bearer: Promise<Bearer | undefined>, body: Buffer, run: 
   run(found, body)
 }
 
+// Routes without sign-in never look at their caller.
 const nobody = { account: '', token: '', kind: 'account', skip: undefined } as unknown as Caller
 
-function parseAsked(route: AnyRoute, request: Request, body: Buffer, bearer: Bearer | undefined): Asked<RouteName> {
-  const input = route.method === 'GET' || route.method === 'DELETE' ? {} : parseBody(body, request.contentType)
-  const skip = connectionId.safeParse(request.skip)
+function parseAsked(binding: Binding, request: Request, body: Buffer, bearer: Bearer | undefined, from: Sender): Asked<RouteName> {
+  const takesBody = binding.method === 'POST' || binding.method === 'PUT'
   return {
-    // Routes without sign-in never look at their caller.
-    caller: bearer ? { ...bearer, skip: skip.success ? skip.data : undefined } : nobody,
-    params: parsed(route.params, namedParams(route.path, request.params), 'path') as never,
-    query: parsed(route.query, Object.fromEntries(request.query), 'query') as never,
-    body: parsed(route.body, input, 'body') as never,
-    from: { client: request.client, network: networkOf(request.address) }
+    caller: bearer ? { ...bearer, skip: skipOf(request) } : nobody,
+    params: parsed(binding.params, namedParams(binding.paramNames, request.params), 'path') as never,
+    query: parsed(binding.query, request.query ? Object.fromEntries(request.query) : {}, 'query') as never,
+    body: parsed(binding.body, takesBody ? parseBody(body, request.contentType) : {}, 'body') as never,
+    from
   }
+}
+
+function skipOf({ skip }: Request): ConnectionId | undefined {
+  return skip === '' ? undefined : connectionId.safeParse(skip).data
 }
 
 function parsed(schema: z.ZodType, value: unknown, where: string): unknown {
@@ -112,8 +115,7 @@ function parsed(schema: z.ZodType, value: unknown, where: string): unknown {
   throw failure('bad-input', `${[where, ...(issue?.path ?? [])].join('/')} ${issue?.message ?? 'Invalid input'}`)
 }
 
-function namedParams(path: string, values: string[]): Record<string, string> {
-  const names = path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))
+function namedParams(names: readonly string[], values: readonly string[]): Record<string, string> {
   return Object.fromEntries(names.map((name, index) => [name, decodeParam(values[index] ?? '')]))
 }
 
@@ -133,28 +135,27 @@ function refusalOf(error: unknown, { onError }: Pick<HttpDeps, 'onError'>): Repl
   return replyTo(failure('internal'))
 }
 
-export interface Exchange {
-  /** Sends the answer once; does nothing when the client has gone. */
-  answer(reply: Reply): void
-}
+/** How a request is answered, once; does nothing when the client has gone. */
+export type Answer = (reply: Reply) => void
 
-export function openExchange(response: HttpResponse, { origin }: Pick<Request, 'origin'>, corsOrigin: string): Exchange {
+export function openExchange(response: HttpResponse, origin: string, { turn, corsOrigin }: Pick<HttpDeps, 'turn' | 'corsOrigin'>): Answer {
   let isOver = false
   response.onAborted(() => {
     isOver = true
   })
-  return {
-    answer({ status, body }) {
-      if (isOver) return
-      isOver = true
-      const text = JSON.stringify(body)
-      response.cork(() => {
-        response.writeStatus(statusLine(status))
-        if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
-        response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
-        // What was refused while it arrived is not read to its end.
-        response.end(text, status === 413)
-      })
-    }
+  const send = (status: number, text: string) => {
+    if (isOver) return
+    isOver = true
+    response.cork(() => {
+      response.writeStatus(statusLine(status))
+      if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+      response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
+      // What was refused while it arrived is not read to its end.
+      response.end(text, status === 413)
+    })
+  }
+  return ({ status, body }) => {
+    const text = JSON.stringify(body)
+    turn.answer(() => send(status, text))
   }
 }

@@ -6,42 +6,42 @@ import { type Failure, failure } from '../../protocol/wire/failures.ts'
 export interface Request {
   method: string
   path: string
-  query: URLSearchParams
+  query: URLSearchParams | undefined
   /** Percent-encoded, in the order of the path. */
   params: string[]
   authorization: string
   contentType: string
-  contentLength: number | undefined
-  /** Label of the client for lists of sign-ins; never trusted. */
-  client: string
-  skip: string
+  contentLength: number
   origin: string
-  askedHeaders: string
-  acceptsHtml: boolean
-  acceptsBrotli: boolean
-  knownTag: string
-  address: string
+  /** The connection that need not hear of what this request changes. */
+  skip: string
 }
 
-export function copyRequest(response: HttpResponse, request: HttpRequest, paramCount: number): Request {
-  const length = request.getHeader('content-length')
+/** Each header costs a call into the library, so only those every route looks at are copied here. */
+export function copyRequest(request: HttpRequest, paramCount: number): Request {
+  const query = request.getQuery()
   return {
     method: request.getCaseSensitiveMethod(),
     path: request.getUrl(),
-    query: new URLSearchParams(request.getQuery()),
+    query: query === '' ? undefined : new URLSearchParams(query),
     params: Array.from({ length: paramCount }, (_, index) => request.getParameter(index) ?? ''),
     authorization: request.getHeader('authorization'),
     contentType: request.getHeader('content-type'),
-    contentLength: length === '' ? undefined : Number(length),
-    client: request.getHeader('x-happy-client').slice(0, 100) || request.getHeader('user-agent').slice(0, 100),
-    skip: request.getHeader('x-connection-id'),
+    contentLength: Number(request.getHeader('content-length')),
     origin: request.getHeader('origin'),
-    askedHeaders: request.getHeader('access-control-request-headers'),
-    acceptsHtml: request.getHeader('accept').includes('text/html'),
-    acceptsBrotli: request.getHeader('accept-encoding').includes('br'),
-    knownTag: request.getHeader('if-none-match'),
-    address: Buffer.from(response.getRemoteAddressAsText()).toString()
+    skip: request.getHeader('x-connection-id')
   }
+}
+
+/** Where a request came from: a label for lists of sign-ins, never trusted, and the network. */
+export interface Sender {
+  client: string
+  network: string
+}
+
+export function copySender(response: HttpResponse, request: HttpRequest): Sender {
+  const client = request.getHeader('x-happy-client') || request.getHeader('user-agent')
+  return { client: client.slice(0, 100), network: networkOf(Buffer.from(response.getRemoteAddressAsText()).toString()) }
 }
 
 /** The network an address belongs to: /24 for IPv4, /56 for IPv6. The pairing answer goes back to where the question came from. */

@@ -1,12 +1,11 @@
-import type { HttpResponse } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../assets.ts'
-import type { Request } from './request.ts'
 
 export interface StaticFiles {
   /** True when the path is the app's and was answered. */
-  serve(response: HttpResponse, request: Request): boolean
+  serve(response: HttpResponse, request: HttpRequest): boolean
 }
 
 interface File {
@@ -53,23 +52,27 @@ export function createStaticFiles({ secure }: { secure: boolean }): StaticFiles 
 
   return {
     serve(response, request) {
-      if (request.method !== 'GET' && request.method !== 'HEAD') return false
-      const path = request.path === '/' ? '/index.html' : request.path
-      const file = find(path, request.acceptsHtml && !/^\/v\d+\//.test(path))
+      const method = request.getCaseSensitiveMethod()
+      if (method !== 'GET' && method !== 'HEAD') return false
+      const url = request.getUrl()
+      const path = url === '/' ? '/index.html' : url
+      const file = find(path, request.getHeader('accept').includes('text/html') && !/^\/v\d+\//.test(path))
       if (!file) return false
-      const encoded = request.acceptsBrotli ? file.brotli : undefined
-      const isKnown = request.knownTag === file.tag
-      response.cork(() => {
-        response.writeStatus(isKnown ? '304 Not Modified' : '200 OK')
-        for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
-        if (encoded && !isKnown) response.writeHeader('content-encoding', 'br')
-        const body = encoded ?? file.bytes
-        if (isKnown) response.endWithoutBody()
-        else if (request.method === 'HEAD') response.endWithoutBody(body.length)
-        else response.end(body)
-      })
+      const encoded = request.getHeader('accept-encoding').includes('br') ? file.brotli : undefined
+      const isKnown = request.getHeader('if-none-match') === file.tag
+      send(response, file, { encoded, isKnown, headOnly: method === 'HEAD' })
       return true
     }
+  }
+
+  function send(response: HttpResponse, file: File, how: { encoded: Buffer | undefined; isKnown: boolean; headOnly: boolean }): void {
+    const body = how.encoded ?? file.bytes
+    response.writeStatus(how.isKnown ? '304 Not Modified' : '200 OK')
+    for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
+    if (how.encoded && !how.isKnown) response.writeHeader('content-encoding', 'br')
+    if (how.isKnown) response.endWithoutBody()
+    else if (how.headOnly) response.endWithoutBody(body.length)
+    else response.end(body)
   }
 }
 

@@ -1,0 +1,44 @@
+/** Something with frames that wait to be written. */
+export interface Writer {
+  flush(): void
+}
+
+/**
+ * What one turn of the event loop writes: first every frame, together for each connection, then every answer. A group
+ * commit answers many requests at once; so each connection costs one system call and not one per frame, and a sender's
+ * answer still leaves after the frames that its message caused.
+ */
+export class Turn {
+  private readonly writers = new Set<Writer>()
+  private answers: (() => void)[] = []
+  private isScheduled = false
+
+  write(writer: Writer): void {
+    this.writers.add(writer)
+    this.schedule()
+  }
+
+  answer(send: () => void): void {
+    this.answers.push(send)
+    this.schedule()
+  }
+
+  /** Writes at once what waits. */
+  end(): void {
+    const { answers } = this
+    this.answers = []
+    for (const writer of this.writers) writer.flush()
+    this.writers.clear()
+    for (const send of answers) send()
+  }
+
+  private schedule(): void {
+    if (this.isScheduled) return
+    this.isScheduled = true
+    // Runs when the promises of this turn are settled, so that all that a commit brought is written together.
+    process.nextTick(() => {
+      this.isScheduled = false
+      this.end()
+    })
+  }
+}
