@@ -95,14 +95,12 @@ class SessionFeed implements Feed {
   take(messages: readonly MessageRecord[]): void {
     if (!this.#isGoing()) return
     for (const message of messages) this.#keep(message)
-    if (this.#isReading) return
     this.#handOverEarly()
-    if (this.#earlyBySeq.size > 0) this.#readSoon()
+    if (this.#earlyBySeq.size > 0 && !this.#isReading) this.#readSoon()
   }
 
   async readBefore(seq: number, limit: number): Promise<{ messages: MessageRecord[]; hasMore: boolean }> {
-    const { rest, session } = this.#options
-    const page = await rest.call('readMessages', { params: { id: session }, query: { before_seq: seq, limit } })
+    const page = await this.#ask({ before_seq: seq, limit })
     return { messages: page.messages.toReversed(), hasMore: page.hasMore }
   }
 
@@ -165,36 +163,43 @@ class SessionFeed implements Feed {
     )
   }
 
-  /** Until a read that began after the last doubt has brought everything there is. */
+  /** Until a last page was asked for after the last doubt. */
   async #readAll(): Promise<void> {
-    while (this.#mustRead) {
-      this.#mustRead = false
-      const early = [...this.#earlyBySeq.keys()]
-      let hasMore = true
-      while (hasMore) hasMore = await this.#persistence.attempt(signal => this.#readPage(signal))
-      this.#handOverEarly()
-      // What was announced before the read began is in it, or was never stored.
-      for (const seq of early) this.#earlyBySeq.delete(seq)
-      if (this.#earlyBySeq.size > 0) this.#mustRead = true
-    }
+    let hasMore = true
+    while (hasMore || this.#mustRead) hasMore = await this.#persistence.attempt(signal => this.#readPage(signal))
   }
 
+  /** True when more pages follow. */
   async #readPage(signal: AbortSignal): Promise<boolean> {
-    const { rest, session } = this.#options
-    const params = { id: session }
-    const limit = this.#pageSize
+    this.#mustRead = false
+    const announced = [...this.#earlyBySeq.keys()]
+    const hasMore = await (this.cursor === undefined ? this.#readNewest(signal) : this.#readAfter(this.cursor, signal))
+    this.#handOverEarly()
+    if (hasMore) return true
+    // What was announced before the last page was asked for is in it, or was never stored.
+    for (const seq of announced) this.#earlyBySeq.delete(seq)
+    if (this.#earlyBySeq.size > 0) this.#mustRead = true
+    return false
+  }
 
-    if (this.cursor === undefined) {
-      const newest = await rest.call('readMessages', { params, query: { before_seq: aboveEverySeq, limit } }, { signal })
-      this.cursor = 0
-      this.#handOver(newest.messages.toReversed())
-      return false
-    }
-    const page = await rest.call('readMessages', { params, query: { after_seq: this.cursor, limit } }, { signal })
-    const cursor = this.cursor
-    this.#handOver(page.messages.filter(message => message.seq > cursor))
+  async #readNewest(signal: AbortSignal): Promise<boolean> {
+    const page = await this.#ask({ before_seq: aboveEverySeq, limit: this.#pageSize }, signal)
+    this.cursor = 0
+    this.#handOver(page.messages.toReversed())
+    return false
+  }
+
+  async #readAfter(cursor: number, signal: AbortSignal): Promise<boolean> {
+    const page = await this.#ask({ after_seq: cursor, limit: this.#pageSize }, signal)
+    // Frames may have gone ahead while the page was on its way.
+    this.#handOver(page.messages.filter(message => message.seq > (this.cursor ?? 0)))
     // A page without progress would be asked for again for ever.
-    return page.hasMore && this.cursor > cursor
+    return page.hasMore && page.messages.some(message => message.seq > cursor)
+  }
+
+  #ask(query: { after_seq: number; limit: number } | { before_seq: number; limit: number }, signal?: AbortSignal) {
+    const { rest, session } = this.#options
+    return rest.call('readMessages', { params: { id: session }, query }, { signal })
   }
 
   #settle(): void {
