@@ -146,28 +146,32 @@ export class Hub {
     this.sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
   }
 
-  // Events of other instances may overtake each other; the store has what is missing between.
+  // Events of other instances may overtake each other; the store has what is missing between. Until it is read, later
+  // changes wait.
   private catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
     line.behind = [event]
-    const missing = { after: sent, limit: first - 1 - sent }
-    this.deps.store
-      .readMessages(line.account, session, missing)
-      .then(page => {
-        const messages = page === 'missing' ? [] : page.messages
-        line.sentSeq.set(session, first - 1)
-        if (messages.length > 0) this.sendChange(line, { ...event, skip: undefined, change: { type: 'messages-added', session, messages } })
-      })
+    this.sendMissing(line, event, session, sent, first)
       .catch(error => {
         this.deps.onError(error)
         // Without the missing messages nobody may hear of later ones: come back and read them.
         for (const connection of [...line.connections]) connection.close('try-again')
-        line.sentSeq.set(session, first - 1)
       })
       .finally(() => {
+        line.sentSeq.set(session, first - 1)
         const waiting = line.behind ?? []
         line.behind = undefined
         for (const next of waiting) this.hear(line, next)
       })
+  }
+
+  private async sendMissing(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): Promise<void> {
+    for (let after = sent; after < first - 1; ) {
+      const page = await this.deps.store.readMessages(line.account, session, { after, limit: first - 1 - after })
+      const last = page === 'missing' ? undefined : page.messages.at(-1)
+      if (page === 'missing' || !last) return
+      this.sendChange(line, { ...event, skip: undefined, change: { type: 'messages-added', session, messages: page.messages } })
+      after = last.seq
+    }
   }
 
   private isNewer(line: Line, { change }: ChangeEvent): boolean {
