@@ -1,7 +1,8 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { allowAddonsIn } from '../../lib/assets.ts'
+import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { optionRows, readOptions } from '../../lib/options.ts'
-import { createServer } from '../../lib/server/create.ts'
+import { createServer, type Server } from '../../lib/server/create.ts'
 import { commandWord } from '../command-word.ts'
 import { drainOnSignal } from '../drain.ts'
 
@@ -23,15 +24,29 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   allowAddonsIn(options.data)
   const server = await createServer(options)
   drainOnSignal(() => server.close())
+  void server.broken.then(reason => stopBroken(server, reason))
   console.log(`afield listening on ${server.url}`)
-  console.log(whatNext(options.publicUrl ?? server.url))
+  console.log(whatNext(options.publicUrl ?? server.url, server.setupCode))
 }
 
-function whatNext(url: string): string {
+// Thrown here it ends the program, with its exit code.
+async function stopBroken(server: Server, reason: Error): Promise<never> {
+  await server.close().catch(() => {})
+  throw new CannotStart(`Stopped, because storage failed: ${reason.message}`, exitCodes.storage, { cause: reason })
+}
+
+function whatNext(url: string, setupCode: Server['setupCode']): string {
   return `
-Open ${url} in a browser to create your account.
+${firstAccount(url, setupCode)}
 Then, on the computer where your agents work:
   ${commandWord()} login --server ${url}
   ${commandWord()} demo      a scripted agent, to try everything
   ${commandWord()} claude    Claude Code`
+}
+
+// The code lets a stranger become the owner: only a person sees it, a log gets the place where it is.
+function firstAccount(url: string, setupCode: Server['setupCode']): string {
+  if (!setupCode) return `Open ${url} on your phone or in a browser.`
+  if (process.stdout.isTTY) return `Open ${url}/#setup=${setupCode.code} in a browser to create your account.`
+  return `Open ${url} in a browser to create your account. The setup code is in ${setupCode.file}`
 }

@@ -1,5 +1,7 @@
 import { Transform } from 'node:stream'
 
+const longestDiagnosis = 80
+
 /**
  * Turns TAP into a line per test file, the failures in full, and the closing line that CI reads:
  * `N passed, N failed`. What is counted are the tests a file names, not the assertions in them.
@@ -15,6 +17,7 @@ export default class Reporter extends Transform {
   isDiagnosed = false
   /** Set while the diagnosis of a failed assertion is being read. */
   diagnosisIndent = undefined
+  shownLines = 0
 
   _transform(chunk, _encoding, done) {
     const lines = (this.rest + chunk).split('\n')
@@ -48,6 +51,7 @@ export default class Reporter extends Transform {
     // A failed test says nothing that its failed assertion has not said.
     if (isOk || isTest || (depth === 0 && this.isDiagnosed)) return
     this.diagnosisIndent = ' '.repeat(depth * 4 + 2)
+    this.shownLines = 0
     this.push(`  FAILED ${this.titleOf(depth, title)}\n`)
   }
 
@@ -77,7 +81,8 @@ export default class Reporter extends Transform {
     if (indent === undefined) return false
     const isInside = line === '' || line.startsWith(indent)
     const text = line.slice(indent.length)
-    if (isInside && text !== '---' && text !== '...') this.push(`    ${text}\n`)
+    const isContent = isInside && text !== '---' && text !== '...' && text.trim() !== ''
+    if (isContent && this.shownLines++ < longestDiagnosis) this.push(`    ${text}\n`)
     if (!isInside || text === '...') this.diagnosisIndent = undefined
     return isInside
   }
