@@ -1,0 +1,99 @@
+import { optionRows } from '../lib/options.ts'
+import { ephemeral } from '../lib/protocol/wire/ephemerals.ts'
+import { events } from '../lib/protocol/wire/events.ts'
+import { callFailures, failures } from '../lib/protocol/wire/failures.ts'
+import { handshake, socketPath } from '../lib/protocol/wire/handshake.ts'
+import { routes } from '../lib/protocol/wire/routes.ts'
+import { update } from '../lib/protocol/wire/updates.ts'
+import { shapeOf } from './shapes.ts'
+
+/** The generated pages: what each file under docs/ has to hold, made from the tables the program itself uses. */
+export function pages(): Record<string, string> {
+  return { 'docs/options.md': optionsPage(), 'docs/protocol.md': protocolPage() }
+}
+
+const generated = '<!-- Made by `node build.mjs docs` from the tables the program uses. -->'
+
+function optionsPage(): string {
+  const rows = optionRows().map(({ flag, env, name, choices, shownDefault, about }) => [
+    `\`--${flag}\``,
+    `\`${env}\``,
+    `\`${name}\``,
+    shownDefault ?? '',
+    about + (choices ? ` One of ${choices.map(choice => `\`${choice}\``).join(', ')}.` : '')
+  ])
+  return `${generated}
+
+# Options of the server
+
+Each option can be given to \`afield serve\` as a flag, in the environment, or to \`createServer\` as a field. A flag wins over the environment.
+
+${table(['flag', 'environment', 'field', 'default', 'what it does'], rows)}`
+}
+
+function protocolPage(): string {
+  return `${generated}
+
+# The protocol
+
+What travels between clients and server. \`sealed\` texts are encrypted between wrapper and app; the server stores and routes them unread.
+What is marked **ours** is an addition that existing clients neither send nor need.
+
+## HTTP
+
+A request that needs an account carries \`Authorization: Bearer <token>\`. Bodies are JSON.
+
+${Object.values(routes).map(routeSection).join('\n')}
+## Socket.IO
+
+Served at \`${socketPath}\`. The \`auth\` object of the connection:
+
+\`\`\`ts
+${shapeOf(handshake)}
+\`\`\`
+
+### From client to server
+
+${Object.entries(events)
+  .map(([name, { payload, ack, about, ours }]) => section(`\`${name}\``, about, ours, { payload, acknowledgement: ack }))
+  .join('\n')}
+### From server to client
+
+${section('`update`', 'What changed for good. `seq` rises by one with each change of the account; clients drop kinds they do not know.', false, { frame: update })}
+${section('`ephemeral`', 'What is true now and not kept.', false, { frame: ephemeral })}
+## Refusals
+
+The body is \`{ "error": text }\`. Where *again* says yes, the same request may succeed later.
+
+${table(
+  ['status', 'text', 'again'],
+  Object.values(failures).map(({ status, says, retry }) => [String(status), says, retry ? 'yes' : ''])
+)}
+A call over Socket.IO that fails is acknowledged with \`{ ok: false, error: text }\`:
+
+${table(
+  ['text'],
+  Object.values(callFailures).map(says => [says])
+)}`
+}
+
+type AnyRoute = (typeof routes)[keyof typeof routes]
+
+function routeSection({ method, path, auth, about, ours, query, body, reply }: AnyRoute): string {
+  const access = auth === 'none' ? ' Needs no account.' : ''
+  return section(`\`${method} ${path}\``, about + access, ours, { query, ...(method !== 'GET' && { body }), reply })
+}
+
+function section(title: string, about: string, ours: boolean, parts: Record<string, unknown>): string {
+  const lines = Object.entries(parts).flatMap(([name, schema]) => {
+    const shape = shapeOf(schema)
+    return shape === '{}' || shape === 'nothing' ? [] : [`${name}: ${shape}`]
+  })
+  const code = lines.length > 0 ? `\n\`\`\`ts\n${lines.join('\n')}\n\`\`\`\n` : ''
+  return `#### ${title}${ours ? ' · ours' : ''}\n\n${about}\n${code}`
+}
+
+function table(head: string[], rows: string[][]): string {
+  const line = (cells: string[]) => `| ${cells.map(cell => cell.replaceAll('|', '\\|')).join(' | ')} |\n`
+  return line(head) + line(head.map(() => '---')) + rows.map(line).join('')
+}
