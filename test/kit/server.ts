@@ -28,7 +28,10 @@ export interface ServerProcess {
 }
 
 /** `afield serve` as its user runs it, in a process of its own that a test may kill. */
-export async function startServerProcess(t: Test, { data, port = 0, args = [] }: { data: string; port?: number; args?: string[] }): Promise<ServerProcess> {
+export async function startServerProcess(
+  t: Test,
+  { data, port = 0, args = [] }: { data: string; port?: number; args?: string[] }
+): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
     ['bin/afield.ts', 'serve', '--data', data, '--port', String(port), '--signup', 'open', '--limits', 'off', ...args],

@@ -1,0 +1,14 @@
+import t from 'tap'
+import { openLocalBus } from '../../lib/bus/local.ts'
+import { busContract } from './contract.ts'
+
+busContract(
+  t,
+  t =>
+    async (on = { onError: error => t.error(error) }) => {
+      const bus = openLocalBus(on)
+      t.teardown(() => bus.close())
+      return bus
+    },
+  { instances: 'one' }
+)

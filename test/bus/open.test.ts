@@ -1,0 +1,18 @@
+import t from 'tap'
+import { openBus } from '../../lib/bus/open.ts'
+import { CannotStart } from '../../lib/exit.ts'
+
+const on = { onError: () => {} }
+
+t.test('the local bus opens by its name', async t => {
+  const bus = await openBus('local', on)
+  t.teardown(() => bus.close())
+  t.type(bus.publish, 'function')
+})
+
+t.test('a bus nobody knows is refused in one sentence that keeps a password to itself', async t => {
+  const refusal: unknown = await openBus('carrier-pigeon://ada:secret@roof', on).catch(error => error)
+  if (!(refusal instanceof CannotStart)) throw refusal
+  t.match(refusal.message, /^--bus carrier-pigeon:… is not known; .*local\.$/)
+  t.equal(refusal.exitCode, 78)
+})
