@@ -13,5 +13,12 @@ export interface Command {
  */
 export const commands: readonly { usage: string; about: string | false; load(): Promise<Command> }[] = [
   { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') },
+  { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },
+  { usage: 'logout', about: 'End that link', load: () => import('./commands/logout.ts') },
+  { usage: 'claude [prompt..]', about: 'Run Claude Code for your phone', load: () => import('./commands/claude.ts') },
+  { usage: 'run [agent..]', about: 'Run any agent that speaks ACP for your phone', load: () => import('./commands/run.ts') },
+  { usage: 'demo [prompt..]', about: 'Run a scripted agent, to try everything', load: () => import('./commands/demo.ts') },
+  { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
+  { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

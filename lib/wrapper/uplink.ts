@@ -78,6 +78,8 @@ class SessionUplink implements Uplink {
   readonly #key: SealingKey
   readonly #rest: Rest
   readonly #end = new AbortController()
+  /** Rejects once this process cannot deliver any more. */
+  readonly #cut = Promise.withResolvers<never>()
   readonly #persistence = createPersistence({
     signal: this.#end.signal,
     onWait: error => this.#enter({ type: 'away', reason: error.message })
@@ -98,6 +100,7 @@ class SessionUplink implements Uplink {
   constructor(options: UplinkOptions) {
     const { credentials, folder } = options
     this.#options = options
+    this.#cut.promise.catch(() => {})
     this.#metadata = folder.notes.metadata
     this.#changes = { state: [], metadata: [] }
     const vault = terminalVault(credentials.keys)
@@ -169,7 +172,7 @@ class SessionUplink implements Uplink {
 
   async end({ ms, signal }: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean> {
     try {
-      await withDeadline(ms, () => this.#sayGoodbye(), { signal })
+      await withDeadline(ms, () => Promise.race([this.#sayGoodbye(), this.#cut.promise]), { signal })
       return true
     } catch {
       return this.link.type === 'gone'
@@ -315,6 +318,7 @@ class SessionUplink implements Uplink {
   #enter(link: LinkState): void {
     if (this.link.type === 'gone' || this.#end.signal.aborted) return
     this.link = link
+    if (link.type === 'gone' || link.type === 'unlinked') this.#cut.reject(new Error(link.type))
     this.#options.onChange?.()
   }
 }

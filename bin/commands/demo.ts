@@ -1,0 +1,25 @@
+import { join, resolve } from 'node:path'
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { demoKind } from '../../lib/wrapper/agents/demo.ts'
+import { makePrivateFolder } from '../../lib/wrapper/private-files.ts'
+import { runAgent } from '../../lib/wrapper/run.ts'
+import { agentOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return agentOptions(line)
+    .positional('prompt', { type: 'string', array: true, describe: 'What the agent shall do first' })
+    .option('folder', { type: 'string', requiresArg: true, describe: 'Where it may write; else a folder of its own' })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const options = readAgentOptions(args)
+  const { home } = options
+  const directory = typeof args['folder'] === 'string' ? resolve(args['folder']) : demoFolder(home.path)
+  process.exit(await runAgent({ ...options, directory, kind: demoKind(home.path), prompt: wordsOf(args, 'prompt').join(' ') }))
+}
+
+function demoFolder(home: string): string {
+  const folder = join(home, 'demo')
+  makePrivateFolder(folder)
+  return folder
+}

@@ -1,0 +1,18 @@
+import { fetch } from 'undici'
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { cryptoReady } from '../../lib/crypto/ready.ts'
+import { deliverLeftovers } from '../../lib/wrapper/leftovers.ts'
+import { readServerOption } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return line.option('seconds', { type: 'number', default: 60, requiresArg: true, describe: 'How long to try, for each session' })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const { home, terminal } = readServerOption(args)
+  await cryptoReady()
+  const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * Number(args['seconds']) })
+  if (found === 0) terminal.write('Nothing waits: every earlier session was delivered.\n')
+  else terminal.write(`Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.\n`)
+  process.exit(delivered === found ? 0 : 1)
+}

@@ -1,0 +1,12 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { login } from '../../lib/wrapper/login.ts'
+import { readServerOption, serverOption } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return serverOption(line).option('happy', { type: 'boolean', default: false, describe: 'Show the code for the Happy app' })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  process.once('SIGINT', () => process.exit(130))
+  process.exitCode = await login({ ...readServerOption(args), forHappy: args['happy'] === true })
+}

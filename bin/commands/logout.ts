@@ -1,0 +1,11 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { logout } from '../../lib/wrapper/logout.ts'
+import { readServerOption, serverOption } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return serverOption(line)
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  process.exitCode = await logout(readServerOption(args))
+}

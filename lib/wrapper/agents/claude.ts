@@ -1,0 +1,66 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { isSingleFile } from '../../assets.ts'
+import { CannotStart } from '../../exit.ts'
+import { ownProgram } from '../own-program.ts'
+import { startAcp } from './acp.ts'
+import type { AgentKind } from './agent.ts'
+import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
+import { findProgram, isProgram } from './find-program.ts'
+
+export interface ClaudeOptions {
+  /** The wrapper's home; an adapter that has to be fetched is kept in it. */
+  home: string
+  env: Readonly<Record<string, string | undefined>>
+  /** Whether the adapter may be fetched from the npm registry; asked only when it is not here. */
+  mayFetch(question: string): Promise<boolean>
+  tell(line: string): void
+}
+
+/** Claude Code as the person installed it, driven through its ACP adapter, which Afield's own Node.js runs. */
+export function claudeKind(options: ClaudeOptions): AgentKind {
+  const title = 'Claude Code'
+  return {
+    flavor: 'claude',
+    title,
+    async start(how) {
+      const claude = findClaude(options.env)
+      if (claude === undefined) {
+        throw new CannotStart('There is no command claude here. Install Claude Code, or name its file in CLAUDE_CODE_EXECUTABLE.')
+      }
+      const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
+      const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
+      return startAcp({ ...program, title }, { ...how, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+    }
+  }
+}
+
+/** Also where its own installers put it, which a PATH of a non-interactive shell may lack. */
+function findClaude(env: ClaudeOptions['env']): string | undefined {
+  const named = env['CLAUDE_CODE_EXECUTABLE'] || env['CLAUDE_BIN']
+  if (named) {
+    if (isProgram(named)) return named
+    throw new CannotStart(`CLAUDE_CODE_EXECUTABLE names ${named}, which is no program.`)
+  }
+  const installed = [join(homedir(), '.local', 'bin', 'claude'), join(homedir(), '.claude', 'local', 'claude')]
+  return findProgram('claude', env) ?? installed.find(isProgram)
+}
+
+async function fetchWithLeave(options: ClaudeOptions): Promise<string> {
+  const { name, version } = claudeAdapter
+  const question = `Afield drives Claude Code through ${name} ${version} (78 MB), which is not here yet.\nFetch it with npm into ${join(options.home, 'agents')}?`
+  if (!(await options.mayFetch(question)))
+    throw new CannotStart(`Without ${name} Afield cannot drive Claude Code. Allow it with --yes, or run:\n  ${howToFetch(options.home)}`)
+  const npm = findProgram('npm', options.env)
+  if (npm === undefined) {
+    throw new CannotStart(
+      `Afield needs ${name} to drive Claude Code, and npm, which would fetch it, is not here. Install Node.js with npm and try again.`
+    )
+  }
+  options.tell(`Fetching ${name} ${version} …`)
+  return fetchAdapter({ npm, home: options.home, env: options.env })
+}
+
+function howToFetch(home: string): string {
+  return `npm install --omit=optional --ignore-scripts --prefix ${join(home, 'agents')} ${claudeAdapter.name}@${claudeAdapter.version}`
+}

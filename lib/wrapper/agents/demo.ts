@@ -1,0 +1,14 @@
+import { join } from 'node:path'
+import { ownProgram } from '../own-program.ts'
+import { startAcp } from './acp.ts'
+import type { AgentKind } from './agent.ts'
+
+/** The scripted agent that comes with Afield, as a process of its own like every other agent. */
+export function demoKind(home: string): AgentKind {
+  const title = 'Demo agent'
+  return {
+    flavor: 'acp',
+    title,
+    start: how => startAcp({ ...ownProgram(['demo-agent', join(home, 'demo-conversations')]), title }, how)
+  }
+}

@@ -1,0 +1,21 @@
+import { basename } from 'node:path'
+import { startAcp } from './acp.ts'
+import type { AgentKind } from './agent.ts'
+
+/** Any command that speaks ACP; agents we know by the name of their program are called by their own name. */
+export function acpKind(command: string, args: readonly string[]): AgentKind {
+  const program = basename(command).replace(/\.(exe|cmd|js|mjs)$/i, '')
+  const known = knownAgents.find(({ pattern }) => pattern.test([program, ...args.map(arg => basename(arg))].join(' ')))
+  const title = known?.title ?? program
+  return { flavor: known?.flavor ?? 'acp', title, start: how => startAcp({ command, args, title }, how) }
+}
+
+// The flavors are those that existing apps know.
+const knownAgents = [
+  { pattern: /\bclaude\b/, flavor: 'claude', title: 'Claude Code' },
+  { pattern: /\bcodex\b/, flavor: 'codex', title: 'Codex' },
+  { pattern: /\bgemini\b/, flavor: 'gemini', title: 'Gemini' },
+  { pattern: /\bopencode\b/, flavor: 'opencode', title: 'opencode' },
+  { pattern: /\bqwen\b/, flavor: 'acp', title: 'Qwen Code' },
+  { pattern: /\bgoose\b/, flavor: 'acp', title: 'Goose' }
+]

@@ -1,0 +1,29 @@
+import { fetch } from 'undici'
+import { createRest } from '../client/rest.ts'
+import { chooseServer, type Home } from './credentials.ts'
+import type { Terminal } from './terminal/terminal.ts'
+
+/** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
+export async function logout(options: {
+  home: Home
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+}): Promise<number> {
+  const { home, terminal } = options
+  const server = chooseServer(options.server, options.env, home)
+  const credentials = home.credentials(server)
+  if (!credentials) {
+    terminal.write(`This computer is not linked to an account on ${server}.\n`)
+    return 1
+  }
+  const rest = createRest({ server, token: credentials.token, fetch })
+  const isRevoked = await rest.call('revokeToken', { params: { id: 'current' } }).then(
+    () => true,
+    () => false
+  )
+  home.forgetCredentials(server)
+  terminal.write(`This computer is no longer linked to your account on ${server}; its keys are deleted here.\n`)
+  if (!isRevoked) terminal.write('The server could not be told. End its sign-in in the app, under Devices.\n')
+  return 0
+}

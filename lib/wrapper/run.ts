@@ -1,0 +1,183 @@
+import { randomUUID } from 'node:crypto'
+import { homedir, hostname, platform } from 'node:os'
+import { relative } from 'node:path'
+import { fetch } from 'undici'
+import { version } from '../assets.ts'
+import { terminalVault } from '../client/vault.ts'
+import { toBase64 } from '../crypto/bytes.ts'
+import { cryptoReady } from '../crypto/ready.ts'
+import { CannotStart } from '../exit.ts'
+import type { SessionMetadata } from '../protocol/sealed/session.ts'
+import type { AgentKind } from './agents/agent.ts'
+import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
+import { deliverLeftovers } from './leftovers.ts'
+import { type Session, type SessionEnd, startSession } from './session.ts'
+import { createSessionFolder, findLeftovers } from './session-folder.ts'
+import { onInterrupts } from './terminal/interrupts.ts'
+import { drawSession, type SessionView } from './terminal/session-view.ts'
+import { plain, styleFor } from './terminal/style.ts'
+import { openBlock, type Terminal } from './terminal/terminal.ts'
+
+export interface RunOptions {
+  home: Home
+  /** As given on the command line. */
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+  kind: AgentKind
+  directory: string
+  mode?: string | undefined
+  /** A conversation of the agent to go on with. */
+  resume?: string | undefined
+  /** What the agent shall do first. */
+  prompt?: string | undefined
+}
+
+/**
+ * Runs one agent for the phone until somebody ends it; the terminal shows how it stands. Needs no server that answers,
+ * once this computer was linked. Resolves to the exit code.
+ */
+export async function runAgent(options: RunOptions): Promise<number> {
+  const { home, env, terminal, kind, directory } = options
+  const credentials = needCredentials(options)
+  await cryptoReady()
+  if (!terminal.isTTY) terminal.write(`Starting ${kind.title}\n`)
+  const agent = await kind.start({ directory, env: agentEnvironment(env), mode: options.mode, resume: options.resume })
+  const folder = createSessionFolder(home.path, {
+    tag: randomUUID(),
+    server: credentials.server,
+    key: newKey(credentials),
+    metadata: metadataOf(options, agent.conversation),
+    cursor: 0,
+    turn: null
+  })
+  const screen = openScreen(options, credentials.server)
+  const session = await startSession({ agent, home, credentials, folder, fetch, onChange: screen.redraw })
+  screen.show(session)
+  const stopInterrupts = onInterrupts(session, screen)
+  const earlier = new AbortController()
+  const leftovers = screen.deliverEarlier(earlier.signal)
+  if (options.prompt) await session.prompt(options.prompt)
+
+  const { how, delivered } = await session.ended
+  earlier.abort()
+  await leftovers
+  stopInterrupts()
+  screen.close()
+  return sayGoodbye(terminal, how, delivered)
+}
+
+function needCredentials({ home, server, env }: RunOptions): Credentials {
+  const chosen = chooseServer(server, env, home)
+  const credentials = home.credentials(chosen)
+  if (!credentials)
+    throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: afield login --server ${chosen}`)
+  return credentials
+}
+
+function newKey(credentials: Credentials): string | null {
+  const vault = terminalVault(credentials.keys)
+  return vault.version === 1 ? null : toBase64(vault.newSessionKey().raw)
+}
+
+function metadataOf({ home, kind, directory }: RunOptions, conversation: string): SessionMetadata {
+  return {
+    path: directory,
+    host: hostname(),
+    version: version(),
+    os: platform(),
+    machineId: home.machineId,
+    homeDir: homedir(),
+    happyHomeDir: home.path,
+    happyLibDir: '',
+    happyToolsDir: '',
+    startedFromDaemon: false,
+    hostPid: process.pid,
+    startedBy: 'terminal',
+    lifecycleState: 'running',
+    lifecycleStateSince: Date.now(),
+    flavor: kind.flavor,
+    agentTitle: kind.title,
+    agentSessionId: conversation,
+    ...(kind.flavor === 'claude' && { claudeSessionId: conversation })
+  }
+}
+
+/** The block on the terminal, and what it shows besides the session. */
+function openScreen({ home, env, terminal, kind, directory }: RunOptions, server: string) {
+  const style = styleFor(terminal, env)
+  let session: Session | undefined
+  let leftovers = 0
+  let stopping: SessionView['stopping'] = 'no'
+  let workingSince: number | undefined
+
+  const view = (): SessionView | undefined => {
+    if (!session) return undefined
+    const { status } = session
+    workingSince = status.isWorking ? (workingSince ?? performance.now()) : undefined
+    const workingMs = terminal.isTTY && workingSince !== undefined ? performance.now() - workingSince : 0
+    return { ...status, title: kind.title, folder: shortPath(directory), server, workingMs, leftovers, stopping }
+  }
+  const block = openBlock(terminal, columns => {
+    const now = view()
+    return now ? drawSession(now, style, columns) : []
+  })
+  const ticking = setInterval(() => workingSince !== undefined && terminal.isTTY && block.redraw(), 1000)
+  return {
+    redraw: () => block.redraw(),
+    show(opened: Session): void {
+      session = opened
+      block.redraw()
+    },
+    showStopping(now: SessionView['stopping']): void {
+      stopping = now
+      block.redraw()
+    },
+    async deliverEarlier(signal: AbortSignal): Promise<void> {
+      leftovers = findLeftovers(home.path).length
+      if (leftovers > 0) await deliverLeftovers({ home, fetch, withinMs: dayMs, signal })
+      leftovers = 0
+      block.redraw()
+    },
+    close(): void {
+      clearInterval(ticking)
+      session = undefined
+      block.close()
+    }
+  }
+}
+
+export type Screen = ReturnType<typeof openScreen>
+
+const dayMs = 24 * 3600 * 1000
+
+function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): number {
+  const rest = delivered
+    ? 'Everything was delivered.'
+    : 'What the server does not have yet is kept on this computer and delivered by the next run, or by: afield flush'
+  switch (how.type) {
+    case 'asked':
+      terminal.write(`The session has ended. ${rest}\n`)
+      return 0
+    case 'elsewhere':
+      terminal.write(`${how.sentence} ${rest}\n`)
+      return 0
+    case 'agent-died': {
+      const { message, lastLines } = how.died
+      const last = lastLines
+        .split('\n')
+        .slice(-10)
+        .map(plain)
+        .filter(line => line !== '')
+      terminal.write(
+        [`${message} ${rest}`, ...(last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []), ''].join('\n')
+      )
+      return 1
+    }
+  }
+}
+
+function shortPath(directory: string): string {
+  const below = relative(homedir(), directory)
+  return below.startsWith('..') || below === directory ? directory : below === '' ? '~' : `~/${below}`
+}

@@ -1,0 +1,107 @@
+import type { SessionStatus } from '../session.ts'
+import { fit, plain, type Style } from './style.ts'
+
+export interface SessionView extends SessionStatus {
+  /** The agent, and the folder as the person would write it. */
+  title: string
+  folder: string
+  server: string
+  /** For how long the turn of now has run. */
+  workingMs: number
+  /** What earlier sessions left and is being delivered. */
+  leftovers: number
+  /** What Ctrl-C has begun. */
+  stopping: 'no' | 'turn' | 'asked' | 'ending'
+}
+
+/** What the terminal shows while an agent works for somebody who is elsewhere: a few calm lines. */
+export function drawSession(view: SessionView, style: Style, columns: number): string[] {
+  const room = columns - indent.length - labelWidth - 1
+  const row = (label: string, text: string, look: (text: string) => string = text => text) =>
+    `${indent}${style.dim(label.padEnd(labelWidth))}${look(fit(plain(text), room))}`
+  return [
+    '',
+    `${indent}${style.bold('Afield')}  ${fit(plain(`${view.title} in ${view.folder}`), columns - indent.length - 9)}`,
+    '',
+    ...(phone(view).length <= room ? [row('Phone', phone(view))] : [row('Phone', ''), ...chunks(phone(view), columns - 1)]),
+    row('Agent', agent(view)),
+    ...view.questions.map(question => row('Needs you', `${question}  (answer on your phone)`, style.needs)),
+    row('Link', link(view), linkLook(view, style)),
+    ...(view.leftovers > 0
+      ? [row('Earlier', `delivering what ${view.leftovers === 1 ? 'a session' : `${view.leftovers} sessions`} left behind`)]
+      : []),
+    ...(view.trouble === undefined ? [] : [row('Trouble', view.trouble, style.bad)]),
+    '',
+    `${indent}${style.dim(fit(hint(view), columns - indent.length - 1))}`,
+    ''
+  ]
+}
+
+const indent = '  '
+const labelWidth = 11
+
+function phone({ session, server }: SessionView): string {
+  return session === undefined ? server : `${server}/s/${session}`
+}
+
+/** An address that is cut short leads nowhere: it goes on in the next line. */
+function chunks(text: string, columns: number): string[] {
+  return text.match(new RegExp(`.{1,${Math.max(1, columns)}}`, 'gu')) ?? []
+}
+
+function agent({ isWorking, workingMs, step, queued }: SessionView): string {
+  const more = queued > 0 ? `  (${queued} more ${queued === 1 ? 'message waits' : 'messages wait'})` : ''
+  if (!isWorking) return 'waits for a message from your phone'
+  const doing = step === undefined ? '' : `: ${step}`
+  return `works, ${duration(workingMs)}${doing}${more}`
+}
+
+function link({ link, waiting, server, stopping }: SessionView): string {
+  const messages = `${waiting} ${waiting === 1 ? 'message' : 'messages'}`
+  switch (link.type) {
+    case 'live':
+      return stopping === 'ending' && waiting > 0 ? `delivering ${messages}` : 'live'
+    case 'connecting':
+      return `connecting to ${server}`
+    case 'away':
+      return waiting > 0 ? `no link: keeps working, will deliver ${messages}` : 'no link: keeps working, delivers when it is back'
+    case 'unlinked':
+      return waiting > 0
+        ? `this computer was unlinked: ${messages} wait here for: afield login`
+        : 'this computer was unlinked: run afield login'
+    case 'gone':
+      return 'this session was deleted'
+  }
+}
+
+function linkLook({ link }: SessionView, style: Style): (text: string) => string {
+  switch (link.type) {
+    case 'live':
+      return style.good
+    case 'unlinked':
+    case 'gone':
+      return style.bad
+    case 'away':
+      return style.needs
+    case 'connecting':
+      return text => text
+  }
+}
+
+function hint({ stopping, isWorking }: SessionView): string {
+  switch (stopping) {
+    case 'turn':
+      return 'Stopping. Ctrl-C again ends the session.'
+    case 'asked':
+      return 'Ctrl-C again ends the session.'
+    case 'ending':
+      return 'Ending. Ctrl-C again leaves at once; nothing is lost.'
+    case 'no':
+      return isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'
+  }
+}
+
+function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
+}

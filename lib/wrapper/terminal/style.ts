@@ -1,0 +1,51 @@
+import { stripVTControlCharacters } from 'node:util'
+
+export interface Style {
+  bold(text: string): string
+  dim(text: string): string
+  good(text: string): string
+  needs(text: string): string
+  bad(text: string): string
+}
+
+/** Colours of the sixteen every terminal has, so that they fit its theme; none when they are not wanted or not seen. */
+export function styleFor(terminal: { isTTY: boolean }, env: Readonly<Record<string, string | undefined>>): Style {
+  const hasColours = terminal.isTTY && !env['NO_COLOR'] && env['TERM'] !== 'dumb'
+  const wrap = (on: number, off: number) => (text: string) => (hasColours ? `\x1b[${on}m${text}\x1b[${off}m` : text)
+  return { bold: wrap(1, 22), dim: wrap(2, 22), good: wrap(32, 39), needs: wrap(33, 39), bad: wrap(31, 39) }
+}
+
+/** Text from an agent or a server as one line that cannot move the cursor or colour the screen. */
+export function plain(text: string): string {
+  return stripVTControlCharacters(text)
+    .replace(/\s+/g, ' ')
+    .replace(/[\p{Cc}\p{Cf}]/gu, '')
+    .trim()
+}
+
+/** Cuts to a number of columns, with an ellipsis where something is missing. The text must be plain. */
+export function fit(text: string, columns: number): string {
+  if (widthOf(text) <= columns) return text
+  let cut = ''
+  let width = 0
+  for (const letter of text) {
+    width += widthOf(letter)
+    if (width >= columns) break
+    cut += letter
+  }
+  return `${cut}…`
+}
+
+/** Columns on screen: wide letters take two, joining marks none. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const letter of text)
+    width += /\p{Mn}|\p{Me}/u.test(letter)
+      ? 0
+      : /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(
+            letter
+          )
+        ? 2
+        : 1
+  return width
+}
