@@ -6,7 +6,7 @@ export interface OpenRequest extends PermissionRequest {
 }
 
 /** How a permission was answered, by whomever. `at` is ms since 1970. */
-export interface Decision {
+export interface Answered {
   readonly id: string
   readonly call: string | undefined
   readonly tool: string
@@ -28,7 +28,7 @@ export function openRequests(state: AgentState | undefined): OpenRequest[] {
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }
 
-export function decisionsOf(state: AgentState | undefined): Decision[] {
+export function decisionsOf(state: AgentState | undefined): Answered[] {
   return Object.entries(state?.completedRequests ?? {}).map(([id, request]) => ({
     id,
     call: request.toolUseId,
@@ -42,7 +42,7 @@ export function decisionsOf(state: AgentState | undefined): Decision[] {
   }))
 }
 
-function outcomeOf(request: NonNullable<AgentState['completedRequests']>[string]): Decision['outcome'] {
+function outcomeOf(request: NonNullable<AgentState['completedRequests']>[string]): Answered['outcome'] {
   if (request.status === 'canceled') return 'ended'
   if (request.status === 'approved') return request.decision === 'approved_for_session' ? 'allowed-session' : 'allowed-once'
   return request.decision === 'abort' ? 'stopped' : 'denied'

@@ -1,4 +1,4 @@
-import type { Decision } from './session-decisions.ts'
+import type { Answered } from './session-decisions.ts'
 import type { Item, Step } from './transcript.ts'
 
 type PlanItem = Extract<Item, { type: 'plan' }>
@@ -14,14 +14,14 @@ export interface Looked {
 }
 
 /** A permission that was answered and belongs to no step that is known. */
-export interface LooseDecision {
+export interface LooseAnswered {
   readonly type: 'decision'
   readonly key: string
   readonly at: number
-  readonly decision: Decision
+  readonly answered: Answered
 }
 
-export type TrailRow = Step | PlanItem | ThinkingItem | Looked | LooseDecision
+export type TrailRow = Step | PlanItem | ThinkingItem | Looked | LooseAnswered
 type Standing = Exclude<Item, Step | PlanItem | ThinkingItem>
 
 /** What stands on its own in the column: a bubble, a paragraph, a trail of steps. */
@@ -34,7 +34,7 @@ export type Block =
 const leastToFold = 3
 
 /** The items as blocks, with a day line before the first block of each local day. */
-export function blocksOf(items: readonly Item[], loose: readonly Decision[] = []): Block[] {
+export function blocksOf(items: readonly Item[], loose: readonly Answered[] = []): Block[] {
   const blocks: Block[] = []
   let rows: TrailRow[] = []
   let day = ''
@@ -71,18 +71,18 @@ export function sameBlock(a: Block, b: Block): boolean {
 function sameRow(a: TrailRow, b: TrailRow | undefined): boolean {
   if (a === b) return true
   if (a.type === 'looked') return b?.type === 'looked' && a.rows.length === b.rows.length && a.rows.every((row, i) => row === b.rows[i])
-  return a.type === 'decision' && b?.type === 'decision' && a.decision === b.decision
+  return a.type === 'decision' && b?.type === 'decision' && a.answered === b.answered
 }
 
-function isRow(item: Item | LooseDecision): item is Step | PlanItem | ThinkingItem | LooseDecision {
+function isRow(item: Item | LooseAnswered): item is Step | PlanItem | ThinkingItem | LooseAnswered {
   return item.type === 'step' || item.type === 'plan' || item.type === 'thinking' || item.type === 'decision'
 }
 
-function withLoose(items: readonly Item[], loose: readonly Decision[]): readonly (Item | LooseDecision)[] {
+function withLoose(items: readonly Item[], loose: readonly Answered[]): readonly (Item | LooseAnswered)[] {
   const first = items[0]
   const shown = loose.filter(decision => first !== undefined && decision.at >= first.at).sort((a, b) => a.at - b.at)
   if (shown.length === 0) return items
-  const all: (Item | LooseDecision)[] = []
+  const all: (Item | LooseAnswered)[] = []
   let next = 0
   for (const item of items) {
     while (next < shown.length && (shown[next]?.at ?? 0) <= item.at) all.push(...looseRow(shown[next++]))
@@ -91,8 +91,8 @@ function withLoose(items: readonly Item[], loose: readonly Decision[]): readonly
   return [...all, ...shown.slice(next).flatMap(looseRow)]
 }
 
-function looseRow(decision: Decision | undefined): LooseDecision[] {
-  return decision === undefined ? [] : [{ type: 'decision', key: `decision.${decision.id}`, at: decision.at, decision }]
+function looseRow(decision: Answered | undefined): LooseAnswered[] {
+  return decision === undefined ? [] : [{ type: 'decision', key: `decision.${decision.id}`, at: decision.at, answered: decision }]
 }
 
 function folded(rows: readonly TrailRow[]): TrailRow[] {

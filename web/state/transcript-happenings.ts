@@ -1,4 +1,5 @@
-import type { Envelope, MessageBody, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
+import { envelopeOf } from '../../lib/client/messages.ts'
+import type { Envelope, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
 import type { KnownMessage, Step } from './transcript.ts'
 import { happeningsOfOld } from './transcript-old.ts'
 import { contentOfArgs, kindOf } from './transcript-steps.ts'
@@ -47,18 +48,13 @@ export function happeningsOf(message: KnownMessage): Happening[] {
       const text = body.meta?.displayText ?? body.content.text
       return [{ type: 'mine', text, from: body.meta?.sentFrom === 'cli' ? 'terminal' : 'app' }]
     }
-    case 'session':
-      return happeningsOfEnvelope(isWrapped(body.content) ? body.content.data : body.content)
+    case 'session': {
+      const envelope = envelopeOf(body)
+      return envelope === undefined ? [] : happeningsOfEnvelope(envelope)
+    }
     case 'agent':
       return happeningsOfOld(body.content)
   }
-}
-
-type SessionContent = Extract<MessageBody, { role: 'session' }>['content']
-type Wrapped = Exclude<SessionContent, Envelope>
-
-function isWrapped(content: SessionContent): content is Wrapped {
-  return content['type'] === 'session'
 }
 
 function happeningsOfEnvelope(envelope: Envelope): Happening[] {

@@ -1,0 +1,140 @@
+import { diffWordsWithSpace, structuredPatch } from 'diff'
+
+export interface DiffLine {
+  readonly sign: ' ' | '+' | '-'
+  /** In the new text, for removed lines in the old one; undefined when the texts are pieces of a file. */
+  readonly number: number | undefined
+  readonly text: string
+  /** What differs from the line it replaces: ranges of `text`. */
+  readonly marks: readonly { readonly from: number; readonly to: number }[]
+}
+
+export interface FileDiff {
+  /** Runs of lines with a few unchanged ones around; what is between them is left out. */
+  readonly hunks: readonly { readonly lines: readonly DiffLine[]; readonly skippedBefore: number }[]
+  readonly added: number
+  readonly removed: number
+  readonly kind: 'new' | 'deleted' | 'changed'
+}
+
+/** `oldText` null is a new file. Undefined when the texts are too different to compare in reasonable time. */
+export function diffFile(oldText: string | null, newText: string): FileDiff | undefined {
+  if (oldText === null) return wholeFile(newText, '+', 'new')
+  if (newText === '' && oldText !== '') return wholeFile(oldText, '-', 'deleted')
+  const patch = structuredPatch('', '', oldText, newText, '', '', { context: 3, maxEditLength: 8000, timeout: 300 })
+  if (patch === undefined) return undefined
+  // Agents send whole files or just the words they replace. Files end with a line end; then the numbers are real ones.
+  const isWhole = oldText.endsWith('\n') && newText.endsWith('\n')
+  let before = 1
+  const hunks = patch.hunks.map(hunk => {
+    const skippedBefore = Math.max(0, hunk.oldStart - before)
+    before = hunk.oldStart + hunk.oldLines
+    return { lines: linesOf(hunk.lines, hunk.oldStart, hunk.newStart, isWhole), skippedBefore: isWhole ? skippedBefore : 0 }
+  })
+  const all = hunks.flatMap(hunk => hunk.lines)
+  return { hunks, added: count(all, '+'), removed: count(all, '-'), kind: 'changed' }
+}
+
+/** How many lines a change adds and removes, without the marks. */
+export function countChanges(oldText: string | null, newText: string): { added: number; removed: number } | undefined {
+  const cached = counts.get(newText)
+  if (cached !== undefined && cached.oldText === oldText) return cached
+  const diff = diffFile(oldText, newText)
+  if (diff === undefined) return undefined
+  const counted = { oldText, added: diff.added, removed: diff.removed }
+  if (counts.size >= 500) counts.clear()
+  counts.set(newText, counted)
+  return counted
+}
+
+const counts = new Map<string, { oldText: string | null; added: number; removed: number }>()
+
+function wholeFile(text: string, sign: '+' | '-', kind: 'new' | 'deleted'): FileDiff {
+  const lines = splitLines(text).map((line, index): DiffLine => ({ sign, number: index + 1, text: line, marks: [] }))
+  return {
+    hunks: lines.length === 0 ? [] : [{ lines, skippedBefore: 0 }],
+    added: sign === '+' ? lines.length : 0,
+    removed: sign === '-' ? lines.length : 0,
+    kind
+  }
+}
+
+function splitLines(text: string): string[] {
+  const lines = text.split('\n')
+  if (lines.at(-1) === '') lines.pop()
+  return lines
+}
+
+function linesOf(raw: readonly string[], oldStart: number, newStart: number, isWhole: boolean): DiffLine[] {
+  let oldNumber = oldStart
+  let newNumber = newStart
+  const lines = raw.flatMap((line): DiffLine[] => {
+    const sign = line[0]
+    if (sign !== ' ' && sign !== '+' && sign !== '-') return []
+    const number = sign === '-' ? oldNumber : newNumber
+    if (sign !== '+') oldNumber++
+    if (sign !== '-') newNumber++
+    return [{ sign, number: isWhole ? number : undefined, text: line.slice(1), marks: [] }]
+  })
+  return withMarks(lines)
+}
+
+// A run of removed lines followed by a run of added ones: those that stand at the same place are compared word by word.
+function withMarks(lines: readonly DiffLine[]): DiffLine[] {
+  const out = [...lines]
+  for (let i = 0; i < out.length; i++) {
+    if (out[i]?.sign !== '-') continue
+    let firstAdded = i
+    while (out[firstAdded]?.sign === '-') firstAdded++
+    let end = firstAdded
+    while (out[end]?.sign === '+') end++
+    for (let k = 0; k < Math.min(firstAdded - i, end - firstAdded); k++) {
+      const removed = out[i + k]
+      const added = out[firstAdded + k]
+      if (removed === undefined || added === undefined) continue
+      const marked = markWords(removed, added)
+      out[i + k] = marked.removed
+      out[firstAdded + k] = marked.added
+    }
+    i = Math.max(i, end - 1)
+  }
+  return out
+}
+
+const longestMarked = 400
+
+function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; added: DiffLine } {
+  if (removed.text.length > longestMarked || added.text.length > longestMarked) return { removed, added }
+  const removedMarks: { from: number; to: number }[] = []
+  const addedMarks: { from: number; to: number }[] = []
+  let inOld = 0
+  let inNew = 0
+  let same = 0
+  for (const part of diffWordsWithSpace(removed.text, added.text)) {
+    const { length } = part.value
+    if (part.removed === true) removedMarks.push({ from: inOld, to: inOld + length })
+    else if (part.added === true) addedMarks.push({ from: inNew, to: inNew + length })
+    else same += part.value.trim().length
+    if (part.added !== true) inOld += length
+    if (part.removed !== true) inNew += length
+  }
+  // Marks help where most of the line stayed; where little did, they are noise.
+  const shorter = Math.min(removed.text.trim().length, added.text.trim().length)
+  if (same < shorter * 0.4) return { removed, added }
+  return { removed: { ...removed, marks: joined(removedMarks, removed.text) }, added: { ...added, marks: joined(addedMarks, added.text) } }
+}
+
+// Marks with nothing but a space between them are one.
+function joined(marks: readonly { from: number; to: number }[], text: string): { from: number; to: number }[] {
+  const out: { from: number; to: number }[] = []
+  for (const mark of marks) {
+    const last = out.at(-1)
+    if (last !== undefined && text.slice(last.to, mark.from).trim() === '') out[out.length - 1] = { from: last.from, to: mark.to }
+    else out.push(mark)
+  }
+  return out
+}
+
+function count(lines: readonly DiffLine[], sign: '+' | '-'): number {
+  return lines.filter(line => line.sign === sign).length
+}

@@ -1,0 +1,44 @@
+import { useMemo, useState } from 'preact/hooks'
+import { session as words } from '../words/session.ts'
+import { readAnsi } from './ansi.ts'
+import { CopyButton } from './copy-button.tsx'
+
+/** What a command printed: its last lines, all of it on demand. */
+export function Output({ text }: { text: string }) {
+  const lines = useMemo(() => readAnsi(text.trimEnd()), [text])
+  const [isWhole, setWhole] = useState(false)
+  const shown = isWhole ? lines.slice(-mostLines) : lines.slice(-tailLines)
+  return (
+    <div class="outbox-w">
+      <pre class="out" aria-label={words.lastLines(shown.length)}>
+        <code>
+          {shown.map((spans, index) => (
+            <span key={lines.length - shown.length + index}>
+              {spans.map((span, at) =>
+                span.look === '' ? (
+                  span.text
+                ) : (
+                  <i key={at} class={span.look}>
+                    {span.text}
+                  </i>
+                )
+              )}
+              {'\n'}
+            </span>
+          ))}
+        </code>
+      </pre>
+      <p class="out-f">
+        {lines.length > tailLines && (
+          <button class="txt" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+            {isWhole ? words.showLess : words.showAllLines(lines.length)}
+          </button>
+        )}
+        <CopyButton text={text} what={words.output} />
+      </p>
+    </div>
+  )
+}
+
+const tailLines = 12
+const mostLines = 2000

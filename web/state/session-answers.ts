@@ -1,0 +1,104 @@
+import type { CallFailure } from '../../lib/client/index.ts'
+import type { ParamsOfCall } from '../../lib/protocol/sealed/calls.ts'
+import type { PermissionChoice } from '../../lib/protocol/sealed/session.ts'
+import type { Answered, OpenRequest } from './session-decisions.ts'
+
+/** What a person decided on this device. `choice` is one of the agent's own, if it offered any. */
+export interface Verdict {
+  readonly kind: 'once' | 'session' | 'deny' | 'stop'
+  readonly choice?: PermissionChoice | undefined
+  readonly reason?: string | undefined
+}
+
+/** A verdict on its way. `delivered`: the machine has taken it; that it was applied is known from the agent state alone. */
+export interface MyAnswer {
+  readonly request: OpenRequest
+  readonly verdict: Verdict
+  readonly at: number
+  readonly state: { readonly type: 'sending' | 'delivered' } | { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+}
+
+/** Where an answer of this device stands now. */
+export type Life =
+  | { readonly type: 'sending' | 'delivered' }
+  | { readonly type: 'applied'; readonly answered: Answered }
+  /** Somebody else was first. */
+  | { readonly type: 'elsewhere'; readonly answered: Answered }
+  /** The question ended without anybody's answer. */
+  | { readonly type: 'ended' }
+  /** The question is still open, and may be answered again. */
+  | { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+
+export function lifeOf(answer: MyAnswer, answered: Answered | undefined, isOpen: boolean, me: string | undefined): Life {
+  if (answered !== undefined) {
+    if (answered.outcome === 'ended') return { type: 'ended' }
+    const isMine = answered.by === undefined ? sameVerdict(answer.verdict, answered) : answered.by === me
+    return isMine ? { type: 'applied', answered } : { type: 'elsewhere', answered }
+  }
+  if (answer.state.type === 'failed') return isOpen ? answer.state : { type: 'ended' }
+  return { type: answer.state.type }
+}
+
+// Existing wrappers do not say who answered.
+function sameVerdict({ kind }: Verdict, { outcome }: Answered): boolean {
+  switch (outcome) {
+    case 'allowed-once':
+      return kind === 'once'
+    case 'allowed-session':
+      return kind === 'session'
+    case 'denied':
+    case 'stopped':
+      return kind === 'deny' || kind === 'stop'
+    case 'ended':
+      return false
+  }
+}
+
+/** A verdict in the words of the wire: our wrapper reads `choice` and `shown`, existing ones the rest. */
+export function answerParams(request: OpenRequest, verdict: Verdict, me: string | undefined): ParamsOfCall<'permission'> {
+  const isYes = verdict.kind === 'once' || verdict.kind === 'session'
+  const decision =
+    verdict.kind === 'once'
+      ? 'approved'
+      : verdict.kind === 'session'
+        ? 'approved_for_session'
+        : verdict.kind === 'stop'
+          ? 'abort'
+          : 'denied'
+  const { choice, reason } = verdict
+  return {
+    id: request.id,
+    approved: isYes,
+    decision,
+    ...(reason !== undefined && reason !== '' && { reason }),
+    ...(choice !== undefined && { choice: choice.id }),
+    ...(request.shown !== undefined && { shown: request.shown }),
+    ...(me !== undefined && { answeredBy: me })
+  }
+}
+
+/** The verdicts that can be given with what the agent offers. Existing wrappers offer nothing and take all four. */
+export function verdictsOf(choices: readonly PermissionChoice[] | undefined): {
+  once: Verdict | undefined
+  session: Verdict | undefined
+  deny: Verdict
+} {
+  if (choices === undefined || choices.length === 0) return { once: { kind: 'once' }, session: { kind: 'session' }, deny: { kind: 'deny' } }
+  const of = (kind: PermissionChoice['kind']) => choices.find(choice => choice.kind === kind)
+  const once = of('allow_once')
+  const always = of('allow_always')
+  return {
+    once: once && { kind: 'once', choice: once },
+    session: always && { kind: 'session', choice: always },
+    // Without a way to say no there is still the way to stop.
+    deny: of('reject_once') || of('reject_always') ? { kind: 'deny', choice: of('reject_once') ?? of('reject_always') } : { kind: 'stop' }
+  }
+}
+
+/** True when the agent's own choices say more than yes, no and for how long: they are shown as they are. */
+export function isOwnQuestion(request: OpenRequest): boolean {
+  const { choices = [], kind, tool } = request
+  const kinds = choices.map(choice => choice.kind)
+  const hasTwins = kinds.some((each, index) => kinds.indexOf(each) !== index && each !== 'reject_once')
+  return choices.length > 0 && (kind === 'plan' || tool === 'ExitPlanMode' || hasTwins)
+}

@@ -1,0 +1,56 @@
+import type { Choice } from '../../lib/protocol/sealed/session.ts'
+import { agentOf, folderOf, hostOf, titleOf } from './sessions.ts'
+import type { MachineView, SessionView } from './store.ts'
+
+/** What the session screen says about a session besides its messages. */
+export interface SessionFacts {
+  readonly id: string
+  readonly seq: number
+  readonly title: string | undefined
+  /** "Claude Code", and "Claude" where it is spoken of as somebody. */
+  readonly agent: string
+  readonly agentShort: string
+  /** The machine as a person calls it. */
+  readonly host: string
+  readonly folder: string
+  readonly path: string | undefined
+  readonly branch: string | undefined
+  readonly version: string | undefined
+  readonly process: number | undefined
+  /** `here`: its wrapper is connected. `away`: it should be, and is not. `ended`: nothing runs any more. */
+  readonly presence: 'here' | 'away' | 'ended'
+  /** When its wrapper was last heard of, in ms since 1970. */
+  readonly activeAt: number
+  readonly isThinking: boolean
+  readonly modes: readonly Choice[]
+  readonly mode: string | undefined
+  /** The terminal has the keyboard. */
+  readonly isInTerminal: boolean
+  /** False: the keys on this device do not open it. */
+  readonly isReadable: boolean
+}
+
+export function factsOf(session: SessionView, machine: MachineView | undefined): SessionFacts {
+  const { metadata, agentState } = session
+  const agent = agentOf(session) ?? 'The agent'
+  return {
+    id: session.id,
+    seq: session.seq,
+    title: titleOf(session),
+    agent,
+    agentShort: agent === 'Claude Code' ? 'Claude' : agent,
+    host: hostOf(session, machine) ?? 'the machine',
+    folder: metadata ? folderOf(metadata.path) : '',
+    path: metadata?.path,
+    branch: metadata?.gitBranch ?? undefined,
+    version: metadata?.version,
+    process: metadata?.hostPid,
+    presence: session.isActive ? 'here' : metadata?.lifecycleState === 'running' ? 'away' : 'ended',
+    activeAt: session.activeAt,
+    isThinking: session.isThinking,
+    modes: metadata?.operatingModes ?? [],
+    mode: metadata?.currentOperatingModeCode ?? undefined,
+    isInTerminal: agentState?.controlledByUser === true,
+    isReadable: metadata !== undefined
+  }
+}
