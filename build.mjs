@@ -33,13 +33,6 @@ const at = (...parts) => join(root, ...parts)
 const require = createRequire(import.meta.url)
 const isWindows = process.platform === 'win32'
 
-const steps = { start, test, check, build, bench, format, docs, web: bundleApp, library, binary }
-const [name, ...rest] = process.argv.slice(2)
-
-if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()
-else if (Object.hasOwn(steps, name)) await steps[name](...rest)
-else fail(`Which step? One of ${Object.keys(steps).join(', ')}.`)
-
 /** Runs in this process, so that a signal has one process less to travel through. */
 async function start(...args) {
   if (isAppStale()) await bundleApp()
@@ -107,12 +100,23 @@ const forBrowsers = {
   metafile: true
 }
 
-/** The app: scripts and styles under names that change with their content, then the page and the service worker that know these names. */
 async function bundleApp() {
-  const { build, stop } = await import('esbuild')
-  const began = performance.now()
   mkdirSync(at('build'), { recursive: true })
   const out = mkdtempSync(at('build/web-'))
+  try {
+    await bundleAppInto(out)
+  } catch (error) {
+    rmSync(out, { recursive: true })
+    if (!error.errors) throw error
+    // esbuild has said what is wrong and where.
+    fail('The app could not be bundled.')
+  }
+}
+
+/** The app: scripts and styles under names that change with their content, then the page and the service worker that know these names. */
+async function bundleAppInto(out) {
+  const { build, stop } = await import('esbuild')
+  const began = performance.now()
   const { metafile } = await build({
     ...forBrowsers,
     entryPoints: { main: 'web/main.tsx', style: 'web/style/index.css' },
@@ -339,3 +343,10 @@ function fail(sentence) {
   console.error(sentence)
   process.exit(1)
 }
+
+const steps = { start, test, check, build, bench, format, docs, web: bundleApp, library, binary }
+const [name, ...rest] = process.argv.slice(2)
+
+if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()
+else if (Object.hasOwn(steps, name)) await steps[name](...rest)
+else fail(`Which step? One of ${Object.keys(steps).join(', ')}.`)
