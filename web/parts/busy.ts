@@ -1,0 +1,21 @@
+import { useRef, useState } from 'preact/hooks'
+
+/** One thing at a time: while `run` is under way `isBusy` is true and further runs are ignored. Nothing is set once the screen is gone. */
+export function useBusy(): { isBusy: boolean; run(work: () => Promise<void>): Promise<void> } {
+  const [isBusy, setBusy] = useState(false)
+  const isRunning = useRef(false)
+  return {
+    isBusy,
+    async run(work) {
+      if (isRunning.current) return
+      isRunning.current = true
+      setBusy(true)
+      try {
+        await work()
+      } finally {
+        isRunning.current = false
+        setBusy(false)
+      }
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+/** A labelled line to write in. `isCode` is for keys and codes: fixed width, and the keyboard does not "correct" them. */
+export function Field(props: {
+  label: string
+  hint?: string
+  error?: string | undefined
+  value: string
+  onInput(value: string): void
+  isCode?: boolean
+  hasFocus?: boolean
+  maxLength?: number
+}) {
+  const id = useId()
+  const input = useRef<HTMLInputElement>(null)
+  useEffect(() => {
+    if (props.hasFocus) input.current?.focus()
+  }, [props.hasFocus])
+  return (
+    <div class="fld">
+      <label for={id}>{props.label}</label>
+      <input
+        id={id}
+        ref={input}
+        class={props.isCode ? 'mono' : ''}
+        type="text"
+        value={props.value}
+        onInput={event => props.onInput(event.currentTarget.value)}
+        maxLength={props.maxLength}
+        autocomplete="off"
+        autocapitalize={props.isCode ? 'none' : 'sentences'}
+        spellcheck={false}
+        aria-invalid={props.error !== undefined}
+        aria-describedby={`${id}-note`}
+      />
+      <small id={`${id}-note`} class={props.error ? 'bad' : ''} aria-live="polite">
+        {props.error ?? props.hint}
+      </small>
+    </div>
+  )
+}

@@ -1,0 +1,92 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { confirming } from '../state/preferences.ts'
+
+const holdMs = 900
+const armMs = 600
+const inertMs = 400
+
+/**
+ * A button that no stray tap presses. By default it is held for 900 ms and the fill shows how long still; whoever prefers it, or uses a
+ * screen reader, gets two taps: the second one is named `confirmLabel` and works after 600 ms. Inert for 400 ms after it appears.
+ */
+export function HoldButton(props: {
+  label: string
+  confirmLabel: string
+  onConfirm(): void
+  busy?: string | false
+  isDanger?: boolean
+  describedBy?: string
+}) {
+  const [phase, setPhase] = useState<'still' | 'holding' | 'arming' | 'armed'>('still')
+  const [isTapped, setTapped] = useState(false)
+  const appearedAt = useRef(performance.now())
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const byTaps = confirming.value === 'taps' || isTapped
+
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  const isInert = () => Boolean(props.busy) || performance.now() - appearedAt.current < inertMs
+  const later = (ms: number, then: () => void) => {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(then, ms)
+  }
+  const confirm = () => {
+    clearTimeout(timer.current)
+    setPhase('still')
+    navigator.vibrate?.(20)
+    props.onConfirm()
+  }
+  const press = () => {
+    if (byTaps || isInert() || phase === 'holding') return
+    setPhase('holding')
+    navigator.vibrate?.(10)
+    later(holdMs, confirm)
+  }
+  const release = () => {
+    if (phase !== 'holding') return
+    clearTimeout(timer.current)
+    setPhase('still')
+  }
+  const tap = (event: MouseEvent) => {
+    if (isInert()) return
+    // A click that no pointer and no key made comes from a screen reader or a switch, which cannot hold.
+    if (!byTaps && event.detail === 0 && !isKeyDown.current) setTapped(true)
+    else if (!byTaps) return
+    if (phase === 'armed') return confirm()
+    setPhase('arming')
+    later(armMs, () => setPhase('armed'))
+  }
+  const isKeyDown = useRef(false)
+
+  return (
+    <button
+      type="button"
+      class={`btn lg wide hold ${props.isDanger ? 'danger' : 'primary'} ${byTaps ? 'taps' : ''} ${phase === 'holding' ? 'holding' : ''} ${props.busy ? 'busy' : ''}`}
+      aria-describedby={props.describedBy}
+      aria-disabled={props.busy || phase === 'arming' ? true : undefined}
+      onPointerDown={event => event.button === 0 && press()}
+      onPointerUp={release}
+      onPointerLeave={release}
+      onPointerCancel={release}
+      onContextMenu={event => event.preventDefault()}
+      onBlur={() => {
+        isKeyDown.current = false
+        release()
+      }}
+      onKeyDown={event => {
+        if (event.key !== 'Enter' && event.key !== ' ') return
+        isKeyDown.current = true
+        if (!byTaps) event.preventDefault()
+        if (!event.repeat) press()
+      }}
+      onKeyUp={() => {
+        isKeyDown.current = false
+        release()
+      }}
+      onClick={tap}
+    >
+      <span class="hold-fill" />
+      <span class="hold-label">{props.busy || (phase === 'arming' || phase === 'armed' ? props.confirmLabel : props.label)}</span>
+    </button>
+  )
+}

@@ -1,0 +1,85 @@
+import type { ComponentChildren } from 'preact'
+import { Glyph } from '../icons/glyph.tsx'
+import { Icon, type IconName } from '../icons/icon.tsx'
+import { home } from '../state/home.ts'
+import { agentOf, folderOf, hostOf, isUnread, lastMovedAt, type SessionState, stateOfSession, titleOf } from '../state/sessions.ts'
+import type { SessionView } from '../state/store.ts'
+import { words } from '../words/index.ts'
+import { ago, clockTime, fullTime } from '../words/time.ts'
+
+/** A session as one link: its state, what it is about, what it does now, where. `isStale` shows clock times instead of ages. */
+export function SessionRow({
+  session,
+  isCurrent,
+  isStale,
+  at
+}: {
+  session: SessionView
+  isCurrent: boolean
+  isStale: boolean
+  at: number
+}) {
+  const known = stateOfSession(session, home.value)
+  const state = isStale && known === 'working' ? 'quiet' : known
+  const moved = lastMovedAt(session)
+  return (
+    <a
+      class={`row ${isUnread(session, home.value) ? 'unread' : ''}`}
+      href={`/s/${encodeURIComponent(session.id)}`}
+      aria-current={isCurrent ? 'page' : undefined}
+    >
+      <Glyph state={state} />
+      <span class="vh">{words.state[state]}. </span>
+      <span class="row-b">
+        <span class="row-t" dir="auto">
+          {session.metadata ? (titleOf(session) ?? words.session.untitled) : words.session.sealed}
+        </span>
+        <span class="row-a" dir="auto">
+          {liveLine(session, state)}
+        </span>
+        <span class="row-m">{whereOf(session)}</span>
+      </span>
+      <span class="row-e">
+        <time dateTime={new Date(moved).toISOString()} title={fullTime(moved)}>
+          {isStale ? clockTime(moved, at) : ago(moved, at)}
+        </time>
+      </span>
+    </a>
+  )
+}
+
+/** Folder, agent and machine of a session, for the small print. */
+export function whereOf(session: SessionView): string {
+  const { metadata } = session
+  if (!metadata) return words.session.sealedText
+  const machine = metadata.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
+  return [folderOf(metadata.path), agentOf(session), hostOf(session, machine)].filter(part => part !== undefined).join(' · ')
+}
+
+/** A line of settings or facts that leads somewhere. */
+export function LinkRow(props: { href: string; icon: IconName; title: string; text?: string | undefined; children?: ComponentChildren }) {
+  return (
+    <a class="irow" href={props.href}>
+      <Icon name={props.icon} />
+      <span>
+        <b>{props.title}</b>
+        {props.text && <small>{props.text}</small>}
+      </span>
+      {props.children}
+      <Icon name="chevron-right" class="chev" />
+    </a>
+  )
+}
+
+function liveLine(session: SessionView, state: SessionState): string {
+  if (!session.metadata) return ''
+  const last = session.last?.text
+  if (state === 'away') {
+    const { machineId } = session.metadata
+    return words.session.waitsFor(
+      hostOf(session, machineId === undefined ? undefined : home.value.machines.get(machineId)) ?? words.machines.away
+    )
+  }
+  if (state === 'working') return last ?? words.session.working
+  return last ?? (session.isActive ? words.session.starting : words.session.ended)
+}

@@ -1,0 +1,86 @@
+import { useEffect, useState } from 'preact/hooks'
+import { account, live } from '../state/account.ts'
+import { type Connection, lastingConnection } from '../state/connection.ts'
+import { home } from '../state/home.ts'
+import { isNewerReady, reloadIntoNewer } from '../state/updates.ts'
+import { words } from '../words/index.ts'
+import { clockTime, date } from '../words/time.ts'
+import { Banner } from './banner.tsx'
+
+/** One strip above everything: what is true of the link, and only when it lasts. */
+export function Strip() {
+  const here = account.value
+  if (here.type === 'unlinked') {
+    return (
+      <Banner
+        icon="unlink"
+        isAway
+        title={words.connection.unlinked(date(here.at))}
+        text={here.hasKey ? words.connection.unlinkedKeyText : words.connection.unlinkedText}
+      />
+    )
+  }
+  if (here.type !== 'here') return null
+  return <LinkStrip link={lastingConnection.value} />
+}
+
+function LinkStrip({ link }: { link: Connection }) {
+  switch (link.type) {
+    case 'catching-up':
+      return <Banner icon="refresh-cw" spins title={words.connection.catchingUp} text={words.connection.catchingUpText} />
+    case 'offline':
+      return <Banner icon="wifi-off" isAway title={words.connection.offline} text={offlineText()} />
+    case 'silent':
+      return <SilentStrip nextTryAt={link.nextTryAt} />
+    case 'live':
+    case 'starting':
+      return isNewerReady.value ? <NewerStrip /> : null
+  }
+}
+
+function NewerStrip() {
+  return (
+    <Banner icon="download" title={words.connection.newer} text={words.connection.newerText}>
+      <button class="txt" type="button" onClick={reloadIntoNewer}>
+        {words.connection.reload}
+      </button>
+    </Banner>
+  )
+}
+
+function SilentStrip({ nextTryAt }: { nextTryAt: number | undefined }) {
+  const seconds = useSecondsUntil(nextTryAt)
+  return (
+    <Banner
+      icon="server-off"
+      isAway
+      title={words.connection.silent}
+      text={seconds === undefined ? words.connection.silentNow : words.connection.silentNext(seconds)}
+    >
+      <button class="txt" type="button" onClick={() => live.value?.socket.reconnectNow()}>
+        {words.connection.tryNow}
+      </button>
+    </Banner>
+  )
+}
+
+function offlineText(): string {
+  const { asOf } = home.value
+  const stood = asOf === undefined ? words.connection.offlineNothing : words.connection.offlineText(clockTime(asOf, Date.now()))
+  const waiting = live.value?.outbox.pending.length ?? 0
+  return waiting === 0 ? stood : `${stood} ${words.connection.leaves(waiting)}`
+}
+
+function useSecondsUntil(at: number | undefined): number | undefined {
+  const [seconds, setSeconds] = useState<number>()
+  useEffect(() => {
+    const count = () => {
+      const left = at === undefined ? 0 : Math.ceil((at - Date.now()) / 1000)
+      setSeconds(left > 0 ? left : undefined)
+    }
+    count()
+    const counting = setInterval(count, 1000)
+    return () => clearInterval(counting)
+  }, [at])
+  return seconds
+}

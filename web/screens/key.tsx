@@ -1,0 +1,140 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { FlowBar } from '../parts/bar.tsx'
+import { Button } from '../parts/button.tsx'
+import { copySecret } from '../parts/copy.ts'
+import { Field } from '../parts/field.tsx'
+import { KeyGroups, useIsShown, useKeyText } from '../parts/key-groups.tsx'
+import { go, route } from '../router.ts'
+import { noteKeyChecked, remindOfKeyTomorrow } from '../state/account.ts'
+import { groupsOf, isSameGroup, pickGroups } from '../state/key-text.ts'
+import { words } from '../words/index.ts'
+
+/** The one time the key is put before everything else: write it down, or say that you will. */
+export function KeyScreen() {
+  const key = useKeyText()
+  const isShown = useIsShown()
+  const later = async () => {
+    await remindOfKeyTomorrow()
+    go({ name: 'home' }, 'replace')
+  }
+  return (
+    <div class="screen flow">
+      <FlowBar back={{ name: 'home' }} note={words.create.step(2, 3)} />
+      <div class="scroll">
+        <div class="col narrow">
+          <h1 tabIndex={-1}>{words.key.title}</h1>
+          <p class="lead">{words.key.lead}</p>
+          <KeyGroups value={key} isShown={isShown} />
+          <div class="acts three">
+            <Button look="quiet" icon="download" onClick={() => key && saveFile(key)}>
+              {words.key.save}
+            </Button>
+            <Button look="quiet" icon="printer" onClick={() => print()}>
+              {words.key.print}
+            </Button>
+            <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
+              {words.key.copy}
+            </Button>
+          </div>
+          <p class="note">
+            <Icon name="eye-off" />
+            {words.key.hidden}
+          </p>
+        </div>
+      </div>
+      <footer class="foot">
+        <Button look="primary" isLarge isWide onClick={() => go({ name: 'start-check' })}>
+          {words.key.check}
+        </Button>
+        <Button look="text" isWide onClick={() => void later()}>
+          {words.key.later}
+        </Button>
+      </footer>
+    </div>
+  )
+}
+
+/** Three groups, picked anew each time: whoever has the key on paper has them at once. */
+export function CheckScreen() {
+  const key = useKeyText()
+  const [asked] = useState(() => pickGroups(Math.random))
+  const [typed, setTyped] = useState<Record<number, string>>({})
+  const [wrong, setWrong] = useState<number>()
+  const [isRight, setRight] = useState(false)
+
+  const check = async (event: Event) => {
+    event.preventDefault()
+    if (key === undefined) return
+    const groups = groupsOf(key)
+    const firstWrong = asked.find(group => !isSameGroup(typed[group] ?? '', groups[group] ?? ''))
+    setWrong(firstWrong)
+    if (firstWrong !== undefined) return
+    await noteKeyChecked()
+    setRight(true)
+  }
+  if (isRight) return <Checked />
+  return (
+    <form class="screen flow" onSubmit={event => void check(event)}>
+      <FlowBar back={{ name: 'start-key' }} note={words.create.step(3, 3)} />
+      <div class="scroll">
+        <div class="col narrow">
+          <h1 tabIndex={-1}>{words.check.title}</h1>
+          <p class="lead">{words.check.lead}</p>
+          {asked.map((group, index) => (
+            <Field
+              key={group}
+              label={words.check.group(group + 1)}
+              value={typed[group] ?? ''}
+              onInput={value => setTyped({ ...typed, [group]: value.toUpperCase() })}
+              error={wrong === group ? words.check.wrong(group + 1) : undefined}
+              isCode
+              hasFocus={index === 0}
+              maxLength={12}
+            />
+          ))}
+        </div>
+      </div>
+      <footer class="foot">
+        <Button look="primary" type="submit" isLarge isWide>
+          {words.check.submit}
+        </Button>
+        <Button look="text" isWide onClick={() => go({ name: 'start-key' }, 'replace')}>
+          {words.check.again}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+function Checked() {
+  useEffect(() => document.querySelector('h1')?.focus(), [route.value])
+  return (
+    <div class="screen flow">
+      <FlowBar back={{ name: 'home' }} />
+      <div class="scroll">
+        <div class="col narrow centred">
+          <span class="gl gl-done big">
+            <Icon name="check" />
+          </span>
+          <h1 tabIndex={-1}>{words.check.done}</h1>
+          <p class="lead">{words.check.doneText}</p>
+        </div>
+      </div>
+      <footer class="foot">
+        <Button look="primary" isLarge isWide onClick={() => go({ name: 'home' }, 'replace')}>
+          {words.check.goOn}
+        </Button>
+      </footer>
+    </div>
+  )
+}
+
+function saveFile(key: string): void {
+  const url = URL.createObjectURL(new Blob([words.key.fileText(key, location.origin)], { type: 'text/plain' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = words.key.fileName
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}

@@ -1,0 +1,129 @@
+import { Bar } from '../parts/bar.tsx'
+import { ButtonLink } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { SessionRow } from '../parts/row.tsx'
+import { now } from '../state/clock.ts'
+import { isStale } from '../state/connection.ts'
+import { home } from '../state/home.ts'
+import { sessionsOn, systemName } from '../state/machines.ts'
+import type { MachineView, SessionView } from '../state/store.ts'
+import { words } from '../words/index.ts'
+import { ago, date, fullTime } from '../words/time.ts'
+
+/** What is known of one computer, and what runs there. */
+export function MachineScreen({ id }: { id: string }) {
+  const machine = home.value.machines.get(id)
+  if (!machine) return <Gone />
+  const { metadata, isActive, activeAt } = machine
+  const sessions = sessionsOn(machine, home.value)
+  return (
+    <div class="screen">
+      <Bar
+        title={metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed}
+        sub={
+          <>
+            <i class={`dot ${isActive ? 'on' : ''}`} />
+            {isActive ? words.machines.online : words.machines.sinceAway(ago(activeAt, now.value))}
+          </>
+        }
+        back={{ name: 'machines' }}
+        keepBack
+      />
+      <div class="scroll">
+        <div class="col form">
+          {!isActive && <WhatToDo />}
+          <Running sessions={sessions.filter(session => session.isActive)} />
+          <Earlier sessions={sessions.filter(session => !session.isActive)} />
+          <Facts machine={machine} />
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function Running({ sessions }: { sessions: readonly SessionView[] }) {
+  return (
+    <section class="grp">
+      <h2>{words.machine.running}</h2>
+      {sessions.length === 0 ? <p class="lead">{words.machine.none}</p> : <SessionCard sessions={sessions} />}
+    </section>
+  )
+}
+
+function Earlier({ sessions }: { sessions: readonly SessionView[] }) {
+  if (sessions.length === 0) return null
+  return (
+    <section class="grp">
+      <h2>{words.machine.earlier}</h2>
+      <SessionCard sessions={sessions.slice(0, 10)} />
+    </section>
+  )
+}
+
+function SessionCard({ sessions }: { sessions: readonly SessionView[] }) {
+  return (
+    <ul class="card tight inset">
+      {sessions.map(session => (
+        <li key={session.id}>
+          <SessionRow session={session} isCurrent={false} isStale={isStale.value} at={now.value} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Facts({ machine: { metadata, createdAt, activeAt } }: { machine: MachineView }) {
+  return (
+    <section class="grp">
+      <h2>{words.machine.facts}</h2>
+      <dl class="facts">
+        {metadata && <Fact name={words.machine.system} value={systemName(metadata.platform)} />}
+        {metadata && <Fact name={words.machine.helper} value={metadata.happyCliVersion} />}
+        {metadata && <Fact name={words.machine.home} value={metadata.homeDir} isCode />}
+        <Fact name={words.machine.linked} value={date(createdAt)} />
+        <Fact name={words.machine.seen} value={fullTime(activeAt)} />
+      </dl>
+      <p class="hint">{words.machine.unlinkHint}</p>
+    </section>
+  )
+}
+
+function Fact({ name, value, isCode }: { name: string; value: string; isCode?: boolean }) {
+  return (
+    <div>
+      <dt>{name}</dt>
+      <dd>{isCode ? <code>{value}</code> : value}</dd>
+    </div>
+  )
+}
+
+function WhatToDo() {
+  const [before, command, after] = words.machine.awayText
+  return (
+    <section class="card">
+      <h2 class="card-h">{words.machine.awayTitle}</h2>
+      <p class="lead">
+        {before}
+        <code>{command}</code>
+        {after}
+      </p>
+    </section>
+  )
+}
+
+function Gone() {
+  return (
+    <div class="screen">
+      <Bar title={words.machines.title} back={{ name: 'machines' }} keepBack />
+      <div class="scroll">
+        <div class="col">
+          <Empty title={words.machine.gone} text={words.machines.emptyText}>
+            <ButtonLink look="quiet" href="/machines">
+              {words.machines.title}
+            </ButtonLink>
+          </Empty>
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,64 @@
+import { Icon } from '../icons/icon.tsx'
+import { Bar } from '../parts/bar.tsx'
+import { ButtonLink } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { LinkRow } from '../parts/row.tsx'
+import { now } from '../state/clock.ts'
+import { home } from '../state/home.ts'
+import { sessionsOn } from '../state/machines.ts'
+import type { MachineView } from '../state/store.ts'
+import { words } from '../words/index.ts'
+import { ago } from '../words/time.ts'
+
+export function MachinesScreen() {
+  const machines = [...home.value.machines.values()].sort((a, b) => Number(b.isActive) - Number(a.isActive) || b.activeAt - a.activeAt)
+  return (
+    <div class="screen">
+      <Bar title={words.machines.title}>
+        <a class="ib" href="/scan" aria-label={words.machines.add}>
+          <Icon name="plus" />
+        </a>
+      </Bar>
+      <div class="scroll">
+        <div class="col form">
+          {machines.length === 0 ? (
+            <Empty title={words.machines.empty} text={words.machines.emptyText}>
+              <ButtonLink look="primary" href="/scan" icon="scan-line">
+                {words.home.scan}
+              </ButtonLink>
+            </Empty>
+          ) : (
+            <>
+              <div class="card tight">
+                {machines.map(machine => (
+                  <MachineRow key={machine.id} machine={machine} />
+                ))}
+              </div>
+              <ButtonLink look="quiet" href="/scan" icon="scan-line" isWide>
+                {words.machines.add}
+              </ButtonLink>
+            </>
+          )}
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function MachineRow({ machine }: { machine: MachineView }) {
+  const { metadata, id, isActive, activeAt } = machine
+  const state = isActive
+    ? words.machines.agents(sessionsOn(machine, home.value).filter(session => session.isActive).length)
+    : words.machines.sinceAway(ago(activeAt, now.value))
+  return (
+    <LinkRow
+      href={`/machines/${encodeURIComponent(id)}`}
+      icon={isActive ? 'monitor' : 'moon'}
+      title={metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed}
+      text={state}
+    >
+      <i class={`dot ${isActive ? 'on' : ''}`} />
+      <span class="vh">{isActive ? words.machines.online : words.machines.away}</span>
+    </LinkRow>
+  )
+}

@@ -1,0 +1,123 @@
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { Problem } from '../parts/banner.tsx'
+import { FlowBar } from '../parts/bar.tsx'
+import { useBusy } from '../parts/busy.ts'
+import { Button } from '../parts/button.tsx'
+import { go } from '../router.ts'
+import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/account.ts'
+import { base64Of } from '../state/base64.ts'
+import { caretAfterGrouping, countLetters, groupTyped, keyLetters } from '../state/key-text.ts'
+import { words } from '../words/index.ts'
+
+type Client = typeof import('../../lib/client/index.ts')
+
+/** An account that is there already, by what its owner wrote down. */
+export function RestoreScreen() {
+  const client = useClient()
+  const [text, setText] = useState('')
+  const [problem, setProblem] = useState<SignInProblem>()
+  const { isBusy, run } = useBusy()
+  const reading = client?.readBackupKey(text)
+
+  const submit = (event: Event) => {
+    event.preventDefault()
+    if (!reading?.ok) return
+    void run(async () => {
+      setProblem(undefined)
+      const refused = await restoreAccount({ secret: base64Of(reading.secret), deviceName: guessDeviceName() })
+      if (refused) setProblem(refused)
+      else go({ name: 'home' }, 'replace')
+    })
+  }
+  return (
+    <form class="screen flow" onSubmit={submit}>
+      <FlowBar back={{ name: 'welcome' }} />
+      <div class="scroll">
+        <div class="col narrow">
+          <h1 tabIndex={-1}>{words.restore.title}</h1>
+          <p class="lead">{words.restore.lead}</p>
+          <KeyField text={text} onText={setText} reading={reading} />
+          {problem && <ProblemOf problem={problem} />}
+        </div>
+      </div>
+      <footer class="foot">
+        <Button look="primary" type="submit" isLarge isWide isOff={!reading?.ok} busy={isBusy && words.restore.busy}>
+          {words.restore.submit}
+        </Button>
+      </footer>
+    </form>
+  )
+}
+
+type Reading = ReturnType<Client['readBackupKey']>
+
+function KeyField({ text, onText, reading }: { text: string; onText(text: string): void; reading: Reading | undefined }) {
+  const id = useId()
+  const field = useRef<HTMLTextAreaElement>(null)
+  const caret = useRef<number | undefined>(undefined)
+  const note = noteOf(text, reading)
+
+  useLayoutEffect(() => {
+    if (caret.current !== undefined) field.current?.setSelectionRange(caret.current, caret.current)
+    caret.current = undefined
+  }, [text])
+  useEffect(() => field.current?.focus(), [])
+
+  return (
+    <div class="fld">
+      <label for={id}>{words.restore.field}</label>
+      <textarea
+        id={id}
+        ref={field}
+        class="mono key-field"
+        rows={4}
+        value={text}
+        onInput={event => {
+          const { value, selectionStart } = event.currentTarget
+          caret.current = caretAfterGrouping(value.slice(0, selectionStart))
+          onText(groupTyped(value))
+        }}
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        aria-invalid={note.isBad}
+        aria-describedby={`${id}-note`}
+      />
+      <small id={`${id}-note`} class={note.isBad ? 'bad' : ''} aria-live="polite">
+        {note.text}
+      </small>
+    </div>
+  )
+}
+
+// While somebody types, a key that is not whole yet is no mistake.
+function noteOf(text: string, reading: Reading | undefined): { text: string; isBad: boolean } {
+  const letters = countLetters(text)
+  if (!reading || letters === 0) return { text: '', isBad: false }
+  if (reading.ok) return { text: words.restore.complete, isBad: false }
+  if (reading.problem === 'impossible-letter') return { text: words.restore.impossible(reading.group), isBad: true }
+  if (letters < keyLetters) return { text: words.restore.tooShort(keyLetters - letters), isBad: false }
+  return { text: words.restore.tooLong(letters - keyLetters), isBad: true }
+}
+
+function ProblemOf({ problem }: { problem: SignInProblem }) {
+  switch (problem.type) {
+    case 'needs-setup-code':
+    case 'signup-closed':
+      return <Problem title={words.restore.unknown} />
+    case 'locked':
+      return <Problem title={words.create.locked} text={words.create.lockedText} />
+    case 'unreachable':
+      return <Problem title={words.create.unreachable} text={words.restore.nothingChanged} />
+    case 'other':
+      return <Problem title={words.create.other} text={problem.message} />
+  }
+}
+
+function useClient(): Client | undefined {
+  const [client, setClient] = useState<Client>()
+  useEffect(() => {
+    void import('../../lib/client/index.ts').then(loaded => setClient(loaded))
+  }, [])
+  return client
+}

@@ -1,0 +1,122 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Bar } from '../parts/bar.tsx'
+import { useBusy } from '../parts/busy.ts'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { LinkRow } from '../parts/row.tsx'
+import { Sheet } from '../parts/sheet.tsx'
+import type { SettingsPage } from '../routes.ts'
+import { account, shouldCheckKey, signOut } from '../state/account.ts'
+import { theme } from '../state/preferences.ts'
+import { words } from '../words/index.ts'
+import { date } from '../words/time.ts'
+import { DevicesPage } from './devices.tsx'
+import { AboutPage, AppearancePage, KeyPage } from './settings-pages.tsx'
+
+export function SettingsScreen({ page }: { page: SettingsPage | undefined }) {
+  switch (page) {
+    case undefined:
+      return <Index />
+    case 'devices':
+      return (
+        <Page title={words.devices.title}>
+          <DevicesPage />
+        </Page>
+      )
+    case 'appearance':
+      return (
+        <Page title={words.appearance.title}>
+          <AppearancePage />
+        </Page>
+      )
+    case 'account-key':
+      return (
+        <Page title={words.settings.key}>
+          <KeyPage />
+        </Page>
+      )
+    case 'about':
+      return (
+        <Page title={words.about.title}>
+          <AboutPage />
+        </Page>
+      )
+  }
+}
+
+function Index() {
+  const [isLeaving, setLeaving] = useState(false)
+  const here = account.value
+  const checkedAt = here.type === 'here' ? here.keyCheckedAt : undefined
+  return (
+    <div class="screen">
+      <Bar title={words.settings.title} />
+      <div class="scroll">
+        <div class="col form">
+          <section class="grp">
+            <h2>{words.settings.account}</h2>
+            <div class="card tight">
+              <LinkRow
+                href="/settings/account-key"
+                icon="key-round"
+                title={words.settings.key}
+                text={checkedAt === undefined ? words.settings.keyUnchecked : words.settings.keyChecked(date(checkedAt))}
+              >
+                {shouldCheckKey.value && <i class="needs-dot" />}
+              </LinkRow>
+              <LinkRow href="/settings/devices" icon="smartphone" title={words.settings.devices} text={words.settings.devicesValue} />
+            </div>
+          </section>
+          <section class="grp">
+            <h2>{words.settings.app}</h2>
+            <div class="card tight">
+              <LinkRow href="/settings/appearance" icon="sun-moon" title={words.settings.appearance} text={words.appearance[theme.value]} />
+              <LinkRow href="/settings/about" icon="info" title={words.settings.about} text={location.host} />
+            </div>
+          </section>
+          <div class="card tight">
+            <button class="irow dng" type="button" onClick={() => setLeaving(true)}>
+              <Icon name="log-out" />
+              <span>
+                <b>{words.settings.signOut}</b>
+                <small>{words.settings.signOutHint}</small>
+              </span>
+            </button>
+          </div>
+        </div>
+      </div>
+      {isLeaving && <SignOutSheet isChecked={checkedAt !== undefined} onClose={() => setLeaving(false)} />}
+    </div>
+  )
+}
+
+function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): void }) {
+  const { isBusy, run } = useBusy()
+  return (
+    <Sheet title={words.settings.signOutTitle} onClose={onClose}>
+      <p class={isChecked ? 'lead' : 'lead danger-t'}>{isChecked ? words.settings.signOutText : words.settings.signOutUnchecked}</p>
+      <div class="acts">
+        {!isChecked && (
+          <ButtonLink look="quiet" href="/settings/account-key">
+            {words.settings.checkFirst}
+          </ButtonLink>
+        )}
+        <Button look="danger" onClick={() => void run(signOut)} busy={isBusy && words.settings.signingOut}>
+          {words.settings.signOutConfirm}
+        </Button>
+      </div>
+    </Sheet>
+  )
+}
+
+function Page({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="screen">
+      <Bar title={title} back={{ name: 'settings' }} keepBack />
+      <div class="scroll">
+        <div class="col form">{children}</div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,75 @@
+import type { ComponentChildren } from 'preact'
+import { Icon } from '../icons/icon.tsx'
+import { Problem } from '../parts/banner.tsx'
+import { ButtonLink } from '../parts/button.tsx'
+import { Scene } from '../parts/sky.tsx'
+import { account } from '../state/account.ts'
+import { words } from '../words/index.ts'
+
+/** The first thing a new device shows. */
+export function WelcomeScreen() {
+  const here = account.value
+  const hasKey = here.type === 'unlinked' && here.hasKey
+  return (
+    <Welcome>
+      <ul class="w-facts">
+        <li>
+          <Icon name="lock-keyhole" />
+          <span>{words.welcome.sealed}</span>
+        </li>
+        <li>
+          <Icon name="check-check" />
+          <span>{words.welcome.honest}</span>
+        </li>
+      </ul>
+      <div class="w-acts">
+        <ButtonLink look="primary" href="/start" isLarge isWide>
+          {hasKey ? words.welcome.goOn : words.welcome.create}
+        </ButtonLink>
+        <ButtonLink look="quiet" href="/link" isLarge isWide icon="smartphone">
+          {words.welcome.link}
+        </ButtonLink>
+        <ButtonLink look="text" href="/restore" isWide>
+          {words.welcome.restore}
+        </ButtonLink>
+      </div>
+    </Welcome>
+  )
+}
+
+/** Over plain http from another computer the browser has no keys to give. */
+export function InsecureScreen() {
+  return (
+    <Welcome>
+      <Problem title={words.welcome.insecure} text={words.welcome.insecureText} />
+    </Welcome>
+  )
+}
+
+export function NoStorageScreen() {
+  return (
+    <Welcome>
+      <Problem title={words.welcome.noStorage} text={words.welcome.noStorageText} />
+    </Welcome>
+  )
+}
+
+function Welcome({ children }: { children: ComponentChildren }) {
+  return (
+    <div class="screen welcome">
+      <div class="w-art">
+        <Scene />
+      </div>
+      <div class="w-body">
+        <h1 tabIndex={-1}>
+          <span>{words.app}</span> {words.slogan}
+        </h1>
+        {children}
+        <p class="w-server">
+          <Icon name="server" />
+          {location.host}
+        </p>
+      </div>
+    </div>
+  )
+}

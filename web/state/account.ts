@@ -1,0 +1,210 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { deviceDb } from './device-db.ts'
+import { home, restoreHome, tellHome } from './home.ts'
+import type { Live } from './live.ts'
+import { onTabs, tellTabs } from './tabs.ts'
+
+/** Whose device this is. */
+export type Account =
+  | { type: 'opening' }
+  | { type: 'none' }
+  | ({ type: 'here' } & KeptAccount)
+  /** The server ended the sign-in of this device. `hasKey`: the account key was never checked, so it was not thrown away. */
+  | { type: 'unlinked'; at: number; hasKey: boolean }
+  /** This browser keeps nothing, so nothing can be kept in it. */
+  | { type: 'no-storage' }
+
+/** What is kept of the account, sealed, under the name `account`. */
+export interface KeptAccount {
+  /** base64 */
+  secret: string
+  /** Absent until the server has accepted the key. */
+  token?: string | undefined
+  deviceName: string
+  createdAt: number
+  /** When the person proved to have the key on paper. */
+  keyCheckedAt?: number | undefined
+  /** Not to ask for that before. */
+  remindAt?: number | undefined
+}
+
+const accountNow = signal<Account>({ type: 'opening' })
+const liveNow = signal<Live | undefined>(undefined)
+
+export const account: ReadonlySignal<Account> = accountNow
+
+/** The link to the server; undefined until it has been loaded and opened, and without an account. */
+export const live: ReadonlySignal<Live | undefined> = liveNow
+
+/** True when the person should be asked to check the account key. */
+export const shouldCheckKey: ReadonlySignal<boolean> = computed(() => {
+  const now = accountNow.value
+  return now.type === 'here' && now.keyCheckedAt === undefined && (now.remindAt ?? 0) < Date.now()
+})
+
+/** Reads what this device keeps, and goes live with it. */
+export async function openAccount(): Promise<void> {
+  onTabs(message => {
+    if (message.type === 'seen') tellHome(message)
+    else if (message.type === 'signed-out' || message.type === 'unlinked') void leave({ type: 'none' })
+    else if (message.type === 'signed-in' || message.type === 'account-changed') void load()
+  })
+  await load()
+}
+
+/** How an attempt to sign in ended, when it did not succeed. */
+export type SignInProblem =
+  | { type: 'needs-setup-code' }
+  | { type: 'signup-closed' }
+  | { type: 'locked' }
+  | { type: 'unreachable' }
+  | { type: 'other'; message: string }
+
+/**
+ * Makes a new account and signs in. The key is on this device before the server hears of it: an answer lost on the way costs nobody
+ * the account.
+ */
+export async function createAccount(draft: { deviceName: string; setupCode: string | undefined }): Promise<SignInProblem | undefined> {
+  const db = await deviceDb()
+  const pending = await db.read('account')
+  const secret = isKept(pending) && pending.token === undefined ? pending.secret : newSecret()
+  await db.write('account', { secret, deviceName: draft.deviceName, createdAt: Date.now() } satisfies KeptAccount)
+  return signInWith({ secret, ...draft })
+}
+
+/** Signs in with a key that somebody wrote down: `keyCheckedAt` is now, as they obviously have it. */
+export async function restoreAccount(draft: { secret: string; deviceName: string }): Promise<SignInProblem | undefined> {
+  return signInWith({ ...draft, setupCode: undefined, keyCheckedAt: Date.now() })
+}
+
+/** Takes over an account that another device handed to this one. */
+export async function adoptAccount(kept: { secret: string; token: string; deviceName: string }): Promise<void> {
+  await keep({ ...kept, createdAt: Date.now() })
+  tellTabs({ type: 'signed-in' })
+  await load()
+}
+
+/** Ends the sign-in of this device, on the server too when it can be reached, and leaves nothing on the device. */
+export async function signOut(): Promise<void> {
+  const { currentToken } = await import('./devices.ts')
+  await liveNow
+    .peek()
+    ?.rest.call('revokeToken', { params: { id: currentToken } })
+    .catch(() => {})
+  await leave({ type: 'none' })
+  tellTabs({ type: 'signed-out' })
+}
+
+export async function noteKeyChecked(): Promise<void> {
+  await change({ keyCheckedAt: Date.now() })
+}
+
+export async function remindOfKeyTomorrow(): Promise<void> {
+  await change({ remindAt: Date.now() + 24 * 3600_000 })
+}
+
+/** What to call this device until somebody says better. */
+export function guessDeviceName(): string {
+  const agent = navigator.userAgent
+  const browser = /Firefox/.test(agent) ? 'Firefox' : /Edg\//.test(agent) ? 'Edge' : /Chrome/.test(agent) ? 'Chrome' : 'Safari'
+  const known = [/iPhone/, /iPad/, /Android/, /Mac/, /Windows/, /CrOS/].map(kind => kind.exec(agent)?.[0]).find(name => name !== undefined)
+  return `${browser} on ${known === 'CrOS' ? 'ChromeOS' : (known ?? 'Linux')}`
+}
+
+async function load(): Promise<void> {
+  let kept: unknown
+  try {
+    kept = await (await deviceDb()).read('account')
+  } catch {
+    accountNow.value = { type: 'no-storage' }
+    return
+  }
+  if (!isKept(kept) || kept.token === undefined) {
+    const was = accountNow.peek()
+    accountNow.value = was.type === 'unlinked' ? was : { type: 'none' }
+    return
+  }
+  if (home.peek().asOf === undefined) await restoreHome()
+  accountNow.value = { type: 'here', ...kept }
+  if (!liveNow.peek()) await goLive(kept.secret, kept.token)
+}
+
+// The crypto, the protocol and the socket come in a chunk of their own, after the first paint.
+async function goLive(secret: string, token: string): Promise<void> {
+  const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('./base64.ts')])
+  if (accountNow.peek().type !== 'here' || liveNow.peek()) return
+  liveNow.value = await openLive({ server: location.origin, secret: bytesOf(secret), token, onEnded: () => void unlink() })
+}
+
+async function signInWith(draft: {
+  secret: string
+  deviceName: string
+  setupCode: string | undefined
+  keyCheckedAt?: number
+}): Promise<SignInProblem | undefined> {
+  const [{ signInProblem }, { signIn, cryptoReady }, { bytesOf }] = await Promise.all([
+    import('./sign-in-problem.ts'),
+    import('../../lib/client/index.ts'),
+    import('./base64.ts')
+  ])
+  await cryptoReady()
+  const { secret, deviceName, setupCode, keyCheckedAt } = draft
+  try {
+    const { token } = await signIn({
+      server: location.origin,
+      secret: bytesOf(secret),
+      fetch: (url, init) => fetch(url, init),
+      setupCode,
+      deviceName
+    })
+    await keep({ secret, token, deviceName, createdAt: Date.now(), keyCheckedAt })
+  } catch (error) {
+    return signInProblem(error)
+  }
+  // Asks the browser not to throw the key away when the disk is full; its answer changes nothing here.
+  void navigator.storage.persist?.().catch(() => {})
+  tellTabs({ type: 'signed-in' })
+  await load()
+  return undefined
+}
+
+// A server that forgot a sign-in must not be able to destroy the only copy of a key, so an unchecked one stays.
+async function unlink(): Promise<void> {
+  const was = accountNow.peek()
+  if (was.type !== 'here') return
+  const hasKey = was.keyCheckedAt === undefined
+  await leave({ type: 'unlinked', at: Date.now(), hasKey })
+  if (hasKey) await keep({ ...was, token: undefined })
+  tellTabs({ type: 'unlinked' })
+}
+
+async function leave(to: Account): Promise<void> {
+  const link = liveNow.peek()
+  liveNow.value = undefined
+  accountNow.value = to
+  tellHome({ type: 'cleared' })
+  await link?.close().catch(() => {})
+  await (await deviceDb()).erase()
+}
+
+async function keep(kept: KeptAccount): Promise<void> {
+  const { secret, token, deviceName, createdAt, keyCheckedAt, remindAt } = kept
+  await (await deviceDb()).write('account', { secret, token, deviceName, createdAt, keyCheckedAt, remindAt } satisfies KeptAccount)
+}
+
+async function change(changed: Partial<KeptAccount>): Promise<void> {
+  const was = accountNow.peek()
+  if (was.type !== 'here') return
+  const now = { ...was, ...changed }
+  await keep(now)
+  accountNow.value = now
+  tellTabs({ type: 'account-changed' })
+}
+
+function isKept(value: unknown): value is KeptAccount {
+  return typeof value === 'object' && value !== null && 'secret' in value && typeof value.secret === 'string'
+}
+
+function newSecret(): string {
+  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+}

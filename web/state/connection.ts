@@ -1,0 +1,94 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import type { AccountFeedState, SocketState } from '../../lib/client/index.ts'
+
+/** What a person may be told about the link. */
+export type Connection =
+  | { type: 'live' }
+  /** Nothing is known yet: the app has just started. */
+  | { type: 'starting' }
+  | { type: 'catching-up' }
+  | { type: 'offline' }
+  | { type: 'silent'; nextTryAt: number | undefined }
+
+export interface LinkFacts {
+  isOnline: boolean
+  socket: SocketState['type'] | 'none'
+  nextTryAt: number | undefined
+  feed: AccountFeedState['type'] | 'none'
+}
+
+/** The true state, worded from three things that fail apart: the device's network, the line, and what came over it. */
+export function connectionOf({ isOnline, socket, nextTryAt, feed }: LinkFacts): Connection {
+  if (socket === 'live') return feed === 'live' ? { type: 'live' } : { type: 'catching-up' }
+  if (!isOnline) return { type: 'offline' }
+  if (socket === 'down') return { type: 'silent', nextTryAt }
+  return socket === 'connecting' && feed === 'away' ? { type: 'silent', nextTryAt: undefined } : { type: 'starting' }
+}
+
+const lastingNow = signal<Connection>({ type: 'starting' })
+const awaySinceNow = signal<number | undefined>(undefined)
+const facts = signal<LinkFacts>({ isOnline: true, socket: 'none', nextTryAt: undefined, feed: 'none' })
+
+export const connection: ReadonlySignal<Connection> = computed(() => connectionOf(facts.value))
+
+/** True while what is on the screen may be older than what the server has. */
+export const isStale: ReadonlySignal<boolean> = computed(() => connection.value.type !== 'live')
+
+/** As `connection`, but trouble shows only once it has lasted: nobody is told of a hiccup. */
+export const lastingConnection: ReadonlySignal<Connection> = lastingNow
+
+/** Since when there has been no live link, in ms since 1970. */
+export const awaySince: ReadonlySignal<number | undefined> = awaySinceNow
+
+export function noteLink(change: Partial<LinkFacts>): void {
+  facts.value = { ...facts.peek(), ...change }
+  settle()
+}
+
+/**
+ * Watches everything that may bring the link back and calls `wake`: the network, the page shown again, a phone woken up. `shown` says
+ * whether somebody may be looking.
+ */
+export function watchDevice(on: { wake(): void; shown(isShown: boolean): void }): () => void {
+  const stopped = new AbortController()
+  const { signal } = stopped
+  const network = () => {
+    noteLink({ isOnline: navigator.onLine })
+    if (navigator.onLine) on.wake()
+  }
+  const visibility = () => {
+    on.shown(document.visibilityState === 'visible')
+    if (document.visibilityState === 'visible') on.wake()
+  }
+  const thawed = (event: PageTransitionEvent) => {
+    if (event.persisted) on.wake()
+  }
+  addEventListener('online', network, { signal })
+  addEventListener('offline', network, { signal })
+  addEventListener('pageshow', thawed, { signal })
+  document.addEventListener('visibilitychange', visibility, { signal })
+  noteLink({ isOnline: navigator.onLine })
+  return () => stopped.abort()
+}
+
+const lastsAfterMs = 2_000
+let settling: ReturnType<typeof setTimeout> | undefined
+
+function settle(): void {
+  const now = connection.peek()
+  if (now.type === 'live') {
+    clearTimeout(settling)
+    settling = undefined
+    awaySinceNow.value = undefined
+    lastingNow.value = now
+    return
+  }
+  if (now.type !== 'starting') awaySinceNow.value ??= Date.now()
+  const shown = lastingNow.peek().type
+  if (shown !== 'live' && shown !== 'starting') lastingNow.value = now
+  else
+    settling ??= setTimeout(() => {
+      settling = undefined
+      lastingNow.value = connection.peek()
+    }, lastsAfterMs)
+}

@@ -1,0 +1,63 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { coalesce } from '../../lib/async/coalesce.ts'
+import { pause } from '../../lib/async/pause.ts'
+import { deviceDb } from './device-db.ts'
+import { emptyHome, type Home, type HomeEvent, reduce, type SessionView } from './store.ts'
+import { tellTabs } from './tabs.ts'
+
+const homeNow = signal(emptyHome)
+
+/** What this device knows now; the screens draw it. */
+export const home: ReadonlySignal<Home> = homeNow
+
+/** One session, for whoever draws it; undefined when it is not known (any more). */
+export function sessionOf(id: string): ReadonlySignal<SessionView | undefined> {
+  return computed(() => home.value.sessions.get(id))
+}
+
+export function tellHome(event: HomeEvent): void {
+  const before = homeNow.peek()
+  const after = reduce(before, event)
+  if (after === before) return
+  homeNow.value = after
+  if (event.type !== 'restored' && event.type !== 'cleared') void keepSoon(undefined)
+}
+
+/** The person has seen a session up to this message. */
+export function markSeen(id: string, seq: number): void {
+  tellHome({ type: 'seen', id, seq })
+  tellTabs({ type: 'seen', id, seq })
+}
+
+/** Fills Home from what this device kept, so that it opens without the server. */
+export async function restoreHome(): Promise<void> {
+  const db = await deviceDb()
+  const kept = await db.read('home')
+  if (isKept(kept)) tellHome({ type: 'restored', home: unpack(kept) })
+}
+
+interface Kept {
+  form: 1
+  sessions: [string, SessionView][]
+  machines: [string, Home['machines'] extends ReadonlyMap<string, infer View> ? View : never][]
+  seenSeq: [string, number][]
+  asOf: number | null
+}
+
+const keepSoon = coalesce<undefined>(async () => {
+  await pause(500)
+  const { sessions, machines, seenSeq, asOf } = home.peek()
+  const kept: Kept = { form: 1, sessions: [...sessions], machines: [...machines], seenSeq: [...seenSeq], asOf: asOf ?? null }
+  const db = await deviceDb()
+  // Signed out in the meantime: nothing is left behind.
+  if (home.peek() !== emptyHome) await db.write('home', kept)
+})
+
+// Only this file writes the entry, and it is sealed: its form number is all that has to be looked at.
+function isKept(kept: unknown): kept is Kept {
+  return typeof kept === 'object' && kept !== null && 'form' in kept && kept.form === 1
+}
+
+function unpack({ sessions, machines, seenSeq, asOf }: Kept): Home {
+  return { sessions: new Map(sessions), machines: new Map(machines), seenSeq: new Map(seenSeq), asOf: asOf ?? undefined }
+}

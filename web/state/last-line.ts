@@ -1,0 +1,46 @@
+import type { MessageBody } from '../../lib/protocol/sealed/messages.ts'
+import { words } from '../words/index.ts'
+import type { LastLine } from './store.ts'
+import { type Happening, happeningsOf } from './transcript-happenings.ts'
+
+/** What a row says of a message; undefined when it tells a person nothing by itself. */
+export function lineOf(body: MessageBody): Pick<LastLine, 'text' | 'end'> | undefined {
+  const told = happeningsOf({ seq: 0, localId: null, at: 0, body }).map(lineOfHappening)
+  return told.findLast(line => line !== undefined)
+}
+
+function lineOfHappening(happening: Happening): Pick<LastLine, 'text' | 'end'> | undefined {
+  // What a subagent says belongs to its own trail.
+  if (happening.subagent !== undefined) return undefined
+  switch (happening.type) {
+    case 'mine':
+      return { text: words.session.you(oneLine(happening.text)) }
+    case 'text':
+      return happening.thinking ? undefined : { text: oneLine(happening.text) }
+    case 'step-started':
+      return { text: oneLine(happening.title || happening.name) }
+    case 'plan':
+      return {
+        text: words.session.planned(happening.entries.filter(entry => entry.status === 'completed').length, happening.entries.length)
+      }
+    case 'file':
+      return { text: words.session.file(happening.name) }
+    case 'note':
+      return happening.text.trim() === '' ? undefined : { text: oneLine(happening.text) }
+    case 'limit':
+      return { text: words.session.limit, end: 'failed' }
+    case 'turn-ended':
+      return happening.status === 'completed' ? undefined : { text: words.session[happening.status], end: happening.status }
+    default:
+      return undefined
+  }
+}
+
+// A row has room for one line: the first that says something, without the marks of markdown.
+function oneLine(text: string): string {
+  const line = text.split('\n').find(each => each.trim() !== '') ?? ''
+  const plain = line.replace(/^[\s#>*-]+/, '').replace(/[*_`]{1,3}([^*_`]+)[*_`]{1,3}/g, '$1')
+  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
+}
+
+const longest = 200

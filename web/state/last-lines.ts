@@ -1,0 +1,88 @@
+import { type AccountFeed, type Cipher, type LiveSocket, openMessage, type Rest } from '../../lib/client/index.ts'
+import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
+import { home, tellHome } from './home.ts'
+import { lineOf } from './last-line.ts'
+import type { LastLine } from './store.ts'
+
+/**
+ * Keeps the last line of every session that moved lately. Messages that come over the line are read as they arrive; for sessions that moved
+ * while this device was away, their newest messages are fetched, a few sessions at a time.
+ */
+export function followLines(deps: {
+  rest: Pick<Rest, 'call'>
+  socket: Pick<LiveSocket, 'onUpdate'>
+  feed: Pick<AccountFeed, 'sessions' | 'state'>
+  cipherOf(session: string): Cipher | undefined
+}): { close(): void } {
+  const stopped = new AbortController()
+  const stopUpdates = deps.socket.onUpdate(({ body }) => {
+    if (body.t !== 'new-message') return
+    const cipher = deps.cipherOf(body.sid)
+    const line = cipher && newestLine(cipher, [body.message])
+    if (line) tellHome({ type: 'line', id: body.sid, line })
+  })
+
+  const catchUp = async () => {
+    const behind = [...home.peek().sessions.values()]
+      .filter(({ seq, last, updatedAt }) => seq > (last?.seq ?? 0) && Date.now() - updatedAt < recentMs)
+      .sort((a, b) => b.updatedAt - a.updatedAt)
+      .slice(0, mostSessions)
+    const next = behind[Symbol.iterator]()
+    await Promise.all(Array.from({ length: atOnce }, () => fetchEach(next, deps, stopped.signal)))
+  }
+  const stopHome = home.subscribe(({ asOf }) => {
+    if (asOf === undefined || asOf === caughtUpTo) return
+    caughtUpTo = asOf
+    // What cannot be fetched now is fetched after the next listing.
+    catchUp().catch(() => {})
+  })
+  let caughtUpTo: number | undefined
+
+  return {
+    close() {
+      stopped.abort()
+      stopUpdates()
+      stopHome()
+    }
+  }
+}
+
+const recentMs = 7 * 24 * 3600_000
+const mostSessions = 40
+const atOnce = 3
+const messagesToLookAt = 12
+
+async function fetchEach(
+  next: Iterator<{ id: string; seq: number }>,
+  {
+    rest,
+    feed,
+    cipherOf
+  }: { rest: Pick<Rest, 'call'>; feed: Pick<AccountFeed, 'sessions'>; cipherOf(session: string): Cipher | undefined },
+  signal: AbortSignal
+): Promise<void> {
+  for (let step = next.next(); !step.done; step = next.next()) {
+    const { id, seq } = step.value
+    const row = [...feed.sessions.values()].find(session => session.id === id)
+    const cipher = cipherOf(id)
+    if (!row || !cipher) continue
+    const page = await rest.call(
+      'readMessages',
+      { params: { id: row.id }, query: { before_seq: seq + 1, limit: messagesToLookAt } },
+      { signal }
+    )
+    const line = newestLine(cipher, page.messages)
+    if (line) tellHome({ type: 'line', id, line: { ...line, seq: Math.max(line.seq, seq) } })
+  }
+}
+
+/** Of the newest message that has something to say. */
+function newestLine(cipher: Cipher, messages: readonly MessageRecord[]): LastLine | undefined {
+  const newestFirst = [...messages].sort((a, b) => b.seq - a.seq)
+  for (const record of newestFirst) {
+    const message = openMessage(cipher, record)
+    const line = message.ok ? lineOf(message.body) : undefined
+    if (line) return { ...line, seq: record.seq, at: record.createdAt }
+  }
+  return undefined
+}

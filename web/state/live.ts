@@ -1,0 +1,165 @@
+import {
+  type AccountFeed,
+  type AccountSession,
+  type AccountVault,
+  accountVault,
+  type Cipher,
+  createRest,
+  cryptoReady,
+  type Draft,
+  type LiveSocket,
+  type Outbox,
+  openAccountFeed,
+  openOutbox,
+  openSocket,
+  type Refused,
+  type Rest,
+  sendOver
+} from '../../lib/client/index.ts'
+import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
+import { noteLink, watchDevice } from './connection.ts'
+import { deviceDb } from './device-db.ts'
+import { tellHome } from './home.ts'
+import { deviceJournal } from './journal.ts'
+import { followLines } from './last-lines.ts'
+import { machineView, sessionView } from './views.ts'
+
+/** The link of this tab to the server, with everything that talks over it. Loaded after the first paint. */
+export interface Live {
+  readonly vault: AccountVault
+  readonly rest: Rest
+  readonly socket: LiveSocket
+  readonly feed: AccountFeed
+  readonly outbox: Outbox
+  /** Undefined when the session is not known, or its key was made for another account. */
+  cipherOf(session: string): Cipher | undefined
+  /** What the outbox had stored: for `feed.take` of the session that is open. */
+  onStored(listener: StoredListener): () => void
+  /** What the server will never take, so that "Try again" can be offered. */
+  onSetAside(listener: (draft: Draft, refusal: Refused) => void): () => void
+  close(): Promise<void>
+}
+
+export type StoredListener = (messages: readonly MessageRecord[], session: string) => void
+
+/** `onEnded` is called once when the server no longer knows the sign-in of this device. */
+export async function openLive(account: { server: string; secret: Uint8Array; token: string; onEnded(): void }): Promise<Live> {
+  await cryptoReady()
+  const vault = accountVault(account.secret)
+  const ended = once(account.onEnded)
+  const stored = new Set<StoredListener>()
+  const setAside = new Set<(draft: Draft, refusal: Refused) => void>()
+
+  const socket = openSocket({
+    server: account.server,
+    token: account.token,
+    scope: { as: 'app' },
+    appState: () => (document.visibilityState === 'visible' ? 'active' : 'background')
+  })
+  const rest = createRest({
+    server: account.server,
+    token: account.token,
+    fetch: (url, init) => fetch(url, init),
+    connectionId: () => socket.connectionId
+  })
+  const outbox = await openOutbox({
+    journal: deviceJournal((await deviceDb()).drafts),
+    send: sendOver(rest),
+    onStored: (messages, session) => {
+      for (const listener of stored) listener(messages, session)
+    },
+    onSetAside: (draft, refusal) => {
+      for (const listener of setAside) listener(draft, refusal)
+    },
+    onState: state => {
+      if (state.type === 'refused' && state.refusal.status === 401) ended()
+    }
+  })
+  const feed = openFeedInto({ rest, socket, vault, ended })
+  const cipherOf = (session: string) => {
+    const row: AccountSession | undefined = [...feed.sessions.values()].find(({ id }) => id === session)
+    return row && vault.openKey(row.dataEncryptionKey)
+  }
+  const lines = followLines({ rest, socket, feed, cipherOf })
+  const unwatch = watchDevice({
+    wake() {
+      socket.reconnectNow()
+      outbox.wake()
+    },
+    shown: isShown => socket.send('app-state', { state: isShown ? 'active' : 'background' })
+  })
+
+  return {
+    vault,
+    rest,
+    socket,
+    feed,
+    outbox,
+    cipherOf,
+    onStored: listener => added(stored, listener),
+    onSetAside: listener => added(setAside, listener),
+    async close() {
+      unwatch()
+      lines.close()
+      feed.close()
+      socket.close()
+      await outbox.close()
+    }
+  }
+}
+
+function openFeedInto({ rest, socket, vault, ended }: { rest: Rest; socket: LiveSocket; vault: AccountVault; ended(): void }): AccountFeed {
+  const noteSocket = () => {
+    const { state } = socket
+    noteLink({ socket: state.type, nextTryAt: state.type === 'down' ? state.nextTryAt : undefined })
+    if (state.type === 'refused') ended()
+  }
+  socket.onState(noteSocket)
+  noteSocket()
+
+  const feed = openAccountFeed({
+    rest,
+    socket,
+    onChange(change) {
+      switch (change.type) {
+        case 'session':
+          return tellHome({ type: 'session', session: sessionView(vault, change.session) })
+        case 'machine':
+          return tellHome({ type: 'machine', machine: machineView(vault, change.machine) })
+        case 'session-removed':
+        case 'machine-removed':
+          return tellHome(change)
+        case 'listed':
+          return tellHome({
+            type: 'listed',
+            sessions: new Set(feed.sessions.keys()),
+            machines: new Set(feed.machines.keys()),
+            at: Date.now()
+          })
+        case 'settings':
+          return
+      }
+    },
+    onState(state) {
+      noteLink({ feed: state.type })
+      if (state.type === 'live') tellHome({ type: 'confirmed', at: Date.now() })
+      if (state.type === 'ended') ended()
+    }
+  })
+  noteLink({ feed: feed.state.type })
+  return feed
+}
+
+function added<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function once(run: () => void): () => void {
+  let hasRun = false
+  return () => {
+    if (hasRun) return
+    hasRun = true
+    run()
+  }
+}

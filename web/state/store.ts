@@ -1,0 +1,116 @@
+import type { DaemonState, MachineMetadata } from '../../lib/protocol/sealed/machine.ts'
+import type { AgentState, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+
+/** Everything Home knows. A plain value that only `reduce` makes a new one of. */
+export interface Home {
+  readonly sessions: ReadonlyMap<string, SessionView>
+  readonly machines: ReadonlyMap<string, MachineView>
+  /** The message up to which a person has seen each session on this device. */
+  readonly seenSeq: ReadonlyMap<string, number>
+  /** When the server last told all of it, in ms since 1970; undefined when it never did. */
+  readonly asOf: number | undefined
+}
+
+/** A session as this device can read it. */
+export interface SessionView {
+  readonly id: string
+  /** Of its last message. */
+  readonly seq: number
+  readonly isActive: boolean
+  readonly activeAt: number
+  readonly isThinking: boolean
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** Undefined: cannot be opened with the keys on this device. */
+  readonly metadata: SessionMetadata | undefined
+  /** Null: none was written yet. Undefined: cannot be opened. */
+  readonly agentState: AgentState | null | undefined
+  readonly last: LastLine | undefined
+}
+
+export interface MachineView {
+  readonly id: string
+  readonly isActive: boolean
+  readonly activeAt: number
+  readonly createdAt: number
+  readonly metadata: MachineMetadata | undefined
+  readonly daemonState: DaemonState | null | undefined
+}
+
+/** What happened last in a session, for its row. `end` tells how a turn ended when that was the last thing. */
+export interface LastLine {
+  readonly seq: number
+  readonly at: number
+  readonly text: string
+  readonly end?: 'completed' | 'failed' | 'cancelled'
+}
+
+export type HomeEvent =
+  | { type: 'restored'; home: Home }
+  | { type: 'session'; session: Omit<SessionView, 'last'> }
+  | { type: 'session-removed'; id: string }
+  | { type: 'line'; id: string; line: LastLine }
+  | { type: 'machine'; machine: MachineView }
+  | { type: 'machine-removed'; id: string }
+  /** The server told everything; what it did not name is gone. */
+  | { type: 'listed'; sessions: ReadonlySet<string>; machines: ReadonlySet<string>; at: number }
+  | { type: 'confirmed'; at: number }
+  | { type: 'seen'; id: string; seq: number }
+  | { type: 'cleared' }
+
+export const emptyHome: Home = { sessions: new Map(), machines: new Map(), seenSeq: new Map(), asOf: undefined }
+
+export function reduce(home: Home, event: HomeEvent): Home {
+  switch (event.type) {
+    case 'restored':
+      return event.home
+    case 'session': {
+      const last = home.sessions.get(event.session.id)?.last
+      return { ...home, sessions: withEntry(home.sessions, event.session.id, { ...event.session, last }) }
+    }
+    case 'session-removed':
+      return { ...home, sessions: withoutEntry(home.sessions, event.id), seenSeq: withoutEntry(home.seenSeq, event.id) }
+    case 'line':
+      return withLine(home, event.id, event.line)
+    case 'machine':
+      return { ...home, machines: withEntry(home.machines, event.machine.id, event.machine) }
+    case 'machine-removed':
+      return { ...home, machines: withoutEntry(home.machines, event.id) }
+    case 'listed':
+      return listed(home, event)
+    case 'confirmed':
+      return { ...home, asOf: event.at }
+    case 'seen':
+      return event.seq <= (home.seenSeq.get(event.id) ?? -1) ? home : { ...home, seenSeq: withEntry(home.seenSeq, event.id, event.seq) }
+    case 'cleared':
+      return emptyHome
+  }
+}
+
+function withLine(home: Home, id: string, line: LastLine): Home {
+  const session = home.sessions.get(id)
+  if (!session || (session.last && session.last.seq >= line.seq)) return home
+  return { ...home, sessions: withEntry(home.sessions, id, { ...session, last: line }) }
+}
+
+// A device that sees the account for the first time was not there for any of it: nothing is unread then.
+function listed(home: Home, { sessions, machines, at }: Extract<HomeEvent, { type: 'listed' }>): Home {
+  const kept = only(home.sessions, sessions)
+  const seenSeq = home.asOf === undefined ? new Map([...kept].map(([id, { seq }]) => [id, seq])) : only(home.seenSeq, sessions)
+  return { sessions: kept, machines: only(home.machines, machines), seenSeq, asOf: at }
+}
+
+function withEntry<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): ReadonlyMap<string, Value> {
+  return new Map(map).set(key, value)
+}
+
+function withoutEntry<Value>(map: ReadonlyMap<string, Value>, key: string): ReadonlyMap<string, Value> {
+  if (!map.has(key)) return map
+  const copy = new Map(map)
+  copy.delete(key)
+  return copy
+}
+
+function only<Value>(map: ReadonlyMap<string, Value>, keys: ReadonlySet<string>): ReadonlyMap<string, Value> {
+  return new Map([...map].filter(([key]) => keys.has(key)))
+}
