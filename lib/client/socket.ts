@@ -257,9 +257,10 @@ class Connection implements LiveSocket {
 
   #probe(): void {
     const line = this.#line
-    this.request('ping', {}, { timeoutMs: signOfLifeWithinMs }).catch(() => {
+    const cancelTimer = this.#clock.after(signOfLifeWithinMs, () => {
       if (line === this.#line && this.state.type === 'live') this.#start()
     })
+    this.request('ping', {}).then(cancelTimer, cancelTimer)
   }
 
   #hear<Known>(read: Frame<Known>, listeners: Listeners<Known>): void {
