@@ -62,7 +62,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     const asked = parseAsked(binding, copied, body, found, sender)
     binding.handler(asked).then(reply => answer({ status: 200, body: reply }), refuse)
   }
-  readBody(response, limit, body => {
+  const dropBody = readBody(response, limit, body => {
     try {
       if (body instanceof Failure) throw body
       if (bearer instanceof Promise) runLater(bearer, Buffer.from(body), run).catch(refuse)
@@ -71,6 +71,13 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
       refuse(error)
     }
   })
+  if (bearer instanceof Promise) bearer.then(found => found ?? turnAway(failure('bad-token')), turnAway)
+
+  // A stranger is told so as soon as that is known, however long the body is that still arrives.
+  function turnAway(error: unknown) {
+    dropBody()
+    refuse(error)
+  }
 }
 
 // Only routes without sign-in want to know who sends.

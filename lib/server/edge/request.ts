@@ -55,9 +55,12 @@ export function networkOf(address: string): string {
   return address.includes(':') ? address.slice(0, 17) : address.replace(/\.\d+$/, '')
 }
 
-/** Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept. */
-export function readBody(response: HttpResponse, limit: number, done: (body: Buffer | Failure) => void): void {
-  const chunks: Buffer[] = []
+/**
+ * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept.
+ * The returned function forgets what came: `done` is not called any more.
+ */
+export function readBody(response: HttpResponse, limit: number, done: (body: Buffer | Failure) => void): () => void {
+  let chunks: Buffer[] = []
   let length = 0
   let isOver = false
 
@@ -73,6 +76,10 @@ export function readBody(response: HttpResponse, limit: number, done: (body: Buf
       if (isLast) done(Buffer.concat(chunks, length))
     }
   })
+  return () => {
+    isOver = true
+    chunks = []
+  }
 }
 
 /** An absent body counts as an empty object, whatever its content type says: existing apps send such requests. */

@@ -1,0 +1,125 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
+import type { Test } from 'tap'
+import { openTcp } from './raw-http.ts'
+
+const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
+
+/** A WebSocket without a library between: sends what it likes, and reads only when it likes. */
+export class RawWebSocket {
+  /** Text frames as they came. */
+  readonly texts: string[] = []
+  /** The code of the close frame, once there is one. */
+  closeCode: number | undefined
+  private readonly socket: Socket
+  private rest = Buffer.alloc(0)
+  private wake = () => {}
+  private isOver = false
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    socket.on('data', chunk => this.read(chunk))
+    socket.on('close', () => {
+      this.isOver = true
+      this.wake()
+    })
+  }
+
+  /** The next text frame that was not taken yet; undefined when the connection has ended. */
+  async next(): Promise<string | undefined> {
+    while (this.texts.length === 0 && !this.isOver) await this.woken()
+    return this.texts.shift()
+  }
+
+  /** The close code once the connection has ended; undefined when it ended without one. */
+  async ended(): Promise<number | undefined> {
+    while (!this.isOver) await this.woken()
+    return this.closeCode
+  }
+
+  send(payload: string | Uint8Array, kind: keyof typeof opcodes = 'text'): void {
+    this.socket.write(frameOf(opcodes[kind], Buffer.from(payload)))
+  }
+
+  /** Stops reading: what the server sends piles up, first in the kernel, then at the server. */
+  stall(): void {
+    this.socket.pause()
+  }
+
+  resume(): void {
+    this.socket.resume()
+  }
+
+  private woken(): Promise<void> {
+    return new Promise(resolve => {
+      this.wake = resolve
+    })
+  }
+
+  private read(chunk: Buffer): void {
+    this.rest = Buffer.concat([this.rest, chunk])
+    for (let frame = takeFrame(this.rest); frame; frame = takeFrame(this.rest)) {
+      this.rest = this.rest.subarray(frame.size)
+      if (frame.opcode === opcodes.text) this.texts.push(frame.payload.toString())
+      if (frame.opcode === opcodes.close) this.closeCode = frame.payload.length < 2 ? 1005 : frame.payload.readUInt16BE()
+    }
+    this.wake()
+  }
+}
+
+/** Opens the WebSocket of the Socket.IO endpoint; nothing is said on it yet. */
+export async function openWebSocket(t: Test, server: { port: number }, query = 'EIO=4&transport=websocket'): Promise<RawWebSocket> {
+  const socket = await openTcp(t, server)
+  const key = randomBytes(16).toString('base64')
+  socket.write(
+    `GET /v1/updates/?${query} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
+      `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`
+  )
+  let head = Buffer.alloc(0)
+  while (!head.includes('\r\n\r\n')) {
+    const [chunk] = await once(socket, 'data')
+    head = Buffer.concat([head, chunk])
+  }
+  if (!head.toString('latin1').startsWith('HTTP/1.1 101 ')) throw new Error(`No upgrade: ${head.toString('latin1')}`)
+  const web = new RawWebSocket(socket)
+  socket.emit('data', head.subarray(head.indexOf('\r\n\r\n') + 4))
+  return web
+}
+
+/** A WebSocket that got through the handshake of Engine.IO and Socket.IO. */
+export async function openAccepted(t: Test, server: { port: number }, auth: Record<string, unknown>): Promise<RawWebSocket> {
+  const web = await openWebSocket(t, server)
+  await web.next()
+  web.send(`40${JSON.stringify(auth)}`)
+  const answer = await web.next()
+  if (!answer?.startsWith('40')) throw new Error(`Not accepted: ${answer}`)
+  return web
+}
+
+function frameOf(opcode: number, payload: Buffer): Buffer {
+  const mask = randomBytes(4)
+  const masked = Buffer.from(payload.map((byte, index) => byte ^ (mask[index & 3] ?? 0)))
+  return Buffer.concat([Buffer.from([0x80 | opcode]), lengthOf(payload.length), mask, masked])
+}
+
+function lengthOf(length: number): Buffer {
+  if (length < 126) return Buffer.from([0x80 | length])
+  const long = length > 0xffff
+  const bytes = Buffer.alloc(long ? 9 : 3)
+  bytes[0] = 0x80 | (long ? 127 : 126)
+  if (long) bytes.writeBigUInt64BE(BigInt(length), 1)
+  else bytes.writeUInt16BE(length, 1)
+  return bytes
+}
+
+function takeFrame(bytes: Buffer): { opcode: number; payload: Buffer; size: number } | undefined {
+  const [first, second] = bytes
+  if (first === undefined || second === undefined) return undefined
+  const short = second & 0x7f
+  const start = short < 126 ? 2 : short === 126 ? 4 : 10
+  if (bytes.length < start) return undefined
+  const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
+  const size = start + length
+  return bytes.length < size ? undefined : { opcode: first & 0x0f, payload: bytes.subarray(start, size), size }
+}
