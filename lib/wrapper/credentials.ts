@@ -5,6 +5,7 @@ import { z } from 'zod'
 import type { TerminalKeys } from '../client/vault.ts'
 import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import { CannotStart } from '../exit.ts'
+import { typed } from './own-program.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /** What this computer may do on one server, as pairing gave it. */
@@ -73,7 +74,7 @@ export function openHome(env: Environment): Home {
 /** From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart when none is there or it is no address. */
 export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
   const given = flag || env['AFIELD_SERVER'] || home.server
-  if (!given) throw new CannotStart('Which server? Name it once with: afield login --server https://home.example')
+  if (!given) throw new CannotStart(`Which server? Name it once with: ${typed('login --server https://home.example')}`)
   return serverAddress(given)
 }
 
@@ -121,7 +122,7 @@ function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z
     return shape.parse(JSON.parse(text))
   } catch {
     // Not the text itself: it holds keys.
-    throw new CannotStart(`${file} cannot be read. Move it away and run: afield login`)
+    throw new CannotStart(`${file} cannot be read. Move it away and run: ${typed('login')}`)
   }
 }
 

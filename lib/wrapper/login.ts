@@ -7,6 +7,7 @@ import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
 import { chooseServer, type Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
+import { typed } from './own-program.ts'
 import { drawQr } from './terminal/qr.ts'
 import { fit, plain, type Style, styleFor } from './terminal/style.ts'
 import { openBlock, type Terminal } from './terminal/terminal.ts'
@@ -18,75 +19,94 @@ export interface LoginOptions {
   terminal: Terminal
   /** Shows the code that existing apps of the Happy system scan. */
   forHappy: boolean
-  signal?: AbortSignal | undefined
 }
 
 /** Links this computer to an account: shows a code and waits until a phone answers it. Resolves to the exit code. */
-export async function login({ home, server, env, terminal, forHappy, signal }: LoginOptions): Promise<number> {
-  const chosen = chooseServer(server, env, home)
+export async function login(options: LoginOptions): Promise<number> {
+  const { home, env, terminal } = options
+  const server = chooseServer(options.server, env, home)
   const style = styleFor(terminal, env)
   await cryptoReady()
-  let trouble: string | undefined
-  const pairing = startPairing({
-    server: chosen,
-    fetch,
-    onTrouble: now => {
-      trouble = now
-      block.redraw()
-    }
-  })
-  const block = showCode(pairing, { chosen, style, terminal, forHappy, trouble: () => trouble })
-  const end = await pairing.wait(signal).catch((error: unknown) => {
-    throw error instanceof Refused ? new CannotStart(`${chosen} refused: ${error.message}`) : error
-  })
-  block.close()
-  return finish(end)
-
-  function finish(end: PairingEnd<TerminalKeys>): number {
-    switch (end.type) {
-      case 'expired':
-        terminal.write('This code has ended: nobody answered it in time. Show a new one with: afield login\n')
-        return 1
-      case 'unreadable':
-        terminal.write('The answer cannot be read: it was not made for this computer. Show a new code with: afield login\n')
-        return 1
-      case 'paired':
-        home.saveCredentials({ server: chosen, token: end.token, keys: end.keys })
-        home.rememberServer(chosen)
-        welcome(end)
-        return 0
-    }
-  }
-
-  function welcome({ token, keys }: { token: string; keys: TerminalKeys }): void {
-    // Only so that the app shows this computer at once; each session does it again.
-    registerMachine(createRest({ server: chosen, token, fetch }), home, keys).catch(() => {})
-    terminal.write(`${style.good('This computer is linked')} to your account on ${chosen}\n\n`)
-    terminal.write('  afield claude            Claude Code, here and on your phone\n')
-    terminal.write('  afield run -- <command>  any other agent that speaks ACP\n')
-    terminal.write('  afield demo              a scripted agent, to try everything\n')
+  const end = await pair(server, style, options)
+  switch (end.type) {
+    case 'expired':
+      terminal.write(`This code has ended: nobody answered it in time. Show a new one with: ${typed('login')}\n`)
+      return 1
+    case 'unreadable':
+      terminal.write(`The answer cannot be read: it was not made for this computer. Show a new code with: ${typed('login')}\n`)
+      return 1
+    case 'paired':
+      home.saveCredentials({ server, token: end.token, keys: end.keys })
+      home.rememberServer(server)
+      terminal.write(welcome(server, style))
+      // So that the app shows this computer at once; each session does it again.
+      await registerMachine(createRest({ server, token: end.token, fetch }), home, end.keys).catch(() => {})
+      return 0
   }
 }
 
-function showCode(
-  { link, happyLink }: TerminalPairing,
-  {
-    chosen,
-    style,
-    terminal,
-    forHappy,
-    trouble
-  }: { chosen: string; style: Style; terminal: Terminal; forHappy: boolean; trouble(): string | undefined }
-) {
-  const qr = drawQr(forHappy ? happyLink : link, terminal)
-  terminal.write(`\n  ${style.bold('Link this computer')} to your account on ${chosen}\n\n`)
-  terminal.write(`  Scan this with ${forHappy ? 'the Happy app' : 'your phone'}:\n\n`)
-  terminal.write(qr.map(line => `    ${line}\n`).join(''))
-  terminal.write(`\n  Or open this address where you are signed in:\n\n  ${link}\n\n`)
-  terminal.write(`  ${style.dim('In the Happy app:')}\n  ${happyLink}\n`)
-  return openBlock(terminal, columns => {
-    const problem = trouble()
-    const line = problem === undefined ? 'Waiting for your answer. The code is good for five minutes.' : `${plain(problem)} Trying again.`
-    return ['', `  ${problem === undefined ? style.dim(fit(line, columns - 3)) : style.needs(fit(line, columns - 3))}`, '']
+type Progress = 'asking' | 'waiting' | { trouble: string }
+
+async function pair(server: string, style: Style, { terminal, forHappy }: LoginOptions): Promise<PairingEnd<TerminalKeys>> {
+  let progress: Progress = 'asking'
+  const pairing = startPairing({
+    server,
+    // A code is of use from the moment the server has heard of it.
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      if (response.ok) show('waiting')
+      return response
+    },
+    onTrouble: trouble => trouble !== undefined && show({ trouble })
   })
+  terminal.write(code(pairing, server, style, { isTTY: terminal.isTTY, forHappy }))
+  const block = openBlock(terminal, columns => ['', progressLine(progress, style, columns), ''])
+  const show = (now: Progress) => {
+    progress = now
+    block.redraw()
+  }
+  try {
+    return await pairing.wait()
+  } catch (error) {
+    throw error instanceof Refused ? new CannotStart(`${server} refused: ${plain(error.message)}`) : error
+  } finally {
+    block.close()
+  }
+}
+
+function code({ link, happyLink }: TerminalPairing, server: string, style: Style, how: { isTTY: boolean; forHappy: boolean }): string {
+  return [
+    '',
+    `  ${style.bold('Link this computer')} to your account on ${server}`,
+    '',
+    `  Scan this with ${how.forHappy ? 'the Happy app' : 'your phone'}:`,
+    '',
+    ...drawQr(how.forHappy ? happyLink : link, how).map(line => `    ${line}`),
+    '',
+    '  Or open this address where you are signed in:',
+    '',
+    `  ${link}`,
+    '',
+    `  ${style.dim('In the Happy app:')}`,
+    `  ${happyLink}`,
+    ''
+  ].join('\n')
+}
+
+function progressLine(progress: Progress, style: Style, columns: number): string {
+  const room = columns - 3
+  if (progress === 'asking') return `  ${style.dim(fit('Asking the server …', room))}`
+  if (progress === 'waiting') return `  ${style.dim(fit('Waiting for your answer. The code is good for five minutes.', room))}`
+  return `  ${style.needs(fit(`${plain(progress.trouble)} Trying again.`, room))}`
+}
+
+function welcome(server: string, style: Style): string {
+  const next = [
+    ['claude', 'Claude Code'],
+    ['run -- <command>', 'any other agent that speaks ACP'],
+    ['demo', 'a scripted agent, to try everything']
+  ] as const
+  const width = Math.max(...next.map(([command]) => typed(command).length))
+  const lines = next.map(([command, what]) => `  ${typed(command).padEnd(width)}  ${what}`)
+  return `${style.good('This computer is linked')} to your account on ${server}\n\n${lines.join('\n')}\n`
 }

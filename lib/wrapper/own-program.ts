@@ -6,3 +6,9 @@ export function ownProgram(args: readonly string[]): { command: string; args: st
   const before = isSingleFile() || script === undefined ? [] : [...process.execArgv, script]
   return { command: process.execPath, args: [...before, ...args] }
 }
+
+/** A command of this program as the person at the terminal has to type it. */
+export function typed(command: string): string {
+  const runsFromSource = import.meta.url.endsWith('.ts') && !isSingleFile()
+  return `${runsFromSource ? 'node build.mjs start' : 'afield'} ${command}`
+}

@@ -11,6 +11,7 @@ import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import type { AgentKind } from './agents/agent.ts'
 import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
 import { deliverLeftovers } from './leftovers.ts'
+import { typed } from './own-program.ts'
 import { type Session, type SessionEnd, startSession } from './session.ts'
 import { createSessionFolder, findLeftovers } from './session-folder.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
@@ -71,7 +72,7 @@ function needCredentials({ home, server, env }: RunOptions): Credentials {
   const chosen = chooseServer(server, env, home)
   const credentials = home.credentials(chosen)
   if (!credentials)
-    throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: afield login --server ${chosen}`)
+    throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: ${typed(`login --server ${chosen}`)}`)
   return credentials
 }
 
@@ -154,7 +155,7 @@ const dayMs = 24 * 3600 * 1000
 function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): number {
   const rest = delivered
     ? 'Everything was delivered.'
-    : 'What the server does not have yet is kept on this computer and delivered by the next run, or by: afield flush'
+    : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
   switch (how.type) {
     case 'asked':
       terminal.write(`The session has ended. ${rest}\n`)

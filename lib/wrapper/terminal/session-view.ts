@@ -1,3 +1,4 @@
+import { typed } from '../own-program.ts'
 import type { SessionStatus } from '../session.ts'
 import { fit, plain, type Style } from './style.ts'
 
@@ -67,8 +68,8 @@ function link({ link, waiting, server, stopping }: SessionView): string {
       return waiting > 0 ? `no link: keeps working, will deliver ${messages}` : 'no link: keeps working, delivers when it is back'
     case 'unlinked':
       return waiting > 0
-        ? `this computer was unlinked: ${messages} wait here for: afield login`
-        : 'this computer was unlinked: run afield login'
+        ? `this computer was unlinked: ${messages} wait here for: ${typed('login')}`
+        : `this computer was unlinked: run ${typed('login')}`
     case 'gone':
       return 'this session was deleted'
   }

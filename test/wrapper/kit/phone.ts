@@ -1,0 +1,168 @@
+import { once } from 'node:events'
+import type { Test } from 'tap'
+import { callSession } from '../../../lib/client/calls.ts'
+import { openFeed } from '../../../lib/client/feed.ts'
+import { signIn } from '../../../lib/client/login.ts'
+import { envelopeOf, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
+import { answerPairing, readLink } from '../../../lib/client/pairing.ts'
+import { createRest } from '../../../lib/client/rest.ts'
+import { type LiveSocket, openSocket } from '../../../lib/client/socket.ts'
+import { accountVault } from '../../../lib/client/vault.ts'
+import { type Cipher, cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import type { ParamsOfCall, SessionCall } from '../../../lib/protocol/sealed/calls.ts'
+import type { MessageBody, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
+import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+
+/** A device of the account, built on the client library like the app, without a screen. */
+export interface Phone {
+  readonly secret: Uint8Array
+  readonly token: string
+  /** Answers the code that a terminal shows. */
+  pair(link: string): Promise<void>
+  /** The next session that appears, or the one that is there. */
+  session(): Promise<PhoneSession>
+  sessions(): Promise<{ id: string; active: boolean; metadata: SessionMetadata; state: AgentState | undefined }[]>
+}
+
+export interface PhoneSession {
+  readonly id: string
+  /** Everything in order, opened. */
+  readonly messages: MessageBody[]
+  readonly partials: PartialBody[]
+  readonly state: AgentState
+  readonly metadata: SessionMetadata
+  events(): SessionEvent[]
+  say(text: string, mode?: string): Promise<void>
+  call<Name extends SessionCall>(method: Name, params: ParamsOfCall<Name>): Promise<unknown>
+  /** Resolves when it is so; asked again whenever something arrives. */
+  until(what: (session: PhoneSession) => boolean): Promise<void>
+  close(): void
+}
+
+export async function startPhone(t: Test, server: { url: string }, known?: Uint8Array): Promise<Phone> {
+  await cryptoReady()
+  const secret = known ?? engine.randomBytes(32)
+  const { token } = await signIn({ server: server.url, secret, fetch })
+  const rest = createRest({ server: server.url, token, fetch })
+  const vault = accountVault(secret)
+  const socket = openSocket({ server: server.url, token, scope: { as: 'app' } })
+  t.teardown(() => socket.close())
+  await live(socket)
+
+  const list = async () => (await rest.call('listSessions', {})).sessions
+  const cipherOf = (key: string | null): Cipher => {
+    const cipher = vault.openKey(key)
+    if (!cipher) throw new Error('the session is sealed for somebody else')
+    return cipher
+  }
+  return {
+    secret,
+    token,
+    async pair(link) {
+      const read = readLink(link)
+      if (!read) throw new Error(`this is no link: ${link}`)
+      await answerPairing({ rest, vault, publicKey: read.publicKey, supportsV2: true })
+    },
+    async sessions() {
+      return (await list()).map(({ id, active, dataEncryptionKey, metadata, agentState: state }) => {
+        const cipher = cipherOf(dataEncryptionKey)
+        return {
+          id,
+          active,
+          metadata: read(cipher, metadata, sessionMetadata),
+          state: state === null ? undefined : read(cipher, state, agentState)
+        }
+      })
+    },
+    async session() {
+      let [record] = await list()
+      while (!record) {
+        const { promise, resolve } = Promise.withResolvers<void>()
+        const stop = socket.onUpdate(({ body }) => body.t === 'new-session' && resolve())
+        ;[record] = await list()
+        if (!record) await promise
+        stop()
+        ;[record] = await list()
+      }
+      const { id } = record
+      const cipher = cipherOf(record.dataEncryptionKey)
+      const bell = new EventTarget()
+      const ring = () => bell.dispatchEvent(new Event('news'))
+      let state = record.agentState === null ? {} : read(cipher, record.agentState, agentState)
+      let metadata = read(cipher, record.metadata, sessionMetadata)
+      const messages: MessageBody[] = []
+      const partials: PartialBody[] = []
+      const stops = [
+        socket.onUpdate(({ body }) => {
+          if (body.t !== 'update-session' || body.id !== id) return
+          if (body.agentState?.value) state = read(cipher, body.agentState.value, agentState)
+          if (body.metadata) metadata = read(cipher, body.metadata.value, sessionMetadata)
+          ring()
+        }),
+        socket.onEphemeral(ephemeral => {
+          if (ephemeral.type !== 'partial' || ephemeral.sid !== id) return
+          const partial = openPartial(cipher, ephemeral.partial)
+          if (partial) partials.push(partial)
+          ring()
+        })
+      ]
+      const feed = openFeed({
+        rest,
+        socket,
+        session: id,
+        after: 0,
+        onMessages(records) {
+          for (const record of records) {
+            const opened = openMessage(cipher, record)
+            if (opened.ok) messages.push(opened.body)
+          }
+          ring()
+        }
+      })
+      const close = () => {
+        feed.close()
+        for (const stop of stops) stop()
+      }
+      t.teardown(close)
+      const self: PhoneSession = {
+        id,
+        messages,
+        partials,
+        get state() {
+          return state
+        },
+        get metadata() {
+          return metadata
+        },
+        events: () => messages.flatMap(body => envelopeOf(body)?.ev ?? []),
+        async say(text, mode) {
+          const { localId, content } = sealDraft(cipher, id, userText(text, mode === undefined ? undefined : { permissionMode: mode }))
+          await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId, content }] } })
+        },
+        call: (method, params) => callSession(socket, cipher, id, method, params),
+        async until(what) {
+          while (!what(self)) await once(bell, 'news')
+        },
+        close
+      }
+      return self
+    }
+  }
+}
+
+function live(socket: LiveSocket): Promise<void> {
+  if (socket.state.type === 'live') return Promise.resolve()
+  return new Promise(resolve => {
+    const stop = socket.onState(state => {
+      if (state.type !== 'live') return
+      stop()
+      resolve()
+    })
+  })
+}
+
+function read<Value>(cipher: Cipher, sealed: string, schema: { parse(value: unknown): Value }): Value {
+  const opened = cipher.open(sealed)
+  if (!opened.ok) throw new Error('sealed with another key')
+  return schema.parse(opened.value)
+}
