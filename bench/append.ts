@@ -8,7 +8,7 @@ import { afieldServer } from './kit/server.ts'
  * Afield beside a bare uWebSockets + SQLite loop that has no sign-in and no checks. Same wire, same durability, same
  * load, one after the other in turns, so that whatever else the machine does meets both.
  */
-const rounds = 3
+const rounds = 5
 const cases = [
   { title: 'posted one at a time', batch: 1, messages: 12_000 },
   { title: 'in batches of 20', batch: 20, messages: 60_000 }

@@ -79,6 +79,7 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
 
   return {
     readSettings: account => queue.read(() => readSettings.get(account) ?? emptyCell),
-    writeCell: (account, cell, expected, value, now) => queue.write(() => write(account, cell, expected, value, now), value?.length ?? 0)
+    writeCell: (account, cell, expected, value, now) =>
+      queue.write(() => write(account, cell, expected, value, now), { bytes: value?.length ?? 0 })
   }
 }

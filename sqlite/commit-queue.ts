@@ -7,9 +7,20 @@ const mostBytes = 4 * 1024 * 1024
 const busyPauseMs = 20
 const busyPatienceMs = 2_000
 
+/**
+ * Work that members of one kind leave for later in their turn and do together, such as a counter they all move. It is
+ * done before any other member runs, and before the commit.
+ */
+export interface Tail {
+  finish(): void
+  /** What was left is undone with its transaction: nothing of it counts. */
+  forget(): void
+}
+
 interface Member {
   run: () => unknown
   bytes: number
+  tail: Tail | undefined
   resolve: (value: unknown) => void
   reject: (error: unknown) => void
 }
@@ -54,16 +65,16 @@ export class CommitQueue {
 
   /**
    * Resolves with what `run` returned once that is on disk; rejects with what it threw, with `StoreFull` or with
-   * `StoreBroken`. `bytes` is about how much it stores.
+   * `StoreBroken`. `bytes` is about how much it stores; `tail` is what it leaves to be done with others of its kind.
    */
-  write<T>(run: () => T, bytes = 0): Promise<T> {
+  write<T>(run: () => T, { bytes = 0, tail }: { bytes?: number; tail?: Tail } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal)
       let value: T
       const keep = () => {
         value = run()
       }
-      this.#waiting.push({ run: keep, bytes, resolve: () => resolve(value), reject })
+      this.#waiting.push({ run: keep, bytes, tail, resolve: () => resolve(value), reject })
       this.#schedule()
     })
   }
@@ -121,26 +132,27 @@ export class CommitQueue {
   #runTurn(members: Member[]): Answer[] | 'busy' {
     if (this.#refusal) return rejectAll(members, this.#refusal)
     try {
-      return this.#transact(members, runUnguarded)
+      return this.#transact(members, runTogether)
     } catch (error) {
       if (verdictOn(error) !== 'refused') return this.#failTurn(members, error)
       const [only, ...others] = members
       if (only && others.length === 0) return [() => only.reject(error)]
     }
     try {
-      return this.#transact(members, member => this.#runGuarded(member))
+      return this.#transact(members, all => all.map(member => this.#runGuarded(member)))
     } catch (error) {
       return this.#failTurn(members, error)
     }
   }
 
-  #transact(members: Member[], run: (member: Member) => Answer): Answer[] {
+  #transact(members: Member[], run: (members: Member[]) => Answer[]): Answer[] {
     this.#begin.run()
     try {
-      const answers = members.map(run)
+      const answers = run(members)
       this.#commit.run()
       return answers
     } catch (error) {
+      for (const member of members) member.tail?.forget()
       if (this.#database.inTransaction) this.#rollback.run()
       throw error
     }
@@ -149,11 +161,12 @@ export class CommitQueue {
   #runGuarded(member: Member): Answer {
     this.#savepoint.run()
     try {
-      const answer = runUnguarded(member)
+      const [answer = () => {}] = runTogether([member])
       this.#release.run()
       return answer
     } catch (error) {
       if (verdictOn(error) !== 'refused') throw error
+      member.tail?.forget()
       this.#undo.run()
       this.#release.run()
       return () => member.reject(error)
@@ -194,9 +207,16 @@ export class CommitQueue {
   }
 }
 
-function runUnguarded(member: Member): Answer {
-  member.run()
-  return () => member.resolve(undefined)
+function runTogether(members: Member[]): Answer[] {
+  let tail: Tail | undefined
+  const answers = members.map(member => {
+    if (tail !== member.tail) tail?.finish()
+    tail = member.tail
+    member.run()
+    return () => member.resolve(undefined)
+  })
+  tail?.finish()
+  return answers
 }
 
 function rejectAll(members: Member[], error: unknown): Answer[] {

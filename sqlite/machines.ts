@@ -41,7 +41,8 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
   }
 
   return {
-    openMachine: (account, draft) => queue.write(() => open(account, draft), draft.metadata.length + (draft.daemonState?.length ?? 0)),
+    openMachine: (account, draft) =>
+      queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.daemonState?.length ?? 0) }),
     listMachines: account => queue.read(() => list.all(account).map(inflate)),
     findMachine: (account, machine) =>
       queue.read(() => {

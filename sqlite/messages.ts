@@ -1,6 +1,7 @@
+import type { Database } from 'better-sqlite3'
 import type { AccountId, LocalId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
 import type { Appended, Message, MessageDraft, Page, Store } from '../lib/store/store.ts'
-import { accountClock } from './clock.ts'
+import type { Tail } from './commit-queue.ts'
 import type { Deps } from './deps.ts'
 
 /** Existing apps page backwards from 2^31 - 1, so no message may have that number. */
@@ -13,13 +14,11 @@ interface SessionHead {
   account: number
   session: number
   lastSeq: number
+  clock: number
 }
 
 export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages' | 'readMessages'> {
-  const findHead = database.prepare<[AccountId, SessionId], SessionHead>(
-    `SELECT account.key AS account, session.key AS session, last_seq AS lastSeq
-     FROM account JOIN session ON session.account = account.key WHERE account.id = ? AND session.id = ?`
-  )
+  const heads = sessionHeads(database)
   const insert = database.prepare<[number, number, number, LocalId | null, number, Sealed]>(
     `INSERT INTO message (account, session, seq, local_id, created_at, sealed) VALUES (?, ?, ?, ?, ?, ?)
      ON CONFLICT (account, session, local_id) WHERE local_id IS NOT NULL DO NOTHING`
@@ -28,13 +27,9 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
   const findStored = database.prepare<[number, number, LocalId], Message>(`${select} AND local_id = ?`)
   const pageAfter = database.prepare<[number, number, number, number], Message>(`${select} AND seq > ? ORDER BY seq LIMIT ?`)
   const pageBefore = database.prepare<[number, number, number, number], Message>(`${select} AND seq < ? ORDER BY seq DESC LIMIT ?`)
-  const moveHead = database.prepare<[number, number, number, number]>(
-    'UPDATE session SET last_seq = ?, updated_at = ? WHERE account = ? AND key = ?'
-  )
-  const clock = accountClock(database)
 
   function append(account: AccountId, session: SessionId, drafts: readonly MessageDraft[], now: number): Appended | 'missing' | 'full' {
-    const head = findHead.get(account, session)
+    const head = heads.open(account, session)
     if (!head) return 'missing'
     if (!hasRoom(head, drafts)) return 'full'
 
@@ -46,11 +41,10 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
       if (isNew) added.push(message)
       else repeated.push(stored(head, localId))
     }
-    if (added.length > 0) moveHead.run(head.lastSeq + added.length, now, head.account, head.session)
     return {
       messages: repeated.length === 0 ? added : inOrder([...repeated, ...added]),
       added,
-      clock: added.length > 0 ? clock.move(account, added.length) : clock.read(account)
+      clock: heads.move(account, session, added.length, now)
     }
   }
 
@@ -70,7 +64,7 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
   }
 
   function read(account: AccountId, session: SessionId, page: PageAsk): Page | 'missing' {
-    const head = findHead.get(account, session)
+    const head = heads.find(account, session)
     if (!head) return 'missing'
     const rows =
       'after' in page
@@ -80,8 +74,69 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
   }
 
   return {
-    appendMessages: (account, session, drafts, now) => queue.write(() => append(account, session, drafts, now), bytesOf(drafts)),
+    appendMessages: (account, session, drafts, now) =>
+      queue.write(() => append(account, session, drafts, now), { bytes: bytesOf(drafts), tail: heads }),
     readMessages: (account, session, page) => queue.read(() => read(account, session, page))
+  }
+}
+
+interface SessionHeads extends Tail {
+  find(account: AccountId, session: SessionId): SessionHead | undefined
+  /** As `find`, with what appends of this turn have moved already. */
+  open(account: AccountId, session: SessionId): SessionHead | undefined
+  /** Moves the last seq of an opened session and the clock of its account; returns the clock. */
+  move(account: AccountId, session: SessionId, by: number, now: number): number
+}
+
+/**
+ * The counters that appends move. Those of one turn look them up once and write them once, however many messages come:
+ * a busy session costs its inserts and little else.
+ */
+function sessionHeads(database: Database): SessionHeads {
+  // One table searched by a whole unique key is planned once. A join is planned again at each call, because the driver
+  // clears the bindings that the planner had looked at; that costs ten times as much as the search.
+  const find = database.prepare<[AccountId, SessionId], SessionHead>(
+    `SELECT account, key AS session, last_seq AS lastSeq, (SELECT clock FROM account WHERE key = session.account) AS clock
+     FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?`
+  )
+  const moveSession = database.prepare<[number, number, number, number]>(
+    'UPDATE session SET last_seq = ?, updated_at = ? WHERE account = ? AND key = ?'
+  )
+  const moveClock = database.prepare<[number, number]>('UPDATE account SET clock = ? WHERE key = ?')
+  const headByName = new Map<string, SessionHead & { movedAt: number | undefined }>()
+  const clockByAccount = new Map<number, number>()
+
+  return {
+    find: (account, session) => find.get(account, session),
+    open(account, session) {
+      const name = `${account} ${session}`
+      const opened = headByName.get(name)
+      if (opened) return opened
+      const head = find.get(account, session)
+      if (head) headByName.set(name, { ...head, movedAt: undefined })
+      return head
+    },
+    move(account, session, by, now) {
+      const head = headByName.get(`${account} ${session}`)
+      if (!head) throw new Error('A session was moved that was not opened')
+      const clock = (clockByAccount.get(head.account) ?? head.clock) + by
+      if (by === 0) return clock
+      head.lastSeq += by
+      head.movedAt = now
+      clockByAccount.set(head.account, clock)
+      return clock
+    },
+    finish() {
+      for (const { movedAt, lastSeq, account, session } of headByName.values()) {
+        if (movedAt !== undefined) moveSession.run(lastSeq, movedAt, account, session)
+      }
+      for (const [account, clock] of clockByAccount) moveClock.run(clock, account)
+      this.forget()
+    },
+    forget() {
+      headByName.clear()
+      clockByAccount.clear()
+    }
   }
 }
 

@@ -53,7 +53,8 @@ export function sessions({ database, queue }: Deps): Pick<Store, 'openSession' |
   }
 
   return {
-    openSession: (account, draft) => queue.write(() => open(account, draft), draft.metadata.length + (draft.agentState?.length ?? 0)),
+    openSession: (account, draft) =>
+      queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.agentState?.length ?? 0) }),
     listSessions: (account, limit) => queue.read(() => list.all(account, limit).map(inflate)),
     findSession: (account, session) => queue.read(() => inflateOr(findById.get(account, session)))
   }

@@ -6,7 +6,7 @@ import type { Deps } from './deps.ts'
 /** The tokens of an account, known by their hashes alone. */
 export function tokens({ database, queue }: Deps): Pick<Store, 'findBearer' | 'listTokens' | 'revokeToken' | 'markTokensUsed'> {
   const find = database.prepare<[string], Bearer>(
-    'SELECT account.id AS account, token.id AS token, kind FROM token JOIN account ON account.key = token.account WHERE hash = ?'
+    'SELECT (SELECT id FROM account WHERE key = token.account) AS account, id AS token, kind FROM token WHERE hash = ?'
   )
   const list = database.prepare<[AccountId], TokenRow>(
     `SELECT id, kind, label, created_at AS createdAt, last_used_at AS lastUsedAt FROM token

@@ -182,7 +182,7 @@ function openQueue(t: Test) {
     queue,
     told,
     insert,
-    write: (word: string, bytes = 0) => queue.write(() => insert(word), bytes),
+    write: (word: string, bytes = 0) => queue.write(() => insert(word), { bytes }),
     words: () => database.prepare<[], string>('SELECT word FROM word ORDER BY word').pluck().all(),
     commits: () => commitsIn(`${file}-wal`)
   }

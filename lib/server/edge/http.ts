@@ -154,7 +154,7 @@ export function openExchange(response: HttpResponse, origin: string, { turn, cor
     if (isOver) return
     isOver = true
     response.cork(() => {
-      response.writeStatus(statusLine(status))
+      if (status !== 200) response.writeStatus(statusLine(status))
       if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
       response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
       // What was refused while it arrived is not read to its end.
