@@ -1,4 +1,5 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../async/clock.ts'
 import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
@@ -138,7 +139,7 @@ function signupPolicy({ signup }: Pick<ServerOptions, 'signup'>, setup: SetupCod
 
 function makeDataDirectory(directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true, mode: 0o700 })
+    makeDirectory(resolve(directory))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const who = process.getuid ? ` as user ${process.getuid()}` : ''
@@ -146,6 +147,13 @@ function makeDataDirectory(directory: string): void {
       cause: error
     })
   }
+}
+
+// Not with `recursive`: on file systems that answer ENOENT for a name in an existing directory, Node.js never comes back.
+function makeDirectory(directory: string): void {
+  if (existsSync(directory)) return
+  if (dirname(directory) !== directory) makeDirectory(dirname(directory))
+  mkdirSync(directory, { mode: 0o700 })
 }
 
 function logError(error: unknown): void {
