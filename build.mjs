@@ -17,6 +17,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -32,6 +33,11 @@ const root = fileURLToPath(new URL('.', import.meta.url))
 const at = (...parts) => join(root, ...parts)
 const require = createRequire(import.meta.url)
 const isWindows = process.platform === 'win32'
+
+// Set for the one process that goes on with the pinned Node.js, and for nothing that it starts.
+const secondTry = 'AFIELD_ON_PINNED_NODE'
+const isSecondTry = process.env[secondTry] !== undefined
+delete process.env[secondTry]
 
 /** Runs in this process, so that a signal has one process less to travel through. */
 async function start(...args) {
@@ -100,9 +106,21 @@ const forBrowsers = {
   metafile: true
 }
 
+// Imported as one object, all of zod with its forty languages is in the bundle; name by name, a third. Only here: the sources read better so.
+const zodByName = {
+  name: 'zod-by-name',
+  setup({ onLoad }) {
+    onLoad({ filter: /[\\/](lib|web)[\\/].*\.tsx?$/ }, ({ path }) => ({
+      contents: readFileSync(path, 'utf8').replace("import { z } from 'zod'", "import * as z from 'zod'"),
+      loader: path.endsWith('.tsx') ? 'tsx' : 'ts'
+    }))
+  }
+}
+
 async function bundleApp() {
   mkdirSync(at('build'), { recursive: true })
   const out = mkdtempSync(at('build/web-'))
+  chmodSync(out, 0o755)
   try {
     await bundleAppInto(out)
   } catch (error) {
@@ -126,6 +144,7 @@ async function bundleAppInto(out) {
     assetNames: '[name]-[hash]',
     publicPath: '/assets/',
     splitting: true,
+    plugins: [zodByName],
     loader: { '.svg': 'file', '.png': 'file', '.woff2': 'file' }
   })
   const urlOf = output => `/assets/${output.slice(output.lastIndexOf('/') + 1)}`
@@ -290,10 +309,10 @@ function trustedUws() {
 
 // The single-file program is a copy of the Node.js that builds it, so that has to be the pinned one.
 function mustRunOnPinnedNode(step) {
+  if (isSecondTry) return false
   const [major, minor] = process.versions.node.split('.').map(Number)
   const isSupported = (major > 22 || (major === 22 && minor >= 19)) && major < 26
-  const isPinned = process.execPath === pinnedNode()
-  return !isPinned && (!isSupported || (['build', 'binary'].includes(step) && existsSync(pinnedNode())))
+  return !isSupported || (['build', 'binary'].includes(step) && existsSync(pinnedNode()) && process.execPath !== realpathSync(pinnedNode()))
 }
 
 function pinnedNode() {
@@ -302,7 +321,7 @@ function pinnedNode() {
 
 function runOnPinnedNode() {
   if (!existsSync(pinnedNode())) fail(`Node.js 24 is needed, this is ${process.version}: run npm ci first, or install Node.js 24.`)
-  return exitCodeOf(pinnedNode(), process.argv.slice(1))
+  return exitCodeOf(pinnedNode(), process.argv.slice(1), { ...process.env, [secondTry]: '1' })
 }
 
 async function run(...args) {
@@ -310,8 +329,8 @@ async function run(...args) {
   if (code !== 0) process.exit(code)
 }
 
-function exitCodeOf(command, args) {
-  const child = spawn(command, args, { stdio: 'inherit' })
+function exitCodeOf(command, args, env = process.env) {
+  const child = spawn(command, args, { stdio: 'inherit', env })
   // From a terminal Ctrl-C reaches the child by itself.
   const signals = process.stdin.isTTY ? ['SIGTERM', 'SIGHUP'] : ['SIGTERM', 'SIGHUP', 'SIGINT']
   for (const signal of signals) process.on(signal, () => child.kill(signal))
