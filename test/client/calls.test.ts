@@ -1,0 +1,120 @@
+import t, { type Test } from 'tap'
+import { CallFailed, callMethod, callSession, cryptoReady, type SessionHandlers, serveCalls, serveSession } from '../../lib/client/index.ts'
+import { dataKeyCipher, engine } from '../../lib/crypto/index.ts'
+import { socketState, startWorld } from './world.ts'
+
+t.before(() => cryptoReady())
+
+async function serve(t: Test, handlers: SessionHandlers) {
+  const world = await startWorld(t)
+  const { session, key } = await world.openSession()
+  const wrapper = await world.client({ as: 'session', id: session.id })
+  const app = await world.client()
+  const serving = serveSession({ socket: wrapper.socket, cipher: key.cipher, session: session.id, handlers })
+  await serving.registered
+  return { world, session, cipher: key.cipher, wrapper, app, serving }
+}
+
+t.test('a call reaches the wrapper with its parameters and comes back with its result, sealed both ways', async t => {
+  const asked: unknown[] = []
+  const { app, cipher, session } = await serve(t, {
+    permission: params => void asked.push(params),
+    setMode: ({ mode }) => ({ mode }),
+    killSession: async () => ({ success: true, message: 'bye' })
+  })
+  t.equal(await callSession(app.socket, cipher, session.id, 'permission', { id: 'p1', approved: true, choice: 'once' }), null)
+  t.strictSame(asked, [{ id: 'p1', approved: true, choice: 'once' }])
+  t.strictSame(await callSession(app.socket, cipher, session.id, 'setMode', { mode: 'plan' }), { mode: 'plan' })
+  t.strictSame(await callSession(app.socket, cipher, session.id, 'killSession', {}), { success: true, message: 'bye' })
+
+  const raw = await app.socket.request('rpc-call', { method: `${session.id}:setMode`, params: cipher.seal({ mode: 'x' }) })
+  t.ok(raw.ok && !raw.result.includes('mode'))
+})
+
+t.test('what a handler throws comes to the caller in its words', async t => {
+  const { app, cipher, session } = await serve(t, {
+    abort: () => {
+      throw new Error('nothing runs')
+    }
+  })
+  await t.rejects(callSession(app.socket, cipher, session.id, 'abort', {}), {
+    name: 'CallFailed',
+    reason: 'failed',
+    message: 'nothing runs'
+  })
+})
+
+t.test('parameters of another shape, or of another key, never reach the handler', async t => {
+  const asked: unknown[] = []
+  const { app, cipher, session } = await serve(t, {
+    setMode: params => {
+      asked.push(params)
+      return params
+    }
+  })
+  const call = (sealing: typeof cipher, params: unknown) => callMethod(app.socket, sealing, session.id, 'setMode', params)
+  await t.rejects(call(cipher, { mode: 7 }), { reason: 'failed', message: 'The parameters have an unknown shape' })
+  await t.rejects(call(dataKeyCipher(engine.randomBytes(32)), { mode: 'x' }), { name: 'CallFailed', reason: 'unreadable' })
+  t.strictSame(asked, [])
+})
+
+t.test('a replayed call is refused, in whatever base64 it is written [R7]', async t => {
+  let aborted = 0
+  const { app, cipher, session } = await serve(t, { abort: () => void aborted++ })
+  const method = `${session.id}:abort`
+  // A text that has letters of both alphabets, so that the second form differs.
+  let params = cipher.seal({})
+  while (!/[+/]/.test(params)) params = cipher.seal({})
+  const forms = [params, params, params.replaceAll('+', '-').replaceAll('/', '_'), params.replace(/=+$/, '')]
+  for (const form of forms) {
+    const reply = await app.socket.request('rpc-call', { method, params: form })
+    t.ok(reply.ok)
+  }
+  t.equal(aborted, 1)
+})
+
+t.test('a call with no parameters at all, as existing apps send it, is understood', async t => {
+  let aborted = 0
+  const { app, cipher, session } = await serve(t, { abort: () => void aborted++ })
+  t.equal(await callMethod(app.socket, cipher, session.id, 'abort', undefined), null)
+  t.equal(aborted, 1)
+})
+
+t.test('without a link nothing is sent, and the caller knows', async t => {
+  const { app, cipher, session } = await serve(t, { abort: () => {} })
+  const down = socketState(app.socket, 'down')
+  app.line.cut()
+  await down
+  await t.rejects(callSession(app.socket, cipher, session.id, 'abort', {}), { name: 'CallFailed', reason: 'not-connected' })
+})
+
+t.test('a wrapper that goes in the middle leaves the outcome unknown, at once [R3]', async t => {
+  const reached = Promise.withResolvers<void>()
+  const { app, cipher, session, wrapper } = await serve(t, {
+    abort: () => {
+      reached.resolve()
+      return new Promise(() => {})
+    }
+  })
+  const call = callSession(app.socket, cipher, session.id, 'abort', {})
+  await reached.promise
+  wrapper.socket.close()
+  await t.rejects(call, { reason: 'no-answer', message: 'RPC target disconnected' })
+})
+
+t.test('machines answer calls of any method', async t => {
+  const world = await startWorld(t)
+  const key = world.vault.newKey()
+  await world.rest.call('openMachine', { body: { id: 'm-1', metadata: key.cipher.seal({}), dataEncryptionKey: key.wrapped } })
+  const machine = await world.client({ as: 'machine', id: 'm-1' })
+  const app = await world.client()
+  const handlers = { echo: (params: unknown) => ({ heard: params }) }
+  await serveCalls({ socket: machine.socket, cipher: key.cipher, target: 'm-1', handlers }).registered
+  t.strictSame(await callMethod(app.socket, key.cipher, 'm-1', 'echo', [1]), { heard: [1] })
+})
+
+t.test('nobody there is told apart from no answer', async t => {
+  const cipher = dataKeyCipher(engine.randomBytes(32))
+  const socket = { request: async () => ({ ok: false, error: 'RPC method not available' }) as never }
+  await t.rejects(callMethod(socket, cipher, 's', 'abort', {}), new CallFailed('away', 'RPC method not available'))
+})
