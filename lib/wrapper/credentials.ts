@@ -93,26 +93,27 @@ function serverAddress(text: string): string {
 }
 
 const settingsShape = z.looseObject({ machineId: z.string().min(1), server: z.string().optional() })
-const bytes = z.string().transform((text, context) => {
-  const read = fromBase64(text)
-  if (read?.length === 32) return read
-  context.addIssue({ code: 'custom', message: 'not 32 bytes in base64' })
-  return z.NEVER
-})
+const key = z.string().refine(text => fromBase64(text)?.length === 32, 'not 32 bytes in base64')
 const keptCredentials = z.discriminatedUnion('version', [
-  z.object({ version: z.literal(2), token: z.string(), contentPublicKey: bytes, machineKey: bytes }),
-  z.object({ version: z.literal(1), token: z.string(), secret: bytes })
+  z.object({ version: z.literal(2), token: z.string(), contentPublicKey: key, machineKey: key }),
+  z.object({ version: z.literal(1), token: z.string(), secret: key })
 ])
 const credentialsShape = z.record(z.string(), keptCredentials)
 
 function keysOf(kept: z.infer<typeof keptCredentials>): TerminalKeys {
-  if (kept.version === 1) return { version: 1, secret: kept.secret }
-  return { version: 2, contentPublicKey: kept.contentPublicKey, machineKey: kept.machineKey }
+  if (kept.version === 1) return { version: 1, secret: readKey(kept.secret) }
+  return { version: 2, contentPublicKey: readKey(kept.contentPublicKey), machineKey: readKey(kept.machineKey) }
+}
+
+function readKey(text: string) {
+  const bytes = fromBase64(text)
+  if (!bytes) throw new TypeError('a key that was read before cannot be read')
+  return bytes
 }
 
 function writtenKeys(keys: TerminalKeys) {
-  if (keys.version === 1) return { version: 1, secret: toBase64(keys.secret) }
-  return { version: 2, contentPublicKey: toBase64(keys.contentPublicKey), machineKey: toBase64(keys.machineKey) }
+  if (keys.version === 1) return { version: 1 as const, secret: toBase64(keys.secret) }
+  return { version: 2 as const, contentPublicKey: toBase64(keys.contentPublicKey), machineKey: toBase64(keys.machineKey) }
 }
 
 function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z.output<Shape>): z.output<Shape> {

@@ -2,7 +2,7 @@ import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
 import { z } from 'zod'
-import type { Draft, Journal } from '../client/journal.ts'
+import { type Draft, draftKey, type Journal } from '../client/journal.ts'
 import { makePrivateFolder, syncFolder } from './private-files.ts'
 
 /**
@@ -108,13 +108,13 @@ class JournalFile implements Journal {
   #apply(record: JournalRecord): void {
     if ('put' in record) {
       for (const draft of record.put) {
-        this.#waiting.set(nameOf(draft), draft)
+        this.#waiting.set(draftKey(draft), draft)
         this.#waitingBytes += draft.content.length
       }
       return
     }
     for (const [session, localId] of record.gone) {
-      const name = nameOf({ session, localId })
+      const name = draftKey({ session, localId })
       this.#waitingBytes -= this.#waiting.get(name)?.content.length ?? 0
       this.#waiting.delete(name)
     }
@@ -171,8 +171,4 @@ function readRecord(bytes: Buffer, at: number): { record: JournalRecord; end: nu
   const json = bytes.subarray(start, end)
   if (crc32(json) !== bytes.readUInt32LE(at + mark.length + 4)) return undefined
   return { record: journalRecord.parse(JSON.parse(json.toString())), end }
-}
-
-function nameOf({ session, localId }: Pick<Draft, 'session' | 'localId'>): string {
-  return `${session} ${localId}`
 }

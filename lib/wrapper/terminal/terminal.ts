@@ -42,8 +42,6 @@ export function processTerminal(output: WriteStream = process.stdout): Terminal 
  */
 export interface Block {
   redraw(): void
-  /** A line that stays, above the block. */
-  say(line: string): void
   /** The block stays as it was last, and what is written next comes below. */
   close(): void
 }
@@ -53,6 +51,8 @@ export function openBlock(terminal: Terminal, draw: (columns: number) => string[
 }
 
 const redrawEveryMs = 100
+// A log shows what lasts.
+const rewriteEveryMs = 500
 
 function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Block {
   let height = 0
@@ -61,13 +61,13 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
   let isClosed = false
 
   const clear = () => (height > 0 ? `\x1b[${height}F\x1b[0J` : '')
-  const paint = (above = '') => {
+  const paint = () => {
     clearTimeout(timer)
     timer = undefined
     const lines = draw(terminal.columns)
     const text = lines.map(line => `${line}\n`).join('')
-    if (text === shown && above === '') return
-    terminal.write(clear() + above + text)
+    if (text === shown) return
+    terminal.write(clear() + text)
     height = lines.length
     shown = text
   }
@@ -81,7 +81,6 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
     redraw() {
       if (!isClosed) timer ??= setTimeout(paint, redrawEveryMs)
     },
-    say: line => paint(`${line}\n`),
     close() {
       if (isClosed) return
       isClosed = true
@@ -93,11 +92,19 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
 
 function plainBlock(terminal: Terminal, draw: (columns: number) => string[]): Block {
   let shown = new Set<string>()
-  const redraw = () => {
+  let timer: NodeJS.Timeout | undefined
+  const write = () => {
+    clearTimeout(timer)
+    timer = undefined
     const lines = draw(Number.POSITIVE_INFINITY).filter(line => line.trim() !== '')
     for (const line of lines) if (!shown.has(line)) terminal.write(`${line.trim()}\n`)
     shown = new Set(lines)
   }
-  redraw()
-  return { redraw, say: line => terminal.write(`${line}\n`), close: redraw }
+  write()
+  return {
+    redraw() {
+      timer ??= setTimeout(write, rewriteEveryMs)
+    },
+    close: write
+  }
 }

@@ -19,8 +19,8 @@ export interface Phone {
   readonly token: string
   /** Answers the code that a terminal shows. */
   pair(link: string): Promise<void>
-  /** The next session that appears, or the one that is there. */
-  session(): Promise<PhoneSession>
+  /** The newest session, or the first that appears; of those not named. */
+  session(but?: readonly string[]): Promise<PhoneSession>
   sessions(): Promise<{ id: string; active: boolean; metadata: SessionMetadata; state: AgentState | undefined }[]>
 }
 
@@ -74,15 +74,16 @@ export async function startPhone(t: Test, server: { url: string }, known?: Uint8
         }
       })
     },
-    async session() {
-      let [record] = await list()
+    async session(but = []) {
+      const find = async () => (await list()).find(({ id }) => !but.includes(id))
+      let record = await find()
       while (!record) {
         const { promise, resolve } = Promise.withResolvers<void>()
         const stop = socket.onUpdate(({ body }) => body.t === 'new-session' && resolve())
-        ;[record] = await list()
+        record = await find()
         if (!record) await promise
         stop()
-        ;[record] = await list()
+        record = await find()
       }
       const { id } = record
       const cipher = cipherOf(record.dataEncryptionKey)
