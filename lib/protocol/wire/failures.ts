@@ -14,6 +14,7 @@ export const failures = {
   'pairing-answered': { status: 409, retry: false, says: 'Request was answered before' },
   'pairing-over': { status: 410, retry: false, says: 'Request has ended' },
   'session-not-found': { status: 404, retry: false, says: 'Session not found' },
+  'session-not-removable': { status: 404, retry: false, says: 'Session not found or not owned by user' },
   'session-full': { status: 409, retry: false, says: 'Session has no message numbers left' },
   'machine-not-found': { status: 404, retry: false, says: 'Machine not found' },
   'token-not-found': { status: 404, retry: false, says: 'Token not found' },

@@ -48,7 +48,7 @@ export async function removeSession(
   id: SessionId
 ): Promise<void> {
   const removed = await deps.store.remove(caller.account, { of: 'session', id })
-  if (removed === 'missing') throw failure('session-not-found')
+  if (removed === 'missing') throw failure('session-not-removable')
   deps.presence.forget(caller.account, { of: 'session', id })
   announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'session', id } })
 }
