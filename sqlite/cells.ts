@@ -19,13 +19,14 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
   const touchRow = (table: 'session' | 'machine') =>
     database.prepare<[number, AccountId, string]>(`UPDATE ${table} SET updated_at = ? WHERE account = ${accountKey} AND id = ?`)
 
-  const ofSession = (column: 'metadata' | 'agent_state'): CellStatements => {
-    const isIt = `account = ${accountKey} AND session = (SELECT key FROM session WHERE account = session_cells.account AND id = ?)`
-    return { ...versioned('session_cells', column, isIt), touch: touchRow('session') }
-  }
-  const ofMachine = (column: 'metadata' | 'daemon_state'): CellStatements => {
-    return { ...versioned('machine', column, `account = ${accountKey} AND id = ?`), touch: touchRow('machine') }
-  }
+  const ofSession = (column: 'metadata' | 'agent_state'): CellStatements => ({
+    ...versioned('session_cells', column, `session = (SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`),
+    touch: touchRow('session')
+  })
+  const ofMachine = (column: 'metadata' | 'daemon_state'): CellStatements => ({
+    ...versioned('machine', column, `account = ${accountKey} AND id = ?`),
+    touch: touchRow('machine')
+  })
   const versioned = (table: 'session_cells' | 'machine', column: string, isIt: string): Omit<CellStatements, 'touch'> => ({
     read: database.prepare(`SELECT ${column}_version AS version, ${column} AS value FROM ${table} WHERE ${isIt}`),
     write: database.prepare(

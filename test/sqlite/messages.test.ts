@@ -1,8 +1,14 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { readMigrations } from '../../lib/store/migrate.ts'
 import { openStore } from '../../lib/store/open.ts'
 import type { StoreBroken } from '../../lib/store/store.ts'
+import { accounts } from '../../sqlite/accounts.ts'
+import { CommitQueue } from '../../sqlite/commit-queue.ts'
+import { openDatabase } from '../../sqlite/database.ts'
+import { messages } from '../../sqlite/messages.ts'
+import { sessions } from '../../sqlite/sessions.ts'
 import { draft, found, newAccount, newSession } from '../store/contract/kit.ts'
 
 const lastPossible = 2 ** 31 - 2
@@ -34,6 +40,28 @@ t.test('the numbers of a session end below 2^31 - 1 with a clear answer, and rep
   t.match(await append('b', 'a'), { messages: [{ seq: lastPossible - 1 }, { seq: lastPossible }], added: [] })
   t.equal(await append('c'), 'full')
   t.equal(await append('a', 'c'), 'full')
+})
+
+t.test('numbers given in a turn that found the disk full are given again [F1] [X1]', async t => {
+  const file = join(t.testdir(), 'data', 'afield.db')
+  const { database, close } = await openDatabase(file, {
+    dataDirectory: dirname(file),
+    migrations: readMigrations('sqlite/'),
+    clock: () => 1
+  })
+  t.teardown(close)
+  const deps = { database, queue: new CommitQueue({ database, onBroken: reason => t.fail(reason.message) }) }
+  const store = { ...accounts(deps), ...sessions(deps), ...messages(deps) }
+  const ann = await newAccount(store, 'ann')
+  const session = await newSession(store, ann)
+  const append = (text: string) => store.appendMessages(ann, session, [draft(text)], 1)
+  t.match(await append('one'), { added: [{ seq: 1 }], clock: 2 })
+
+  database.pragma(`max_page_count = ${database.pragma('page_count', { simple: true })}`)
+  const outcomes = await Promise.allSettled([append('two'), append('x'.repeat(100_000)), append('three')])
+  for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason: { name: 'StoreFull' } })
+  database.pragma('max_page_count = 100000')
+  t.match(await append('two'), { added: [{ seq: 2 }], clock: 3 })
 })
 
 t.test('a damaged page ends the store instead of answering from it [F5]', async t => {

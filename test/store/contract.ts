@@ -7,10 +7,20 @@ import { pairingContract } from './contract/pairings.ts'
 import { restartContract } from './contract/restart.ts'
 import { rowContract } from './contract/rows.ts'
 import { signInContract } from './contract/sign-in.ts'
+import { turnContract } from './contract/turns.ts'
 
 /** What every driver of `Store` keeps. `place` makes an empty place for a store; opening it again finds what was stored. */
 export function storeContract(t: Test, place: StorePlace): void {
-  for (const part of [signInContract, pairingContract, rowContract, cellContract, messageContract, isolationContract, restartContract]) {
+  for (const part of [
+    signInContract,
+    pairingContract,
+    rowContract,
+    cellContract,
+    messageContract,
+    turnContract,
+    isolationContract,
+    restartContract
+  ]) {
     part(t, place)
   }
 }

@@ -46,13 +46,13 @@ export function signInAs(name: string, more: Partial<SignIn> = {}): SignIn {
   }
 }
 
-export async function newAccount(store: Store, name: string): Promise<AccountId> {
+export async function newAccount(store: Pick<Store, 'signIn'>, name: string): Promise<AccountId> {
   const outcome = await store.signIn(signInAs(name))
   if (outcome.result !== 'signed-in') throw new Error(outcome.result)
   return outcome.account
 }
 
-export async function newSession(store: Store, account: AccountId, name: string = randomUUID()): Promise<SessionId> {
+export async function newSession(store: Pick<Store, 'openSession'>, account: AccountId, name: string = randomUUID()): Promise<SessionId> {
   const draft = { tag: name, metadata: sealed(`metadata of ${name}`), agentState: null, dataKey: null, now: 1 }
   const { session } = await store.openSession(account, { id: sessionId(randomUUID()), ...draft })
   return session.id

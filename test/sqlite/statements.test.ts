@@ -1,0 +1,72 @@
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { readMigrations } from '../../lib/store/migrate.ts'
+import { accounts } from '../../sqlite/accounts.ts'
+import { cells } from '../../sqlite/cells.ts'
+import { CommitQueue } from '../../sqlite/commit-queue.ts'
+import { machines } from '../../sqlite/machines.ts'
+import { messages } from '../../sqlite/messages.ts'
+import { pairings } from '../../sqlite/pairings.ts'
+import { presence } from '../../sqlite/presence.ts'
+import { pushTokens } from '../../sqlite/push-tokens.ts'
+import { removal } from '../../sqlite/removal.ts'
+import { sessions } from '../../sqlite/sessions.ts'
+import { tokens } from '../../sqlite/tokens.ts'
+
+/** What one account owns is reached through it. */
+const owned = ['session', 'session_cells', 'message', 'machine', 'push_token', 'account_cells']
+
+t.test('every statement finds its rows by an index, save the few over small tables', async t => {
+  const { database, statements } = prepareAll()
+  const scans = statements.filter(sql => planOf(database, sql).some(step => /^SCAN (?!session$|\(subquery)/.test(step)))
+  t.same(scans.toSorted(), [
+    'DELETE FROM pairing WHERE ends_at <= ?',
+    'SELECT 1 FROM account LIMIT 1',
+    'UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?'
+  ])
+  t.ok(statements.length > 40, `${statements.length} statements`)
+})
+
+t.test('every statement on what an account owns names the account [I1]', async t => {
+  const { statements } = prepareAll()
+  const unbound = statements.filter(sql => {
+    const table = /(?:FROM|UPDATE|INTO) (\w+)/.exec(sql.replace(/^SELECT .* FROM \(/s, 'FROM ('))?.[1]
+    return (
+      table !== undefined &&
+      owned.includes(table) &&
+      !/account = (\?|\(SELECT key FROM account WHERE id = \?\))/.test(sql) &&
+      !/INTO/.test(sql)
+    )
+  })
+  // Presence is swept over all accounts at once.
+  t.same(
+    unbound.map(sql => sql.slice(0, 39)),
+    ['UPDATE session SET active = 0 WHERE act', 'UPDATE machine SET active = 0 WHERE act']
+  )
+})
+
+function prepareAll() {
+  const database = new Database(':memory:')
+  for (const { sql } of readMigrations('sqlite/')) database.exec(sql)
+  const statements: string[] = []
+  const prepare = database.prepare.bind(database)
+  const queue = new CommitQueue({ database, onBroken: () => {} })
+  const spied = Object.assign(Object.create(database), {
+    prepare(sql: string) {
+      statements.push(sql)
+      return prepare(sql)
+    }
+  })
+  for (const subject of [accounts, tokens, pairings, sessions, machines, removal, cells, messages, presence, pushTokens]) {
+    subject({ database: spied, queue })
+  }
+  return { database, statements }
+}
+
+function planOf(database: Database.Database, sql: string): string[] {
+  const parameters = Array.from(sql.matchAll(/\?/g), () => 0)
+  return database
+    .prepare<number[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...parameters)
+    .map(({ detail }) => detail)
+}
