@@ -5,7 +5,7 @@ import type { UpdateBody } from '../protocol/wire/updates.ts'
 import { createPersistence, type Persistence } from './persist.ts'
 import { Refused } from './refusals.ts'
 import type { Rest } from './rest.ts'
-import { AccountRows, type AccountSession, type RowChange, type SettingsCell } from './rows.ts'
+import { AccountRows, type AccountSession, idOf, Meanwhile, type RowChange, type SettingsCell } from './rows.ts'
 import type { LiveSocket } from './socket.ts'
 
 export type { AccountSession, SettingsCell } from './rows.ts'
@@ -60,8 +60,8 @@ class Account implements AccountFeed {
   readonly #end = new AbortController()
   readonly #persistence: Persistence
   readonly #unlisten: (() => void)[]
-  /** What arrived since the read that is under way began. */
-  #meanwhile: UpdateBody[] | undefined
+  /** While lists are read. */
+  #meanwhile: Meanwhile | undefined
   #mustRead = false
   /** Rows the lists did not bring: asking again would not either. */
   readonly #strangers = new Set<string>()
@@ -109,9 +109,15 @@ class Account implements AccountFeed {
   }
 
   take(row: { session: SessionRecord } | { machine: MachineRecord } | { settings: SettingsCell }): void {
-    if ('session' in row) this.#rows.mergeSession(row.session)
-    else if ('machine' in row) this.#rows.mergeMachine(row.machine)
-    else this.#rows.mergeSettings(row.settings)
+    if ('settings' in row) {
+      this.#rows.mergeSettings(row.settings)
+    } else if ('session' in row) {
+      this.#meanwhile?.add(row.session.id)
+      this.#rows.mergeSession(row.session)
+    } else {
+      this.#meanwhile?.add(row.machine.id)
+      this.#rows.mergeMachine(row.machine)
+    }
   }
 
   close(): void {
@@ -121,10 +127,10 @@ class Account implements AccountFeed {
   #hear(body: UpdateBody): void {
     const isKnown = this.#rows.apply(body)
     if (this.#meanwhile) {
-      this.#meanwhile.push(body)
+      this.#meanwhile.hear(body, isKnown)
       return
     }
-    const id = 'sid' in body ? body.sid : 'machineId' in body ? body.machineId : body.id
+    const id = idOf(body)
     if (isKnown || this.#strangers.has(id)) return
     this.#strangers.add(id)
     this.refresh()
@@ -134,7 +140,7 @@ class Account implements AccountFeed {
     const { rest, onChange } = this.#options
     while (this.#mustRead) {
       this.#mustRead = false
-      const meanwhile: UpdateBody[] = []
+      const meanwhile = new Meanwhile()
       this.#meanwhile = meanwhile
       const [{ sessions }, machines, { settings, settingsVersion }] = await this.#persistence.attempt(signal =>
         Promise.all([

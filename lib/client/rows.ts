@@ -20,6 +20,47 @@ export type RowChange =
   | { type: 'machine-removed'; id: MachineId }
   | { type: 'settings'; settings: SettingsCell }
 
+export interface Lists {
+  sessions: readonly SessionRecord[]
+  machines: readonly MachineRecord[]
+  settings: SettingsCell
+}
+
+/** What was heard while lists were read. */
+export class Meanwhile {
+  readonly added = new Set<string>()
+  readonly removed = new Set<string>()
+  /** Changes of rows that only the lists will bring. */
+  readonly early: UpdateBody[] = []
+
+  hear(body: UpdateBody, isKnown: boolean): void {
+    switch (body.t) {
+      case 'new-session':
+      case 'new-machine':
+        this.add(idOf(body))
+        return
+      case 'delete-session':
+      case 'delete-machine':
+        this.added.delete(idOf(body))
+        this.removed.add(idOf(body))
+        return
+      default:
+        if (!isKnown) this.early.push(body)
+    }
+  }
+
+  add(id: string): void {
+    this.removed.delete(id)
+    this.added.add(id)
+  }
+}
+
+/** The row an update is about. */
+export function idOf(body: UpdateBody): string {
+  if ('sid' in body) return body.sid
+  return 'machineId' in body ? body.machineId : body.id
+}
+
 /** How many sessions the server lists; those beyond are not gone. */
 export const mostListedSessions = 150
 
@@ -90,16 +131,14 @@ export class AccountRows {
     }
   }
 
-  /** Takes in lists read from the server. `meanwhile` is what was heard since the read began: the lists may be older than that. */
-  takeLists(
-    lists: { sessions: readonly SessionRecord[]; machines: readonly MachineRecord[]; settings: SettingsCell },
-    meanwhile: readonly UpdateBody[]
-  ) {
-    for (const session of lists.sessions) this.mergeSession(session)
-    for (const machine of lists.machines) this.mergeMachine(machine)
+  /** Takes in lists read from the server, which may be older than what was heard since the read began. */
+  takeLists(lists: Lists, { added, removed, early }: Meanwhile): void {
+    const isListed = ({ id }: { id: string }) => !removed.has(id)
+    for (const session of lists.sessions.filter(isListed)) this.mergeSession(session)
+    for (const machine of lists.machines.filter(isListed)) this.mergeMachine(machine)
     this.mergeSettings(lists.settings)
-    this.#removeUnlisted(lists, new Set(meanwhile.flatMap(idOfNewRow)))
-    for (const body of meanwhile) this.apply(body)
+    this.#removeUnlisted(lists, added)
+    for (const body of early) this.apply(body)
   }
 
   mergeSession(row: SessionRecord): void {
@@ -137,10 +176,7 @@ export class AccountRows {
     this.#tell({ type: 'settings', settings })
   }
 
-  #removeUnlisted(
-    { sessions, machines }: { sessions: readonly SessionRecord[]; machines: readonly MachineRecord[] },
-    addedSince: Set<string>
-  ) {
+  #removeUnlisted({ sessions, machines }: Lists, addedSince: ReadonlySet<string>): void {
     const listed = new Set<string>([...sessions, ...machines].map(row => row.id))
     const isGone = (id: string) => !listed.has(id) && !addedSince.has(id)
     const oldestListed = sessions.length < mostListedSessions ? -1 : Math.min(...sessions.map(session => session.updatedAt))
@@ -218,11 +254,6 @@ type Presence = Pick<SessionRecord, 'active' | 'activeAt'>
 function latestPresence(row: Presence, known: Presence | undefined): Presence {
   const { active, activeAt } = known && known.activeAt > row.activeAt ? known : row
   return { active, activeAt }
-}
-
-function idOfNewRow(body: UpdateBody): string[] {
-  if (body.t === 'new-session') return [body.id]
-  return body.t === 'new-machine' ? [body.machineId] : []
 }
 
 /** Rows are flat: fields of text, numbers and truth values. */
