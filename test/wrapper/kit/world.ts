@@ -1,3 +1,5 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
 import { openHome } from '../../../lib/wrapper/credentials.ts'
@@ -7,7 +9,10 @@ import { runWrapper } from './wrapper.ts'
 /** A computer that was linked to the account of a phone, through `afield login`. */
 export async function linkedComputer(t: Test, server: { url: string }): Promise<{ phone: Phone; home: string }> {
   const phone = await startPhone(t, server)
-  const home = join(t.testdir(), 'home')
+  // A second `t.testdir()` would take away the first, which may be the server's.
+  const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const home = join(folder, 'home')
   const login = runWrapper(t, { home, args: ['login', '--server', server.url] })
   const [link] = await login.says(/http\S+\/terminal\/connect#key=\S+/)
   await login.says(/Waiting/)
