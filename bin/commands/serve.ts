@@ -3,7 +3,7 @@ import { allowAddonsIn } from '../../lib/assets.ts'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { optionRows, readOptions } from '../../lib/options.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
-import { commandWord } from '../command-word.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { drainOnSignal } from '../drain.ts'
 
 export function builder(line: Argv): Argv {
@@ -39,9 +39,9 @@ function whatNext(url: string, setupCode: Server['setupCode']): string {
   return `
 ${firstAccount(url, setupCode)}
 Then, on the computer where your agents work:
-  ${commandWord()} login --server ${url}
-  ${commandWord()} demo      a scripted agent, to try everything
-  ${commandWord()} claude    Claude Code`
+  ${typed('login')} --server ${url}
+  ${typed('demo')}      a scripted agent, to try everything
+  ${typed('claude')}    Claude Code`
 }
 
 // The code lets a stranger become the owner: only a person sees it, a log gets the place where it is.

@@ -19,7 +19,7 @@ const common = ['exit', 'options', 'assets', 'node-version', 'async']
 
 // A room may import what its rooms may import: the arrows are transitive.
 const rooms: Record<string, Room> = {
-  web: { files: ['web/'], rooms: ['client'], packages: ['preact', '@preact/signals', 'idb', 'uqr'] },
+  web: { files: ['web/'], rooms: ['client'], packages: ['preact', '@preact/signals', 'idb', 'uqr', 'marked', 'diff', 'qr'] },
   wrapper: {
     files: ['lib/wrapper/'],
     rooms: ['client', ...common],
@@ -58,7 +58,7 @@ const rooms: Record<string, Room> = {
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
   // What runs an agent loads neither uWebSockets nor SQLite; only these two commands know the server.
   'bin/serve': { files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts'], rooms: ['bin', 'create'], packages: ['yargs'] },
-  bin: { files: ['bin/'], rooms: ['wrapper', ...common], packages: ['node:', 'yargs'] }
+  bin: { files: ['bin/'], rooms: ['wrapper', ...common], packages: ['node:', 'yargs', 'undici'] }
 }
 
 const exceptions = [

@@ -1,0 +1,56 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { copyFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t from 'tap'
+import { fetch } from 'undici'
+
+const root = join(import.meta.dirname, '..')
+const name = process.platform === 'win32' ? 'afield.exe' : 'afield'
+const alone = { PATH: '' }
+
+t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
+  const built = spawnSync(process.execPath, [join(root, 'build.mjs'), 'binary'], { encoding: 'utf8' })
+  t.equal(built.status, 0, built.stderr)
+  const directory = t.testdir()
+  const program = join(directory, name)
+  copyFileSync(join(root, 'build', name), program)
+
+  await t.test('it serves the app from an empty directory, and stops when asked', async t => {
+    const server = spawn(program, ['serve', '--port', '0', '--data', 'data'], {
+      cwd: directory,
+      env: alone,
+      stdio: ['ignore', 'pipe', 'inherit']
+    })
+    t.teardown(() => server.kill('SIGKILL'))
+    const url = await listeningUrl(server)
+
+    t.equal((await fetch(`${url}/health`)).status, 200)
+    const page = await (await fetch(url)).text()
+    t.match(page, '<title>Afield</title>')
+    const script = /src="(\/assets\/[^"]+)"/.exec(page)?.[1]
+    t.equal((await fetch(`${url}${script}`)).headers.get('content-type'), 'text/javascript; charset=utf-8')
+
+    server.kill('SIGTERM')
+    t.same(await once(server, 'exit'), [0, null])
+    t.same(readdirSync(directory).toSorted(), [name, 'data'], 'nothing is unpacked beside it')
+  })
+
+  for (const command of [['--help'], ['--version'], ['serve', '--help'], ['demo', '--help'], ['run', '--help']]) {
+    await t.test(`it answers ${command.join(' ')}`, async t => {
+      const { status, stdout } = spawnSync(program, command, { cwd: directory, env: alone, encoding: 'utf8' })
+      t.equal(status, 0)
+      t.match(stdout, command[0] === '--version' ? /^\d+\.\d+\.\d+/ : 'afield')
+    })
+  }
+})
+
+async function listeningUrl({ stdout }: ChildProcess): Promise<string> {
+  if (!stdout) throw new Error('The output of the server is not read.')
+  for await (const line of createInterface(stdout)) {
+    const url = /^afield listening on (\S+)$/.exec(line)?.[1]
+    if (url) return url
+  }
+  throw new Error('The server ended before it listened.')
+}

@@ -1,0 +1,70 @@
+import t from 'tap'
+import { CannotStart } from '../lib/exit.ts'
+import { completeOptions, readOptions } from '../lib/options.ts'
+
+t.test('a flag wins over the environment, which wins over the default', async t => {
+  const env = { AFIELD_PORT: '4000', AFIELD_SIGNUP: 'open' }
+  const { port, signup, host } = readOptions({ port: 5000 }, env)
+  t.same({ port, signup, host }, { port: 5000, signup: 'open', host: '127.0.0.1' })
+})
+
+t.test('the store is in the data directory unless it is named', async t => {
+  t.equal(completeOptions({ data: '/srv/afield' }).store, 'sqlite:/srv/afield/afield.db')
+  t.equal(completeOptions({ data: '/srv/afield', store: 'sqlite:/big/a.db' }).store, 'sqlite:/big/a.db')
+})
+
+t.test('an empty variable counts as absent', async t => {
+  t.equal(readOptions({}, { AFIELD_PORT: '' }).port, 3005)
+})
+
+const yesAndNo: [text: string, value: boolean][] = [
+  ['1', true],
+  ['true', true],
+  ['on', true],
+  ['0', false],
+  ['no', false]
+]
+for (const [text, value] of yesAndNo) {
+  t.test(`${text} in the environment means ${value}`, async t => {
+    t.equal(readOptions({}, { AFIELD_INSECURE_HTTP: text }).insecureHttp, value)
+  })
+}
+
+const refused: [why: string, flags: Record<string, unknown>, env: Record<string, string>, names: string][] = [
+  ['a port that is no number', { port: Number.NaN }, {}, '--port'],
+  ['a port out of range', {}, { AFIELD_PORT: '70000' }, 'AFIELD_PORT'],
+  ['an unknown policy', {}, { AFIELD_SIGNUP: 'all' }, 'AFIELD_SIGNUP'],
+  ['a word that is neither yes nor no', {}, { AFIELD_INSECURE_HTTP: 'maybe' }, 'AFIELD_INSECURE_HTTP'],
+  ['a public URL of another kind', { 'public-url': 'ftp://home.example' }, {}, '--public-url'],
+  ['a certificate without its key', { 'tls-cert': 'cert.pem' }, {}, '--tls-key'],
+  ['any address over plain HTTP', { host: '0.0.0.0' }, {}, '--insecure-http'],
+  ['a public URL that is plain HTTP', { host: '0.0.0.0', 'public-url': 'http://home.example' }, {}, '--insecure-http']
+]
+for (const [why, flags, env, names] of refused) {
+  t.test(`${why} is refused in one sentence that names ${names}`, async t => {
+    const sentence = refusalOf(() => readOptions(flags, env))
+    t.match(sentence, names)
+    t.notMatch(sentence, '\n')
+  })
+}
+
+const accepted: [why: string, flags: Record<string, unknown>][] = [
+  ['a certificate', { 'tls-cert': 'cert.pem', 'tls-key': 'key.pem' }],
+  ['a proxy in front', { 'public-url': 'https://home.example' }],
+  ['the word of the person', { 'insecure-http': true }]
+]
+for (const [why, flags] of accepted) {
+  t.test(`any address is allowed with ${why}`, async t => {
+    t.equal(readOptions({ host: '0.0.0.0', ...flags }, {}).host, '0.0.0.0')
+  })
+}
+
+function refusalOf(read: () => unknown): string {
+  try {
+    read()
+  } catch (error) {
+    if (error instanceof CannotStart && error.exitCode === 78) return error.message
+    throw error
+  }
+  throw new Error('It was accepted.')
+}
