@@ -57,6 +57,7 @@ export const session = {
   lookedMeta: (steps: number, took: string) => `${steps} steps, ${took}`,
   plan: 'Plan',
   planMeta: (done: number, all: number) => `${done} of ${all}`,
+  showPlan: 'Show the plan',
   planDone: 'done',
   planNow: 'now',
   planOpen: 'open',

@@ -1,0 +1,100 @@
+import type { ComponentChildren } from 'preact'
+import { Ring } from '../icons/glyph.tsx'
+import { Icon } from '../icons/icon.tsx'
+import type { SessionModel } from '../state/session.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import type { Step, Transcript } from '../state/transcript.ts'
+import { session as words } from '../words/session.ts'
+import { wordsOf } from './step-words.ts'
+import { useTicking } from './ticking.ts'
+import { seconds } from './took.ts'
+
+/** What the agent does right now, how far its plan is, and the way to stop it. Only while it works. */
+export function ActivityStrip({
+  model,
+  facts,
+  hasStop,
+  onPlan
+}: {
+  model: SessionModel
+  facts: SessionFacts
+  hasStop: boolean
+  onPlan(): void
+}) {
+  const transcript = model.transcript.value
+  const { stop } = model.asked.value
+  const now = useTicking(true)
+  const plan = transcript.plan
+  const at = plan?.findIndex(entry => entry.status !== 'completed') ?? -1
+  const startedAt = transcript.turn?.startedAt
+  const isStillRunning = stop?.state === 'asked' && now - stop.at > stillRunningAfterMs
+  return (
+    <div class="strip">
+      <p role="status">
+        <span class="s-ring">
+          <Ring />
+        </span>
+        <b>{stop === undefined ? doing(transcript, facts) : isStillRunning ? words.stillRunning : words.stopping}</b>
+        {stop?.state === 'failed' && <span class="s-meta bad">{words.stopFailed(facts.host)}</span>}
+      </p>
+      {plan !== undefined && at >= 0 && (
+        <button class="s-plan" type="button" onClick={onPlan}>
+          {words.stepOf(at + 1, plan.length)}
+          <span class="vh">. {words.showPlan}</span>
+        </button>
+      )}
+      <span class="sp" />
+      {startedAt !== undefined && now - startedAt >= 2000 && (
+        <span class="s-time" aria-hidden="true">
+          {seconds(now - startedAt)}
+        </span>
+      )}
+      <ContextMeter transcript={transcript} />
+      {hasStop && (
+        <button
+          class={`ib stop ${stop?.state === 'asking' || (stop?.state === 'asked' && !isStillRunning) ? 'asked' : ''}`}
+          type="button"
+          aria-label={stop === undefined ? words.stop : words.stopAgain}
+          onClick={() => void model.stop()}
+        >
+          <Icon name="square" />
+        </button>
+      )}
+    </div>
+  )
+}
+
+const stillRunningAfterMs = 5_000
+
+function doing(transcript: Transcript, facts: SessionFacts): ComponentChildren {
+  const step = transcript.items.findLast((item): item is Step => item.type === 'step' && item.state === 'running')
+  if (step !== undefined) {
+    const { verb, object } = wordsOf(step, 'running', facts.path)
+    return (
+      <>
+        {verb} <code>{object}</code>
+      </>
+    )
+  }
+  const partial = transcript.partials.at(-1)
+  if (partial !== undefined) return partial.thinking ? words.thinks : words.writes
+  return words.works
+}
+
+/** How full the model's memory is, when the agent says so. */
+export function ContextMeter({ transcript }: { transcript: Transcript }) {
+  const { usage } = transcript
+  if (usage?.context_window === undefined || usage.context_window <= 0) return null
+  const used = usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)
+  const percent = Math.min(100, Math.round((used / usage.context_window) * 100))
+  return (
+    <span class="ctxm">
+      <svg viewBox="0 0 28 5" aria-hidden="true">
+        <rect class="ctx-all" width="28" height="5" rx="2.5" />
+        <rect class="ctx-used" width={Math.max(2.5, (28 * percent) / 100)} height="5" rx="2.5" />
+      </svg>
+      {words.contextUsed(percent)}
+      <span class="vh"> {words.contextUsedLong}</span>
+    </span>
+  )
+}

@@ -1,0 +1,65 @@
+import { useState } from 'preact/hooks'
+import type { Verdict } from '../state/session-answers.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import { session as words } from '../words/session.ts'
+import { useInert } from './inert.ts'
+
+/** How to say no: with or without a reason, and whether the agent goes on. */
+export function DenyForm(props: {
+  facts: SessionFacts
+  isCommand: boolean
+  deny: Verdict
+  onAnswer(verdict: Verdict): void
+  onBack(): void
+}) {
+  const [chip, setChip] = useState<string>()
+  const [text, setText] = useState('')
+  const isInert = useInert('deny')
+  const reason = [chip, text.trim()].filter(part => part !== undefined && part !== '').join('. ')
+  const answer = (kind: 'deny' | 'stop') => {
+    if (!isInert) props.onAnswer({ ...props.deny, kind, reason })
+  }
+  return (
+    <footer class="dock-f deny">
+      <div class="deny-h">
+        <h3>{props.isCommand ? words.denyTitle.execute : words.denyTitle.other}</h3>
+        <button class="txt" type="button" onClick={props.onBack}>
+          {words.keepOpen}
+        </button>
+      </div>
+      <div class="chips">
+        {words.denyChips.map(each => (
+          <button
+            key={each}
+            class="chip"
+            type="button"
+            aria-pressed={chip === each}
+            onClick={() => setChip(chip === each ? undefined : each)}
+          >
+            {each}
+          </button>
+        ))}
+      </div>
+      <textarea
+        class="deny-t"
+        rows={2}
+        dir="auto"
+        value={text}
+        placeholder={words.denyReason}
+        aria-label={words.denyReason}
+        onInput={event => setText(event.currentTarget.value)}
+      />
+      <p class="hint">{words.denyHint(props.facts.agentShort)}</p>
+      <div class="acts two">
+        <button class="btn quiet lg" type="button" onClick={() => answer('stop')}>
+          {words.denyStop}
+        </button>
+        {props.deny.kind === 'deny' && (
+          <button class="btn primary lg" type="button" onClick={() => answer('deny')}>
+            {words.denyGoOn}
+          </button>
+        )}
+      </div>
+    </footer>
+  )
+}

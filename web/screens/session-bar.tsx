@@ -1,0 +1,31 @@
+import type { ComponentChildren } from 'preact'
+import { Icon } from '../icons/icon.tsx'
+import { pathOf } from '../routes.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import { session as words } from '../words/session.ts'
+
+/** Back, what it is about, and which agent on which machine; the dot is filled while the machine is connected. */
+export function SessionBar(props: { facts: SessionFacts | undefined; title?: string; children?: ComponentChildren }) {
+  const { facts } = props
+  const isHere = facts?.presence === 'here'
+  return (
+    <header class="bar">
+      <a class="ib back" href={pathOf({ name: 'home' })} data-back aria-label={words.back}>
+        <Icon name="chevron-left" />
+      </a>
+      <div class="bar-t">
+        <h1 tabIndex={-1} dir="auto">
+          {props.title ?? facts?.title ?? words.untitled}
+        </h1>
+        {facts?.isReadable === true && (
+          <p>
+            <i class={`dot ${isHere ? 'on' : ''}`} />
+            <span class="bar-s">{words.on(facts.agent, facts.host)}</span>
+            {isHere && <span class="vh">. {words.live(facts.host)}</span>}
+          </p>
+        )}
+      </div>
+      {props.children}
+    </header>
+  )
+}

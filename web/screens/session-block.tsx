@@ -1,0 +1,92 @@
+import { Icon } from '../icons/icon.tsx'
+import { Bubble } from '../parts/bubble.tsx'
+import { Markdown } from '../parts/markdown.tsx'
+import type { StepContext } from '../parts/step.tsx'
+import { Trail } from '../parts/trail.tsx'
+import type { Block } from '../state/transcript-blocks.ts'
+import { language } from '../words/index.ts'
+import { session as words } from '../words/session.ts'
+import { clockTime } from '../words/time.ts'
+
+/** One block of the transcript. */
+export function BlockView({ block, context, agent, isNewest }: { block: Block; context: StepContext; agent: string; isNewest: boolean }) {
+  return (
+    <div class="block" data-key={block.key}>
+      {block.type === 'day' ? (
+        <h2 class="day">{dayOf(block.at)}</h2>
+      ) : block.type === 'trail' ? (
+        <Trail rows={block.rows} context={context} />
+      ) : (
+        <ItemView item={block.item} agent={agent} isNewest={isNewest} />
+      )}
+    </div>
+  )
+}
+
+function ItemView({ item, agent, isNewest }: { item: Extract<Block, { type: 'item' }>['item']; agent: string; isNewest: boolean }) {
+  switch (item.type) {
+    case 'mine':
+      return <Bubble text={item.text} at={item.at} delivery="stored" isNewest={isNewest} fromTerminal={item.from === 'terminal'} />
+    case 'prose':
+      return (
+        <div class="say">
+          <Markdown text={item.text} />
+        </div>
+      )
+    case 'file':
+      return (
+        <p class={`note ${item.mine ? 'mine' : ''}`}>
+          <Icon name="paperclip" />
+          <span dir="auto">{words.file(item.name, sizeOf(item.size))}</span>
+        </p>
+      )
+    case 'turn-ended':
+      return (
+        <p class={`note turn ${item.status}`}>
+          <Icon name={item.status === 'failed' ? 'circle-alert' : 'square'} />
+          {item.status === 'failed' ? words.turn.failed(agent) : words.turn.cancelled}
+        </p>
+      )
+    case 'note':
+      return (
+        <p class="note" dir="auto">
+          <Icon name="info" />
+          <span>{item.text}</span>
+        </p>
+      )
+    case 'limit':
+      return (
+        <p class="note">
+          <Icon name="clock-3" />
+          {item.endsAt === undefined ? words.limit : words.limitUntil(clockTime(item.endsAt, Date.now()))}
+        </p>
+      )
+    case 'control':
+      return (
+        <p class="note">
+          <Icon name={item.to === 'terminal' ? 'square-terminal' : 'smartphone'} />
+          {words.control[item.to]}
+        </p>
+      )
+    case 'skipped':
+      return (
+        <p class="note">
+          <Icon name={item.why === 'unreadable' ? 'lock' : 'info'} />
+          {words.skipped[item.why](item.count)}
+        </p>
+      )
+  }
+}
+
+const dayFormat = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' })
+
+function dayOf(at: number): string {
+  const day = new Date(at).toDateString()
+  if (day === new Date().toDateString()) return words.today
+  if (day === new Date(Date.now() - 24 * 3600_000).toDateString()) return words.yesterday
+  return dayFormat.format(at)
+}
+
+function sizeOf(bytes: number): string {
+  return bytes < 1000 ? `${bytes} B` : bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+}

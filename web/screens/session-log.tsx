@@ -1,0 +1,182 @@
+import type { VNode } from 'preact'
+import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Bubble } from '../parts/bubble.tsx'
+import { Growing } from '../parts/partial.tsx'
+import type { StepContext } from '../parts/step.tsx'
+import { isStale } from '../state/connection.ts'
+import type { SessionModel } from '../state/session.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import type { Transcript } from '../state/transcript.ts'
+import { type Block, blocksOf, sameBlock } from '../state/transcript-blocks.ts'
+import { session as words } from '../words/session.ts'
+import { BlockView } from './session-block.tsx'
+import { SessionEmpty } from './session-empty.tsx'
+import { useReading } from './session-reading.ts'
+
+/** The transcript. It stays at its end while the reader is there, and stands still while the reader is not. */
+export function SessionLog(props: {
+  model: SessionModel
+  facts: SessionFacts
+  /** Rises with each text sent here, which leads back to the end. */
+  sentCount: number
+  onSeen(seq: number): void
+  onEdit(text: string): void
+}) {
+  const { model, facts } = props
+  const transcript = model.transcript.value
+  const requests = model.requests.value
+  const answered = model.answered.value
+  const waiting = model.texts.waiting.value
+
+  const context = useMemo<StepContext>(
+    () => ({
+      folder: facts.path,
+      waiting: new Set(requests.flatMap(request => request.toolUseId ?? [])),
+      answered: new Map(answered.flatMap(each => (each.call === undefined ? [] : [[each.call, each] as const]))),
+      me: model.me
+    }),
+    [facts.path, requests, answered, model.me]
+  )
+  const loose = useMemo(() => {
+    const calls = new Set(transcript.items.flatMap(item => (item.type === 'step' ? item.call : [])))
+    return answered.filter(each => each.outcome !== 'ended' && (each.call === undefined || !calls.has(each.call)))
+  }, [answered, transcript.items])
+  const blocks = useMemo(() => blocksOf(transcript.items, loose), [transcript.items, loose])
+
+  const lastSeq = transcript.messages.at(-1)?.seq ?? 0
+  const reading = useReading({
+    blocks,
+    lastSeq,
+    sentCount: props.sentCount,
+    growth: [transcript.partials, waiting, requests.length],
+    hasOlder: model.older.value === 'more',
+    loadOlder: () => void model.loadOlder(),
+    onSeen: props.onSeen
+  })
+  const shown = useBlockNodes(blocks.slice(reading.from), context, facts, waiting.length === 0 ? newestMine(transcript) : undefined)
+  const isEmpty = blocks.length === 0 && waiting.length === 0 && transcript.partials.length === 0
+  const newCount = reading.isAtEnd ? 0 : transcript.items.filter(item => item.seq > reading.seenSeq).length
+
+  return (
+    <div class="log-w">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
+      <div class="scroll" role="log" aria-label={words.conversation} tabIndex={0} ref={reading.scroller} onScroll={reading.onScroll}>
+        <div class="col" ref={reading.column}>
+          {isEmpty ? (
+            <Empty model={model} facts={facts} />
+          ) : (
+            <>
+              <Older model={model} isAtStart={reading.from === 0} />
+              {shown}
+              {transcript.partials.map(partial => (
+                <Growing key={partial.block} partial={partial} />
+              ))}
+              {waiting.map((text, index) => (
+                <Bubble
+                  key={`mine.${text.localId}`}
+                  text={text.text}
+                  at={text.at}
+                  delivery={text.state === 'failed' ? 'failed' : isStale.value ? 'device' : 'leaving'}
+                  isNewest={index === waiting.length - 1}
+                  fromTerminal={false}
+                  onRetry={() => void model.texts.retry(text.localId)}
+                  onEdit={() => {
+                    props.onEdit(text.text)
+                    void model.texts.discard(text.localId)
+                  }}
+                  onDiscard={() => void model.texts.discard(text.localId)}
+                />
+              ))}
+            </>
+          )}
+        </div>
+      </div>
+      {!reading.isAtEnd && (
+        <button class="to-end" type="button" onClick={reading.toEnd}>
+          <Icon name="chevron-down" />
+          {newCount > 0 ? words.newBelow(newCount) : <span class="vh">{words.toLatest}</span>}
+        </button>
+      )}
+    </div>
+  )
+}
+
+// A block that looks as before keeps its node, and Preact leaves it alone: the cost of an update is that of what changed.
+function useBlockNodes(blocks: readonly Block[], context: StepContext, facts: SessionFacts, newest: string | undefined): VNode[] {
+  const drawn = useRef(new Map<string, { block: Block; context: StepContext; agent: string; isNewest: boolean; node: VNode }>())
+  const next: typeof drawn.current = new Map()
+  const nodes = blocks.map(block => {
+    const before = drawn.current.get(block.key)
+    const isNewest = block.key === newest
+    const agent = facts.agentShort
+    const isSame =
+      before !== undefined &&
+      before.context === context &&
+      before.isNewest === isNewest &&
+      before.agent === agent &&
+      sameBlock(before.block, block)
+    const entry = isSame
+      ? before
+      : {
+          block,
+          context,
+          agent,
+          isNewest,
+          node: <BlockView key={block.key} block={block} context={context} agent={agent} isNewest={isNewest} />
+        }
+    next.set(block.key, entry)
+    return entry.node
+  })
+  drawn.current = next
+  return nodes
+}
+
+function newestMine(transcript: Transcript): string | undefined {
+  return transcript.items.findLast(item => item.type === 'mine')?.key
+}
+
+function Older({ model, isAtStart }: { model: SessionModel; isAtStart: boolean }) {
+  if (!isAtStart) return null
+  switch (model.older.value) {
+    case 'none':
+      return null
+    case 'failed':
+      return (
+        <p class="older">
+          {words.olderFailed}{' '}
+          <button class="txt" type="button" onClick={() => void model.loadOlder()}>
+            {words.tryAgain}
+          </button>
+        </p>
+      )
+    case 'loading':
+      return <p class="older">{words.loadingOlder}</p>
+    case 'more':
+      return (
+        <p class="older">
+          <button class="txt" type="button" onClick={() => void model.loadOlder()}>
+            {words.older}
+          </button>
+        </p>
+      )
+  }
+}
+
+function Empty({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const [isLate, setLate] = useState(false)
+  useLayoutEffect(() => {
+    const timer = setTimeout(() => setLate(true), 300)
+    return () => clearTimeout(timer)
+  }, [])
+  if (model.feed.value === 'live') return <SessionEmpty title={words.emptyTitle(facts.agentShort, facts.folder)} text={words.emptyHint} />
+  if (!isLate) return null
+  return (
+    <div class="chat-loading" role="status">
+      <span class="vh">{words.loading}</span>
+      <i />
+      <i />
+      <i />
+    </div>
+  )
+}
