@@ -1,4 +1,5 @@
 import { decisionIcon, Glyph } from '../icons/glyph.tsx'
+import type { IconName } from '../icons/icon.tsx'
 import { folderOf, type OpenDecision, titleOf } from '../state/sessions.ts'
 import { commandOf, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
 import { words } from '../words/index.ts'
@@ -27,7 +28,7 @@ export function DecisionCard({
   return (
     <article class="ask" aria-labelledby={heading} aria-current={isCurrent ? 'true' : undefined}>
       <header class="ask-h">
-        <Glyph state="needs" icon={decisionIcon(decisionKind(decision))} />
+        <Glyph state="needs" icon={decisionGlyph(decision)} />
         <div>
           <h3 id={heading}>
             <a href={href}>{decisionTitle(decision)}</a>
@@ -73,6 +74,11 @@ export function decisionTitle(decision: OpenDecision): string {
     case 'other':
       return words.decision.other(visible(decision.request.title ?? decision.request.tool))
   }
+}
+
+/** The icon of what is to be decided. */
+export function decisionGlyph(decision: OpenDecision): IconName {
+  return decisionIcon(decisionKind(decision))
 }
 
 function decisionKind({ request }: OpenDecision) {

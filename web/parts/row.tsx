@@ -2,10 +2,22 @@ import type { ComponentChildren } from 'preact'
 import { Glyph } from '../icons/glyph.tsx'
 import { Icon, type IconName } from '../icons/icon.tsx'
 import { home } from '../state/home.ts'
-import { agentOf, folderOf, hostOf, isUnread, lastMovedAt, type SessionState, stateOfSession, titleOf } from '../state/sessions.ts'
-import type { SessionView } from '../state/store.ts'
+import { stateOfMachine } from '../state/machines.ts'
+import {
+  agentOf,
+  folderOf,
+  hostOf,
+  isUnread,
+  lastMovedAt,
+  openDecisions,
+  type SessionState,
+  stateOfSession,
+  titleOf
+} from '../state/sessions.ts'
+import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
 import { ago, clockTime, fullTime } from '../words/time.ts'
+import { decisionGlyph, decisionTitle } from './decision-card.tsx'
 
 /** A session as one link: its state, what it is about, what it does now, where. `isStale` shows clock times instead of ages. */
 export function SessionRow({
@@ -28,7 +40,7 @@ export function SessionRow({
       href={`/s/${encodeURIComponent(session.id)}`}
       aria-current={isCurrent ? 'page' : undefined}
     >
-      <Glyph state={state} />
+      <Glyph state={state} icon={iconOf(session)} />
       <span class="vh">{words.state[state]}. </span>
       <span class="row-b">
         <span class="row-t" dir="auto">
@@ -52,8 +64,7 @@ export function SessionRow({
 export function whereOf(session: SessionView): string {
   const { metadata } = session
   if (!metadata) return words.session.sealedText
-  const machine = metadata.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
-  return [folderOf(metadata.path), agentOf(session), hostOf(session, machine)].filter(part => part !== undefined).join(' · ')
+  return [folderOf(metadata.path), agentOf(session), hostOf(session, machineOf(session))].filter(part => part !== undefined).join(' · ')
 }
 
 /** A line of settings or facts that leads somewhere. */
@@ -71,15 +82,28 @@ export function LinkRow(props: { href: string; icon: IconName; title: string; te
   )
 }
 
+function iconOf(session: SessionView): IconName {
+  const decision = openDecisions(session)[0]
+  return decision ? decisionGlyph(decision) : 'hand'
+}
+
+function absence(session: SessionView): string {
+  const machine = machineOf(session)
+  const host = hostOf(session, machine)
+  const isMachineAway = machine !== undefined && stateOfMachine(machine, home.value) === 'away'
+  return isMachineAway && host !== undefined ? words.session.waitsFor(host) : words.session.helperGone
+}
+
+function machineOf({ metadata }: SessionView): MachineView | undefined {
+  return metadata?.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
+}
+
 function liveLine(session: SessionView, state: SessionState): string {
   if (!session.metadata) return ''
   const last = session.last?.text
-  if (state === 'away') {
-    const { machineId } = session.metadata
-    return words.session.waitsFor(
-      hostOf(session, machineId === undefined ? undefined : home.value.machines.get(machineId)) ?? words.machines.away
-    )
-  }
+  if (state === 'away') return absence(session)
+  const decision = openDecisions(session)[0]
+  if (decision) return decisionTitle(decision)
   if (state === 'working') return last ?? words.session.working
   return last ?? (session.isActive ? words.session.starting : words.session.ended)
 }

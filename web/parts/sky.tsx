@@ -3,7 +3,7 @@ export function SkyArt({ hasSun }: { hasSun: boolean }) {
   return (
     <svg class="sky-art" viewBox="0 0 390 72" preserveAspectRatio="xMidYMax slice" aria-hidden="true">
       {hasSun && <circle class="sun" cx="322" cy="40" r="21" />}
-      <path class="far" d="M0 56C60 34 140 30 214 44s120 10 176-6v34H0Z" />
+      <path class="far" d="M0 56C60 34 140 30 214 44s120 10 176-6v28H0Z" />
       <path class="near" d="M0 62c80-18 150-22 226-10s116 8 164-2v22H0Z" />
     </svg>
   )

@@ -8,7 +8,7 @@ import { live } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import type { Device } from '../state/devices.ts'
 import { words } from '../words/index.ts'
-import { ago, fullTime } from '../words/time.ts'
+import { agoInWords, fullTime } from '../words/time.ts'
 
 type List = { type: 'loading' } | { type: 'failed' } | { type: 'here'; devices: readonly Device[] }
 
@@ -71,7 +71,7 @@ function DeviceRow({ device, onUnlink }: { device: Device; onUnlink(): void }) {
         <b dir="auto">{nameOf(device)}</b>
         <small>{words.devices.kinds[device.kind]}</small>
         <small title={fullTime(device.lastUsedAt)}>
-          {device.current ? words.devices.this : words.devices.seen(ago(device.lastUsedAt, now.value))}
+          {device.current ? words.devices.this : words.devices.seen(agoInWords(device.lastUsedAt, now.value))}
         </small>
       </span>
       {!device.current && (

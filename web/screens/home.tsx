@@ -11,6 +11,7 @@ import { now } from '../state/clock.ts'
 import { awaySince, type Connection, isStale, lastingConnection } from '../state/connection.ts'
 import { groups } from '../state/groups.ts'
 import { home } from '../state/home.ts'
+import { stateOfMachine } from '../state/machines.ts'
 import type { Groups } from '../state/sessions.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { isWide } from '../state/width.ts'
@@ -91,7 +92,7 @@ function linkWord(link: Connection, since: string | undefined): string {
 function Headline({ known, stale }: { known: Groups; stale: boolean }) {
   const { decisions, working, quiet } = known
   const { asOf } = home.value
-  if (asOf === undefined) return <h1 tabIndex={-1}>{words.home.allQuiet}</h1>
+  if (asOf === undefined) return <h1 tabIndex={-1}>{words.home.loading}</h1>
   if (stale) {
     return (
       <>
@@ -104,14 +105,14 @@ function Headline({ known, stale }: { known: Groups; stale: boolean }) {
     <>
       <h1 tabIndex={-1}>{decisions.length > 0 ? words.home.needYou(decisions.length) : words.home.allQuiet}</h1>
       <p class="sub">
-        {words.home.tally(working.length, quiet.length)} <AwayMachines machines={[...home.value.machines.values()]} />
+        {words.home.tally(decisions.length, working.length, quiet.length)} <AwayMachines machines={[...home.value.machines.values()]} />
       </p>
     </>
   )
 }
 
 function AwayMachines({ machines }: { machines: readonly MachineView[] }) {
-  const away = machines.filter(machine => !machine.isActive && machine.metadata)
+  const away = machines.filter(machine => machine.metadata && stateOfMachine(machine, home.value) === 'away')
   const only = away[0]?.metadata
   if (!only) return null
   if (away.length > 1) return <a href="/machines">{words.home.manyAway(away.length)}</a>
@@ -211,8 +212,7 @@ function NothingYet() {
 /** The first time on this device: shapes of rows, still, until the server has told something. */
 function Waiting() {
   return (
-    <div class="skeletons" role="status">
-      <span class="vh">{words.home.loading}</span>
+    <div class="skeletons" aria-hidden="true">
       {[0, 1, 2].map(row => (
         <div key={row} class="skeleton">
           <i />

@@ -5,16 +5,17 @@ import { SessionRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
-import { sessionsOn, systemName } from '../state/machines.ts'
+import { sessionsOn, stateOfMachine, systemName } from '../state/machines.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
-import { ago, date, fullTime } from '../words/time.ts'
+import { agoInWords, clockTime, date } from '../words/time.ts'
 
 /** What is known of one computer, and what runs there. */
 export function MachineScreen({ id }: { id: string }) {
   const machine = home.value.machines.get(id)
   if (!machine) return <Gone />
-  const { metadata, isActive, activeAt } = machine
+  const { metadata } = machine
+  const state = stateOfMachine(machine, home.value)
   const sessions = sessionsOn(machine, home.value)
   return (
     <div class="screen">
@@ -22,8 +23,8 @@ export function MachineScreen({ id }: { id: string }) {
         title={metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed}
         sub={
           <>
-            <i class={`dot ${isActive ? 'on' : ''}`} />
-            {isActive ? words.machines.online : words.machines.sinceAway(ago(activeAt, now.value))}
+            <i class={`dot ${state === 'online' ? 'on' : ''}`} />
+            {state === 'away' ? words.machines.sinceAway(clockTime(machine.activeAt, now.value)) : words.machines[state]}
           </>
         }
         back={{ name: 'machines' }}
@@ -31,7 +32,7 @@ export function MachineScreen({ id }: { id: string }) {
       />
       <div class="scroll">
         <div class="col form">
-          {!isActive && <WhatToDo />}
+          {state === 'away' && <WhatToDo />}
           <Running sessions={sessions.filter(session => session.isActive)} />
           <Earlier sessions={sessions.filter(session => !session.isActive)} />
           <Facts machine={machine} />
@@ -81,7 +82,7 @@ function Facts({ machine: { metadata, createdAt, activeAt } }: { machine: Machin
         {metadata && <Fact name={words.machine.helper} value={metadata.happyCliVersion} />}
         {metadata && <Fact name={words.machine.home} value={metadata.homeDir} isCode />}
         <Fact name={words.machine.linked} value={date(createdAt)} />
-        <Fact name={words.machine.seen} value={fullTime(activeAt)} />
+        <Fact name={words.machine.seen} value={agoInWords(activeAt, now.value)} />
       </dl>
       <p class="hint">{words.machine.unlinkHint}</p>
     </section>

@@ -5,13 +5,13 @@ import { Empty } from '../parts/empty.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { home } from '../state/home.ts'
-import { sessionsOn } from '../state/machines.ts'
+import { sessionsOn, stateOfMachine } from '../state/machines.ts'
 import type { MachineView } from '../state/store.ts'
 import { words } from '../words/index.ts'
-import { ago } from '../words/time.ts'
+import { clockTime } from '../words/time.ts'
 
 export function MachinesScreen() {
-  const machines = [...home.value.machines.values()].sort((a, b) => Number(b.isActive) - Number(a.isActive) || b.activeAt - a.activeAt)
+  const machines = [...home.value.machines.values()].sort((a, b) => nameOf(a).localeCompare(nameOf(b)))
   return (
     <div class="screen">
       <Bar title={words.machines.title}>
@@ -46,19 +46,22 @@ export function MachinesScreen() {
 }
 
 function MachineRow({ machine }: { machine: MachineView }) {
-  const { metadata, id, isActive, activeAt } = machine
-  const state = isActive
-    ? words.machines.agents(sessionsOn(machine, home.value).filter(session => session.isActive).length)
-    : words.machines.sinceAway(ago(activeAt, now.value))
+  const { id } = machine
+  const state = stateOfMachine(machine, home.value)
+  const running = sessionsOn(machine, home.value).filter(session => session.isActive).length
   return (
     <LinkRow
       href={`/machines/${encodeURIComponent(id)}`}
-      icon={isActive ? 'monitor' : 'moon'}
-      title={metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed}
-      text={state}
+      icon={state === 'away' ? 'moon' : 'monitor'}
+      title={nameOf(machine)}
+      text={state === 'away' ? words.machines.sinceAway(clockTime(machine.activeAt, now.value)) : words.machines.agents(running)}
     >
-      <i class={`dot ${isActive ? 'on' : ''}`} />
-      <span class="vh">{isActive ? words.machines.online : words.machines.away}</span>
+      <i class={`dot ${state === 'online' ? 'on' : ''}`} />
+      <span class="vh">{words.machines[state]}</span>
     </LinkRow>
   )
+}
+
+function nameOf({ metadata }: MachineView): string {
+  return metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed
 }

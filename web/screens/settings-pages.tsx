@@ -4,6 +4,7 @@ import { Logo } from '../icons/logo.tsx'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { copySecret } from '../parts/copy.ts'
 import { KeyGroups, useIsShown, useKeyText } from '../parts/key-groups.tsx'
+import { account } from '../state/account.ts'
 import { type Confirming, chooseConfirming, chooseTheme, confirming, type Theme, theme } from '../state/preferences.ts'
 import { words } from '../words/index.ts'
 
@@ -11,6 +12,8 @@ export function KeyPage() {
   const [wantsToSee, setWantsToSee] = useState(false)
   const key = useKeyText()
   const isShown = useIsShown()
+  const here = account.value
+  const isChecked = here.type === 'here' && here.keyCheckedAt !== undefined
   return (
     <>
       <p class="lead">{words.keySettings.lead}</p>
@@ -26,7 +29,7 @@ export function KeyPage() {
         )}
       </div>
       <ButtonLink look="primary" href="/start/check" isWide>
-        {words.keySettings.check}
+        {isChecked ? words.keySettings.checkAgain : words.keySettings.check}
       </ButtonLink>
     </>
   )

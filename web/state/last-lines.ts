@@ -13,14 +13,19 @@ export function followLines(deps: {
   socket: Pick<LiveSocket, 'onUpdate'>
   feed: Pick<AccountFeed, 'sessions' | 'state'>
   cipherOf(session: string): Cipher | undefined
+  /** What this device wrote itself; the server does not send it back. */
+  onStored(listener: (messages: readonly MessageRecord[], session: string) => void): () => void
 }): { close(): void } {
   const stopped = new AbortController()
+  const read = (messages: readonly MessageRecord[], session: string) => {
+    const cipher = deps.cipherOf(session)
+    const line = cipher && newestLine(cipher, messages)
+    if (line) tellHome({ type: 'line', id: session, line })
+  }
   const stopUpdates = deps.socket.onUpdate(({ body }) => {
-    if (body.t !== 'new-message') return
-    const cipher = deps.cipherOf(body.sid)
-    const line = cipher && newestLine(cipher, [body.message])
-    if (line) tellHome({ type: 'line', id: body.sid, line })
+    if (body.t === 'new-message') read([body.message], body.sid)
   })
+  const stopStored = deps.onStored(read)
 
   const catchUp = async () => {
     const behind = [...home.peek().sessions.values()]
@@ -30,18 +35,19 @@ export function followLines(deps: {
     const next = behind[Symbol.iterator]()
     await Promise.all(Array.from({ length: atOnce }, () => fetchEach(next, deps, stopped.signal)))
   }
+  let caughtUpTo: number | undefined
   const stopHome = home.subscribe(({ asOf }) => {
     if (asOf === undefined || asOf === caughtUpTo) return
     caughtUpTo = asOf
     // What cannot be fetched now is fetched after the next listing.
     catchUp().catch(() => {})
   })
-  let caughtUpTo: number | undefined
 
   return {
     close() {
       stopped.abort()
       stopUpdates()
+      stopStored()
       stopHome()
     }
   }

@@ -80,7 +80,7 @@ export async function openLive(account: { server: string; secret: Uint8Array; to
     const row: AccountSession | undefined = [...feed.sessions.values()].find(({ id }) => id === session)
     return row && vault.openKey(row.dataEncryptionKey)
   }
-  const lines = followLines({ rest, socket, feed, cipherOf })
+  const lines = followLines({ rest, socket, feed, cipherOf, onStored: listener => added(stored, listener) })
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()

@@ -8,23 +8,8 @@ export const isNewerReady: ReadonlySignal<boolean> = computed(() => waitingNow.v
 /** Keeps the app on this device, so that it opens offline, and notices when the server has a newer one. */
 export function startUpdates(): void {
   if (!('serviceWorker' in navigator)) return
-  navigator.serviceWorker.register(workerUrl()).then(
-    registration => {
-      if (registration.waiting) waitingNow.value = registration.waiting
-      registration.addEventListener('updatefound', () => {
-        const arriving = registration.installing
-        arriving?.addEventListener('statechange', () => {
-          // The very first one replaces nothing.
-          if (arriving.state === 'installed' && navigator.serviceWorker.controller) waitingNow.value = arriving
-        })
-      })
-      document.addEventListener('visibilitychange', () => {
-        if (document.visibilityState === 'visible') void registration.update().catch(() => {})
-      })
-    },
-    // Without it everything works but opening offline.
-    () => {}
-  )
+  // Without it everything works but opening offline.
+  keepApp().catch(() => {})
 }
 
 /** Lets the newer app take over and starts it. */
@@ -42,4 +27,19 @@ function workerUrl(): string {
   const url = '/worker.js'
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
   return trustedTypes?.createPolicy('afield-worker', { createScriptURL: () => url }).createScriptURL(url) ?? url
+}
+
+async function keepApp(): Promise<void> {
+  const registration = await navigator.serviceWorker.register(workerUrl())
+  waitingNow.value = registration.waiting ?? undefined
+  registration.addEventListener('updatefound', () => {
+    const arriving = registration.installing
+    arriving?.addEventListener('statechange', () => {
+      // The very first one replaces nothing.
+      if (arriving.state === 'installed' && navigator.serviceWorker.controller) waitingNow.value = arriving
+    })
+  })
+  document.addEventListener('visibilitychange', () => {
+    if (document.visibilityState === 'visible') void registration.update().catch(() => {})
+  })
 }

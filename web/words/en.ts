@@ -22,8 +22,8 @@ export const en = {
   home: {
     allQuiet: 'All quiet',
     needYou: (n: number) => (n === 1 ? '1 agent needs you' : `${n} agents need you`),
-    tally: (working: number, quiet: number) => {
-      if (working === 0 && quiet === 0) return 'No sessions yet.'
+    tally: (waiting: number, working: number, quiet: number) => {
+      if (working === 0 && quiet === 0) return waiting === 0 ? 'No sessions yet.' : 'Nothing else is going on.'
       if (working === 0) return `${quiet} quiet.`
       return quiet === 0 ? `${working} working.` : `${working} working, ${quiet} quiet.`
     },
@@ -60,7 +60,7 @@ export const en = {
     done: 'Finished, unread',
     failed: 'Failed',
     quiet: 'Quiet',
-    away: 'Machine away'
+    away: 'Not reachable'
   },
 
   session: {
@@ -71,6 +71,7 @@ export const en = {
     working: 'Working',
     waitsFor: (host: string) => `Waits for ${host}`,
     ended: 'Ended',
+    helperGone: 'Its helper is not running',
     failed: 'Stopped with an error',
     cancelled: 'Stopped',
     you: (text: string) => `You: ${text}`,
@@ -290,6 +291,7 @@ export const en = {
     empty: 'No machine linked yet',
     emptyText: 'Computers appear here once an agent has run on them.',
     online: 'Online',
+    idle: 'No agent running',
     away: 'Away',
     sinceAway: (when: string) => `Away since ${when}`,
     agents: (n: number) => (n === 0 ? 'No agent running' : n === 1 ? '1 agent running' : `${n} agents running`),
@@ -350,7 +352,8 @@ export const en = {
     lead: 'Whoever has it can read everything. It is the only way back if you lose every device.',
     show: 'Show the key',
     hide: 'Hide the key',
-    check: 'Check again'
+    check: 'Check my key',
+    checkAgain: 'Check again'
   },
 
   devices: {

@@ -10,6 +10,13 @@ export function ago(then: number, now: number): string {
   return shortDate.format(then)
 }
 
+/** As `ago`, as a part of a sentence: "4 min ago", "on Tue". */
+export function agoInWords(then: number, now: number): string {
+  const minutes = Math.floor((now - then) / 60_000)
+  if (minutes < 1) return 'just now'
+  return minutes < 24 * 60 ? `${ago(then, now)} ago` : `on ${ago(then, now)}`
+}
+
 /** The time of day, with the day when it was not today: for what may be stale. */
 export function clockTime(then: number, now: number): string {
   if (isSameDay(then, now)) return time.format(then)
