@@ -98,7 +98,8 @@ class World {
   updates: UpdateBody[] = []
   lists: { settle: PromiseWithResolvers<unknown>; snapshot: unknown }[] = []
 
-  constructor() {
+  constructor(sessions: readonly SessionRecord[] = []) {
+    for (const session of sessions) this.sessions.set(session.id, session)
     this.link.up()
     this.feed = openAccountFeed({
       rest: {
@@ -237,6 +238,23 @@ function assertRising(changes: readonly AccountChange[]): void {
     versions.set(id, metadataVersion)
   }
 }
+
+t.test('a session that is removed while the lists are read does not come back with them', async t => {
+  const row = sessionRow('a')
+  const world = new World([row])
+  world.link.update({ t: 'delete-session', sid: row.id })
+  await world.settle()
+  t.strictSame(world.changes, [{ type: 'settings', settings: { value: null, version: 0 } }, { type: 'listed' }])
+})
+
+t.test('a change that is heard before the list with its row is not lost', async t => {
+  const row = sessionRow('a')
+  const world = new World([row])
+  world.link.update({ t: 'update-session', id: row.id, agentState: { value: sealed.parse('s1'), version: 1 } })
+  world.link.message(messageAt(1), 'a')
+  await world.settle()
+  t.match(world.feed.sessions.get(row.id), { agentState: 's1', agentStateVersion: 1, seq: 1 })
+})
 
 t.test('a change of a session nobody told of brings the lists once, not for ever', async t => {
   const world = new World()
