@@ -1,5 +1,6 @@
-import { createRequire } from 'node:module'
 import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { constants, Script } from 'node:vm'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 
 // The single-file program runs an agent's adapter on its own Node.js.
@@ -7,9 +8,13 @@ export function builder(line: Argv): Argv {
   return line.positional('module', { type: 'string', demandOption: true })
 }
 
-export function handler(args: ArgumentsCamelCase): void {
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const file = resolve(String(args['module']))
   // The adapter looks there for its name and its arguments.
   process.argv.splice(1, process.argv.length, file, ...[args['--'] ?? []].flat().map(String))
-  createRequire(file)(file)
+  // The single-file program is CommonJS inside, whose own `import` reaches nothing on disk; this one is Node's.
+  const script = new Script(`import(${JSON.stringify(pathToFileURL(file).href)})`, {
+    importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
+  })
+  await script.runInThisContext()
 }

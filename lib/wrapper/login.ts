@@ -45,7 +45,7 @@ export async function login(options: LoginOptions): Promise<number> {
   }
 }
 
-type Progress = 'asking' | 'waiting' | { trouble: string }
+type Progress = 'asking' | 'waiting' | 'over' | { trouble: string }
 
 async function pair(server: string, style: Style, { terminal, forHappy }: LoginOptions): Promise<PairingEnd<TerminalKeys>> {
   let progress: Progress = 'asking'
@@ -60,7 +60,7 @@ async function pair(server: string, style: Style, { terminal, forHappy }: LoginO
     onTrouble: trouble => trouble !== undefined && show({ trouble })
   })
   terminal.write(code(pairing, server, style, { isTTY: terminal.isTTY, forHappy }))
-  const block = openBlock(terminal, columns => ['', progressLine(progress, style, columns), ''])
+  const block = openBlock(terminal, columns => (progress === 'over' ? [] : [progressLine(progress, style, columns)]))
   const show = (now: Progress) => {
     progress = now
     block.redraw()
@@ -70,30 +70,29 @@ async function pair(server: string, style: Style, { terminal, forHappy }: LoginO
   } catch (error) {
     throw error instanceof Refused ? new CannotStart(`${server} refused: ${plain(error.message)}`) : error
   } finally {
+    progress = 'over'
     block.close()
   }
 }
 
 function code({ link, happyLink }: TerminalPairing, server: string, style: Style, how: { isTTY: boolean; forHappy: boolean }): string {
+  // The code comes last: on a terminal of 24 lines it just fits, and what is above it may scroll away.
   return [
     '',
     `  ${style.bold('Link this computer')} to your account on ${server}`,
     '',
-    `  Scan this with ${how.forHappy ? 'the Happy app' : 'your phone'}:`,
-    '',
-    ...drawQr(how.forHappy ? happyLink : link, how).map(line => `    ${line}`),
-    '',
-    '  Or open this address where you are signed in:',
-    '',
+    '  Open this address where you are signed in:',
     `  ${link}`,
     '',
-    `  ${style.dim('In the Happy app:')}`,
-    `  ${happyLink}`,
+    `  ${style.dim('In the Happy app:')} ${happyLink}`,
+    '',
+    `  Or scan this with ${how.forHappy ? 'the Happy app' : 'your phone'}:`,
+    ...drawQr(how.forHappy ? happyLink : link, how).map(line => `  ${line}`),
     ''
   ].join('\n')
 }
 
-function progressLine(progress: Progress, style: Style, columns: number): string {
+function progressLine(progress: Exclude<Progress, 'over'>, style: Style, columns: number): string {
   const room = columns - 3
   if (progress === 'asking') return `  ${style.dim(fit('Asking the server …', room))}`
   if (progress === 'waiting') return `  ${style.dim(fit('Waiting for your answer. The code is good for five minutes.', room))}`

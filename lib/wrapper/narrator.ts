@@ -28,9 +28,11 @@ export function createNarrator(deps: {
   const { put, clock = systemClock } = deps
   let turn: string | undefined
   let usage: Envelope['usage']
+  let lastText: string | undefined
   const idOfBlock = new Map<string, string>()
-  // A step is told when enough is known of it: existing apps never hear of a step twice.
+  // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment.
   const untold = new Map<string, Step>()
+  let settling = () => {}
   const partials = throttle(deps.showPartial, clock)
 
   const tell = (ev: SessionEvent, about: { id?: string; usage?: Envelope['usage'] } = {}) => {
@@ -56,6 +58,7 @@ export function createNarrator(deps: {
     async beginTurn() {
       turn = newId()
       usage = undefined
+      lastText = undefined
       idOfBlock.clear()
       await tell({ t: 'turn-start' })
       return turn
@@ -71,11 +74,13 @@ export function createNarrator(deps: {
         case 'text':
           partials.drop()
           await showAll()
+          lastText = event.text.trim()
           return tell({ t: 'text', text: event.text, ...(event.thinking && { thinking: true }) }, { id: idOf(event.block) })
         case 'step-started':
         case 'step-updated':
           if (event.type === 'step-started' || untold.has(event.step.call)) untold.set(event.step.call, event.step)
-          if (isTelling(event.step)) await showStep(event.step)
+          settling()
+          if (untold.size > 0) settling = clock.after(settledAfterMs, () => void showAll())
           return
         case 'step-ended':
           if (untold.has(event.step.call)) untold.set(event.step.call, event.step)
@@ -91,7 +96,8 @@ export function createNarrator(deps: {
         case 'turn-ended': {
           partials.drop()
           await showAll()
-          if (event.reason === 'failed') await tell({ t: 'service', text: event.error })
+          // Some agents say what went wrong as their last words too.
+          if (event.reason === 'failed' && !(lastText && event.error.includes(lastText))) await tell({ t: 'service', text: event.error })
           const status = event.reason === 'done' ? 'completed' : event.reason
           await tell({ t: 'turn-end', status }, usage && { usage })
           return put(readyEvent())
@@ -109,15 +115,11 @@ export function createNarrator(deps: {
 }
 
 const partialEveryMs = 100
+const settledAfterMs = 400
 
 function startOf({ call, name, title, kind, input, locations, content }: Step): SessionEvent {
   const description = locations.join(', ') || title
   return { t: 'tool-call-start', call, name, title, description, args: input, kind, locations, content }
-}
-
-/** Agents announce a step before they have written its arguments. */
-function isTelling({ input, content }: Step): boolean {
-  return Object.keys(input).length > 0 || content.length > 0
 }
 
 /** The newest of what is shown, ten times a second at most. */

@@ -181,7 +181,8 @@ async function ask({ client, session, signal }: Turn, step: ToolCall, remember?:
     const update = { sessionUpdate: 'current_mode_update' as const, currentModeId: remember }
     await client.notify(methods.client.session.update, { sessionId: session.id, update })
   }
-  return choice !== 'reject'
+  // Some clients answer a refusal with an option that was not offered: only the two that allow do.
+  return choice === 'allow' || choice === 'always'
 }
 
 async function finish(turn: Turn, step: ToolCall, ok: boolean, output?: string): Promise<void> {

@@ -50,9 +50,10 @@ function chunks(text: string, columns: number): string[] {
   return text.match(new RegExp(`.{1,${Math.max(1, columns)}}`, 'gu')) ?? []
 }
 
-function agent({ isWorking, workingMs, step, queued }: SessionView): string {
+function agent({ isWorking, workingMs, step, queued, questions }: SessionView): string {
   const more = queued > 0 ? `  (${queued} more ${queued === 1 ? 'message waits' : 'messages wait'})` : ''
   if (!isWorking) return 'waits for a message from your phone'
+  if (questions.length > 0) return `waits for your decision${more}`
   const doing = step === undefined ? '' : `: ${step}`
   return `works, ${duration(workingMs)}${doing}${more}`
 }
