@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import { callError, type ParamsOfCall, type ResultOfCall, type SessionCall, sessionCalls } from '../protocol/sealed/calls.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Clock } from '../async/clock.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import type { SealedCell, WriteCell } from './cell-writers.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Ephemeral, ephemeral } from '../protocol/wire/ephemerals.ts'
 import { type Update, update, updateBody } from '../protocol/wire/updates.ts'
 

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { DeadlineExceeded, withDeadline } from '../async/deadline.ts'
 import { type ReplyOf, type RouteName, routes } from '../protocol/wire/routes.ts'
 import { Refused, Unreachable } from './refusals.ts'

@@ -1,5 +1,5 @@
 import { io } from 'socket.io-client'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { createBackoff } from '../async/backoff.ts'
 import { type Clock, systemClock } from '../async/clock.ts'
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'

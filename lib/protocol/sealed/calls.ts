@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** The methods of a session, called as `<session id>:<method>`. A failure of any handler is `{ error }`. */
 export const sessionCalls = {

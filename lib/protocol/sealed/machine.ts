@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** What a machine tells about itself; the first five are required by existing apps. */
 export const machineMetadata = z.looseObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /** Token counts of a turn, as the agent told them. */
 export const usage = z.looseObject({

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { stepContent, stepKind } from './messages.ts'
 
 const choice = z.looseObject({ code: z.string(), value: z.string(), description: z.string().nullish() })

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { machineId, sealed, sessionId, time } from './ids.ts'
 
 /** What is true now and not kept: presence, and text that still grows. The frame of the `ephemeral` event. */

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { localId, machineId, sealed, sessionId, time, version } from './ids.ts'
 
 const rpcMethod = z.string().min(1).max(4096)

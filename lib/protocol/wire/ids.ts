@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 const id = (most: number) => z.string().min(1).max(most).refine(isWellFormed, 'not well-formed text')
 

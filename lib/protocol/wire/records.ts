@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { accountId, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
 
 /** A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption. */

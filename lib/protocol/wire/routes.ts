@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { localId, machineId, sealed, sessionId, tokenId, version } from './ids.ts'
 import {
   accountProfile,

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { accountId, machineId, sealed, sessionId, time, version } from './ids.ts'
 import { machineRecord, messageRecord, sessionRecord } from './records.ts'
 
