@@ -29,12 +29,12 @@ export interface ServerProcess {
 
 /** `afield serve` as its user runs it, in a process of its own that a test may kill. */
 export async function startServerProcess(
-  t: Test,
-  { data, port = 0, args = [] }: { data: string; port?: number; args?: string[] }
+  t: Pick<Test, 'teardown'>,
+  { data, port = 0, signup = 'open', args = [] }: { data: string; port?: number; signup?: string; args?: string[] }
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    ['bin/afield.ts', 'serve', '--data', data, '--port', String(port), '--signup', 'open', '--limits', 'off', ...args],
+    ['bin/afield.ts', 'serve', '--data', data, '--port', String(port), '--signup', signup, '--limits', 'off', ...args],
     { stdio: ['ignore', 'pipe', 'pipe'] }
   )
   const ended = once(child, 'exit')
