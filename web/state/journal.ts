@@ -4,9 +4,12 @@ import type { DraftStore } from './device-db.ts'
 /** The outbox of this device, kept in IndexedDB: what was written offline leaves when there is a link, also after a restart. */
 export function deviceJournal(drafts: DraftStore): Journal {
   let isClosed = false
-  const use = async <Result>(work: () => Promise<Result>) => {
-    if (isClosed) throw new Error('the journal is closed')
-    return work()
+  let underWay: Promise<unknown> = Promise.resolve()
+  const use = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (isClosed) return Promise.reject(new Error('the journal is closed'))
+    const working = work()
+    underWay = working.catch(() => {})
+    return working
   }
   return {
     load: () => use(() => drafts.all()),
@@ -14,6 +17,7 @@ export function deviceJournal(drafts: DraftStore): Journal {
     remove: removed => use(() => drafts.remove(removed)),
     async close() {
       isClosed = true
+      await underWay
     }
   }
 }

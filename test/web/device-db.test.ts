@@ -1,0 +1,50 @@
+import 'fake-indexeddb/auto'
+import { openDB } from 'idb'
+import t from 'tap'
+import { openDeviceDb } from '../../web/state/device-db.ts'
+
+t.test('what was kept comes back, also after the app was closed', async t => {
+  const db = await openDeviceDb('kept')
+  await db.write('account', { secret: 'c2VjcmV0' })
+  t.strictSame(await (await openDeviceDb('kept')).read('account'), { secret: 'c2VjcmV0' })
+  t.equal(await db.read('nothing'), undefined)
+})
+
+t.test('nothing in the files of the browser reads as what was kept [H8]', async t => {
+  const db = await openDeviceDb('sealed')
+  await db.write('account', { secret: 'a very secret text' })
+  const raw = await openDB('sealed')
+  const kept = await raw.get('sealed', 'account')
+  t.notMatch(new TextDecoder('latin1').decode(kept.data), 'secret')
+  const key = await raw.get('keys', 'device')
+  t.equal(key.extractable, false)
+  await t.rejects(crypto.subtle.exportKey('raw', key))
+})
+
+t.test('an entry put in the place of another one does not open', async t => {
+  const db = await openDeviceDb('swapped')
+  await db.write('home', { form: 1 })
+  const raw = await openDB('swapped')
+  await raw.put('sealed', await raw.get('sealed', 'home'), 'account')
+  t.equal(await db.read('account'), undefined)
+  t.strictSame(await db.read('home'), { form: 1 })
+})
+
+t.test('after erasing, neither the entries nor the key that opened them are there', async t => {
+  const db = await openDeviceDb('erased')
+  await db.write('account', { secret: 'x' })
+  const raw = await openDB('erased')
+  const copy = await raw.get('sealed', 'account')
+  await db.erase()
+  t.equal(await db.read('account'), undefined)
+  await raw.put('sealed', copy, 'account')
+  t.equal(await db.read('account'), undefined, 'a copy made before does not open with the new key')
+  await db.write('account', { secret: 'y' })
+  t.strictSame(await db.read('account'), { secret: 'y' })
+})
+
+t.test('two tabs that start at once share one key', async t => {
+  const [one, other] = await Promise.all([openDeviceDb('tabs'), openDeviceDb('tabs')])
+  await one.write('account', 'from one')
+  t.equal(await other.read('account'), 'from one')
+})

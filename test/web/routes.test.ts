@@ -1,0 +1,60 @@
+import t from 'tap'
+import { parentOf, pathOf, type Route, readPath } from '../../web/routes.ts'
+
+const routes: [string, Route][] = [
+  ['/', { name: 'home' }],
+  ['/needs-you', { name: 'needs-you' }],
+  ['/needs-you/r1', { name: 'needs-you', request: 'r1' }],
+  ['/s/abc', { name: 'session', id: 'abc', view: [] }],
+  ['/s/abc/m/12', { name: 'session', id: 'abc', view: ['m', '12'] }],
+  ['/s/abc/changes/src/a%20b.ts', { name: 'session', id: 'abc', view: ['changes', 'src', 'a b.ts'] }],
+  ['/machines', { name: 'machines' }],
+  ['/machines/a%2Fb', { name: 'machine', id: 'a/b' }],
+  ['/welcome', { name: 'welcome' }],
+  ['/start', { name: 'start' }],
+  ['/start/key', { name: 'start-key' }],
+  ['/start/check', { name: 'start-check' }],
+  ['/restore', { name: 'restore' }],
+  ['/link', { name: 'link' }],
+  ['/scan', { name: 'scan' }],
+  ['/pair', { name: 'pair' }],
+  ['/new', { name: 'new' }],
+  ['/settings', { name: 'settings' }],
+  ['/settings/devices', { name: 'settings', page: 'devices' }],
+  ['/settings/account-key', { name: 'settings', page: 'account-key' }]
+]
+
+t.test('every route can be opened cold, and leads to the same address again', async t => {
+  for (const [path, route] of routes) {
+    t.strictSame(readPath(path), route, path)
+    t.equal(pathOf(route), path)
+  }
+})
+
+t.test('the address in the link of a wrapper asks to link it', async t => {
+  t.strictSame(readPath('/terminal/connect'), { name: 'pair' })
+})
+
+t.test('a slash at the end changes nothing', async t => {
+  t.strictSame(readPath('/machines/'), { name: 'machines' })
+  t.strictSame(readPath('/settings/'), { name: 'settings' })
+})
+
+t.test('what leads nowhere is said, not guessed', async t => {
+  for (const path of ['/start/nothing', '/settings/nothing', '/s', '/terminal', '/machine', '/%E0%A4%A']) {
+    t.strictSame(readPath(path), { name: 'unknown', path }, path)
+  }
+})
+
+t.test('back leads up, step by step, to home', async t => {
+  for (const [path, route] of routes) {
+    let at = route
+    let steps = 0
+    while (pathOf(at) !== '/' && steps < 5) {
+      at = parentOf(at)
+      if (at.name === 'welcome') at = { name: 'home' }
+      steps++
+    }
+    t.ok(steps < 4, path)
+  }
+})
