@@ -106,17 +106,6 @@ const forBrowsers = {
   metafile: true
 }
 
-// Imported as one object, all of zod with its forty languages is in the bundle; name by name, a third. Only here: the sources read better so.
-const zodByName = {
-  name: 'zod-by-name',
-  setup({ onLoad }) {
-    onLoad({ filter: /[\\/](lib|web)[\\/].*\.tsx?$/ }, ({ path }) => ({
-      contents: readFileSync(path, 'utf8').replace("import { z } from 'zod'", "import * as z from 'zod'"),
-      loader: path.endsWith('.tsx') ? 'tsx' : 'ts'
-    }))
-  }
-}
-
 async function bundleApp() {
   mkdirSync(at('build'), { recursive: true })
   const out = mkdtempSync(at('build/web-'))
@@ -144,7 +133,6 @@ async function bundleAppInto(out) {
     assetNames: '[name]-[hash]',
     publicPath: '/assets/',
     splitting: true,
-    plugins: [zodByName],
     loader: { '.svg': 'file', '.png': 'file', '.woff2': 'file' }
   })
   const urlOf = output => `/assets/${output.slice(output.lastIndexOf('/') + 1)}`
