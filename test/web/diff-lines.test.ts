@@ -57,7 +57,14 @@ t.test('colours of a terminal become classes, everything else of it goes', async
 })
 
 t.test('code keeps every character when it is coloured', async t => {
-  for (const line of ["  return redirect('/home') // it's", 'const a = "x\\"y" + 12.5', '# comment', '`$' + '{a}', 'λ = 1', 'if x then # y']) {
+  for (const line of [
+    "  return redirect('/home') // it's",
+    'const a = "x\\"y" + 12.5',
+    '# comment',
+    '`$' + '{a}',
+    'λ = 1',
+    'if x then # y'
+  ]) {
     for (const language of ['ts', 'sh', ''])
       t.equal(
         highlightLine(line, language)

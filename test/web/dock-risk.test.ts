@@ -14,7 +14,7 @@ const risky: [string, string, string?][] = [
   ['/bin/rm -fr /', 'deletes'],
   ['find . -name "*.ts" -delete', 'deletes', '-delete'],
   ['find . -exec rm -rf {} +', 'deletes'],
-  ['git push --force-with-lease origin main', 'rewrites-history'],
+  ['git push --force-with-lease origin main', 'rewrites-history', '--force-with-lease'],
   ['git push -f', 'rewrites-history'],
   ['git push origin +main', 'rewrites-history'],
   ['git -C x reset --hard HEAD~1', 'discards'],
@@ -35,7 +35,9 @@ const risky: [string, string, string?][] = [
   ['chmod -R 777 .', 'permissions'],
   ['cat .env', 'secrets', '.env'],
   ['cat ~/.ssh/id_rsa', 'secrets'],
-  ['./scripts/deploy.sh production', 'production'],
+  ['./scripts/deploy.sh production', 'production', './scripts/deploy.sh'],
+  ['npm run deploy', 'production'],
+  ['kubectl config use-context prod', 'production'],
   ['npm publish', 'production'],
   ['psql -c "DROP TABLE users"', 'database'],
   ['kubectl delete pod x', 'infrastructure'],
@@ -65,6 +67,8 @@ t.test('commands that destroy, reach out of hand or hide something are risky', a
 t.test('commands of every day are plain, or careful where they leave the folder or the machine', async t => {
   for (const text of [
     'npm test',
+    'NODE_ENV=production vite build --mode production',
+    'cat docs/deploy.md',
     'npm run build',
     'git status',
     'git commit -m "Don\'t"',

@@ -79,7 +79,7 @@ function linesOf(raw: readonly string[], oldStart: number, newStart: number, isW
   return withMarks(lines)
 }
 
-// A run of removed lines followed by a run of added ones: those that stand at the same place are compared word by word.
+// A run of removed lines followed by a run of added ones: each removed line is compared with the added one it most likely became.
 function withMarks(lines: readonly DiffLine[]): DiffLine[] {
   const out = [...lines]
   for (let i = 0; i < out.length; i++) {
@@ -88,23 +88,39 @@ function withMarks(lines: readonly DiffLine[]): DiffLine[] {
     while (out[firstAdded]?.sign === '-') firstAdded++
     let end = firstAdded
     while (out[end]?.sign === '+') end++
-    for (let k = 0; k < Math.min(firstAdded - i, end - firstAdded); k++) {
-      const removed = out[i + k]
-      const added = out[firstAdded + k]
-      if (removed === undefined || added === undefined) continue
-      const marked = markWords(removed, added)
-      out[i + k] = marked.removed
-      out[firstAdded + k] = marked.added
+    let from = firstAdded
+    for (let at = i; at < firstAdded && end - i <= longestRun; at++) {
+      const best = bestMatch(out, at, from, end)
+      if (best === undefined) continue
+      out[at] = best.removed
+      out[best.at] = best.added
+      from = best.at + 1
     }
     i = Math.max(i, end - 1)
   }
   return out
 }
 
+/** Longer runs are another text, not changed lines. */
+const longestRun = 40
+
+function bestMatch(lines: readonly DiffLine[], at: number, from: number, end: number) {
+  const removed = lines[at]
+  let best: { at: number; removed: DiffLine; added: DiffLine; same: number } | undefined
+  for (let other = from; other < end; other++) {
+    const added = lines[other]
+    if (removed === undefined || added === undefined) continue
+    const marked = markWords(removed, added)
+    if (marked !== undefined && marked.same > (best?.same ?? 0)) best = { at: other, ...marked }
+  }
+  return best
+}
+
 const longestMarked = 400
 
-function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; added: DiffLine } {
-  if (removed.text.length > longestMarked || added.text.length > longestMarked) return { removed, added }
+/** Undefined when the two have too little in common for one to have become the other. `same` is how much they share, up to 1. */
+function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; added: DiffLine; same: number } | undefined {
+  if (removed.text.length > longestMarked || added.text.length > longestMarked) return undefined
   const removedMarks: { from: number; to: number }[] = []
   const addedMarks: { from: number; to: number }[] = []
   let inOld = 0
@@ -118,10 +134,14 @@ function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; add
     if (part.added !== true) inOld += length
     if (part.removed !== true) inNew += length
   }
-  // Marks help where most of the line stayed; where little did, they are noise.
-  const shorter = Math.min(removed.text.trim().length, added.text.trim().length)
-  if (same < shorter * 0.4) return { removed, added }
-  return { removed: { ...removed, marks: joined(removedMarks, removed.text) }, added: { ...added, marks: joined(addedMarks, added.text) } }
+  // Marks help where much of the line stayed; where little did, they are noise.
+  const shorter = Math.max(1, Math.min(removed.text.trim().length, added.text.trim().length))
+  if (same < shorter * 0.4) return undefined
+  return {
+    removed: { ...removed, marks: joined(removedMarks, removed.text) },
+    added: { ...added, marks: joined(addedMarks, added.text) },
+    same: same / shorter
+  }
 }
 
 // Marks with nothing but a space between them are one.

@@ -87,7 +87,7 @@ const rules = [
   rule(
     'rewrites-history',
     'risky',
-    String.raw`\bpush\b${rest}\s(?:--force(?:-with-lease|-if-includes)?(?:=\S+)?|-f|--mirror|--delete|\+\S+)(?=\s|$)`
+    String.raw`(?<=\bpush\b${rest}\s)(?:--force(?:-with-lease|-if-includes)?(?:=\S+)?|-f|--mirror|--delete|\+\S+)(?=\s|$)`
   ),
   rule(
     'rewrites-history',
@@ -134,7 +134,7 @@ const rules = [
   rule(
     'production',
     'risky',
-    String.raw`(?<![\w])(?:production|prod|deploy(?:ment)?)(?![\w])|\b(?:npm|pnpm|yarn|cargo|gem|twine|vsce|poetry)\s+(?:publish|upload)\b|\bgh\s+release\b|\bdocker\s+push\b`,
+    String.raw`(?<![\w./=-]|--mode\s|--env\s)(?:production|prod)(?![\w./-])|${start}\S*\bdeploy\b\S*|\b(?:run|task|make|just)\s+\S*\bdeploy\b\S*|\b(?:npm|pnpm|yarn|cargo|gem|twine|vsce|poetry)\s+(?:publish|upload)\b|\bgh\s+release\b|\bdocker\s+push\b`,
     'gi'
   ),
   rule(

@@ -152,9 +152,9 @@ function Inline({ token }: { token: MarkdownToken }) {
     case 'checkbox':
       return <input type="checkbox" checked={token.checked} disabled />
     case 'html':
-      return <>{token.raw}</>
+      return token.raw
     default:
-      return 'raw' in token ? <>{token.raw}</> : null
+      return token.raw
   }
 }
 

@@ -9,8 +9,9 @@ export function Output({ text }: { text: string }) {
   const [isWhole, setWhole] = useState(false)
   const shown = isWhole ? lines.slice(-mostLines) : lines.slice(-tailLines)
   return (
-    <div class="outbox-w">
-      <pre class="out" aria-label={words.lastLines(shown.length)}>
+    <div class="out-w">
+      <span class="vh">{words.lastLines(shown.length)}:</span>
+      <pre class="out">
         <code>
           {shown.map((spans, index) => (
             <span key={lines.length - shown.length + index}>
@@ -28,14 +29,12 @@ export function Output({ text }: { text: string }) {
           ))}
         </code>
       </pre>
-      <p class="out-f">
-        {lines.length > tailLines && (
-          <button class="txt" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-            {isWhole ? words.showLess : words.showAllLines(lines.length)}
-          </button>
-        )}
-        <CopyButton text={text} what={words.output} />
-      </p>
+      <CopyButton text={text} what={words.output} />
+      {lines.length > tailLines && (
+        <button class="txt" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
+          {isWhole ? words.showLess : words.showAllLines(lines.length)}
+        </button>
+      )}
     </div>
   )
 }

@@ -97,7 +97,7 @@ function PlanRow({ entries }: { entries: readonly PlanEntry[] }) {
       icon="list-checks"
       title={words.plan}
       meta={words.planMeta(done, entries.length)}
-      isOpen
+      isOpen={false}
       body={() => <PlanList entries={entries} />}
     />
   )

@@ -1,0 +1,103 @@
+import {
+  messageBody,
+  type SessionEvent,
+  type StepContent,
+  type StepKind,
+  type StepStatus,
+  type Usage
+} from '../../../lib/protocol/sealed/messages.ts'
+import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
+
+interface StepStart {
+  kind: StepKind
+  args: Record<string, unknown>
+  name?: string
+  title?: string
+  call?: string
+  locations?: string[]
+  content?: StepContent[]
+}
+
+interface StepEnd {
+  status?: StepStatus
+  content?: StepContent[]
+}
+
+const started = Date.now() - 9 * 60_000
+
+/** A transcript being told: each call adds a message, `after` seconds later than the one before. */
+export function tell() {
+  const messages: KnownMessage[] = []
+  let at = started
+  let calls = 0
+  let turn = 'turn0'
+  const add = (body: unknown, localId: string | null = null): void => {
+    const seq = messages.length + 1
+    messages.push({ seq, localId, at, body: messageBody.parse(body) })
+  }
+  const event = (ev: SessionEvent, usage?: Usage): void => {
+    add({ role: 'session', content: { id: `e${messages.length}`, time: at, role: 'agent', turn, ...(usage && { usage }), ev } })
+  }
+  const story = {
+    wait(seconds: number) {
+      at += seconds * 1000
+      return story
+    },
+    mine(text: string, sentFrom = 'web') {
+      add({ role: 'user', content: { type: 'text', text }, meta: { sentFrom } }, `local${messages.length}`)
+      return story
+    },
+    turn() {
+      turn = `turn${messages.length}`
+      event({ t: 'turn-start' })
+      return story
+    },
+    end(status: 'completed' | 'failed' | 'cancelled' = 'completed', usage?: Usage) {
+      event({ t: 'turn-end', status }, usage)
+      return story
+    },
+    say(text: string, usage?: Usage) {
+      event({ t: 'text', text }, usage)
+      return story
+    },
+    think(text: string) {
+      event({ t: 'text', text, thinking: true })
+      return story
+    },
+    plan(...entries: [string, 'pending' | 'in_progress' | 'completed'][]) {
+      event({ t: 'plan', entries: entries.map(([content, status]) => ({ content, status })) })
+      return story
+    },
+    /** Ends after `seconds`; undefined leaves it running. */
+    step(start: StepStart, seconds?: number, end: StepEnd = { status: 'completed' }) {
+      const call = start.call ?? `call${calls++}`
+      event({ name: 'Tool', title: '', description: '', ...start, t: 'tool-call-start', call })
+      if (seconds === undefined) return story
+      at += seconds * 1000
+      event({ ...end, t: 'tool-call-end', call })
+      return story
+    },
+    old(content: unknown) {
+      add({ role: 'agent', content })
+      return story
+    },
+    closed(count: number) {
+      for (let i = 0; i < count; i++) messages.push({ seq: messages.length + 1, localId: null, at, body: undefined, closed: 'unreadable' })
+      return story
+    },
+    done(): Transcript {
+      return addMessages(emptyTranscript, messages)
+    }
+  }
+  return story
+}
+
+export const callback = {
+  path: '/home/mira/work/orchard-api/src/auth/callback.ts',
+  oldText:
+    "import { redirect } from '../http'\n\nexport async function handleCallback(req: Request) {\n  const state = await readState(req);\n  return redirect('/home');\n}\n",
+  newText:
+    "import { redirect } from '../http'\n\nexport async function handleCallback(req: Request) {\n  const state = await readState(req);\n  const target = safeReturnPath(state.returnTo);\n  return redirect(target ?? '/home');\n}\n"
+}
+
+export const folder = '/home/mira/work/orchard-api'
