@@ -65,6 +65,7 @@ export async function openLive(account: { server: string; secret: Uint8Array; to
   const outbox = await openOutbox({
     journal: deviceJournal((await deviceDb()).drafts),
     send: sendOver(rest),
+    socket,
     onStored: (messages, session) => {
       for (const listener of stored) listener(messages, session)
     },
