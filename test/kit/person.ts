@@ -69,7 +69,7 @@ export class Person {
   }
 
   /** Opens a session and returns its id. */
-  async openSession(tag = crypto.randomUUID()): Promise<string> {
+  async openSession(tag: string = crypto.randomUUID()): Promise<string> {
     const { body } = await this.call('POST', '/v1/sessions', { body: { tag, metadata: 'bWV0YQ==' } })
     return body.session.id
   }

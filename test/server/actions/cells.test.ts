@@ -62,8 +62,7 @@ for (const cell of cells) {
 
   t.test(`${event} writes over the expected version and tells whoever may see it, its sender too [X4]`, async t => {
     const { ada, row, write } = await start(t, cell)
-    const scope =
-      cell.id === 'sid' ? { clientType: 'session-scoped', sessionId: row } : { clientType: 'machine-scoped', machineId: row }
+    const scope = cell.id === 'sid' ? { clientType: 'session-scoped', sessionId: row } : { clientType: 'machine-scoped', machineId: row }
     const socket = await ada.connect(scope)
     const own = listen(socket)
     const app = listen(await ada.connect())

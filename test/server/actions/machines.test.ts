@@ -89,7 +89,13 @@ t.test('a removed machine is gone, its sessions stay, and apps are told', async 
 t.test('a machine without an id, with a huge one or without metadata is 400', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
-  for (const body of [{ metadata: 'x' }, { id: '', metadata: 'x' }, { id: 'x'.repeat(201), metadata: 'x' }, { id: 'x' }, { id: 'x', metadata: null }]) {
+  for (const body of [
+    { metadata: 'x' },
+    { id: '', metadata: 'x' },
+    { id: 'x'.repeat(201), metadata: 'x' },
+    { id: 'x' },
+    { id: 'x', metadata: null }
+  ]) {
     t.equal((await ada.call('POST', '/v1/machines', { body })).status, 400)
   }
 })

@@ -1,0 +1,267 @@
+import type { Socket } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { next, signUp } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { passTime } from '../pass-time.ts'
+
+const seconds = 1000
+const notAvailable = { ok: false, error: 'RPC method not available' }
+
+async function startWorld(t: Test) {
+  const clock = manualClock()
+  const server = await startServer(t, { clock, now: () => 1_700_000_000_000 + clock.now() })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const app = await ada.connect()
+  const open = () => ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const method = `${session}:abort`
+  return { clock, server, ada, session, app, open, method }
+}
+
+/** Registers and answers every call with what `answer` gives; a call without an answer is kept waiting. */
+async function answerCalls(socket: Socket, method: string, answer?: (params: string) => unknown): Promise<void> {
+  socket.on('rpc-request', (request, reply) => {
+    if (request.method === method && answer) reply(answer(request.params))
+  })
+  const registered = next(socket, 'rpc-registered')
+  socket.emit('rpc-register', { method })
+  await registered
+}
+
+t.test('a call goes to the session’s own process, with its parameters, and its answer comes back', async t => {
+  const { app, open, method } = await startWorld(t)
+  const process = await open()
+  const asked = next(process, 'rpc-request')
+  const registered = next(process, 'rpc-registered')
+  await answerCalls(process, method, params => `re: ${params}`)
+  t.same(await registered, { method })
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'c2VhbGVk' }), { ok: true, result: 're: c2VhbGVk' })
+  t.same(await asked, { method, params: 'c2VhbGVk' })
+})
+
+t.test('a machine answers for itself, too, also under a name with colons', async t => {
+  const { ada, app } = await startWorld(t)
+  await ada.call('POST', '/v1/machines', { body: { id: 'lap:top', metadata: 'x' } })
+  const daemon = await ada.connect({ clientType: 'machine-scoped', machineId: 'lap:top' })
+  const method = `lap:top:spawn:${'ü'.repeat(1000)}`
+  await answerCalls(daemon, method, () => 'spawned')
+  t.same(await app.emitWithAck('rpc-call', { method, params: '' }), { ok: true, result: 'spawned' })
+})
+
+t.test('only the session or machine itself registers its methods [R2]', async t => {
+  const { ada, server, app, open, session, method } = await startWorld(t)
+  await answerCalls(await open(), method, () => 'mine')
+  const refused = { type: 'register', error: 'Only the session or machine itself answers its methods' }
+  const strangers = [
+    await ada.connect(),
+    await ada.connect({ clientType: 'machine-scoped', machineId: 'm' }),
+    await ada.connect({ clientType: 'session-scoped', sessionId: 'another' }),
+    await ada.connect({ clientType: 'session-scoped', sessionId: session.slice(0, -1) })
+  ]
+  for (const socket of strangers) {
+    const told = next(socket, 'rpc-error')
+    socket.emit('rpc-register', { method })
+    t.same(await told, refused)
+  }
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'mine' })
+
+  const mallory = await signUp(t, server)
+  const evil = await mallory.connect({ clientType: 'session-scoped', sessionId: session })
+  await answerCalls(evil, method, () => 'stolen')
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'mine' }, 'never across accounts [R1]')
+})
+
+t.test('a call to a session of another account is like one to nobody [R1, I1]', async t => {
+  const { clock, server, open, method } = await startWorld(t)
+  let calls = 0
+  await answerCalls(await open(), method, () => {
+    calls += 1
+    return 'done'
+  })
+  const mallory = await (await signUp(t, server)).connect()
+  const [foreign, missing] = [
+    mallory.emitWithAck('rpc-call', { method, params: 'x' }),
+    mallory.emitWithAck('rpc-call', { method: 'nobody:abort', params: 'x' })
+  ]
+  await mallory.emitWithAck('ping')
+  clock.advance(15 * seconds)
+  t.same(await foreign, notAvailable)
+  t.same(await missing, notAvailable)
+  t.equal(calls, 0)
+})
+
+t.test('the newest registration answers; the one before is told that it no longer does [R2]', async t => {
+  const { app, open, method } = await startWorld(t)
+  const [old, young] = [await open(), await open()]
+  await answerCalls(old, method, () => 'old')
+  const over = next(old, 'rpc-unregistered')
+  await answerCalls(young, method, () => 'young')
+  t.same(await over, { method })
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'young' })
+
+  old.emit('rpc-unregister', { method })
+  await next(old, 'rpc-unregistered')
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'young' }, 'the old one cannot unregister it')
+})
+
+t.test('without a handler a call waits 15 s for one to come back, then says so [R4]', async t => {
+  const { clock, app, method } = await startWorld(t)
+  let isOver = false
+  const answer = app.emitWithAck('rpc-call', { method, params: 'x' }).finally(() => {
+    isOver = true
+  })
+  await app.emitWithAck('ping')
+  clock.advance(15 * seconds - 1)
+  await app.emitWithAck('ping')
+  t.notOk(isOver)
+  clock.advance(1)
+  t.same(await answer, notAvailable)
+})
+
+t.test('a handler that registers within the grace gets the call, once', async t => {
+  const { clock, app, open, method } = await startWorld(t)
+  const answer = app.emitWithAck('rpc-call', { method, params: 'x' })
+  await app.emitWithAck('ping')
+  clock.advance(14 * seconds)
+  let calls = 0
+  const process = await open()
+  await answerCalls(process, method, () => {
+    calls += 1
+    return 'late'
+  })
+  t.same(await answer, { ok: true, result: 'late' })
+  await passTime(clock, 60 * seconds, app, process)
+  t.equal(calls, 1, 'executed at most once [R5]')
+})
+
+t.test('a handler that does not answer within 30 s is given up, and its late answer is dropped [R3, R5]', async t => {
+  const { clock, app, open, method } = await startWorld(t)
+  const process = await open()
+  const asked = Promise.withResolvers<(reply: unknown) => void>()
+  process.on('rpc-request', (_, reply) => asked.resolve(reply))
+  await answerCalls(process, method)
+  let isOver = false
+  const answer = app.emitWithAck('rpc-call', { method, params: 'x' }).finally(() => {
+    isOver = true
+  })
+  const reply = await asked.promise
+  clock.advance(30 * seconds - 1)
+  await app.emitWithAck('ping')
+  t.notOk(isOver)
+  clock.advance(1)
+  t.same(await answer, { ok: false, error: 'operation has timed out' })
+  reply('too late')
+  await process.emitWithAck('ping')
+  t.same(await app.emitWithAck('ping'), {})
+})
+
+t.test('a call ends when its handler goes [R3]', async t => {
+  const { app, open, method } = await startWorld(t)
+  const process = await open()
+  const asked = next(process, 'rpc-request')
+  await answerCalls(process, method)
+  const answer = app.emitWithAck('rpc-call', { method, params: 'x' })
+  await asked
+  process.disconnect()
+  t.same(await answer, { ok: false, error: 'RPC target disconnected' })
+})
+
+t.test('when the caller goes nobody waits any more, and the handler’s answer harms nothing [R3]', async t => {
+  const { clock, app, ada, open, method } = await startWorld(t)
+  const process = await open()
+  const asked = Promise.withResolvers<(reply: unknown) => void>()
+  process.on('rpc-request', (_, reply) => asked.resolve(reply))
+  await answerCalls(process, method)
+  const timers = clock.pending
+  void app.emitWithAck('rpc-call', { method, params: 'x' }).catch(() => {})
+  const reply = await asked.promise
+  t.ok(clock.pending > timers)
+  const gone = new Promise(resolve => app.io.engine.once('close', resolve))
+  app.disconnect()
+  await gone
+  reply('nobody hears it')
+  await process.emitWithAck('ping')
+  t.equal(clock.pending, timers, 'no timer of the call is left')
+  const other = await ada.connect()
+  process.removeAllListeners('rpc-request')
+  await answerCalls(process, method, () => 'next')
+  t.same(await other.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'next' })
+})
+
+t.test('nobody calls himself', async t => {
+  const { open, method } = await startWorld(t)
+  const process = await open()
+  await answerCalls(process, method, () => 'me')
+  t.same(await process.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Cannot call RPC on the same socket' })
+})
+
+t.test('a call without a method, or with other parameters than text, is refused at once', async t => {
+  const { app, method } = await startWorld(t)
+  const refused = { ok: false, error: 'Invalid parameters: method is required' }
+  for (const payload of [
+    undefined,
+    null,
+    {},
+    { method: {} },
+    { method: '', params: 'x' },
+    { method, params: {} },
+    { params: 'x' },
+    'text',
+    []
+  ]) {
+    t.same(await app.emitWithAck('rpc-call', payload), refused)
+  }
+})
+
+t.test('an answer that is no text is an error, whatever it is', async t => {
+  const { app, open, method } = await startWorld(t)
+  const answers: unknown[] = [undefined, null, 7, {}, ['x'], '\ud800']
+  let count = 0
+  await answerCalls(await open(), method, () => answers[count++])
+  for (const _ of answers) t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Internal error' })
+})
+
+t.test('a connection has at most 32 calls under way [B5]', async t => {
+  const { clock, app, open, method } = await startWorld(t)
+  const waiting = Array.from({ length: 32 }, () => app.emitWithAck('rpc-call', { method, params: 'x' }))
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Too many calls at once' })
+  clock.advance(15 * seconds)
+  for (const answer of await Promise.all(waiting)) t.same(answer, notAvailable)
+  await answerCalls(await open(), method, () => 'done')
+  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'done' }, 'and then again')
+})
+
+t.test('calls of many at once each get their own answer', async t => {
+  const { app, ada, open, method } = await startWorld(t)
+  await answerCalls(await open(), method, params => `re: ${params}`)
+  const callers = [app, await ada.connect(), await ada.connect({ clientType: 'machine-scoped', machineId: 'm' })]
+  const asked = callers.flatMap((socket, caller) => Array.from({ length: 30 }, (_, call) => ({ socket, params: `${caller}.${call}` })))
+  const answers = await Promise.all(asked.map(({ socket, params }) => socket.emitWithAck('rpc-call', { method, params })))
+  t.same(
+    answers,
+    asked.map(({ params }) => ({ ok: true, result: `re: ${params}` }))
+  )
+})
+
+t.test('a large answer goes through', async t => {
+  const { app, open, method } = await startWorld(t)
+  const large = 'x'.repeat(20 * 1024 * 1024)
+  await answerCalls(await open(), method, () => large)
+  const answer = await app.emitWithAck('rpc-call', { method, params: 'x' })
+  t.equal(answer.ok, true)
+  t.equal(answer.result.length, large.length)
+})
+
+t.test('a method that was given back is answered by nobody', async t => {
+  const { clock, app, open, method } = await startWorld(t)
+  const process = await open()
+  await answerCalls(process, method, () => 'done')
+  const told = next(process, 'rpc-unregistered')
+  process.emit('rpc-unregister', { method })
+  t.same(await told, { method })
+  const answer = app.emitWithAck('rpc-call', { method, params: 'x' })
+  await app.emitWithAck('ping')
+  clock.advance(15 * seconds)
+  t.same(await answer, notAvailable)
+})

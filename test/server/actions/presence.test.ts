@@ -1,0 +1,250 @@
+import type { Socket } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { next, type Person, signUp, type Untyped } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { listen } from '../heard.ts'
+import { passTime } from '../pass-time.ts'
+
+const start = 1_700_000_000_000
+const seconds = 1000
+const minutes = 60 * seconds
+
+/** A server whose two clocks a test moves together, somebody with a session and a machine, and an app that listens. */
+async function startWorld(t: Test) {
+  const clock = manualClock()
+  const now = () => start + clock.now()
+  const server = await startServer(t, { clock, now })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  await ada.call('POST', '/v1/machines', { body: { id: 'laptop', metadata: 'x' } })
+  const app = await ada.connect()
+  const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const pass = (ms: number) => passTime(clock, ms, app, process)
+  return { server, pass, now, ada, session, app, process, heard: listen(app) }
+}
+
+async function sessionOf(person: Person, id: string): Promise<Untyped> {
+  const { body } = await person.call('GET', '/v1/sessions')
+  return body.sessions.find((session: Untyped) => session.id === id)
+}
+
+t.test('every sign of life is passed on at once, with what the agent does', async t => {
+  const { ada, app, process, session, now } = await startWorld(t)
+  for (const thinking of [true, false, undefined]) {
+    const told = next(app, 'ephemeral')
+    process.volatile.emit('session-alive', { sid: session, time: now(), thinking, mode: 'remote' })
+    t.same(await told, { type: 'activity', id: session, active: true, activeAt: now(), thinking: thinking ?? false })
+  }
+  const daemon = await ada.connect()
+  const told = next(app, 'ephemeral')
+  daemon.emit('machine-alive', { machineId: 'laptop', time: now() })
+  t.same(await told, { type: 'machine-activity', id: 'laptop', active: true, activeAt: now() })
+})
+
+t.test('a clock that is far off counts as now [C2]', async t => {
+  const { app, process, session, now } = await startWorld(t)
+  const table: [sent: number, told: number][] = [
+    [now() - 9 * minutes, now() - 9 * minutes],
+    [now() - 11 * minutes, now()],
+    [now() + 1, now()],
+    [0, now()],
+    [now() + 10 * 365 * 24 * 60 * minutes, now()]
+  ]
+  for (const [time, activeAt] of table) {
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time })
+    t.equal((await told).activeAt, activeAt)
+  }
+})
+
+t.test('the store hears of a sign of life within 5 s, and then every 30 s at most', async t => {
+  const { pass, ada, process, session, now } = await startWorld(t)
+  const beat = async () => {
+    process.emit('session-alive', { sid: session, time: now() })
+    await process.emitWithAck('ping')
+  }
+  const stored = async () => (await sessionOf(ada, session)).activeAt - start
+
+  await pass(40 * seconds)
+  await beat()
+  t.equal(await stored(), 0)
+  await pass(5 * seconds)
+  t.equal(await stored(), 40 * seconds)
+
+  await pass(20 * seconds)
+  await beat()
+  await pass(5 * seconds)
+  t.equal(await stored(), 40 * seconds, 'only 25 s after the last')
+  await beat()
+  await pass(5 * seconds)
+  t.equal(await stored(), 70 * seconds)
+})
+
+t.test('an ended session is inactive at once, and what was sent before its end does not revive it', async t => {
+  const { pass, ada, app, heard, process, session, now } = await startWorld(t)
+  const told = next(app, 'ephemeral')
+  process.emit('session-end', { sid: session, time: now() })
+  t.same(await told, { type: 'activity', id: session, active: false, activeAt: now(), thinking: false })
+  t.match(await sessionOf(ada, session), { active: false, activeAt: now() })
+
+  const endedAt = now()
+  await pass(10 * seconds)
+  heard.ephemerals.length = 0
+  process.emit('session-alive', { sid: session, time: endedAt - 1 })
+  process.emit('session-alive', { sid: session, time: endedAt })
+  await process.emitWithAck('ping')
+  await heard.settled()
+  t.same(heard.ephemerals, [], 'stragglers')
+
+  const revived = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: endedAt + 1 })
+  t.match(await revived, { active: true })
+  await pass(5 * seconds)
+  t.equal((await sessionOf(ada, session)).active, true)
+})
+
+t.test('after a minute, or when the session is opened again, any sign of life counts', async t => {
+  const { pass, ada, app, process } = await startWorld(t)
+  for (const passes of [() => pass(minutes), (tag: string) => ada.openSession(tag)]) {
+    const tag: string = crypto.randomUUID()
+    const session = await ada.openSession(tag)
+    const ended = next(app, 'ephemeral')
+    await ada.call('POST', `/v1/sessions/${session}/archive`)
+    const { activeAt } = await ended
+    await passes(tag)
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time: activeAt - 1 })
+    t.match(await told, { id: session, active: true })
+  }
+})
+
+t.test('a machine is there when its connection is, and gone with the last of them', async t => {
+  const { ada, app, heard, now } = await startWorld(t)
+  const scope = { clientType: 'machine-scoped', machineId: 'laptop' }
+  const came = next(app, 'ephemeral')
+  const first = await ada.connect(scope)
+  t.same(await came, { type: 'machine-activity', id: 'laptop', active: true, activeAt: now() })
+  const again = next(app, 'ephemeral')
+  const second = await ada.connect(scope)
+  await again
+  heard.ephemerals.length = 0
+  first.disconnect()
+  await heard.settled()
+  t.same(heard.ephemerals, [], 'it has another connection')
+  const left = next(app, 'ephemeral')
+  second.disconnect()
+  t.same(await left, { type: 'machine-activity', id: 'laptop', active: false, activeAt: now() })
+  t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false, activeAt: now() })
+})
+
+t.test('an inactive machine is active at its first sign of life, and with a new state', async t => {
+  const { pass, ada, app, now } = await startWorld(t)
+  const read = async () => (await ada.call('GET', '/v1/machines/laptop')).body.machine
+  const daemon = await ada.connect()
+  t.equal((await read()).active, false)
+  const told = next(app, 'ephemeral')
+  await daemon.emitWithAck('machine-update-state', { machineId: 'laptop', daemonState: 'running', expectedVersion: 0 })
+  t.match(await told, { type: 'machine-activity', active: true })
+  await pass(5 * seconds)
+  t.match(await read(), { active: true, activeAt: now() - 5 * seconds })
+})
+
+t.test('a session whose process left and does not come back is inactive after the idle time', async t => {
+  const { pass, ada, app, process, session, now } = await startWorld(t)
+  const beat = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: now() })
+  await beat
+  const leftAt = now()
+  const other = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  await leave(process, app)
+  await pass(30 * seconds)
+  await leave(other, app)
+  await pass(29 * seconds)
+  const told = next(app, 'ephemeral')
+  await pass(1 * seconds)
+  t.same(await told, { type: 'activity', id: session, active: false, activeAt: leftAt + 30 * seconds, thinking: false })
+})
+
+t.test('a session whose process is back in time stays active', async t => {
+  const { pass, ada, app, heard, process, session, now } = await startWorld(t)
+  const beat = async (socket: typeof process) => {
+    const told = next(app, 'ephemeral')
+    socket.emit('session-alive', { sid: session, time: now() })
+    await told
+  }
+  await beat(process)
+  await leave(process, app)
+  await pass(20 * seconds)
+  const back = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  await beat(back)
+  heard.ephemerals.length = 0
+  await pass(20 * seconds)
+  await heard.settled()
+  t.same(heard.ephemerals, [])
+  t.equal((await sessionOf(ada, session)).active, true)
+})
+
+t.test('what shows no sign of life for ten minutes is inactive, within a minute', async t => {
+  const { pass, app, process, session, now } = await startWorld(t)
+  const beat = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: now() })
+  await beat
+  await pass(5 * seconds)
+  await pass(10 * minutes - 6 * seconds)
+  const told = next(app, 'ephemeral')
+  await pass(61 * seconds)
+  t.same(await told, { type: 'activity', id: session, active: false, activeAt: start, thinking: false })
+})
+
+t.test('nobody makes a foreign session or machine look alive or dead [I1, I4]', async t => {
+  const { server, pass, ada, app, heard, process, session, now } = await startWorld(t)
+  const mallory = await signUp(t, server)
+  const evil = await mallory.connect({ clientType: 'session-scoped', sessionId: session })
+  const evilMachine = await mallory.connect({ clientType: 'machine-scoped', machineId: 'laptop' })
+  const beat = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: now() })
+  await beat
+  heard.ephemerals.length = 0
+
+  evil.emit('session-end', { sid: session, time: now() })
+  evil.emit('session-alive', { sid: session, time: now(), thinking: true })
+  evilMachine.emit('machine-alive', { machineId: 'laptop', time: now() })
+  await evil.emitWithAck('ping')
+  await evilMachine.emitWithAck('ping')
+  t.equal((await mallory.call('POST', `/v1/sessions/${session}/archive`)).status, 404)
+  await leave(evil, app)
+  await leave(evilMachine, app)
+  await pass(31 * seconds)
+  await heard.settled()
+  t.same(heard.ephemerals, [])
+
+  const alive = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: start })
+  t.match(await alive, { id: session, active: true }, 'not suppressed by a stranger’s end')
+  t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false })
+})
+
+t.test('signs of life that do not fit are dropped', async t => {
+  const { heard, process, session, now } = await startWorld(t)
+  const payloads = [
+    undefined,
+    null,
+    7,
+    {},
+    { sid: session },
+    { sid: 7, time: now() },
+    { sid: session, time: 'now' },
+    { sid: session, time: Number.NaN }
+  ]
+  for (const payload of payloads) for (const event of ['session-alive', 'session-end', 'machine-alive']) process.emit(event, payload)
+  await process.emitWithAck('ping')
+  await heard.settled()
+  t.same(heard.ephemerals, [])
+})
+
+/** Resolves when the server has seen the connection end: what another one sends after it is answered. */
+async function leave(socket: Socket, witness: Socket): Promise<void> {
+  socket.disconnect()
+  await witness.emitWithAck('ping')
+}
