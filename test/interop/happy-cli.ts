@@ -1,0 +1,35 @@
+// The published `happy` CLI against a server of ours, unchanged and for real.
+//   node test/interop/happy-cli.ts            runs the scenario with the CLI in the cache, or says how to get it
+//   node test/interop/happy-cli.ts --install  fetches the CLI from npm first (about 900 MB, because it brings agents along)
+//   … --first-form                            pairs as older apps do, and so has everything sealed the older way
+// The cache is $HAPPY_CLI_CACHE, by default a directory in ~/.cache/afield. Exit code 1 when a step failed.
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { cacheDirectory, findHappy, happyVersion, installHappy } from './happy.ts'
+import { playScenario } from './scenario.ts'
+import { Steps } from './steps.ts'
+
+async function main(): Promise<void> {
+  const cache = cacheDirectory()
+  if (process.argv.includes('--install') && !findHappy(cache)) await installHappy(cache)
+  const entry = findHappy(cache)
+  if (!entry) {
+    console.log(`skipped: happy@${happyVersion} is not in ${cache}. Add --install to fetch it from npm.`)
+    return
+  }
+  const steps = new Steps(line => console.log(line))
+  const folder = mkdtempSync(join(tmpdir(), 'afield-happy-'))
+  const ends: (() => unknown)[] = [() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 })]
+  try {
+    const form = process.argv.includes('--first-form') ? 1 : 2
+    await playScenario({ entry, folder, steps, form, teardown: end => ends.unshift(end) })
+  } catch (error) {
+    console.error(error)
+    process.exitCode = 1
+  }
+  for (const end of ends) await end()
+  console.log(steps.summary())
+}
+
+await main()
