@@ -45,12 +45,18 @@ async function commandLine(argv: string[]): Promise<Argv> {
 
 function refuse(sentence: string | null, error: Error | undefined, line: Argv): never {
   if (error) throw error
-  if (sentence) throw new CannotStart(`${sentence.replace(/\w$/, '$&.')} See afield --help.`)
+  if (sentence) throw misuse(sentence)
   line.showHelp()
   process.exit(exitCodes.configuration)
 }
 
+function misuse(sentence: string): CannotStart {
+  return new CannotStart(`${sentence.replace(/\w$/, '$&.')} See afield --help.`)
+}
+
 function stop(error: unknown): never {
+  // Some refusals of yargs come past `fail`, under the name it gives them.
+  if (error instanceof Error && error.name === 'YError') return stop(misuse(error.message))
   if (error instanceof CannotStart) {
     console.error(error.message)
     process.exit(error.exitCode)

@@ -1,0 +1,101 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+
+const program = join(import.meta.dirname, '../../bin/afield.ts')
+
+t.test('what keeps the server from starting is said in one sentence, with exit code 78', async t => {
+  const directory = t.testdir({ file: '' })
+  const busy = createServer().listen(0, '127.0.0.1')
+  t.teardown(() => busy.close())
+  await once(busy, 'listening')
+  const address = busy.address()
+  const port = typeof address === 'object' && address ? String(address.port) : ''
+
+  const refused: [why: string, args: string[], says: RegExp][] = [
+    ['an unknown command', ['sevre'], /serve/],
+    ['an unknown option', ['serve', '--prot', '1'], /prot/],
+    ['an option without its value', ['serve', '--port'], /port/],
+    ['a busy port', ['serve', '--port', port, '--data', join(directory, 'data')], new RegExp(port)],
+    ['a data directory inside a file', ['serve', '--port', '0', '--data', join(directory, 'file', 'data')], /data directory/],
+    ['an open network without HTTPS', ['serve', '--port', '0', '--host', '0.0.0.0'], /HTTPS/]
+  ]
+  for (const [why, args, says] of refused) {
+    await t.test(why, async t => {
+      const { status, stderr, stdout } = run(args)
+      t.equal(status, 78)
+      t.match(stderr, says)
+      t.equal(stderr.trim().split('\n').length, 1, stderr)
+      t.equal(stdout, '')
+    })
+  }
+})
+
+t.test('a database from a later version is left alone, with exit code 78', async t => {
+  const data = t.testdir()
+  const server = start(t, ['serve', '--port', '0', '--data', data])
+  await listening(server)
+  server.kill('SIGTERM')
+  await once(server, 'exit')
+  const { default: Database } = await import('better-sqlite3')
+  const database = new Database(join(data, 'afield.db'))
+  database.pragma(`user_version = ${Number(database.pragma('user_version', { simple: true })) + 1}`)
+  database.close()
+
+  const { status, stderr } = run(['serve', '--port', '0', '--data', data])
+  t.equal(status, 78)
+  t.equal(stderr.trim().split('\n').length, 1, stderr)
+})
+
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  t.test(`${signal} ends the server with exit code 0 [L1]`, async t => {
+    const server = start(t, ['serve', '--port', '0', '--data', t.testdir()])
+    await listening(server)
+    server.kill(signal)
+    t.same(await once(server, 'exit'), [0, null])
+  })
+}
+
+t.test('the setup code is not in the output when no person reads it', async t => {
+  const data = t.testdir()
+  const server = start(t, ['serve', '--port', '0', '--data', data])
+  const lines: string[] = []
+  await listening(server, lines)
+  server.kill('SIGTERM')
+  await once(server, 'exit')
+  t.notMatch(lines.join('\n'), 'setup=')
+})
+
+t.test('an agent is run without the server being loaded', async t => {
+  const loaded = spawnSync(process.execPath, ['--input-type=module', '--eval', reportLoaded], { encoding: 'utf8' })
+  t.equal(loaded.stdout, '')
+  t.equal(loaded.stderr, '')
+})
+
+// Loads every command but the server's own and prints the native addons that came along.
+const reportLoaded = `
+  const { commands } = await import(${JSON.stringify(join(program, '../commands.ts'))})
+  for (const { usage, load } of commands) if (usage !== 'serve') await load()
+  process.stdout.write(process.report.getReport().sharedObjects.filter(name => name.endsWith('.node')).join(' '))`
+
+function run(args: string[]): { status: number | null; stdout: string; stderr: string } {
+  return spawnSync(process.execPath, [program, ...args], { encoding: 'utf8', timeout: 20_000 })
+}
+
+function start(t: Test, args: string[]): ChildProcess {
+  const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  return child
+}
+
+async function listening({ stdout }: ChildProcess, lines: string[] = []): Promise<void> {
+  if (!stdout) throw new Error('The output of the server is not read.')
+  for await (const line of createInterface(stdout)) {
+    lines.push(line)
+    if (line.startsWith('Then,')) return
+  }
+  throw new Error('The server ended before it listened.')
+}
