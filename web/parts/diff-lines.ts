@@ -144,10 +144,13 @@ function markWords(removed: DiffLine, added: DiffLine): { removed: DiffLine; add
   }
 }
 
-// Marks with nothing but a space between them are one.
+// Marks with nothing but a space between them are one; spaces at the edges are not marked.
 function joined(marks: readonly { from: number; to: number }[], text: string): { from: number; to: number }[] {
   const out: { from: number; to: number }[] = []
-  for (const mark of marks) {
+  for (const { from, to } of marks) {
+    const part = text.slice(from, to)
+    const mark = { from: from + part.length - part.trimStart().length, to: from + part.trimEnd().length }
+    if (mark.from >= mark.to) continue
     const last = out.at(-1)
     if (last !== undefined && text.slice(last.to, mark.from).trim() === '') out[out.length - 1] = { from: last.from, to: mark.to }
     else out.push(mark)

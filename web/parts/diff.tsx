@@ -58,7 +58,7 @@ function Lines({ diff, language, isDecision }: { diff: FileDiff; language: strin
     <div class={`diff ${hasNumbers ? '' : 'no-numbers'}`}>
       {diff.hunks.map((hunk, index) => (
         <div key={index}>
-          {(index > 0 || hunk.skippedBefore > 0) && (
+          {(index > 0 || hunk.skippedBefore > 1) && (
             <div class="dl-skip">{hunk.skippedBefore > 0 ? words.unchanged(hunk.skippedBefore) : '⋯'}</div>
           )}
           {hunk.lines.map((line, at) => (

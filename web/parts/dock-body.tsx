@@ -6,7 +6,8 @@ import { ChangeCount, Diff, escaped } from './diff.tsx'
 import { Command } from './dock-command.tsx'
 import type { DecisionSubject } from './dock-subject.ts'
 import { Markdown } from './markdown.tsx'
-import { changesOf } from './step-words.ts'
+import { fieldText } from './step.tsx'
+import { changesOf, insidePath } from './step-words.ts'
 import { visible } from './visible.ts'
 
 /** All of what is decided on, where it happens and what speaks against it. */
@@ -20,14 +21,14 @@ export function DecisionBody({ subject, facts, titleId }: { subject: DecisionSub
       {diffs.map((diff, index) => (
         <figure key={index} class="dock-d">
           <figcaption>
-            <code>{escaped(diff.path)}</code>
+            <code>{escaped(insidePath(diff.path, facts.path))}</code>
             <Count diff={diff} />
           </figcaption>
           <Diff path={diff.path} oldText={diff.oldText} newText={diff.newText} isDecision />
         </figure>
       ))}
       {paths.map(path => (
-        <Command key={path} text={path} marks={[]} />
+        <Command key={path} text={insidePath(path, facts.path)} marks={[]} />
       ))}
       {text !== '' &&
         (subject.kind === 'plan' ? (
@@ -76,7 +77,7 @@ function DecidedFields({ fields }: { fields: Readonly<Record<string, unknown>> }
       {entries.map(([name, value]) => (
         <div key={name}>
           <dt>{escaped(name)}</dt>
-          <dd>{escaped(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}</dd>
+          <dd>{escaped(fieldText(value))}</dd>
         </div>
       ))}
     </dl>

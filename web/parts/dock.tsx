@@ -77,8 +77,10 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
   const isRisky = subject.risk.level === 'risky'
   const [scope, setScope] = useState<'once' | 'session'>(verdicts.once === undefined ? 'session' : 'once')
   const [isDenying, setDenying] = useState(false)
+  const footer = useRef<HTMLElement>(null)
   const isInert = useInert(`${request.id} ${request.shown ?? JSON.stringify(request.arguments)}`)
   const hold = useId()
+  const rest = useRest(footer, request)
   if (isDenying) {
     return (
       <DenyForm
@@ -92,19 +94,24 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
   }
   // A risky one is never allowed for longer than once, whatever the agent offers.
   const verdict = isRisky || scope === 'once' ? verdicts.once : verdicts.session
-  const isOff = isInert || !isCurrent || verdict === undefined
+  const isOff = isInert || !isCurrent || verdict === undefined || rest.isLeft
   const deny = () => {
     if (!isInert && isCurrent) setDenying(true)
   }
   return (
-    <footer class="dock-f">
+    <footer class={`dock-f ${rest.isLeft ? 'has-more' : ''}`} ref={footer}>
       <Scope verdicts={verdicts} isRisky={isRisky} scope={scope} onScope={setScope} facts={facts} />
       <div class="acts two">
-        <button class="btn quiet lg" type="button" aria-disabled={isInert || !isCurrent ? true : undefined} onClick={deny}>
+        <button class="btn quiet lg" type="button" disabled={!isCurrent} onClick={deny}>
           <Icon name="x" />
           {words.deny}
         </button>
-        {isRisky ? (
+        {rest.isLeft ? (
+          <button class="btn quiet lg" type="button" disabled={!isCurrent} onClick={rest.readOn}>
+            <Icon name="chevron-down" />
+            {words.readOn}
+          </button>
+        ) : isRisky ? (
           <HoldButton
             key={`${request.id} ${request.shown ?? ''}`}
             label={subject.command === undefined ? words.holdOther : words.hold}
@@ -118,7 +125,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
           <button
             class="btn primary lg"
             type="button"
-            aria-disabled={isOff ? true : undefined}
+            disabled={!isCurrent}
             aria-describedby={`${props.titleId}-b`}
             onClick={() => verdict !== undefined && !isOff && props.onAnswer(verdict)}
           >
@@ -193,6 +200,40 @@ function Scope(props: {
       )}
     </>
   )
+}
+
+// What is longer than the screen has to be gone through once before it can be allowed.
+function useRest(footer: { current: HTMLElement | null }, request: OpenRequest): { isLeft: boolean; readOn(): void } {
+  const content = `${request.id} ${request.shown ?? JSON.stringify(request.arguments)}`
+  const [read, setRead] = useState<string>()
+  const [isLeft, setLeft] = useState(false)
+  useEffect(() => {
+    const dock = footer.current?.closest('.dock')
+    if (!dock || read === content) return
+    const look = () => {
+      const left = dock.scrollHeight - dock.clientHeight - dock.scrollTop
+      if (left > 4) setLeft(true)
+      else {
+        setRead(content)
+        setLeft(false)
+      }
+    }
+    look()
+    const watch = new ResizeObserver(look)
+    watch.observe(dock)
+    dock.addEventListener('scroll', look)
+    return () => {
+      watch.disconnect()
+      dock.removeEventListener('scroll', look)
+    }
+  }, [content, read])
+  return {
+    isLeft: isLeft && read !== content,
+    readOn() {
+      const dock = footer.current?.closest('.dock')
+      dock?.scrollBy({ top: dock.clientHeight * 0.6, behavior: 'smooth' })
+    }
+  }
 }
 
 // Buttons never cover what they decide on: if they would take over 40 % of the height, they scroll with the rest.

@@ -55,9 +55,14 @@ export function changesOf(content: readonly StepContent[]): { added: number; rem
 
 /** A path as the row shows it: from the folder of the session on, never more than its last three parts. */
 export function shortPath(path: string, folder: string | undefined): string {
-  const inside = folder !== undefined && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+  const inside = insidePath(path, folder)
   const parts = inside.split(/[/\\]/)
   return parts.length <= 3 ? inside : `…/${parts.slice(-3).join('/')}`
+}
+
+/** A path from the folder of the session on, when it is in there. */
+export function insidePath(path: string, folder: string | undefined): string {
+  return folder !== undefined && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
 }
 
 export function textOf(content: readonly StepContent[]): string {

@@ -50,7 +50,7 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
       }
       hover={told.whole}
       meta={<Meta step={step} isWaiting={isWaiting} />}
-      isOpen={opensItself(step, isWaiting)}
+      isOpen={opensItself(step, isWaiting) || (answered?.reason ?? '') !== ''}
       isForcedOpen={step.state === 'failed'}
       isRunning={isRunning}
       body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} me={context.me} /> : undefined}
@@ -155,11 +155,18 @@ export function Fields({ args }: { args: Readonly<Record<string, unknown>> }) {
       {Object.entries(args).map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>
-          <dd>{typeof value === 'string' ? value : JSON.stringify(value, null, 2)}</dd>
+          <dd>{fieldText(value)}</dd>
         </div>
       ))}
     </dl>
   )
+}
+
+/** A value as text: on one line when it is short. */
+export function fieldText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const short = JSON.stringify(value) ?? ''
+  return short.length <= 60 ? short : JSON.stringify(value, null, 2)
 }
 
 /** Who answered a permission, how and when; the reason below when there was one. */

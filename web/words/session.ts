@@ -124,7 +124,7 @@ export const session = {
   placeholder: {
     idle: (agent: string) => `Message ${agent}`,
     working: 'Add a message, read after this step',
-    quiet: 'A message waits here until the agent is back',
+    quiet: 'Kept until the agent is back',
     away: (host: string) => `Waits for ${host}`,
     terminal: 'Add a message'
   },
@@ -203,6 +203,7 @@ export const session = {
   hold: 'Hold to run once',
   holdOther: 'Hold to allow once',
   confirmTap: (what: string) => `Confirm: ${what}`,
+  readOn: 'Read on',
   nothingRuns: 'Nothing runs until you decide.',
   waited: (agent: string, time: string) => `${agent} has waited ${time}.`,
   stillOpen: 'Checking if this is still open',

@@ -55,6 +55,8 @@ const sizes = {
   phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
   desk: { viewport: { width: 1280, height: 800 }, deviceScaleFactor: 1 }
 }
+// Longer than a screen, to see all of a transcript at once.
+const tall = ['steps', 'markdown']
 const asked = process.argv.slice(2)
 let problems = 0
 
@@ -68,7 +70,9 @@ for (const [size, options] of Object.entries(sizes)) {
     for (const theme of ['light', 'dark']) {
       await tab.goto(`${origin}/?story=${name}&theme=${theme}`)
       await tab.waitForTimeout(name === 'opening' ? 500 : 450)
+      if (tall.includes(name)) await tab.setViewportSize({ ...options.viewport, height: 2600 })
       await tab.screenshot({ path: join(shots, `${size}-${name}-${theme}.png`), animations: 'disabled' })
+      await tab.setViewportSize(options.viewport)
     }
   }
   await context.close()
