@@ -95,21 +95,33 @@ function paneOf(at: Route, wide: boolean): ComponentChildren {
     case 'session':
       return (
         <Lazy
-          key={at.id}
+          key={`session ${at.id}`}
           load={() => import('./screens/session.tsx')}
           show={({ SessionScreen }) => <SessionScreen id={at.id} view={at.view} />}
         />
       )
     case 'needs-you':
-      return <Lazy load={() => import('./screens/needs-you.tsx')} show={({ NeedsYouScreen }) => <NeedsYouScreen />} />
+      return <Lazy key="needs-you" load={() => import('./screens/needs-you.tsx')} show={({ NeedsYouScreen }) => <NeedsYouScreen />} />
     case 'new':
-      return <Lazy load={() => import('./screens/new.tsx')} show={({ NewScreen }) => <NewScreen />} />
+      return <Lazy key="new" load={() => import('./screens/new.tsx')} show={({ NewScreen }) => <NewScreen />} />
     case 'machines':
-      return <Lazy load={() => import('./screens/machines.tsx')} show={({ MachinesScreen }) => <MachinesScreen />} />
+      return <Lazy key="machines" load={() => import('./screens/machines.tsx')} show={({ MachinesScreen }) => <MachinesScreen />} />
     case 'machine':
-      return <Lazy key={at.id} load={() => import('./screens/machine.tsx')} show={({ MachineScreen }) => <MachineScreen id={at.id} />} />
+      return (
+        <Lazy
+          key={`machine ${at.id}`}
+          load={() => import('./screens/machine.tsx')}
+          show={({ MachineScreen }) => <MachineScreen id={at.id} />}
+        />
+      )
     case 'settings':
-      return <Lazy load={() => import('./screens/settings.tsx')} show={({ SettingsScreen }) => <SettingsScreen page={at.page} />} />
+      return (
+        <Lazy
+          key="settings"
+          load={() => import('./screens/settings.tsx')}
+          show={({ SettingsScreen }) => <SettingsScreen page={at.page} />}
+        />
+      )
     default:
       return <UnknownScreen />
   }
@@ -126,9 +138,9 @@ function flowWithAccount(at: Route): ComponentChildren {
     case 'start-check':
       return <CheckScreen />
     case 'scan':
-      return <Lazy load={() => import('./screens/scan.tsx')} show={({ ScanScreen }) => <ScanScreen />} />
+      return <Lazy key="scan" load={() => import('./screens/scan.tsx')} show={({ ScanScreen }) => <ScanScreen />} />
     case 'pair':
-      return <Lazy load={() => import('./screens/pair.tsx')} show={({ PairScreen }) => <PairScreen />} />
+      return <Lazy key="pair" load={() => import('./screens/pair.tsx')} show={({ PairScreen }) => <PairScreen />} />
     default:
       return <Elsewhere to={{ name: 'home' }} />
   }
@@ -143,7 +155,7 @@ function flowWithoutAccount(at: Route): ComponentChildren {
     case 'restore':
       return <RestoreScreen />
     case 'link':
-      return <Lazy load={() => import('./screens/link.tsx')} show={({ LinkScreen }) => <LinkScreen />} />
+      return <Lazy key="link" load={() => import('./screens/link.tsx')} show={({ LinkScreen }) => <LinkScreen />} />
     default:
       // The link that the server prints leads straight to the account it is for.
       return arrival.value?.fragment.has('setup') ? <CreateScreen /> : <WelcomeScreen />

@@ -84,6 +84,22 @@ export class Device {
     await this.hold('Hold to link', 'Linked')
   }
 
+  /** Another tab of the same device. */
+  async openTab(path: string): Promise<Device> {
+    const tab = new Device(await this.context.newPage(), this.context, this.url)
+    await tab.visit(path)
+    return tab
+  }
+
+  /** Presses a button that copies, and tells what it copied. */
+  async copied(name: string | RegExp): Promise<string> {
+    await this.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await this.page.bringToFront()
+    await this.press(name)
+    await this.see('Copied')
+    return this.page.evaluate(() => navigator.clipboard.readText())
+  }
+
   async screenshot(path: string): Promise<void> {
     await this.page.screenshot({ path })
   }

@@ -4,7 +4,10 @@ import { Problem } from '../parts/banner.tsx'
 import { Button } from '../parts/button.tsx'
 import { words } from '../words/index.ts'
 
-/** A screen whose code comes when it is first opened. Nothing shows while that takes a moment; when it fails, why and how to go on. */
+/**
+ * A screen whose code comes when it is first opened. Nothing shows while that takes a moment; when it fails, why and how to go on. Needs a
+ * `key` of its own: two in the same place would share what was loaded.
+ */
 export function Lazy<Module>({ load, show }: { load(): Promise<Module>; show(module: Module): ComponentChildren }) {
   const [module, setModule] = useState<Module>()
   const [hasFailed, setFailed] = useState(false)

@@ -1,0 +1,157 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+
+const devices = await openDevices(t)
+
+t.test('the first person of a server needs its setup code, and it leaves the address at once', async t => {
+  const data = join(t.testdir(), 'data')
+  const server = await startServerProcess(t, { data, signup: 'owner' })
+  const phone = await devices.open(t, server.url)
+
+  await phone.visit('/')
+  await phone.press('Create an account')
+  await phone.press('Create my account')
+  await phone.see('The first account of a server needs its setup code.')
+  await phone.write('Setup code', 'WRONG-CODE')
+  await phone.press('Create my account')
+  await phone.see('That is not the code of this server.')
+
+  const setupCode = readFileSync(join(data, 'setup-code'), 'utf8').trim()
+  const key = await phone.createAccount({ setupCode })
+  t.match(key, /^([A-Z2-7]{5}-){10}[A-Z2-7]{2}$/)
+  t.notMatch(phone.page.url(), /setup/)
+  await phone.page.goBack()
+  t.notMatch(phone.page.url(), /setup/, 'nor is it in the history')
+})
+
+t.test('a key that was written down opens the account on another device', async t => {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const phone = await devices.open(t, server.url)
+  const key = await phone.createAccount()
+
+  const desk = await devices.open(t, server.url, { width: 1280, height: 800, colorScheme: 'dark' })
+  await desk.visit('/restore')
+  await desk.write('Account key', `${key.slice(0, 13)}ü${key.slice(14)}`)
+  await desk.see('Group 3 has a letter that cannot be in a key.')
+  await desk.write('Account key', key.toLowerCase().replaceAll('-', '').slice(0, 50))
+  await desk.see('2 letters to go.')
+  await desk.write('Account key', key.toLowerCase().replaceAll('-', ' '))
+  await desk.press('Restore')
+  await desk.see('Nothing in the field yet')
+
+  await t.test('the list of devices ends the sign-in of the other one, which then has nothing left', async t => {
+    await phone.visit('/settings/account-key')
+    await phone.press('Check my key')
+    const groups = key.split('-')
+    for (const label of await phone.page.locator('.fld label').allTextContents()) {
+      await phone.write(label, groups[Number(label.replace(/\D/g, '')) - 1]?.toLowerCase() ?? '')
+    }
+    await phone.press('Check')
+    await phone.see('That is right')
+    await phone.press('Go on')
+
+    await desk.visit('/settings/devices')
+    await desk.see('Signed in with the account key')
+    await desk.press(/^Unlink /)
+    await desk.page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).click()
+    await phone.see(/This device was unlinked on/)
+    await phone.see('Create an account')
+    await phone.visit('/')
+    await phone.see('Create an account')
+    t.same(await keptNames(phone.page), [], 'the device keeps nothing')
+    await desk.seeNoMore('Unlink')
+  })
+})
+
+t.test('two tabs of one device sign out together', async t => {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const phone = await devices.open(t, server.url)
+  await phone.createAccount()
+  const other = await phone.openTab('/machines')
+  await other.see('No machine linked yet')
+
+  await phone.visit('/settings')
+  await phone.press('Sign out')
+  await phone.see('You have not checked your account key.')
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+  await phone.see('Create an account')
+  await other.see('Create an account')
+})
+
+t.test('a device that has the account hands it to a new one that shows a code', async t => {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const phone = await devices.open(t, server.url)
+  const key = await phone.createAccount()
+
+  const tablet = await devices.open(t, server.url, { width: 820, height: 1180 })
+  await tablet.visit('/')
+  await tablet.press('Link with a device I have')
+  await tablet.see('Waiting for your other device')
+  const link = await tablet.copied('Copy the link')
+  t.match(link, /^happy:\/\/\/account\?/)
+
+  await phone.visit('/scan')
+  await phone.write('Paste a link', link)
+  await phone.press('Go on')
+  await phone.see('Give this device your account?')
+  await phone.hold('Hold to link', 'The other device has your account now.')
+
+  await tablet.see('Nothing in the field yet')
+  await tablet.visit('/settings/account-key')
+  await tablet.press('Show the key')
+  t.equal((await tablet.page.locator('.key-groups code').allTextContents()).join('-'), key)
+})
+
+t.test('the app opens without the server, says so, and comes back by itself [L1]', async t => {
+  const data = join(t.testdir(), 'data')
+  // A port that was named can be had again at once; one that the system chose waits for its last connections to be forgotten.
+  const port = await freePort()
+  const server = await startServerProcess(t, { data, port })
+  const phone = await devices.open(t, server.url)
+  await phone.createAccount()
+  await phone.see('Live')
+  await phone.page.evaluate(async () => {
+    await navigator.serviceWorker.ready
+  })
+
+  await server.kill()
+  await phone.see('The server does not answer')
+  await phone.visit('/')
+  await phone.see('The server does not answer')
+  await phone.see(/All was quiet at/)
+
+  await startServerProcess(t, { data, port })
+  await phone.press('Try now')
+  await phone.see('Live')
+  await phone.seeNoMore('The server does not answer')
+})
+
+async function freePort(): Promise<number> {
+  const taken = createServer().listen(0, '127.0.0.1')
+  await once(taken, 'listening')
+  const address = taken.address()
+  taken.close()
+  if (address === null || typeof address === 'string') throw new Error('no port')
+  return address.port
+}
+
+async function keptNames(page: Page): Promise<string[]> {
+  return page.evaluate(
+    () =>
+      new Promise<string[]>((resolve, reject) => {
+        const opening = indexedDB.open('afield')
+        opening.onerror = () => reject(opening.error)
+        opening.onsuccess = () => {
+          const all = opening.result.transaction('sealed').objectStore('sealed').getAllKeys()
+          all.onsuccess = () => resolve(all.result.map(String))
+          all.onerror = () => reject(all.error)
+        }
+      })
+  )
+}
