@@ -8,4 +8,6 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   await runDemoAgent(String(args['state']))
+  // A turn that still runs has nobody left to tell.
+  process.exit(0)
 }

@@ -42,7 +42,7 @@ export async function runAgent(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory } = options
   const credentials = needCredentials(options)
   await cryptoReady()
-  if (!terminal.isTTY) terminal.write(`Starting ${kind.title}\n`)
+  terminal.write(`Starting ${kind.title} …\n`)
   const agent = await kind.start({ directory, env: agentEnvironment(env), mode: options.mode, resume: options.resume })
   const folder = createSessionFolder(home.path, {
     tag: randomUUID(),

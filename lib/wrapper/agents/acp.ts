@@ -1,5 +1,12 @@
-import { setImmediate as eventLoopTurn } from 'node:timers/promises'
-import { type ClientConnection, client, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import {
+  type AnyMessage,
+  type ClientConnection,
+  client,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError
+} from '@agentclientprotocol/sdk'
 import { version } from '../../assets.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import { BoundedQueue } from '../../async/queue.ts'
@@ -59,28 +66,37 @@ class AcpAgent implements Agent {
   constructor(program: AcpProgram, child: AgentProcess) {
     this.#program = program
     this.#child = child
+    const { readable, writable } = ndJsonStream(child.input, child.output)
     this.#connection = client({ name: 'afield' })
-      .onNotification(
-        methods.client.session.update,
-        params => sessionNotification.parse(params),
-        ({ params }) => {
-          if (params.update && (params.sessionId === this.conversation || !this.#isReady)) this.#take(params.update)
-        }
-      )
       .onRequest(
         methods.client.session.requestPermission,
         params => permissionQuestion.parse(params),
         async ({ params, signal }) => {
-          // What the agent reported before it asked has been read, but not all of it handled.
-          await eventLoopTurn()
           const choice = await this.#ask(this.#turns.ask(params), signal)
           return { outcome: choice === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: choice } }
         }
       )
-      .connect(ndJsonStream(child.input, child.output))
+      .connect({ readable: readable.pipeThrough(this.#withoutUpdates()), writable })
     // An agent that closed its output, or broke it, cannot be talked to any more.
     void this.#connection.closed.then(() => child.end())
     void child.ended.then(ended => this.#finish(ended))
+  }
+
+  /**
+   * Updates are read before the SDK sees them: it refuses those of a kind newer than itself, and hands the others on
+   * out of order with the replies around them.
+   */
+  #withoutUpdates(): TransformStream<AnyMessage, AnyMessage> {
+    return new TransformStream({
+      transform: (message, rest) => {
+        if (!('method' in message) || message.method !== methods.client.session.update) {
+          rest.enqueue(message)
+          return
+        }
+        const { data } = sessionNotification.safeParse(message.params)
+        if (data?.update && (data.sessionId === this.conversation || !this.#isReady)) this.#take(data.update)
+      }
+    })
   }
 
   async open(how: StartAgent): Promise<void> {
@@ -153,7 +169,6 @@ class AcpAgent implements Agent {
     this.version = hello.agentInfo?.version
     const opened = openedSession.parse(await this.#openOrResume(directory, resume, hello))
     this.conversation = opened.sessionId ?? resume ?? ''
-    await eventLoopTurn()
     this.#isReady = true
     await this.#settleMode(modesOf(opened), mode)
   }
@@ -220,9 +235,6 @@ class AcpAgent implements Agent {
       if (!this.#connection.signal.aborted) return { reason: 'failed', error: explain(error) }
       const ended = await this.#child.ended
       return this.#isStopping ? { reason: 'cancelled' } : { reason: 'failed', error: `The agent ended by itself (${ended}).` }
-    } finally {
-      // The reply may overtake the last updates that came with it.
-      await eventLoopTurn()
     }
   }
 

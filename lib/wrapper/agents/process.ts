@@ -43,7 +43,7 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>): AgentP
   const { pid } = child
   if (pid === undefined) throw new TypeError('a process that runs has an id')
   running.add(pid)
-  if (running.size === 1) process.once('exit', killAll)
+  if (!process.listeners('exit').includes(killAll)) process.on('exit', killAll)
 
   let tail = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => {

@@ -68,9 +68,7 @@ function link({ link, waiting, server, stopping }: SessionView): string {
     case 'away':
       return waiting > 0 ? `no link: keeps working, will deliver ${messages}` : 'no link: keeps working, delivers when it is back'
     case 'unlinked':
-      return waiting > 0
-        ? `this computer was unlinked: ${messages} wait here for: ${typed('login')}`
-        : `this computer was unlinked: run ${typed('login')}`
+      return waiting > 0 ? `unlinked; ${messages} wait for: ${typed('login')}` : `unlinked: run ${typed('login')}`
     case 'gone':
       return 'this session was deleted'
   }

@@ -1,0 +1,173 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import type { Agent, AgentEvent, StartAgent } from '../../../lib/wrapper/agents/agent.ts'
+
+export interface AgentUnderTest {
+  start(how: StartAgent): Promise<Agent>
+  /** A prompt that makes it write `content` to the file, and say `end` then. */
+  write(file: string, content: string, end: string): string
+  /** A prompt that makes it say the words over that many milliseconds. */
+  slow(ms: number, words: string): string
+}
+
+type Of<Type> = Extract<AgentEvent, { type: Type }>
+
+/** What every agent does for the wrapper, over a real process. */
+export function testAgent(t: Test, { start, write, slow }: AgentUnderTest): void {
+  const begin = async (t: Test, how: Partial<StartAgent> = {}) => {
+    const directory = how.directory ?? t.testdir()
+    const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory }, ...how })
+    t.teardown(() => agent.stop())
+    return { agent, directory, talk: listenTo(agent) }
+  }
+
+  t.test('it begins in a mode in which it asks', async t => {
+    const { talk } = await begin(t)
+    const { modes } = await talk.until('modes')
+    t.equal(modes.current, 'default')
+    t.ok(modes.available.length > 1)
+  })
+
+  t.test('it asks before it writes, shows what it would write, and writes once it may', async t => {
+    const { agent, directory, talk } = await begin(t)
+    const file = join(directory, 'one.txt')
+    writeFileSync(file, 'before\n')
+    await agent.prompt(write(file, 'after\n', 'all done'))
+    const { asked } = await talk.until('permission-asked')
+    t.match(asked.step, { kind: 'edit', content: [{ type: 'diff', path: file, oldText: 'before\n', newText: 'after\n' }] })
+    t.match(asked.choices.map(({ kind }) => kind).sort(), ['allow_always', 'allow_once', 'reject_once'])
+    t.equal(readFileSync(file, 'utf8'), 'before\n', 'nothing happens while it waits')
+
+    t.equal(agent.answer('another', 'allow'), false)
+    t.equal(agent.answer(asked.ask, 'no such choice'), false)
+    t.equal(agent.answer(asked.ask, choice(asked, 'allow_once')), true)
+    t.equal(agent.answer(asked.ask, choice(asked, 'allow_once')), false, 'an answer counts once')
+    t.match(await talk.until('step-ended'), { status: 'completed', step: { call: asked.step.call } })
+    t.match(await talk.until('text'), { text: /all done/, thinking: false })
+    t.match(await talk.until('turn-ended'), { reason: 'done' })
+    t.equal(readFileSync(file, 'utf8'), 'after\n')
+  })
+
+  t.test('a no is kept: nothing is written and the step counts as denied', async t => {
+    const { agent, directory, talk } = await begin(t)
+    const file = join(directory, 'two.txt')
+    await agent.prompt(write(file, 'x', 'as you like'))
+    const { asked } = await talk.until('permission-asked')
+    agent.answer(asked.ask, choice(asked, 'reject_once'))
+    t.match(await talk.until('step-ended'), { status: 'denied' })
+    await talk.until('turn-ended')
+    t.equal(existsSync(file), false)
+  })
+
+  t.test('text is seen while it grows, whole when it is whole, and stops when it is told to', async t => {
+    const { agent, talk } = await begin(t)
+    await agent.prompt(slow(20_000, 'one two three four five six seven eight nine ten'))
+    const { block, text } = await talk.until('text-grew')
+    t.match(text, /^one/)
+    await agent.cancel()
+    t.match(await talk.until('text'), { block, text: /^one/ })
+    t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
+
+    await agent.prompt(slow(10, 'and on'))
+    t.match(await talk.until('text'), { text: 'and on' }, 'and it can go on after that')
+    t.match(await talk.until('turn-ended'), { reason: 'done' })
+  })
+
+  t.test('a question that waits is closed when its turn is stopped', async t => {
+    const { agent, directory, talk } = await begin(t)
+    const file = join(directory, 'three.txt')
+    await agent.prompt(write(file, 'x', 'never'))
+    const { asked } = await talk.until('permission-asked')
+    await agent.cancel()
+    t.match(await talk.until('permission-closed'), { ask: asked.ask })
+    t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
+    t.equal(agent.answer(asked.ask, choice(asked, 'allow_once')), false)
+    t.equal(existsSync(file), false)
+  })
+
+  t.test('in a mode that accepts edits it does not ask, and a mode it does not have is refused', async t => {
+    const { agent, directory, talk } = await begin(t)
+    t.equal(await agent.setMode('no such mode'), false)
+    t.equal(await agent.setMode('acceptEdits'), true)
+    t.match((await talk.until('modes', ({ modes }) => modes.current !== 'default')).modes, { current: 'acceptEdits' })
+    const file = join(directory, 'four.txt')
+    await agent.prompt(write(file, 'x', 'done'))
+    await talk.until('turn-ended')
+    t.equal(readFileSync(file, 'utf8'), 'x')
+    t.notOk(talk.heard.some(({ type }) => type === 'permission-asked'))
+  })
+
+  t.test('a conversation goes on in another process, and its past is not told again', async t => {
+    const directory = t.testdir()
+    const first = await begin(t, { directory })
+    await first.agent.prompt(slow(1, 'remember me'))
+    await first.talk.until('turn-ended')
+    await first.agent.stop()
+    const { agent, talk } = await begin(t, { directory, resume: first.agent.conversation })
+    t.equal(agent.conversation, first.agent.conversation)
+    await agent.prompt(slow(1, 'second'))
+    await talk.until('turn-ended')
+    t.strictSame(
+      talk.heard.flatMap(event => (event.type === 'text' ? event.text : [])),
+      ['second']
+    )
+  })
+
+  t.test('once stopped its events are over, and every call is harmless', async t => {
+    const { agent, talk } = await begin(t)
+    await agent.prompt(slow(20_000, 'one two three'))
+    await talk.until('text-grew')
+    await agent.stop()
+    t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
+    t.equal(await talk.end, undefined)
+    await agent.prompt('more')
+    await agent.cancel()
+    t.equal(agent.answer('x', 'y'), false)
+    t.equal(await agent.setMode('default'), false)
+    await agent.stop()
+  })
+}
+
+/** Reads the events of an agent and lets a test wait for them, one after the other. */
+export function listenTo(agent: Agent) {
+  const heard: AgentEvent[] = []
+  let read = 0
+  let wake = () => {}
+  const end = (async () => {
+    for await (const event of agent.events) {
+      heard.push(event)
+      wake()
+    }
+  })()
+  end.then(
+    () => wake(),
+    () => wake()
+  )
+  return {
+    heard,
+    /** Resolves when the agent ended as asked; rejects when it ended by itself. */
+    end,
+    /** The next event of this kind after the one that was waited for last. */
+    async until<Type extends AgentEvent['type']>(type: Type, when: (event: Of<Type>) => boolean = () => true): Promise<Of<Type>> {
+      for (;;) {
+        for (; read < heard.length; read++) {
+          const event = heard[read]
+          if (event && isOf(event, type) && when(event)) {
+            read++
+            return event
+          }
+        }
+        await new Promise<void>(resolve => (wake = resolve))
+      }
+    }
+  }
+}
+
+function isOf<Type extends AgentEvent['type']>(event: AgentEvent, type: Type): event is Of<Type> {
+  return event.type === type
+}
+
+export function choice({ choices }: Of<'permission-asked'>['asked'], kind: string): string {
+  return choices.find(choice => choice.kind === kind)?.id ?? ''
+}

@@ -1,0 +1,117 @@
+import t from 'tap'
+import { envelopeOf } from '../../lib/client/messages.ts'
+import { type Envelope, type MessageBody, messageBody, type PartialBody } from '../../lib/protocol/sealed/messages.ts'
+import type { Step } from '../../lib/wrapper/agents/agent.ts'
+import { createNarrator } from '../../lib/wrapper/narrator.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+
+const step: Step = { call: 'c1', name: 'Write', title: 'Preparing', kind: 'edit', input: {}, locations: [], content: [] }
+const written: Step = {
+  ...step,
+  title: 'Write a.txt',
+  input: { file_path: 'a.txt' },
+  content: [{ type: 'diff', path: 'a.txt', oldText: null, newText: 'x' }]
+}
+
+function story() {
+  const kept: MessageBody[] = []
+  const partials: PartialBody[] = []
+  const clock = manualClock()
+  const narrator = createNarrator({
+    put: async body => void kept.push(messageBody.parse(body)),
+    showPartial: partial => partials.push(partial),
+    clock
+  })
+  return {
+    narrator,
+    kept,
+    partials,
+    clock,
+    told: () => kept.flatMap(body => envelopeOf(body)?.ev ?? []),
+    envelopes: (): Envelope[] => kept.flatMap(body => envelopeOf(body) ?? [])
+  }
+}
+
+t.test('a turn is told from its beginning to "your turn", all of it under one name', async t => {
+  const { narrator, told, kept, envelopes } = story()
+  const turn = await narrator.beginTurn()
+  await narrator.tell({ type: 'text', block: 'b1', text: 'hm', thinking: true })
+  await narrator.tell({ type: 'text', block: 'b2', text: 'hello', thinking: false })
+  await narrator.tell({ type: 'plan', entries: [{ content: 'one', status: 'pending' }] })
+  await narrator.tell({ type: 'usage', used: 120, size: 200_000 })
+  await narrator.tell({ type: 'turn-ended', reason: 'done' })
+  t.match(told(), [
+    { t: 'turn-start' },
+    { t: 'text', text: 'hm', thinking: true },
+    { t: 'text', text: 'hello' },
+    { t: 'plan' },
+    { t: 'turn-end', status: 'completed' }
+  ])
+  t.ok(envelopes().every(envelope => envelope.turn === turn && envelope.role === 'agent'))
+  t.match(envelopes().at(-1)?.usage, { input_tokens: 120, context_window: 200_000 })
+  t.match(kept.at(-1), { role: 'agent', content: { type: 'event', data: { type: 'ready' } } })
+})
+
+t.test('text that grows is shown at most ten times a second, the last form of it, under the id its stored form will have', async t => {
+  const { narrator, partials, clock, envelopes } = story()
+  await narrator.beginTurn()
+  for (let n = 1; n <= 50; n++) {
+    await narrator.tell({ type: 'text-grew', block: 'b1', text: 'x'.repeat(n), thinking: false })
+    clock.advance(10)
+  }
+  t.ok(partials.length >= 4 && partials.length <= 7, `${partials.length} in half a second`)
+  await narrator.tell({ type: 'text', block: 'b1', text: 'x'.repeat(50), thinking: false })
+  t.equal(envelopes().at(-1)?.id, partials[0]?.block)
+  const shown = partials.length
+  clock.advance(1000)
+  t.equal(partials.length, shown, 'nothing is shown once it is stored')
+})
+
+t.test('a step is told once, with its arguments, before its end', async t => {
+  const { narrator, told } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step })
+  await narrator.tell({ type: 'step-updated', step: written })
+  t.equal(told().length, 1, 'not while the agent still writes them')
+  await narrator.showStep(written)
+  await narrator.tell({ type: 'step-updated', step: written })
+  await narrator.tell({ type: 'step-ended', step: written, status: 'completed' })
+  t.match(told().slice(1), [
+    { t: 'tool-call-start', call: 'c1', name: 'Write', title: 'Write a.txt', args: { file_path: 'a.txt' }, content: [{ type: 'diff' }] },
+    { t: 'tool-call-end', call: 'c1', status: 'completed' }
+  ])
+  t.equal(told().length, 3)
+})
+
+t.test('a step that runs on without a word is told after a moment', async t => {
+  const { narrator, told, clock } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step: written })
+  clock.advance(1000)
+  await Promise.resolve()
+  t.match(told().at(-1), { t: 'tool-call-start', call: 'c1' })
+})
+
+t.test('steps keep their place before what is said after them', async t => {
+  const { narrator, told } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step: written })
+  await narrator.tell({ type: 'text', block: 'b', text: 'meanwhile', thinking: false })
+  await narrator.tell({ type: 'turn-ended', reason: 'cancelled' })
+  t.match(
+    told().map(event => event.t),
+    ['turn-start', 'tool-call-start', 'text', 'turn-end']
+  )
+})
+
+t.test('why a turn failed is said, unless the agent has just said it', async t => {
+  const silent = story()
+  await silent.narrator.beginTurn()
+  await silent.narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'overloaded' })
+  t.match(silent.told(), [{ t: 'turn-start' }, { t: 'service', text: 'overloaded' }, { t: 'turn-end', status: 'failed' }])
+  const talking = story()
+  await talking.narrator.beginTurn()
+  await talking.narrator.tell({ type: 'text', block: 'b', text: 'API Error: 529', thinking: false })
+  await talking.narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'Internal error: API Error: 529' })
+  t.notOk(talking.told().some(event => event.t === 'service'))
+})

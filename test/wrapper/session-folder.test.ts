@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createSessionFolder, findLeftovers, readNotes, takeOver } from '../../lib/wrapper/session-folder.ts'
+
+const notes = { tag: 'tag', server: 'https://one', key: 'a2V5', metadata: { path: '/a', host: 'h' }, cursor: 0, turn: null }
+
+t.test('the folder of a process that runs is nobody else’s', t => {
+  const home = t.testdir()
+  const folder = createSessionFolder(home, notes)
+  t.strictSame(findLeftovers(home), [])
+  folder.note({ cursor: 7, turn: 'a turn' })
+  const [name = ''] = readdirSync(join(home, 'sessions'))
+  t.match(readNotes(join(home, 'sessions', name)), { cursor: 7, turn: 'a turn', tag: 'tag' })
+  folder.remove()
+  t.strictSame(readdirSync(join(home, 'sessions')), [])
+  t.end()
+})
+
+t.test('nobody else can read what is in it [W6]', t => {
+  const home = t.testdir()
+  createSessionFolder(home, notes)
+  const [name = ''] = readdirSync(join(home, 'sessions'))
+  t.equal(statSync(join(home, 'sessions')).mode & 0o777, 0o700)
+  t.equal(statSync(join(home, 'sessions', name)).mode & 0o777, 0o700)
+  t.equal(statSync(join(home, 'sessions', name, 'session.json')).mode & 0o777, 0o600)
+  t.end()
+})
+
+t.test('that of a dead process is taken over by one, although its number may be in use again', async t => {
+  const home = t.testdir()
+  createSessionFolder(home, notes)
+  const sessions = join(home, 'sessions')
+  const [name = ''] = readdirSync(sessions)
+  const child = spawn(process.execPath, ['-e', ''])
+  await once(child, 'exit')
+  for (const owner of [`${child.pid}-1`, `${process.pid}-1`]) {
+    const dead = join(sessions, name.replace(/@.*/, `@${owner}`))
+    renameSync(join(sessions, readdirSync(sessions)[0] ?? ''), dead)
+    t.strictSame(findLeftovers(home), [dead], owner)
+    t.match(takeOver(dead)?.notes, { tag: 'tag' })
+    t.equal(takeOver(dead), undefined, 'the second comes too late')
+    t.strictSame(findLeftovers(home), [])
+  }
+})
+
+t.test('a folder whose owner died before it wrote anything goes away; one with messages stays', t => {
+  const home = t.testdir()
+  const sessions = join(home, 'sessions')
+  const empty = join(sessions, 'a@1-1')
+  const withMessages = join(sessions, 'b@1-1')
+  for (const path of [empty, withMessages]) mkdirSync(path, { recursive: true })
+  writeFileSync(join(withMessages, 'outbox.journal'), 'x')
+  t.equal(takeOver(empty), undefined)
+  t.equal(takeOver(withMessages), undefined)
+  t.match(readdirSync(sessions), [/^b@/])
+  t.end()
+})

@@ -1,0 +1,92 @@
+import t from 'tap'
+import { drawSession, type SessionView } from '../../lib/wrapper/terminal/session-view.ts'
+import { fit, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
+import { openBlock } from '../../lib/wrapper/terminal/terminal.ts'
+
+const view: SessionView = {
+  session: 'cmabc',
+  link: { type: 'live' },
+  waiting: 0,
+  isWorking: false,
+  step: undefined,
+  questions: [],
+  queued: 0,
+  trouble: undefined,
+  title: 'Claude Code',
+  folder: '~/code/orchard-api',
+  server: 'https://home.example',
+  workingMs: 0,
+  leftovers: 0,
+  stopping: 'no'
+}
+const style = styleFor({ isTTY: false }, {})
+const draw = (changes: Partial<SessionView>, columns = 80) => drawSession({ ...view, ...changes }, style, columns)
+
+t.test('each state of a session is told in words', t => {
+  const states: [Partial<SessionView>, RegExp][] = [
+    [{}, /Agent +waits for a message from your phone/],
+    [{}, /Phone +https:\/\/home\.example\/s\/cmabc/],
+    [{ session: undefined, link: { type: 'connecting' } }, /Link +connecting to https:\/\/home\.example/],
+    [{ isWorking: true, workingMs: 75_000, step: 'Run npm test' }, /Agent +works, 1 min 15 s: Run npm test/],
+    [{ isWorking: true, queued: 2 }, /2 more messages wait/],
+    [{ isWorking: true, questions: ['Edit a.ts'] }, /Agent +waits for your decision\n +Needs you +Edit a\.ts/],
+    [{ link: { type: 'away', reason: 'x' }, waiting: 1 }, /keeps working, will deliver 1 message$/m],
+    [{ link: { type: 'away', reason: 'x' }, waiting: 12 }, /will deliver 12 messages/],
+    [{ link: { type: 'unlinked' }, waiting: 3 }, /unlinked; 3 messages wait for: .*login/],
+    [{ trouble: 'the disk is full' }, /Trouble +the disk is full/],
+    [{ leftovers: 2 }, /Earlier +delivering what 2 sessions left behind/],
+    [{ stopping: 'turn' }, /Stopping\. Ctrl-C again ends/],
+    [{ stopping: 'ending', waiting: 4 }, /delivering 4 messages\n\n.*nothing is lost/]
+  ]
+  for (const [changes, says] of states) t.match(draw(changes).join('\n'), says, JSON.stringify(changes))
+  t.end()
+})
+
+t.test('no line is longer than the screen, and the address of the session is never cut', t => {
+  const long = {
+    isWorking: true,
+    step: 'x'.repeat(300),
+    questions: ['字'.repeat(200)],
+    trouble: 'y'.repeat(300),
+    folder: '~/'.padEnd(200, 'z')
+  }
+  for (const columns of [30, 40, 80, 120]) {
+    const lines = draw(long, columns)
+    for (const line of lines) t.ok(widthOf(line) < columns, `${columns}: ${line}`)
+    t.match(lines.join('').replaceAll(' ', ''), 'https://home.example/s/cmabc')
+  }
+  t.end()
+})
+
+t.test('what an agent says cannot move the cursor or colour the screen', t => {
+  const nasty = '\x1b[2J\x1b]0;title\x07red\x1b[31m\r\nnew\u202eline\x00'
+  t.equal(plain(nasty), 'red newline')
+  t.notMatch(draw({ isWorking: true, step: nasty, questions: [nasty], trouble: nasty }).join(''), /\p{Cc}|\p{Cf}/u)
+  t.equal(fit('abcdef', 4), 'abc…')
+  t.equal(fit('字字字', 4), '字…')
+  t.end()
+})
+
+t.test('on a terminal the lines are drawn over; elsewhere each new line is written once', async t => {
+  let lines = ['one', 'two']
+  const written = { live: '', plain: '' }
+  const open = (isTTY: boolean) =>
+    openBlock(
+      {
+        isTTY,
+        columns: 80,
+        write: text => {
+          written[isTTY ? 'live' : 'plain'] += text
+        },
+        onResize: () => () => {},
+        ask: async () => undefined
+      },
+      () => lines
+    )
+  const blocks = [open(true), open(false)]
+  lines = ['one', 'three']
+  for (const block of blocks) block.redraw()
+  for (const block of blocks) block.close()
+  t.equal(written.live, 'one\ntwo\n\x1b[2F\x1b[0Jone\nthree\n')
+  t.equal(written.plain, 'one\ntwo\nthree\n')
+})
