@@ -37,19 +37,20 @@ export function ActivityStrip({
         <b>{stop === undefined ? doing(transcript, facts) : isStillRunning ? words.stillRunning : words.stopping}</b>
         {stop?.state === 'failed' && <span class="s-meta bad">{words.stopFailed(facts.host)}</span>}
       </p>
-      {plan !== undefined && at >= 0 && (
-        <button class="s-plan" type="button" onClick={onPlan}>
-          {words.stepOf(at + 1, plan.length)}
-          <span class="vh">. {words.showPlan}</span>
-        </button>
-      )}
-      <span class="sp" />
-      {startedAt !== undefined && now - startedAt >= 2000 && (
-        <span class="s-time" aria-hidden="true">
-          {seconds(now - startedAt)}
-        </span>
-      )}
-      <ContextMeter transcript={transcript} />
+      <span class="s-more">
+        {plan !== undefined && at >= 0 && (
+          <button class="s-plan" type="button" onClick={onPlan}>
+            {words.stepOf(at + 1, plan.length)}
+            <span class="vh">. {words.showPlan}</span>
+          </button>
+        )}
+        {startedAt !== undefined && now - startedAt >= 2000 && (
+          <span class="s-time" aria-hidden="true">
+            {seconds(now - startedAt)}
+          </span>
+        )}
+        <ContextMeter transcript={transcript} />
+      </span>
       {hasStop && (
         <button
           class={`ib stop ${stop?.state === 'asking' || (stop?.state === 'asked' && !isStillRunning) ? 'asked' : ''}`}

@@ -5,9 +5,10 @@ import type { SessionFacts } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
 
 /** Back, what it is about, and which agent on which machine; the dot is filled while the machine is connected. */
-export function SessionBar(props: { facts: SessionFacts | undefined; title?: string; children?: ComponentChildren }) {
+export function SessionBar(props: { facts: SessionFacts | undefined; isStale?: boolean; title?: string; children?: ComponentChildren }) {
   const { facts } = props
-  const isHere = facts?.presence === 'here'
+  // Without a link nobody knows.
+  const isHere = facts?.presence === 'here' && props.isStale !== true
   return (
     <header class="bar">
       <a class="ib back" href={pathOf({ name: 'home' })} data-back aria-label={words.back}>

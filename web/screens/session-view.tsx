@@ -46,7 +46,7 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
   const isStale = feed === 'stale' || feed === 'catching-up'
   return (
     <section class={`screen chat ${plan === undefined ? '' : 'has-side'}`}>
-      <SessionBar facts={facts}>
+      <SessionBar facts={facts} isStale={isStale}>
         <SessionMenu model={model} facts={facts} />
       </SessionBar>
       <div

@@ -36,7 +36,7 @@ export function SessionScreen({ id }: { id: string; view: readonly string[] }) {
   if (model === undefined) {
     return (
       <section class="screen chat">
-        <SessionBar facts={factsOf(known, machine.value)} />
+        <SessionBar facts={factsOf(known, machine.value)} isStale={isStale.value} />
         <div class="horizon" aria-hidden="true" />
       </section>
     )

@@ -1,11 +1,11 @@
-import { signal } from '@preact/signals'
+import { type Signal, signal } from '@preact/signals'
 import type { Choice, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 import type { AskedOf, FeedWord, SessionModel } from '../../../web/state/session.ts'
 import type { Life, MyAnswer } from '../../../web/state/session-answers.ts'
 import type { Answered, OpenRequest } from '../../../web/state/session-decisions.ts'
 import type { SessionFacts } from '../../../web/state/session-facts.ts'
 import type { WaitingText } from '../../../web/state/session-texts.ts'
-import { emptyTranscript, type Transcript } from '../../../web/state/transcript.ts'
+import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
 import { callback, folder, tell } from './fixtures.ts'
 
 const modes: Choice[] = [
@@ -229,6 +229,12 @@ export function safeReturnPath(p?: string): string | null {
 ---
 
 [looks safe](javascript:alert(1)) and [https://good.example](https://evil.example/)`
+
+/** The model that is on screen, for tests that change what it knows. */
+export function tellMore(of: SessionModel, ...messages: KnownMessage[]): void {
+  const writable = of.transcript as Signal<Transcript>
+  writable.value = addMessages(writable.value, messages)
+}
 
 /** Every state of the session screen worth looking at, by name. */
 export const stories: Record<string, () => SessionModel> = {
@@ -483,6 +489,19 @@ export const stories: Record<string, () => SessionModel> = {
       isWorking: true,
       draft: 'Also the tablet\nand a second line\nand a third'
     })
+  },
+  many: () => {
+    const story = tell()
+    for (let i = 0; i < 1250; i++) {
+      story
+        .mine(`Question ${i}`)
+        .turn()
+        .say(`Answer **${i}**: it is in \`src/file-${i}.ts\`, and the test says so.`)
+        .step({ kind: 'read', args: {}, locations: [`${folder}/src/file-${i}.ts`] }, 1)
+        .step({ kind: 'execute', args: { command: `npm test -- ${i}` } }, 2)
+        .end()
+    }
+    return model({ transcript: story.done(), older: 'more' })
   },
   empty: () => model({ facts: { title: 'orchard-api' } }),
   opening: () => model({ feed: 'opening' }),

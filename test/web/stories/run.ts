@@ -1,43 +1,14 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:http'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { build } from 'esbuild'
 import { chromium, type Page } from 'playwright-core'
+import { serveStories } from './serve.ts'
 
 // Draws every story of the session screen, on a phone and on a desktop, light and dark, into build/shots, under the policy of the app.
 //   node test/web/stories/run.ts [name …]
 const root = join(import.meta.dirname, '../../..')
-const out = join(root, 'build/stories')
 const shots = join(root, 'build/shots')
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-
-await build({
-  absWorkingDir: root,
-  entryPoints: { page: 'test/web/stories/page.tsx', style: 'web/style/index.css' },
-  outdir: out,
-  bundle: true,
-  format: 'esm',
-  platform: 'browser',
-  jsx: 'automatic',
-  jsxImportSource: 'preact',
-  loader: { '.svg': 'file' },
-  logLevel: 'warning'
-})
 mkdirSync(shots, { recursive: true })
-
-const page =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><body></body><script type="module" src="/page.js"></script></html>'
-const server = createServer((request, response) => {
-  const path = new URL(request.url ?? '/', 'http://stories').pathname
-  const type = path.endsWith('.js') ? 'text/javascript' : path.endsWith('.css') ? 'text/css' : 'text/html'
-  response.writeHead(200, { 'content-type': type, 'content-security-policy': policy })
-  response.end(path.endsWith('.js') || path.endsWith('.css') ? readFileSync(join(out, path)) : page)
-})
-await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
-const address = server.address()
-if (address === null || typeof address === 'string') throw new Error('no address')
-const origin = `http://127.0.0.1:${address.port}`
+const { origin, close } = await serveStories()
 
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',
@@ -78,7 +49,7 @@ for (const [size, options] of Object.entries(sizes)) {
   await context.close()
 }
 await browser.close()
-server.close()
+close()
 console.log(`${shots}, ${problems} problems`)
 process.exitCode = problems === 0 ? 0 : 1
 
