@@ -46,6 +46,7 @@ t.test('a session shows one state, the one that matters most', async t => {
     ['work', { isThinking: true }, 'working'],
     ['a helper that is gone without saying so', { isActive: false, metadata: metadata({ lifecycleState: 'running' }) }, 'away'],
     ['one that ended', { isActive: false, metadata: metadata({ lifecycleState: 'archived' }) }, 'quiet'],
+    ['a turn that somebody stopped is not finished work', { seq: 5, last: { seq: 5, at, text: 'x', end: 'cancelled' } }, 'quiet'],
     ['a turn that failed', { last: { seq: 1, at, text: 'x', end: 'failed' } }, 'failed'],
     ['one that cannot be opened', { metadata: undefined, agentState: undefined }, 'quiet']
   ]

@@ -1,3 +1,4 @@
+import { useId } from 'preact/hooks'
 import { decisionIcon, Glyph } from '../icons/glyph.tsx'
 import type { IconName } from '../icons/icon.tsx'
 import { folderOf, type OpenDecision, titleOf } from '../state/sessions.ts'
@@ -24,7 +25,7 @@ export function DecisionCard({
   const { session, request } = decision
   const href = `/s/${encodeURIComponent(session.id)}`
   const command = commandOf(argsOf(decision))
-  const heading = `ask-${request.id}`
+  const heading = useId()
   return (
     <article class="ask" aria-labelledby={heading} aria-current={isCurrent ? 'true' : undefined}>
       <header class="ask-h">

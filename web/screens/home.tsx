@@ -47,12 +47,13 @@ export function IdleScreen() {
   const { decisions, working, quiet } = groups.value
   const first = decisions[0]
   const hasAny = decisions.length + working.length + quiet.length > 0
+  const isKnown = home.value.asOf !== undefined
   return (
     <div class="screen idle">
       <div class="idle-b">
         <SkyArt hasSun={first !== undefined} />
-        <h1 tabIndex={-1}>{first ? words.home.needYou(decisions.length) : words.home.allQuiet}</h1>
-        <p>{hasAny ? words.home.pickOne : words.home.readyText}</p>
+        <h1 tabIndex={-1}>{idleTitle(isKnown, decisions.length)}</h1>
+        {isKnown && <p>{hasAny ? words.home.pickOne : words.home.readyText}</p>}
         {first && (
           <ButtonLink look="beacon" href="/needs-you">
             {words.home.answerAll(decisions.length)}
@@ -61,6 +62,11 @@ export function IdleScreen() {
       </div>
     </div>
   )
+}
+
+function idleTitle(isKnown: boolean, waiting: number): string {
+  if (!isKnown) return words.home.loading
+  return waiting > 0 ? words.home.needYou(waiting) : words.home.allQuiet
 }
 
 function LinkWord({ link }: { link: Connection }) {
@@ -126,7 +132,8 @@ function Lists({ known, stale }: { known: Groups; stale: boolean }) {
   return (
     <>
       {decisions.length > 0 && (
-        <section aria-label={words.home.decisions}>
+        <section>
+          <h2 class="vh">{words.home.decisions}</h2>
           <div class="asks">
             {shown.map(decision => (
               <DecisionCard

@@ -23,6 +23,7 @@ export function NeedsYouScreen() {
             </Empty>
           ) : (
             <div class="asks">
+              <h2 class="vh">{words.home.decisions}</h2>
               {waiting.map(decision => (
                 <DecisionCard
                   key={`${decision.session.id} ${decision.request.id}`}

@@ -1,4 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { noteLink } from './connection.ts'
 import { deviceDb } from './device-db.ts'
 import { home, restoreHome, tellHome } from './home.ts'
 import type { Live } from './live.ts'
@@ -124,17 +125,27 @@ async function load(): Promise<void> {
     accountNow.value = was.type === 'unlinked' ? was : { type: 'none' }
     return
   }
-  if (home.peek().asOf === undefined) await restoreHome()
+  // Without what was kept the server tells it again.
+  if (home.peek().asOf === undefined) await restoreHome().catch(() => {})
   accountNow.value = { type: 'here', ...kept }
   if (!liveNow.peek()) await goLive(kept.secret, kept.token)
 }
 
 // The crypto, the protocol and the socket come in a chunk of their own, after the first paint.
 async function goLive(secret: string, token: string): Promise<void> {
-  const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('./base64.ts')])
-  if (accountNow.peek().type !== 'here' || liveNow.peek()) return
-  liveNow.value = await openLive({ server: location.origin, secret: bytesOf(secret), token, onEnded: () => void unlink() })
+  try {
+    const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('./base64.ts')])
+    if (accountNow.peek().type !== 'here' || liveNow.peek()) return
+    liveNow.value = await openLive({ server: location.origin, secret: bytesOf(secret), token, onEnded: () => void unlink() })
+  } catch (error) {
+    // A first visit that lost its network half way has the frame and not the rest.
+    console.error(error)
+    noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + loadAgainMs })
+    setTimeout(() => void goLive(secret, token), loadAgainMs)
+  }
 }
+
+const loadAgainMs = 5_000
 
 async function signInWith(draft: {
   secret: string

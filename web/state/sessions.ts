@@ -41,6 +41,7 @@ export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq'>
     return 'away'
   }
   if (session.last?.end === 'failed') return 'failed'
+  if (session.last?.end === 'cancelled') return 'quiet'
   return isUnread(session, home) ? 'done' : 'quiet'
 }
 
