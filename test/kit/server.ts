@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { createServer as createNetServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
 import type { GivenOptions } from '../../lib/options.ts'
@@ -30,11 +31,23 @@ export interface ServerProcess {
 /** `afield serve` as its user runs it, in a process of its own that a test may kill. */
 export async function startServerProcess(
   t: Pick<Test, 'teardown'>,
-  { data, port = 0, signup = 'open', args = [] }: { data: string; port?: number; signup?: string; args?: string[] }
+  { data, port, signup = 'open', args = [] }: { data: string; port?: number; signup?: string; args?: string[] }
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
-    ['bin/afield.ts', 'serve', '--data', data, '--port', String(port), '--signup', signup, '--limits', 'off', ...args],
+    [
+      'bin/afield.ts',
+      'serve',
+      '--data',
+      data,
+      '--port',
+      String(port ?? (await portToKeep())),
+      '--signup',
+      signup,
+      '--limits',
+      'off',
+      ...args
+    ],
     { stdio: ['ignore', 'pipe', 'pipe'] }
   )
   const ended = once(child, 'exit')
@@ -52,4 +65,22 @@ export async function startServerProcess(
     return { url, child, kill }
   }
   throw new Error(`The server ended before it listened: ${complaints.join('')}`)
+}
+
+/**
+ * A free port that a later server can have again. Not one the system chose: those are listened on without the option to
+ * reuse them, and could be given to somebody else meanwhile.
+ */
+async function portToKeep(): Promise<number> {
+  for (;;) {
+    const port = 10_000 + Math.floor(Math.random() * 20_000)
+    const probe = createNetServer()
+    const isFree = await new Promise<boolean>(resolve => {
+      probe.once('error', () => resolve(false)).listen(port, '127.0.0.1', () => resolve(true))
+    })
+    if (!isFree) continue
+    probe.close()
+    await once(probe, 'close')
+    return port
+  }
 }
