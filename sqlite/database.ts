@@ -7,6 +7,7 @@ import { type Migration, migrate, type Schema } from '../lib/store/migrate.ts'
 import { type Lock, lockDirectory } from './lock.ts'
 import { cannotOpen } from './open-error.ts'
 import { createPrivately } from './private-file.ts'
+import { isUnborn } from './unborn.ts'
 
 /** "Afld" in the header of every database of ours; what does not carry it is somebody else's. */
 const applicationId = 0x41666c64
@@ -71,7 +72,8 @@ function prepareConnection(database: Database.Database): void {
 function refuseForeign(file: string, newest: number): void {
   const stats = statSync(file)
   if (!stats.isFile()) throw new CannotStart(`${file} is not a file; name another for the database.`)
-  if (stats.size === 0) return
+  // The first start may have been cut off in its first write; a database of ours has such a journal at no other time.
+  if (stats.size === 0 || isUnborn(file)) return
   const database = new Database(file, withAddon({ readonly: true, timeout: 50 }))
   try {
     const version = numberOf(database, 'user_version')

@@ -21,6 +21,13 @@ export function cannotOpen(file: string, error: unknown): unknown {
   if (code.startsWith('SQLITE_IOERR') || code === 'EIO') {
     return new CannotStart(`Reading or writing ${file} failed (${code}); check the disk.`, exitCodes.storage, because)
   }
+  if (code === 'SQLITE_READONLY_ROLLBACK') {
+    return new CannotStart(
+      `${file} was left in the middle of a change by another program; let that one repair it, or name another file.`,
+      exitCodes.configuration,
+      because
+    )
+  }
   if (/^(EACCES|EPERM|EROFS|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_AUTH)/.test(code)) {
     return new CannotStart(
       `${file} cannot be written by ${whoWeAre()}; check the rights of its directory.`,
