@@ -4,6 +4,7 @@
 //   check               types, lint, tests; import arrows and generated pages are among the tests
 //   build               the library in dist/ and the single-file program build/afield
 //   bench [name]        ratios to a bare baseline, one file per promise in bench/
+//   crash [--rounds N]  kills the server under load, far more often than the tests do; see test/crash/run.ts
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
 //   web                 bundles the app into build/web
@@ -80,6 +81,10 @@ async function bench(name) {
   const files = readdirSync(at('bench')).filter(file => (name ? file === `${name}.ts` : file.endsWith('.ts')))
   if (files.length === 0) fail(`There is no bench/${name}.ts.`)
   for (const file of files) await run(at('bench', file))
+}
+
+async function crash(...args) {
+  await run(at('test/crash/run.ts'), ...args)
 }
 
 async function format() {
@@ -351,7 +356,7 @@ function fail(sentence) {
   process.exit(1)
 }
 
-const steps = { start, test, check, build, bench, format, docs, web: bundleApp, library, binary }
+const steps = { start, test, check, build, bench, crash, format, docs, web: bundleApp, library, binary }
 const [name, ...rest] = process.argv.slice(2)
 
 if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()

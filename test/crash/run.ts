@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { findFaultPoints, killAt, straceProblem } from './fault-points.ts'
+import { runRounds } from './rounds.ts'
+
+// node build.mjs crash [--rounds 1000] [--seed 7]   SIGKILL at random moments under load, on the same data
+// node build.mjs crash --sweep                      SIGKILL at every fsync and write of a script, each on new data
+// With --control the server breaks the promise on purpose, and the run must end with complaints.
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '100' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    sweep: { type: 'boolean', default: false },
+    control: { type: 'boolean', default: false }
+  }
+})
+
+const complaints = values.sweep ? await sweep() : await kill(Number(values.rounds), Number(values.seed))
+for (const complaint of complaints.slice(0, 20)) console.log(`  ${complaint}`)
+if (complaints.length > 20) console.log(`  … and ${complaints.length - 20} more`)
+console.log(complaints.length === 0 ? 'Every promise was kept.' : `${complaints.length} promises were broken.`)
+process.exitCode = complaints.length > 0 ? 1 : 0
+
+async function kill(rounds: number, seed: number): Promise<string[]> {
+  console.log(`${rounds} rounds with seed ${seed}${values.control ? ', answering before the commit' : ''}`)
+  const data = mkdtempSync(join(tmpdir(), 'afield-crash-'))
+  const { complaints } = await runRounds({
+    data,
+    nodeArgs: preload('answer-early.mjs'),
+    rounds,
+    seed,
+    each: ({ rounds, stored, answered, seenLive, seenInPages }) =>
+      console.log(`round ${rounds}: ${stored} messages on disk, ${answered} answers, ${seenLive} seen live, ${seenInPages} read`)
+  })
+  rmSync(data, { recursive: true })
+  return complaints
+}
+
+async function sweep(): Promise<string[]> {
+  const problem = straceProblem()
+  if (problem !== undefined) throw new Error(problem)
+  const points = await findFaultPoints()
+  console.log(`${points.length} points${values.control ? ', counting messages in a transaction of its own' : ''}`)
+  const complaints: string[] = []
+  for (const point of points) {
+    const broken = await killAt(point, preload('count-later.mjs'))
+    complaints.push(...broken.map(complaint => `${point.call} ${point.k}: ${complaint}`))
+  }
+  return complaints
+}
+
+function preload(spoiler: string): string[] {
+  return values.control ? ['--import', join(import.meta.dirname, spoiler)] : []
+}

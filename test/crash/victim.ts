@@ -1,0 +1,64 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+
+/** The real server in a process of its own, which this harness kills. */
+export interface Victim {
+  url: string
+  /** Resolves with how it ended. */
+  ended: Promise<{ code: number | null; signal: string | null }>
+  /** SIGKILL to it and everything it was started through; resolves when it is gone. */
+  kill(): Promise<void>
+}
+
+export interface VictimOptions {
+  data: string
+  /** Arguments for Node.js itself, such as a preload that spoils a promise on purpose. */
+  nodeArgs?: readonly string[]
+  /** A program and its arguments that starts and watches the server. */
+  through?: readonly string[]
+}
+
+/** Resolves when the server listens, or with undefined when it ended before it did. */
+export async function startVictim({ data, nodeArgs = [], through = [] }: VictimOptions): Promise<Victim | undefined> {
+  const serve = ['bin/afield.ts', 'serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off']
+  const [program = process.execPath, ...args] = [...through, process.execPath, ...nodeArgs, ...serve]
+  // In a group of its own, so that a signal reaches the server itself through whatever watches it.
+  const child = spawn(program, args, { cwd: `${import.meta.dirname}/../..`, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const complaints: string[] = []
+  child.stderr.setEncoding('utf8').on('data', text => complaints.push(text))
+  const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
+  const url = await listeningUrl(child)
+  if (url === undefined) {
+    const { code } = await ended
+    if (code !== null && through.length === 0) throw new Error(`The server ended with ${code} before it listened: ${complaints.join('')}`)
+    return undefined
+  }
+  return {
+    url,
+    ended,
+    async kill() {
+      killGroup(child)
+      await ended
+    }
+  }
+}
+
+async function listeningUrl({ stdout }: ChildProcess): Promise<string | undefined> {
+  if (!stdout) return undefined
+  for await (const line of createInterface({ input: stdout })) {
+    const url = /^afield listening on (\S+)$/.exec(line)?.[1]
+    if (url === undefined) continue
+    stdout.resume()
+    return url
+  }
+  return undefined
+}
+
+function killGroup({ pid }: ChildProcess): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
