@@ -8,5 +8,6 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   process.once('SIGINT', () => process.exit(130))
-  process.exitCode = await login({ ...readServerOption(args), forHappy: args['happy'] === true })
+  // A connection that is kept for a next request would keep this process too.
+  process.exit(await login({ ...readServerOption(args), forHappy: args['happy'] === true }))
 }

@@ -7,5 +7,5 @@ export function builder(line: Argv): Argv {
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
-  process.exitCode = await logout(readServerOption(args))
+  process.exit(await logout(readServerOption(args)))
 }

@@ -253,6 +253,7 @@ class SessionUplink implements Uplink {
     for (const change of this.#changes.state) this.changeState(change)
     for (const change of this.#changes.metadata) this.changeMetadata(change)
     socket.onUpdate(({ body }) => {
+      if (body.t === 'delete-session' && body.sid === record.id) this.#enter({ type: 'gone' })
       if (body.t !== 'update-session' || body.id !== record.id) return
       if (body.metadata) this.#metadataCell?.take(body.metadata)
       if (body.agentState) this.#stateCell?.take(body.agentState)

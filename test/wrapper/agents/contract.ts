@@ -62,7 +62,7 @@ export function testAgent(t: Test, { start, write, slow }: AgentUnderTest): void
 
   t.test('text is seen while it grows, whole when it is whole, and stops when it is told to', async t => {
     const { agent, talk } = await begin(t)
-    await agent.prompt(slow(20_000, 'one two three four five six seven eight nine ten'))
+    await agent.prompt(slow(20_000, 'one '.repeat(200)))
     const { block, text } = await talk.until('text-grew')
     t.match(text, /^one/)
     await agent.cancel()
@@ -116,7 +116,7 @@ export function testAgent(t: Test, { start, write, slow }: AgentUnderTest): void
 
   t.test('once stopped its events are over, and every call is harmless', async t => {
     const { agent, talk } = await begin(t)
-    await agent.prompt(slow(20_000, 'one two three'))
+    await agent.prompt(slow(20_000, 'one '.repeat(200)))
     await talk.until('text-grew')
     await agent.stop()
     t.match(await talk.until('turn-ended'), { reason: 'cancelled' })

@@ -32,6 +32,8 @@ export interface PhoneSession {
   readonly state: AgentState
   readonly metadata: SessionMetadata
   events(): SessionEvent[]
+  /** Of the message in which a person wrote this. */
+  seqOf(text: string): number | undefined
   say(text: string, mode?: string): Promise<void>
   call<Name extends SessionCall>(method: Name, params: ParamsOfCall<Name>): Promise<unknown>
   /** Resolves when it is so; asked again whenever something arrives. */
@@ -92,6 +94,7 @@ export async function startPhone(t: Test, server: { url: string }, known?: Uint8
       let state = record.agentState === null ? {} : read(cipher, record.agentState, agentState)
       let metadata = read(cipher, record.metadata, sessionMetadata)
       const messages: MessageBody[] = []
+      const seqs: number[] = []
       const partials: PartialBody[] = []
       const stops = [
         socket.onUpdate(({ body }) => {
@@ -115,7 +118,9 @@ export async function startPhone(t: Test, server: { url: string }, known?: Uint8
         onMessages(records) {
           for (const record of records) {
             const opened = openMessage(cipher, record)
-            if (opened.ok) messages.push(opened.body)
+            if (!opened.ok) continue
+            messages.push(opened.body)
+            seqs.push(record.seq)
           }
           ring()
         }
@@ -136,6 +141,7 @@ export async function startPhone(t: Test, server: { url: string }, known?: Uint8
           return metadata
         },
         events: () => messages.flatMap(body => envelopeOf(body)?.ev ?? []),
+        seqOf: text => seqs[messages.findIndex(({ role, content }) => role === 'user' && content.text === text)],
         async say(text, mode) {
           const { localId, content } = sealDraft(cipher, id, userText(text, mode === undefined ? undefined : { permissionMode: mode }))
           await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId, content }] } })
