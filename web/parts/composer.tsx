@@ -80,7 +80,7 @@ export function Composer(props: {
       {problem && (
         <p class="problem" role="alert">
           <Icon name="circle-alert" />
-          <span>{words.tooLong}</span>
+          <span>{words.notKept}</span>
         </p>
       )}
       <div class="cbox">

@@ -51,7 +51,6 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
       hover={told.whole}
       meta={<Meta step={step} isWaiting={isWaiting} />}
       isOpen={opensItself(step, isWaiting) || (answered?.reason ?? '') !== ''}
-      isForcedOpen={step.state === 'failed'}
       isRunning={isRunning}
       body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} me={context.me} /> : undefined}
     />
@@ -195,14 +194,13 @@ export function Fold(props: {
   hover?: string
   meta?: ComponentChildren
   isOpen: boolean
-  isForcedOpen?: boolean
   isRunning?: boolean
   body: (() => ComponentChildren) | undefined
 }) {
   const [chosen, choose] = useState<boolean>()
   // It may open by itself, but what was once open closes only by hand: nothing moves under the reader.
   const [wasOpen, setWasOpen] = useState(props.isOpen)
-  if (props.isForcedOpen === true && !wasOpen) setWasOpen(true)
+  if (props.isOpen && !wasOpen) setWasOpen(true)
   const isOpen = chosen ?? (wasOpen || props.isOpen)
   const line = (
     <>

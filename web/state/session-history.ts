@@ -9,6 +9,8 @@ export interface SessionHistory {
   keep(records: readonly MessageRecord[]): void
   /** Writes what is still to be written. */
   flush(): Promise<void>
+  /** The session is gone, and so is what was kept of it. */
+  forget(): Promise<void>
 }
 
 const mostKept = 200
@@ -42,7 +44,15 @@ export function openHistory(session: string): SessionHistory {
       next = records
       timer ??= setTimeout(() => void flush(), keepAfterMs)
     },
-    flush
+    flush,
+    async forget() {
+      clearTimeout(timer)
+      timer = undefined
+      next = undefined
+      await deviceDb()
+        .then(db => db.remove(name))
+        .catch(() => {})
+    }
   }
 }
 

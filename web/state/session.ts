@@ -61,7 +61,7 @@ export interface SessionSources {
 
 export function openSession(sources: SessionSources): SessionModel {
   const { id, live, session, machine, isLinked, me } = sources
-  const messages = openMessages(id, live, () => session.peek()?.seq ?? 0)
+  const messages = openMessages(id, live, () => ({ seq: session.peek()?.seq ?? 0, isCertain: isLinked.peek() }))
   const texts = openTexts(id, live, messages.transcript)
   const facts = computed(() => session.value && factsOf(session.value, machine.value))
   const state = computed(() => session.value?.agentState ?? undefined)
@@ -182,7 +182,7 @@ function livesOf(
 }
 
 /** The messages of a session as a transcript: what this device kept first, then what the server has. */
-function openMessages(id: string, live: Live, newestSeq: () => number) {
+function openMessages(id: string, live: Live, newest: () => { seq: number; isCertain: boolean }) {
   const transcript = signal<Transcript>(emptyTranscript)
   const feed = signal<FeedWord>('opening')
   const older = signal<'none' | 'more' | 'loading' | 'failed'>('none')
@@ -197,7 +197,7 @@ function openMessages(id: string, live: Live, newestSeq: () => number) {
     if (older.peek() !== 'loading') older.value = first !== undefined && first.seq > 1 ? 'more' : 'none'
   })
   const take = (news: readonly MessageRecord[]): void => {
-    records = [...records, ...news]
+    records = [...records, ...news].slice(-mostToCatchUp)
     history.keep(records)
     opener.open(news)
   }
@@ -217,7 +217,10 @@ function openMessages(id: string, live: Live, newestSeq: () => number) {
     const kept = await history.read()
     if (isClosed) return
     const last = kept.at(-1)
-    const isNear = last !== undefined && newestSeq() - last.seq <= mostToCatchUp
+    const { seq, isCertain } = newest()
+    // A server that was set back to an older copy numbers anew: then what is kept here is another story.
+    const isAhead = last !== undefined && isCertain && last.seq > seq
+    const isNear = last !== undefined && !isAhead && seq - last.seq <= mostToCatchUp
     if (isNear) {
       records = kept
       opener.open(kept)
@@ -239,7 +242,7 @@ function openMessages(id: string, live: Live, newestSeq: () => number) {
     else if (state === 'ended') feed.value = 'deleted'
     else if (state === 'away') feed.value = isKnown ? 'stale' : 'opening'
     else if (state === 'catching-up') feed.value = isKnown ? 'catching-up' : 'opening'
-    if (state === 'ended') void history.flush()
+    if (state === 'ended') void history.forget()
   }
   void begin()
 

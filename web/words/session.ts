@@ -132,7 +132,7 @@ export const session = {
   send: 'Send',
   queue: 'Queue message',
   queued: (count: number) => (count === 1 ? '1 message waits for the end of this turn' : `${count} messages wait for the end of this turn`),
-  tooLong: 'This is too long for one message.',
+  notKept: 'This device could not keep your message. Nothing was sent.',
 
   awayTitle: (host: string) => `${host} is away`,
   awaySince: (time: string) => `Since ${time}. Messages wait for it.`,

@@ -8,7 +8,7 @@ import { serveStories } from './serve.ts'
 const root = join(import.meta.dirname, '../../..')
 const shots = join(root, 'build/shots')
 mkdirSync(shots, { recursive: true })
-const { origin, close } = await serveStories()
+const { origin, close } = await serveStories(join(root, 'build/stories'))
 
 const browser = await chromium.launch({
   executablePath: process.env['CHROMIUM'] ?? '/usr/bin/chromium',

@@ -8,11 +8,10 @@ const root = join(import.meta.dirname, '../../..')
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 const page =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="data:,"><body></body><script type="module" src="/page.js"></script></html>'
+  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon"><body></body><script type="module" src="/page.js"></script></html>'
 
-/** Bundles the stories into `build/<folder>` and serves them; `/?story=name&theme=dark&dir=rtl&text=200%` draws one. */
-export async function serveStories(folder = 'stories'): Promise<{ origin: string; close(): void }> {
-  const out = join(root, 'build', folder)
+/** Bundles the stories into a folder and serves them; `/?story=name&theme=dark&dir=rtl&text=200%` draws one. */
+export async function serveStories(out: string): Promise<{ origin: string; close(): void }> {
   await build({
     absWorkingDir: root,
     entryPoints: { page: 'test/web/stories/page.tsx', style: 'web/style/index.css' },

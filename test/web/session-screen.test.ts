@@ -1,0 +1,137 @@
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { openChromium } from '../kit/chromium.ts'
+import { serveStories } from './stories/serve.ts'
+
+const phone = { viewport: { width: 390, height: 844 } }
+
+t.test('the session screen in a real browser', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const open = async (t: Test, story: string, options = {}): Promise<Page> => {
+    const context = await browser.newContext({ ...phone, ...options })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    page.on('pageerror', error => t.error(error, 'the page runs without an error'))
+    page.on('console', message => {
+      if (/content security policy|trusted/i.test(message.text())) t.fail(message.text())
+    })
+    await page.clock.install()
+    await page.goto(`${origin}/?story=${story}`)
+    return page
+  }
+  const sent = (page: Page) => page.locator('.life').waitFor()
+
+  t.test('a tap in the moment a decision appears decides nothing [acceptance 1]', async t => {
+    const page = await open(t, 'plain')
+    const allow = page.getByRole('button', { name: 'Allow once' })
+    await allow.click()
+    t.equal(await page.locator('.life').count(), 0)
+    await page.clock.runFor(450)
+    await allow.click()
+    await sent(page)
+    t.match(await page.locator('.life').innerText(), /Sent/)
+  })
+
+  t.test('a risky one takes a long press: not a tap, not one press of Enter [acceptance 1]', async t => {
+    const page = await open(t, 'permission')
+    await page.clock.runFor(450)
+    const hold = page.getByRole('button', { name: 'Hold to run once' })
+    await hold.click()
+    await hold.focus()
+    await page.keyboard.press('Enter')
+    await page.clock.runFor(2000)
+    t.equal(await page.locator('.life').count(), 0)
+    await hold.hover()
+    await page.mouse.down()
+    await page.clock.runFor(850)
+    t.equal(await page.locator('.life').count(), 0)
+    await page.clock.runFor(100)
+    await sent(page)
+    await page.mouse.up()
+  })
+
+  t.test('a risky one is never offered for longer than once', async t => {
+    const page = await open(t, 'permission')
+    t.equal(await page.getByText('This session', { exact: true }).count(), 0)
+  })
+
+  t.test('what is longer than the screen is gone through before it can be allowed [acceptance 4]', async t => {
+    const page = await open(t, 'long')
+    await page.clock.runFor(450)
+    t.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0)
+    await page.locator('.dock').evaluate(dock => dock.scrollTo({ top: dock.scrollHeight }))
+    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+  })
+
+  t.test('without a link nothing can be decided [acceptance 1]', async t => {
+    const page = await open(t, 'stale')
+    t.ok(await page.getByRole('button', { name: 'Allow once' }).isDisabled())
+    await page.getByText('Checking if this is still open').waitFor()
+  })
+
+  t.test('nothing that hides in a command stays hidden', async t => {
+    const page = await open(t, 'hidden')
+    t.match(await page.locator('.cmd').first().innerText(), /\\u\{202e\}.*\\u\{200b\}/)
+  })
+
+  t.test('what an agent writes becomes text and safe links, never markup', async t => {
+    const page = await open(t, 'markdown')
+    const log = page.getByRole('log')
+    t.match(await log.innerText(), '<script>alert(1)</script> and <b>this</b>')
+    const links = await log.locator('a').evaluateAll(all => all.map(a => [a.getAttribute('href'), a.getAttribute('rel')]))
+    t.ok(links.length > 0)
+    for (const [href, rel] of links) t.match([href, rel], [/^https:\/\//, 'noopener noreferrer'])
+    t.match(await log.innerText(), /good\.example\s+evil\.example/, 'where a link leads is said when its text says otherwise')
+    t.equal(await log.locator('img').count(), 0)
+  })
+
+  t.test('what comes below moves nothing that is being read, and is counted', async t => {
+    const page = await open(t, 'many')
+    await page.mouse.move(195, 400)
+    await page.mouse.wheel(0, -3000)
+    await page.getByText('Go to the latest').waitFor({ state: 'attached' })
+    const before = await topOfMiddle(page)
+    for (let i = 0; i < 3; i++) await page.evaluate(`hear('news ${i}')`)
+    await page.getByText('3 new').waitFor()
+    t.same(await topOfMiddle(page), before)
+    await page.getByText('3 new').click()
+    await page.getByText('news 2').waitFor()
+    t.equal(await page.locator('.to-end').count(), 0)
+  })
+
+  t.test('going up draws more above without a jump', async t => {
+    const page = await open(t, 'many')
+    await page.mouse.move(195, 400)
+    const count = () => page.locator('.block').count()
+    const first = await count()
+    t.ok(first < 60, 'only the end is drawn at first')
+    await page.mouse.wheel(0, -20_000)
+    await page.waitForFunction(before => document.querySelectorAll('.block').length > before, first)
+    t.ok(await page.locator('[role=log]').evaluate(log => log.scrollTop > 0), 'the reader is not thrown to the top')
+  })
+
+  t.test('Enter sends at a desk; what was sent stands in the log at once', async t => {
+    const page = await open(t, 'empty', { viewport: { width: 1280, height: 800 } })
+    const box = page.getByRole('textbox', { name: 'Message Claude' })
+    await box.fill('Fix it')
+    await box.press('Shift+Enter')
+    await box.press('Enter')
+    t.match(await page.locator('.bub').innerText(), 'Fix it')
+    t.equal(await box.inputValue(), '')
+  })
+
+  t.test('at a phone Enter begins a line', async t => {
+    const page = await open(t, 'empty', { hasTouch: true, isMobile: true })
+    const box = page.getByRole('textbox', { name: 'Message Claude' })
+    await box.fill('Fix it')
+    await box.press('Enter')
+    t.equal(await page.locator('.bub').count(), 0)
+  })
+})
+
+function topOfMiddle(page: Page): Promise<number | undefined> {
+  return page.evaluate(() => document.elementFromPoint(195, 400)?.closest('.block')?.getBoundingClientRect().top)
+}
