@@ -23,6 +23,8 @@ export interface PairingOptions {
   server: string
   fetch: Fetch
   clock?: Clock | undefined
+  /** What the list of sign-ins shall call this device. */
+  deviceName?: string | undefined
   /** Called with a sentence when the server cannot be asked, and with undefined when it can again. */
   onTrouble?: ((trouble: string | undefined) => void) | undefined
 }
@@ -52,7 +54,7 @@ export interface DeviceLinking {
 export function startPairing(options: PairingOptions): TerminalPairing {
   const rest = createRest(options)
   const { publicKey, secretKey } = engine.boxKeypair()
-  const body = { publicKey: toBase64(publicKey), supportsV2: true }
+  const body = { publicKey: toBase64(publicKey), supportsV2: true, ...nameOf(options) }
   return {
     link: formatWebTerminalLink(rest.server, publicKey),
     happyLink: formatTerminalLink(publicKey),
@@ -66,13 +68,17 @@ export function startPairing(options: PairingOptions): TerminalPairing {
 export function startDeviceLinking(options: PairingOptions): DeviceLinking {
   const rest = createRest(options)
   const { publicKey, secretKey } = engine.boxKeypair()
-  const body = { publicKey: toBase64(publicKey) }
+  const body = { publicKey: toBase64(publicKey), ...nameOf(options) }
   return {
     link: formatAccountLink(publicKey),
     publicKey,
     wait: signal =>
       pollUntilAnswered(options, () => rest.call('pollDevicePairing', { body }, { signal, timeoutMs }), secretKey, secretOf, signal)
   }
+}
+
+function nameOf({ deviceName }: PairingOptions): { deviceName?: string } {
+  return deviceName === undefined ? {} : { deviceName: deviceName.slice(0, 100) }
 }
 
 /** What a person scanned or pasted. `server` is there for links of our own form and says for whom it is. */

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { fetch } from 'undici'
 import { type PairingEnd, startPairing, type TerminalPairing } from '../client/pairing.ts'
 import { Refused } from '../client/refusals.ts'
@@ -51,6 +52,7 @@ async function pair(server: string, style: Style, { terminal, forHappy }: LoginO
   let progress: Progress = 'asking'
   const pairing = startPairing({
     server,
+    deviceName: hostname(),
     // A code is of use from the moment the server has heard of it.
     fetch: async (url, init) => {
       const response = await fetch(url, init)

@@ -42,7 +42,7 @@ function watchedFetch() {
 async function waitForTerminal(t: Test, world: World) {
   const { watched, next } = watchedFetch()
   const clock = manualClock()
-  const pairing = startPairing({ server: world.url, fetch: watched, clock })
+  const pairing = startPairing({ server: world.url, fetch: watched, clock, deviceName: 'orchard-mini' })
   const end = pairing.wait()
   await next()
   t.strictSame(await readPairingStatus(world.rest, pairing.publicKey), { status: 'waiting', supportsV2: true })
@@ -64,6 +64,8 @@ t.test('a terminal is paired: it can write for the account, with a token of its 
   t.strictSame(world.vault.openKey(terminal.machine.wrapped)?.open(terminal.machine.cipher.seal('x')), { ok: true, value: 'x' })
   await createRest({ server: world.url, token: paired.token, fetch }).call('listSessions', {})
   t.not(paired.token, world.token)
+  const { tokens } = await world.rest.call('listTokens', {})
+  t.match(tokens.find(({ kind }) => kind === 'terminal'), { label: 'orchard-mini' }, 'the list of sign-ins calls it by its name')
   t.strictSame(await readPairingStatus(world.rest, pairing.publicKey), { status: 'answered' })
 })
 

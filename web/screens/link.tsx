@@ -72,6 +72,7 @@ async function waitForAccount(options: {
   await cryptoReady()
   const linking = startDeviceLinking({
     server: location.origin,
+    deviceName: guessDeviceName(),
     fetch: (url, init) => fetch(url, init),
     onTrouble: trouble => options.onTrouble(trouble !== undefined)
   })

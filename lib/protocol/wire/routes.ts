@@ -30,6 +30,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
 const nothing = z.object({})
 const kib = 1024
 const ok = z.object({ success: z.literal(true) })
+/** What a person calls the device, for the list of sign-ins. */
+const deviceName = z.string().max(100)
 /** Base64 text whose bytes are checked where they are used. */
 const bytes = (most: number) => z.string().max(most)
 const sessionParams = z.object({ id: sessionId })
@@ -52,7 +54,7 @@ export const routes = {
       challenge: bytes(128),
       signature: bytes(128),
       setupCode: z.string().max(64).optional(),
-      deviceName: z.string().max(100).optional()
+      deviceName: deviceName.optional()
     }),
     reply: z.object({ success: z.literal(true), token: z.string() })
   }),
@@ -62,7 +64,7 @@ export const routes = {
     auth: 'none',
     limit: 2 * kib,
     about: 'A terminal asks to be paired, and asks again until it is answered. The answer is handed out once.',
-    body: z.object({ publicKey: bytes(64), supportsV2: z.boolean().nullish() }),
+    body: z.object({ publicKey: bytes(64), supportsV2: z.boolean().nullish(), deviceName: deviceName.optional() }),
     reply: pairingReply()
   }),
   readPairingStatus: route({
@@ -89,7 +91,7 @@ export const routes = {
     auth: 'none',
     limit: 2 * kib,
     about: 'A new device asks to join an account, and asks again until it is answered.',
-    body: z.object({ publicKey: bytes(64) }),
+    body: z.object({ publicKey: bytes(64), deviceName: deviceName.optional() }),
     reply: pairingReply()
   }),
   answerDevicePairing: route({

@@ -12,7 +12,7 @@ const keyLength = 32
 export async function pollPairing(
   deps: Pick<Deps, 'store' | 'now' | 'newId'>,
   kind: PairingKind,
-  body: { publicKey: string; supportsV2?: boolean | null | undefined },
+  body: BodyOf<'pollDevicePairing'> & { supportsV2?: boolean | null | undefined },
   from: { client: string; network: string }
 ): Promise<ReplyOf<'pollTerminalPairing'>> {
   const now = deps.now()
@@ -25,7 +25,7 @@ export async function pollPairing(
     expiresAt: now + openForMs,
     now,
     token: account => {
-      token = mintToken(deps, account, kind, from.client)
+      token = mintToken(deps, account, kind, body.deviceName ?? from.client)
       return token.draft
     }
   })
