@@ -4,7 +4,7 @@ import { type CloseReason, closeCodes } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
 import type { Turn, Writer } from './turn.ts'
 
-/** What a connection that falls behind may leave unread before it is closed, besides the message that was too much. */
+/** What a connection that falls behind may leave unread before it is closed, besides one message. */
 const mostUnreadBytes = 1024 * 1024
 const idleTimeoutS = 120
 
@@ -28,6 +28,7 @@ export class EngineSocket implements Pinged, Writer {
   private readonly turn: Turn
   private handler: EngineHandler | undefined
   private waiting: string[] = []
+  private isBehind = false
 
   constructor(ws: WebSocket<UserData>, { heartbeat, turn }: { heartbeat: Heartbeat; turn: Turn }) {
     this.ws = ws
@@ -65,12 +66,15 @@ export class EngineSocket implements Pinged, Writer {
     this.ws?.end(closeCodes[reason], reason)
   }
 
+  // What counts is what was unread before: a single message may be larger than all that may wait.
   private write(packet: string): boolean {
     if (!this.ws) return false
-    const unread = this.ws.send(packet) === 1 ? 0 : this.ws.getBufferedAmount()
-    if (unread <= mostUnreadBytes) return true
-    this.close('slow-consumer')
-    return false
+    if (this.isBehind && this.ws.getBufferedAmount() > mostUnreadBytes) {
+      this.close('slow-consumer')
+      return false
+    }
+    this.isBehind = this.ws.send(packet) !== 1
+    return true
   }
 
   ping(): void {
