@@ -84,7 +84,7 @@ t.test('two tabs of one device sign out together', async t => {
   await other.see('Create an account')
 })
 
-t.test('a device that has the account hands it to a new one that shows a code', async t => {
+t.test('a device that has the account hands it to a new one that shows a code, with two taps instead of a hold', async t => {
   const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
@@ -100,7 +100,9 @@ t.test('a device that has the account hands it to a new one that shows a code', 
   await phone.write('Paste a link', link)
   await phone.press('Go on')
   await phone.see('Give this device your account?')
-  await phone.hold('Hold to link', 'The other device has your account now.')
+  await phone.press('Use two taps instead')
+  await phone.tapTwice('Link it', 'Confirm: link it once')
+  await phone.see('The other device has your account now.')
 
   await tablet.see('Nothing in the field yet')
   await tablet.visit('/settings/account-key')

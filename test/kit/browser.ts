@@ -54,14 +54,25 @@ export class Device {
 
   /** Holds a button for as long as it takes to confirm with it. */
   async hold(name: string | RegExp, until: string | RegExp): Promise<void> {
-    const button = this.page.getByRole('button', { name }).first()
-    // Inert for a moment after it appears, so that it cannot be hit by accident.
-    await button.waitFor()
-    await this.page.waitForFunction(armedAt => performance.now() > armedAt, (await this.page.evaluate(() => performance.now())) + 450)
-    await button.hover()
+    await this.#waitUntilAwake(name)
+    await this.page.getByRole('button', { name }).first().hover()
     await this.page.mouse.down()
     await this.see(until)
     await this.page.mouse.up()
+  }
+
+  /** The same for who does not hold: a tap, and another one on what the button is called then. */
+  async tapTwice(name: string | RegExp, confirmName: string | RegExp): Promise<void> {
+    await this.#waitUntilAwake(name)
+    await this.press(name)
+    await this.press(confirmName)
+  }
+
+  // Inert for a moment after it appears, so that it cannot be hit by accident.
+  async #waitUntilAwake(name: string | RegExp): Promise<void> {
+    await this.page.getByRole('button', { name }).first().waitFor()
+    const awakeAt = (await this.page.evaluate(() => performance.now())) + 450
+    await this.page.waitForFunction(at => performance.now() > at, awakeAt)
   }
 
   /** From the welcome to Home with a new account, whose key is left for later. Returns the account key. */

@@ -115,6 +115,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
           <HoldButton
             key={`${request.id} ${request.shown ?? ''}`}
             label={subject.command === undefined ? words.holdOther : words.hold}
+            tapLabel={subject.command === undefined ? words.tapOther : words.tap}
             confirmLabel={words.confirmTap(`${subject.heading.toLowerCase()} ${words.scope.once.toLowerCase()}`)}
             isDanger
             busy={isCurrent ? false : words.stillOpen}

@@ -11,6 +11,8 @@ const inertMs = 400
  */
 export function HoldButton(props: {
   label: string
+  /** What it is called where it is tapped instead of held. */
+  tapLabel: string
   confirmLabel: string
   onConfirm(): void
   busy?: string | false
@@ -25,6 +27,15 @@ export function HoldButton(props: {
 
   useEffect(() => () => clearTimeout(timer.current), [])
 
+  // What is true when the time is up counts, not what was true when it began: a link that is lost meanwhile ends the confirming.
+  const latest = useRef(props)
+  latest.current = props
+  useEffect(() => {
+    if (!props.busy) return
+    clearTimeout(timer.current)
+    setPhase('still')
+  }, [props.busy])
+
   const isInert = () => Boolean(props.busy) || performance.now() - appearedAt.current < inertMs
   const later = (ms: number, then: () => void) => {
     clearTimeout(timer.current)
@@ -33,8 +44,9 @@ export function HoldButton(props: {
   const confirm = () => {
     clearTimeout(timer.current)
     setPhase('still')
+    if (latest.current.busy) return
     navigator.vibrate?.(20)
-    props.onConfirm()
+    latest.current.onConfirm()
   }
   const press = () => {
     if (byTaps || isInert() || phase === 'holding') return
@@ -71,7 +83,8 @@ export function HoldButton(props: {
       onContextMenu={event => event.preventDefault()}
       onBlur={() => {
         isKeyDown.current = false
-        release()
+        clearTimeout(timer.current)
+        setPhase('still')
       }}
       onKeyDown={event => {
         if (event.key !== 'Enter' && event.key !== ' ') return
@@ -86,7 +99,9 @@ export function HoldButton(props: {
       onClick={tap}
     >
       <span class="hold-fill" />
-      <span class="hold-label">{props.busy || (phase === 'arming' || phase === 'armed' ? props.confirmLabel : props.label)}</span>
+      <span class="hold-label">
+        {props.busy || (phase === 'arming' || phase === 'armed' ? props.confirmLabel : byTaps ? props.tapLabel : props.label)}
+      </span>
     </button>
   )
 }

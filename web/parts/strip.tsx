@@ -20,7 +20,7 @@ export function Strip() {
       />
     )
   }
-  if (here.type !== 'here') return null
+  if (here.type !== 'here') return isNewerReady.value ? <NewerStrip /> : null
   return <LinkStrip link={lastingConnection.value} />
 }
 

@@ -103,6 +103,7 @@ function Confirm({ link, view, onView }: { link: Live; view: Ready; onView(view:
         {refusal !== undefined && <Problem title={words.pair.refusedTitle} text={refusal} />}
         <HoldButton
           label={words.pair.hold}
+          tapLabel={words.pair.tap}
           confirmLabel={words.pair.confirm}
           onConfirm={() => void confirm()}
           busy={isBusy && words.pair.linking}

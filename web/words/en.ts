@@ -255,6 +255,7 @@ export const en = {
     wholeKey: 'This program asks for your account key itself. With it, it can read everything, for ever.',
     wholeKeyDevice: 'Link it only if it is in your hand. It can read everything, for ever.',
     hold: 'Hold to link',
+    tap: 'Link it',
     confirm: 'Confirm: link it once',
     holdHint: 'Keep it pressed until it is full.',
     tapHint: 'Tap, then confirm.',

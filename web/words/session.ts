@@ -201,6 +201,8 @@ export const session = {
   allow: { once: 'Allow once', session: 'Allow this session' },
   deny: 'Deny…',
   hold: 'Hold to run once',
+  tap: 'Run once',
+  tapOther: 'Allow once',
   holdOther: 'Hold to allow once',
   confirmTap: (what: string) => `Confirm: ${what}`,
   readOn: 'Read on',
