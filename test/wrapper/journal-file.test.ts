@@ -20,6 +20,7 @@ t.test('a write that was torn at any byte is cut, and what was there before is w
     writeFileSync(file, whole.subarray(0, length))
     const journal = openJournalFile(file)
     t.strictSame(names(await journal.load()), ['a', 'b'], `torn after ${length} of ${whole.length} bytes`)
+    t.equal(statSync(file).size, before)
     await journal.append([draft('d')])
     await journal.close()
     t.strictSame(await namesIn(file), ['a', 'b', 'd'], 'and what comes next is kept')

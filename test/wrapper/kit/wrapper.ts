@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { resolve } from 'node:path'
 import type { Test } from 'tap'
 
 /** A command of Afield in a process of its own, as a person runs it, without a terminal. */
@@ -16,9 +17,10 @@ export interface WrapperProcess {
 
 export function runWrapper(
   t: Test,
-  { home, args, env = {} }: { home: string; args: readonly string[]; env?: Record<string, string> }
+  { home, args, env = {}, directory }: { home: string; args: readonly string[]; env?: Record<string, string>; directory?: string }
 ): WrapperProcess {
-  const child = spawn(process.execPath, ['bin/afield.ts', ...args], {
+  const child = spawn(process.execPath, [resolve('bin/afield.ts'), ...args], {
+    cwd: directory,
     env: { ...process.env, AFIELD_HOME: home, ...env },
     stdio: ['ignore', 'pipe', 'pipe']
   })
