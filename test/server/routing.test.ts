@@ -192,3 +192,19 @@ t.test('growing text goes from a session’s own process to the apps, and is sto
   t.same([twin.ephemerals, own.ephemerals], [[], []])
   t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
 })
+
+t.test(
+  'a message to a session that is not there is dropped, alike when another account has it, and is no error of the server [I1]',
+  async t => {
+    const server = await startServer(t)
+    const [ada, mallory] = [await signUp(t, server), await signUp(t, server)]
+    const session = await ada.openSession()
+    const socket = await mallory.connect()
+    for (const sid of ['unknown', session]) {
+      socket.emit('message', { sid, message: 'x', localId: 'a' })
+      t.same(await socket.emitWithAck('message', { sid, message: 'x' }), { result: 'error', message: 'Session not found' })
+    }
+    t.same(await socket.emitWithAck('ping'), {})
+    t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
+  }
+)

@@ -1,8 +1,8 @@
 import { accountTopic } from '../../bus/bus.ts'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
-import { callFailures } from '../../protocol/wire/failures.ts'
+import { callFailures, Failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
-import type { Cell, CellRef, Conflict, Written } from '../../store/store.ts'
+import { type Cell, type CellRef, type Conflict, StoreBroken, StoreFull, type Written } from '../../store/store.ts'
 import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
 import type { Deps } from '../actions/deps.ts'
@@ -106,8 +106,9 @@ export function createEventHandlers(
       const work = run(name, from, payload).then(
         ack => reply?.(ack),
         error => {
-          onError(error)
-          reply?.(failed(name))
+          // A refusal is an answer; only what nobody foresaw is worth a line in the log.
+          if (!(error instanceof Failure || error instanceof StoreFull || error instanceof StoreBroken)) onError(error)
+          reply?.(failed(name, error))
         }
       )
       if (name === 'ping' || name === 'rpc-call') return
@@ -131,8 +132,9 @@ function badInput(name: ClientEvent): unknown {
   return name.includes('update') ? { result: 'error', message: 'Invalid parameters' } : undefined
 }
 
-function failed(name: ClientEvent): unknown {
-  return name === 'rpc-call' ? { ok: false, error: callFailures.internal } : { result: 'error', message: 'Internal error' }
+function failed(name: ClientEvent, error: unknown): unknown {
+  if (name === 'rpc-call') return { ok: false, error: callFailures.internal }
+  return { result: 'error', message: error instanceof Failure ? error.message : callFailures.internal }
 }
 
 function cellAck<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {
