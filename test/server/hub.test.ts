@@ -1,0 +1,230 @@
+import t, { type Test } from 'tap'
+import { accountTopic, type BusEvent, type Change } from '../../lib/bus/bus.ts'
+import { openLocalBus } from '../../lib/bus/local.ts'
+import * as ids from '../../lib/protocol/wire/ids.ts'
+import type { CloseReason, Connection } from '../../lib/server/connection.ts'
+import { Hub } from '../../lib/server/hub.ts'
+import type { Message, Page, Store } from '../../lib/store/store.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+import type { Untyped } from '../kit/person.ts'
+
+const account = ids.accountId.parse('ada')
+const session = ids.sessionId.parse('s')
+const topic = accountTopic(account)
+const apps = 'apps' as const
+
+const message = (seq: number): Message => ({ seq, localId: null, sealed: ids.sealed.parse(`${seq}`), createdAt: seq })
+
+interface World {
+  hub: Hub
+  publish(change: Change, more?: Partial<Extract<BusEvent, { type: 'change' }>>): void
+  messages(...seqs: number[]): void
+  /** What the store answers next; it waits for `release` when `slow`. */
+  stored: { upTo: number; slow: boolean; fails: boolean; largestPage: number }
+  release(): void
+  errors: unknown[]
+}
+
+/** A hub as one instance of many has it: events of others may come late, or in another order than they were stored. */
+function openWorld(t: Test): World {
+  const errors: unknown[] = []
+  const bus = openLocalBus({ onError: error => errors.push(error) })
+  const stored = { upTo: 0, slow: false, fails: false, largestPage: 500 }
+  let gate = Promise.withResolvers<void>()
+
+  const readMessages: Store['readMessages'] = async (_account, _session, page): Promise<Page | 'missing'> => {
+    if (stored.slow) await gate.promise
+    if (stored.fails) throw new Error('The store is away.')
+    const after = 'after' in page ? page.after : 0
+    const count = Math.min(page.limit, stored.largestPage, stored.upTo - after)
+    return {
+      messages: Array.from({ length: Math.max(0, count) }, (_, index) => message(after + 1 + index)),
+      more: after + count < stored.upTo
+    }
+  }
+  const hub = new Hub({ bus, store: { readMessages }, clock: manualClock(), onError: error => errors.push(error) }, 'instance')
+  t.teardown(() => hub.close())
+
+  const publish: World['publish'] = (change, more = {}) =>
+    bus.publish(topic, { type: 'change', clock: 1, at: 1, skip: undefined, audience: apps, change, ...more })
+  return {
+    hub,
+    publish,
+    messages: (...seqs) => publish({ type: 'messages-added', session, messages: seqs.map(message) }),
+    stored,
+    errors,
+    release() {
+      gate.resolve()
+      gate = Promise.withResolvers<void>()
+    }
+  }
+}
+
+class Ear implements Connection {
+  readonly id = ids.connectionId.parse(crypto.randomUUID())
+  readonly account = account
+  readonly token = ids.tokenId.parse('t')
+  readonly scope: Connection['scope'] = 'app'
+  visible = false
+  readonly frames: Untyped[] = []
+  closedFor: CloseReason | undefined
+  private wake = () => {}
+
+  send(frame: string): void {
+    if (this.closedFor !== undefined) return
+    this.frames.push(JSON.parse(frame.slice(2))[1])
+    this.wake()
+  }
+
+  ask(): Promise<unknown> {
+    throw new Error('Nobody asks here.')
+  }
+
+  close(reason: CloseReason): void {
+    this.closedFor = reason
+    this.wake()
+  }
+
+  get seqs(): number[] {
+    return this.frames.filter(({ body }) => body.t === 'new-message').map(({ body }) => body.message.seq)
+  }
+
+  async heard(count: number): Promise<void> {
+    while (this.seqs.length < count && this.closedFor === undefined) {
+      await new Promise<void>(resolve => {
+        this.wake = resolve
+      })
+    }
+  }
+}
+
+async function attach({ hub }: World): Promise<Ear> {
+  const ear = new Ear()
+  await hub.attach(ear)
+  return ear
+}
+
+t.test('messages are handed on in the order of their numbers, and none twice [O4]', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(1, 2)
+  world.messages(1, 2)
+  world.messages(2, 3)
+  world.messages(1)
+  t.same(ear.seqs, [1, 2, 3])
+})
+
+t.test('a line begins wherever the first message it hears is', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(41, 42)
+  t.same(ear.seqs, [41, 42])
+})
+
+t.test('a gap is filled from the store before anything later is handed on [O4]', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(1)
+  world.stored.upTo = 6
+  world.messages(5, 6)
+  await ear.heard(6)
+  t.same(ear.seqs, [1, 2, 3, 4, 5, 6])
+  world.messages(3, 4)
+  t.same(ear.seqs, [1, 2, 3, 4, 5, 6], 'what came late was told already')
+})
+
+t.test('a gap larger than a page is filled by as many pages as it takes', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(1)
+  world.stored.largestPage = 3
+  world.stored.upTo = 20
+  world.messages(20)
+  await ear.heard(20)
+  t.same(
+    ear.seqs,
+    Array.from({ length: 20 }, (_, index) => index + 1)
+  )
+})
+
+t.test('while a gap is being filled everything else waits its turn', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(1)
+  world.stored.slow = true
+  world.stored.upTo = 3
+  world.messages(3)
+  world.messages(4)
+  world.publish({ type: 'row-removed', row: { of: 'session', id: session } })
+  t.same(ear.seqs, [1])
+  world.release()
+  await ear.heard(4)
+  t.same(
+    ear.frames.map(({ body }) => body.message?.seq ?? body.t),
+    [1, 2, 3, 4, 'delete-session']
+  )
+})
+
+t.test('when a gap cannot be filled connections are closed to come back, rather than left with it [O4]', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(1)
+  world.stored.fails = true
+  world.messages(3)
+  await ear.heard(3)
+  t.equal(ear.closedFor, 'try-again')
+  t.same(ear.seqs, [1])
+  t.match(world.errors, [{ message: 'The store is away.' }])
+})
+
+t.test('a version not above the last one told of a cell is dropped', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  const write = (version: number, name: 'metadata' | 'agentState' = 'metadata', id = session) =>
+    world.publish({ type: 'cell-written', cell: { of: 'session', id, name }, now: { version, value: ids.sealed.parse('x') } })
+  write(1)
+  write(3)
+  write(2)
+  write(3)
+  write(4)
+  write(1, 'agentState')
+  write(1, 'metadata', ids.sessionId.parse('other'))
+  t.same(
+    ear.frames.map(({ body }) => [body.id, body.metadata?.version ?? 'state']),
+    [
+      ['s', 1],
+      ['s', 3],
+      ['s', 4],
+      ['s', 'state'],
+      ['other', 1]
+    ]
+  )
+})
+
+t.test('the one a change skips hears the messages that were missing before it', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  world.messages(1)
+  world.stored.upTo = 3
+  world.publish({ type: 'messages-added', session, messages: [message(3)] }, { skip: ear.id })
+  await ear.heard(2)
+  t.same(ear.seqs, [1, 2])
+})
+
+t.test('a connection that left hears nothing more', async t => {
+  const world = openWorld(t)
+  const [stays, leaves] = [await attach(world), await attach(world)]
+  t.equal(world.hub.size, 2)
+  world.hub.detach(leaves)
+  world.hub.detach(leaves)
+  t.equal(world.hub.size, 1)
+  world.messages(1)
+  t.same([stays.seqs, leaves.seqs], [[1], []])
+})
+
+t.test('closing closes every connection, with words that bring it back', async t => {
+  const world = openWorld(t)
+  const ears = [await attach(world), await attach(world)]
+  await world.hub.close()
+  for (const ear of ears) t.equal(ear.closedFor, 'server-shutdown')
+})
