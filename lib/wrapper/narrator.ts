@@ -33,6 +33,7 @@ export function createNarrator(deps: {
   // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment.
   const untold = new Map<string, Step>()
   let settling = () => {}
+  const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
   const tell = (ev: SessionEvent, about: { id?: string; usage?: Envelope['usage'] } = {}) => {
@@ -47,7 +48,15 @@ export function createNarrator(deps: {
   }
 
   const showStep = async (step: Step) => {
-    if (untold.delete(step.call)) await tell(startOf(step))
+    if (!untold.delete(step.call)) return
+    diffsOfCall.set(step.call, diffsOf(step))
+    await tell(startOf(step))
+  }
+
+  /** Diffs can be large, and those of the beginning stay on screen. */
+  const newContent = (step: Step) => {
+    const isKnown = diffsOfCall.get(step.call) === diffsOf(step)
+    return isKnown ? step.content.filter(({ type }) => type !== 'diff') : step.content
   }
 
   const showAll = async () => {
@@ -60,6 +69,7 @@ export function createNarrator(deps: {
       usage = undefined
       lastText = undefined
       idOfBlock.clear()
+      diffsOfCall.clear()
       await tell({ t: 'turn-start' })
       return turn
     },
@@ -85,7 +95,7 @@ export function createNarrator(deps: {
         case 'step-ended':
           if (untold.has(event.step.call)) untold.set(event.step.call, event.step)
           await showStep(event.step)
-          return tell({ t: 'tool-call-end', call: event.step.call, status: event.status, content: event.step.content })
+          return tell({ t: 'tool-call-end', call: event.step.call, status: event.status, content: newContent(event.step) })
         case 'plan':
           return tell({ t: 'plan', entries: event.entries })
         case 'usage':
@@ -116,6 +126,10 @@ export function createNarrator(deps: {
 
 const partialEveryMs = 100
 const settledAfterMs = 400
+
+function diffsOf({ content }: Step): string {
+  return JSON.stringify(content.filter(({ type }) => type === 'diff'))
+}
 
 function startOf({ call, name, title, kind, input, locations, content }: Step): SessionEvent {
   const description = locations.join(', ') || title

@@ -88,6 +88,7 @@ class WrappedSession implements Session {
   #turn: PromiseWithResolvers<void> | undefined
   #step: string | undefined
   #trouble: string | undefined
+  #isEnding = false
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -190,6 +191,7 @@ class WrappedSession implements Session {
   /** Hands over one prompt after the other, each in a turn of its own. */
   async #serve(): Promise<void> {
     for await (const { text, meta, seq } of this.#prompts) {
+      if (this.#isEnding) return
       this.#turn = Promise.withResolvers()
       this.#uplink?.setThinking(true)
       if (meta?.permissionMode) await this.#agent.setMode(meta.permissionMode)
@@ -285,6 +287,7 @@ class WrappedSession implements Session {
   }
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
+    this.#isEnding = true
     this.#prompts.close()
     await this.#agent.stop()
     // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.

@@ -43,6 +43,7 @@ t.test('a bit that flipped costs at most the record it is in [W4]', async t => {
 t.test('a file of anything is no reason not to begin', async t => {
   const file = join(t.testdir({ journal: Buffer.alloc(5000, 0xaf) }), 'journal')
   const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
   t.strictSame(await journal.load(), [])
   await journal.append([draft('a')])
   t.strictSame(await namesIn(file), ['a'])
@@ -51,6 +52,7 @@ t.test('a file of anything is no reason not to begin', async t => {
 t.test('nobody else may read it, nor see its folder [W6]', async t => {
   const file = join(t.testdir(), 'outbox', 'journal')
   const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
   await journal.load()
   await journal.append([draft('a')])
   t.equal(statSync(file).mode & 0o777, 0o600)
@@ -60,6 +62,7 @@ t.test('nobody else may read it, nor see its folder [W6]', async t => {
 t.test('what the server has does not make the file grow for ever', async t => {
   const file = join(t.testdir(), 'journal')
   const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
   await journal.load()
   const content = 'QUJD'.repeat(20_000)
   await journal.append([draft('stays')])

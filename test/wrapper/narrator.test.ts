@@ -78,9 +78,9 @@ t.test('a step is told once, with its arguments, before its end', async t => {
   await narrator.tell({ type: 'step-ended', step: written, status: 'completed' })
   t.match(told().slice(1), [
     { t: 'tool-call-start', call: 'c1', name: 'Write', title: 'Write a.txt', args: { file_path: 'a.txt' }, content: [{ type: 'diff' }] },
-    { t: 'tool-call-end', call: 'c1', status: 'completed' }
+    { t: 'tool-call-end', call: 'c1', status: 'completed', content: [] }
   ])
-  t.equal(told().length, 3)
+  t.equal(told().length, 3, 'and the diff is not sent twice')
 })
 
 t.test('a step that runs on without a word is told after a moment', async t => {

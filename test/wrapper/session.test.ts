@@ -58,3 +58,15 @@ t.test('an existing app says yes and no in its own way', async t => {
     t.equal(readdirSync(join(home, 'demo')).includes('old.txt'), there)
   }
 })
+
+t.test('a message that was not begun when the session ended is not taken for read', async t => {
+  const { session, wrapper } = await demo(t)
+  await session.say(`SCRIPT: slow 30000 ${'word '.repeat(300)}`)
+  await session.until(({ partials }) => partials.length > 0)
+  await session.say('SCRIPT: text too late')
+  await wrapper.kill('SIGTERM')
+  t.match(wrapper.output, /Everything was delivered/)
+  await session.until(session => turnsEnded(session) === 1)
+  t.match(session.events().at(-1), { t: 'turn-end', status: 'cancelled' })
+  t.equal(session.events().filter(event => event.t === 'turn-start').length, 1)
+})
