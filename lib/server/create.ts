@@ -78,19 +78,24 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
     const handlers = inFlight.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, { ...deps, handlers, events: createEventHandlers(deps), isServing: () => !inFlight.isClosing })
 
+    const close = async () => {
+      inFlight.isClosing = true
+      edge.stopListening()
+      await inFlight.settled(drainWithinMs)
+      await hub.close()
+      await closeAll()
+      edge.close()
+    }
+    let closing: Promise<void> | undefined
+
     return {
       url: edge.url,
       port: edge.port,
       setupCode: setup,
       broken,
-      async close() {
-        if (inFlight.isClosing) return
-        inFlight.isClosing = true
-        edge.stopListening()
-        await inFlight.settled(drainWithinMs)
-        await hub.close()
-        await closeAll()
-        edge.close()
+      close() {
+        closing ??= close()
+        return closing
       }
     }
   } catch (error) {
