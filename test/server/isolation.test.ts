@@ -117,7 +117,11 @@ t.test('on every route a foreign id is answered like one that nobody has, and ch
 t.test('on every event a foreign id is answered like one that nobody has, and changes nothing [I1, I2, I4]', async t => {
   const { victim, mallory, owned } = await startWorld(t)
   const heard = listen(await victim.connect())
-  const scopes = [{}, { clientType: 'session-scoped', sessionId: owned.session }, { clientType: 'machine-scoped', machineId: owned.machine }]
+  const scopes = [
+    {},
+    { clientType: 'session-scoped', sessionId: owned.session },
+    { clientType: 'machine-scoped', machineId: owned.machine }
+  ]
   const before = await everythingOf(victim, owned)
   for (const scope of scopes) {
     const socket = await mallory.connect(scope)

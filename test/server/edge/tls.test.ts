@@ -1,0 +1,97 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { connect, type TLSSocket } from 'node:tls'
+import { io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import { signInBody } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+
+/** A certificate for localhost that its own key has signed, made as a person with openssl would. */
+function makeCertificate(t: Test): { tlsCert: string; tlsKey: string; ca: Buffer } {
+  const directory = t.testdir()
+  const [tlsKey, tlsCert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
+  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, ...subject], { stdio: 'ignore' })
+  return { tlsCert, tlsKey, ca: readFileSync(tlsCert) }
+}
+
+/** A server with such a certificate, and what its clients have to trust. */
+async function startSecurely(t: Test) {
+  const { ca, ...files } = makeCertificate(t)
+  return { ca, server: await startServer(t, { ...files, data: join(t.testdirName, 'data') }) }
+}
+
+t.test('with a certificate everything is HTTPS, sockets too', async t => {
+  const { server, ca } = await startSecurely(t)
+  t.equal(server.url, `https://127.0.0.1:${server.port}`)
+
+  await cryptoReady()
+  const signedIn = await post(server.url, '/v1/auth', ca, await signInBody(engine.randomBytes(32)))
+  t.equal(signedIn.status, 200)
+  const { token } = JSON.parse(signedIn.body)
+
+  const socket = io(server.url, { path: '/v1/updates', transports: ['websocket'], auth: { token }, ca: ca.toString(), forceNew: true })
+  t.teardown(() => socket.disconnect())
+  await once(socket as never, 'connect')
+  t.same(await socket.emitWithAck('ping'), {})
+})
+
+t.test('a certificate nobody vouches for is the client’s to refuse', async t => {
+  const { server } = await startSecurely(t)
+  await t.rejects(fetch(`${server.url}/health`))
+})
+
+t.test('plain HTTP on the port of HTTPS gets no answer', async t => {
+  const { server } = await startSecurely(t)
+  await t.rejects(fetch(`http://127.0.0.1:${server.port}/health`))
+})
+
+t.test('only versions of TLS that are still good are spoken', async t => {
+  const { server, ca } = await startSecurely(t)
+  const shake = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
+    new Promise<string | null>(resolve => {
+      const socket: TLSSocket = connect({
+        port: server.port,
+        host: '127.0.0.1',
+        ca,
+        minVersion: 'TLSv1',
+        maxVersion,
+        ciphers: 'DEFAULT:@SECLEVEL=0'
+      })
+      socket.once('error', () => resolve(null))
+      socket.once('secureConnect', () => {
+        resolve(socket.getProtocol())
+        socket.destroy()
+      })
+    })
+  t.equal(await shake('TLSv1.3'), 'TLSv1.3')
+  t.equal(await shake('TLSv1.2'), 'TLSv1.2')
+  t.equal(await shake('TLSv1.1'), null)
+})
+
+t.test('a key that does not belong to the certificate is refused in one sentence', async t => {
+  const { tlsCert } = makeCertificate(t)
+  const other = join(t.testdirName, 'other.pem')
+  execFileSync('openssl', ['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', other])
+  await t.rejects(startServer(t, { tlsCert, tlsKey: other, data: join(t.testdirName, 'data') }), {
+    name: 'CannotStart',
+    message: /^The certificate .*cert\.pem with the key .*other\.pem cannot be used\.$/,
+    exitCode: 78
+  })
+})
+
+function post(url: string, path: string, ca: Buffer, body: object): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url + path, { method: 'POST', ca, headers: { 'content-type': 'application/json' } }, async answer =>
+      resolve({ status: answer.statusCode, body: await text(answer) })
+    )
+    asked.once('error', reject)
+    asked.end(JSON.stringify(body))
+  })
+}

@@ -1,0 +1,163 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { chmodSync, readFileSync, statSync } from 'node:fs'
+import { createServer as createListener } from 'node:net'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import { call, signUp } from '../kit/person.ts'
+import { startServer, startServerProcess } from '../kit/server.ts'
+
+/** Runs `afield serve` where it cannot start, and returns all that it said. */
+async function serve(args: string[], env: Record<string, string> = {}, user: { uid?: number; gid?: number } = {}) {
+  const line = ['bin/afield.ts', 'serve', ...(args.includes('--port') ? [] : ['--port', '0']), ...args]
+  // Without the preloads that the test runner puts into every child, and which would speak up here.
+  const child = spawn('env', ['-u', 'NODE_OPTIONS', process.execPath, ...line], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, ...env },
+    ...user
+  })
+  t.teardown(() => child.kill('SIGKILL'))
+  const [out, complaint, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { out, complaint, code }
+}
+
+const sentence = /^[^\n]+\.\n$/
+
+t.test('a port that is taken is one sentence and exit code 78', async t => {
+  const listener = createListener().listen(0, '127.0.0.1')
+  t.teardown(() => listener.close())
+  await once(listener, 'listening')
+  const address = listener.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  const { out, complaint, code } = await serve(['--data', t.testdir(), '--port', String(port)])
+  t.equal(code, 78)
+  t.equal(out, '')
+  t.match(complaint, sentence)
+  t.match(complaint, `Port ${port} on 127.0.0.1 cannot be used`)
+})
+
+t.test('a second server on the same directory is one sentence and exit code 78, and the first goes on [F6]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const { complaint, code } = await serve(['--data', server.data])
+  t.equal(code, 78)
+  t.match(complaint, sentence)
+  t.match(complaint, `Another Afield server is using ${server.data}`)
+  t.equal((await ada.call('GET', '/v1/sessions')).status, 200)
+})
+
+t.test('a directory that cannot be used is one sentence and exit code 78 [F4]', async t => {
+  const directory = t.testdir({ file: 'not a directory', 'read-only': {} })
+  for (const data of [join(directory, 'file'), join(directory, 'file', 'below'), '/proc/afield']) {
+    const { complaint, code } = await serve(['--data', data])
+    t.equal(code, 78, data)
+    t.match(complaint, sentence, data)
+    t.match(complaint, data)
+  }
+})
+
+t.test('a directory without the right to write is one sentence and exit code 78 [F4]', async t => {
+  const directory = t.testdir()
+  // Root may write anywhere, so it is another user's server that may not.
+  const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
+  chmodSync(directory, 0o555)
+  const { complaint, code } = await serve(['--data', directory], {}, user)
+  t.equal(code, 78)
+  t.match(complaint, sentence)
+  t.match(complaint, directory)
+})
+
+t.test('a database of a newer version is one sentence and exit code 78, and not a byte of it changes [L3]', async t => {
+  const { data, close } = await startServer(t)
+  await close()
+  const file = join(data, 'afield.db')
+  const database = new Database(file)
+  database.pragma('user_version = 9999')
+  database.close()
+  const before = readFileSync(file)
+  const { complaint, code } = await serve(['--data', data])
+  t.equal(code, 78)
+  t.match(complaint, sentence)
+  t.match(complaint, /was written by a newer Afield/)
+  t.ok(readFileSync(file).equals(before))
+})
+
+t.test('what is no database is one sentence and exit code 78, and not a byte of it changes [F5]', async t => {
+  const data = t.testdir({ 'afield.db': 'a diary, and no database at all'.repeat(100) })
+  const before = readFileSync(join(data, 'afield.db'))
+  const { complaint, code } = await serve(['--data', data])
+  t.equal(code, 78)
+  t.match(complaint, sentence)
+  t.ok(readFileSync(join(data, 'afield.db')).equals(before))
+})
+
+t.test('an option that cannot be is one sentence and exit code 78, from the line and from the environment', async t => {
+  const data = t.testdir()
+  const table: [args: string[], env: Record<string, string>, reason: RegExp][] = [
+    [['--port', '70000'], {}, /^--port /],
+    [[], { AFIELD_SIGNUP: 'everybody' }, /^AFIELD_SIGNUP /],
+    [['--host', '0.0.0.0'], {}, /needs HTTPS/],
+    [['--tls-cert', 'missing.pem', '--tls-key', 'missing.key'], {}, /certificate missing\.pem/],
+    [['--bus', 'redis://ada:secret@host'], {}, /--bus redis:…/]
+  ]
+  for (const [args, env, reason] of table) {
+    const { complaint, code } = await serve(['--data', data, ...args], env)
+    t.equal(code, 78, args.join(' '))
+    t.match(complaint, sentence)
+    t.match(complaint, reason)
+    t.notMatch(complaint, /secret/)
+  }
+})
+
+t.test('the setup code is not printed where a log could keep it; its file is', async t => {
+  const data = t.testdir()
+  const { child, out } = await startAsOwner(data)
+  const code = readFileSync(join(data, 'setup-code'), 'utf8').trim()
+  await once(child, 'exit')
+  t.match(out(), join(data, 'setup-code'))
+  t.notMatch(out(), code)
+  t.notMatch(out(), code.replace('-', ''))
+})
+
+t.test('SIGTERM and SIGINT close the server in good order, with exit code 0 [L1]', async t => {
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    const data = t.testdir({ [signal]: {} })
+    const server = await startServerProcess(t, { data: join(data, signal) })
+    const ada = await signUp(t, server)
+    const socket = await ada.connect()
+    const session = await ada.openSession()
+    const sending = Promise.allSettled(Array.from({ length: 30 }, (_, number) => ada.send(session, { localId: `${number}` })))
+    const left = once(socket as never, 'disconnect')
+    server.child.kill(signal)
+    t.equal((await left)[0], 'transport close')
+    t.same(await once(server.child, 'exit'), [0, null], signal)
+    const answered = (await sending).filter(outcome => outcome.status === 'fulfilled' && outcome.value.status === 200).length
+    const again = await startServer(t, { data: join(data, signal) })
+    const { body } = await call(again, 'GET', `/v3/sessions/${session}/messages`, { token: ada.token })
+    t.ok(body.messages.length >= answered, `${answered} answered, ${body.messages.length} stored`)
+    await again.close()
+  }
+})
+
+t.test('a data directory that is missing is made, for this user only', async t => {
+  const data = join(t.testdir(), 'deep', 'er')
+  await startServer(t, { data })
+  t.equal(statSync(data).mode & 0o777, 0o700)
+  t.equal(statSync(join(data, 'afield.db')).mode & 0o777, 0o600)
+})
+
+async function startAsOwner(data: string) {
+  const child = spawn(process.execPath, ['bin/afield.ts', 'serve', '--port', '0', '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.teardown(() => child.kill('SIGKILL'))
+  let out = ''
+  const { promise: isUp, resolve } = Promise.withResolvers<void>()
+  child.stdout.setEncoding('utf8').on('data', piece => {
+    out += piece
+    if (/setup-code|claude/.test(out)) resolve()
+  })
+  await isUp
+  child.kill('SIGTERM')
+  return { child, out: () => out }
+}
