@@ -22,9 +22,14 @@ export interface VictimOptions {
 /** Resolves when the server listens, or with undefined when it ended before it did. */
 export async function startVictim({ data, nodeArgs = [], through = [] }: VictimOptions): Promise<Victim | undefined> {
   const serve = ['bin/afield.ts', 'serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off']
-  const [program = process.execPath, ...args] = [...through, process.execPath, ...nodeArgs, ...serve]
+  // Without the preloads that the test runner puts into every child: the server of a person has none.
+  const [program = 'env', ...args] = [...through, 'env', '-u', 'NODE_OPTIONS', process.execPath, ...nodeArgs, ...serve]
   // In a group of its own, so that a signal reaches the server itself through whatever watches it.
-  const child = spawn(program, args, { cwd: `${import.meta.dirname}/../..`, stdio: ['ignore', 'pipe', 'pipe'], detached: true })
+  const child = spawn(program, args, {
+    cwd: `${import.meta.dirname}/../..`,
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true
+  })
   const complaints: string[] = []
   child.stderr.setEncoding('utf8').on('data', text => complaints.push(text))
   const ended = once(child, 'exit').then(([code, signal]) => ({ code, signal }))
