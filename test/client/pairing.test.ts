@@ -65,7 +65,11 @@ t.test('a terminal is paired: it can write for the account, with a token of its 
   await createRest({ server: world.url, token: paired.token, fetch }).call('listSessions', {})
   t.not(paired.token, world.token)
   const { tokens } = await world.rest.call('listTokens', {})
-  t.match(tokens.find(({ kind }) => kind === 'terminal'), { label: 'orchard-mini' }, 'the list of sign-ins calls it by its name')
+  t.match(
+    tokens.find(({ kind }) => kind === 'terminal'),
+    { label: 'orchard-mini' },
+    'the list of sign-ins calls it by its name'
+  )
   t.strictSame(await readPairingStatus(world.rest, pairing.publicKey), { status: 'answered' })
 })
 
