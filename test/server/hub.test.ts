@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap'
-import { accountTopic, type BusEvent, type Change } from '../../lib/bus/bus.ts'
+import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic } from '../../lib/bus/bus.ts'
 import { openLocalBus } from '../../lib/bus/local.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
 import type { CloseReason, Connection } from '../../lib/server/connection.ts'
@@ -17,6 +17,7 @@ const message = (seq: number): Message => ({ seq, localId: null, sealed: ids.sea
 
 interface World {
   hub: Hub
+  bus: Bus
   publish(change: Change, more?: Partial<Extract<BusEvent, { type: 'change' }>>): void
   messages(...seqs: number[]): void
   /** What the store answers next; it waits for `release` when `slow`. */
@@ -49,6 +50,7 @@ function openWorld(t: Test): World {
     bus.publish(topic, { type: 'change', clock: 1, at: 1, skip: undefined, audience: apps, change, ...more })
   return {
     hub,
+    bus,
     publish,
     messages: (...seqs) => publish({ type: 'messages-added', session, messages: seqs.map(message) }),
     stored,
@@ -67,6 +69,8 @@ class Ear implements Connection {
   readonly scope: Connection['scope'] = 'app'
   visible = false
   readonly frames: Untyped[] = []
+  readonly asked: unknown[] = []
+  readonly answer = Promise.withResolvers<unknown>()
   closedFor: CloseReason | undefined
   private wake = () => {}
 
@@ -76,8 +80,9 @@ class Ear implements Connection {
     this.wake()
   }
 
-  ask(): Promise<unknown> {
-    throw new Error('Nobody asks here.')
+  ask(_event: string, body: unknown): Promise<unknown> {
+    this.asked.push(body)
+    return this.answer.promise
   }
 
   close(reason: CloseReason): void {
@@ -209,6 +214,36 @@ t.test('the one a change skips hears the messages that were missing before it', 
   world.publish({ type: 'messages-added', session, messages: [message(3)] }, { skip: ear.id })
   await ear.heard(2)
   t.same(ear.seqs, [1, 2])
+})
+
+t.test('a call that comes twice while it is under way runs once [R5]', async t => {
+  const world = openWorld(t)
+  const callee = await attach(world)
+  const replies: BusEvent[] = []
+  const replyTo = instanceTopic('caller')
+  await world.bus.subscribe(replyTo, event => replies.push(event))
+  const params = ids.sealed.parse('x')
+  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method: 's:abort', params, until: 1 }
+  world.hub.register(callee, 's:abort')
+  world.bus.publish(topic, call)
+  world.bus.publish(topic, call)
+  t.same(callee.asked, [{ method: 's:abort', params: 'x' }])
+  callee.answer.resolve('done')
+  while (replies.length < 2) await Promise.resolve()
+  t.same(replies, [
+    { type: 'call-taken', id: '1' },
+    { type: 'call-answered', id: '1', result: { ok: true, value: 'done' } }
+  ])
+})
+
+t.test('a method that is registered elsewhere later is no longer answered here [R2]', async t => {
+  const world = openWorld(t)
+  const callee = await attach(world)
+  world.hub.register(callee, 's:abort')
+  world.bus.publish(topic, { type: 'callee-here', method: 's:abort', connection: ids.connectionId.parse('elsewhere') })
+  const call = { type: 'call', id: '1', replyTo: instanceTopic('caller'), from: undefined, method: 's:abort', until: 1 } as const
+  world.bus.publish(topic, { ...call, params: ids.sealed.parse('x') })
+  t.same(callee.asked, [])
 })
 
 t.test('a connection that left hears nothing more', async t => {

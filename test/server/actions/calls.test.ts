@@ -180,9 +180,10 @@ t.test('when the caller goes nobody waits any more, and the handler’s answer h
   const gone = new Promise(resolve => app.io.engine.once('close', resolve))
   app.disconnect()
   await gone
-  reply('nobody hears it')
   await process.emitWithAck('ping')
   t.equal(clock.pending, timers, 'no timer of the call is left')
+  reply('nobody hears it')
+  await process.emitWithAck('ping')
   const other = await ada.connect()
   process.removeAllListeners('rpc-request')
   await answerCalls(process, method, () => 'next')

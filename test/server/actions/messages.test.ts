@@ -52,6 +52,20 @@ t.test('a batch sent again is answered with its stored rows, stored once and tol
   )
 })
 
+t.test('a batch sent again to a server that was restarted is told to nobody [X1]', async t => {
+  const data = t.testdir()
+  const first = await startServer(t, { data })
+  const ada = await signUp(t, first)
+  const session = await ada.openSession()
+  const answer = await ada.send(session, { localId: 'a' })
+  await first.close()
+  const again = await signUp(t, await startServer(t, { data }), ada.secret)
+  const heard = listen(await again.connect())
+  t.same(await again.send(session, { localId: 'a' }), answer)
+  await heard.settled()
+  t.same(heard.updates, [])
+})
+
 t.test('of equal localIds in one batch the first counts', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
