@@ -3,8 +3,8 @@ import { createServer as createListener } from 'node:net'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { manualClock } from '../../kit/manual-clock.ts'
-import { next, signUp } from '../../kit/person.ts'
-import { startServer } from '../../kit/server.ts'
+import { next, signUp, type Untyped } from '../../kit/person.ts'
+import { startServer, startServerProcess } from '../../kit/server.ts'
 import { openAccepted, openWebSocket } from '../raw-websocket.ts'
 
 t.test('the open packet has the timing clients rely on, and room for large packets', async t => {
@@ -212,6 +212,30 @@ t.test('the real client comes back after the server was restarted, and calls go 
   socket.on('rpc-request', (_, reply) => reply('done'))
   const app = reconnecting(t, second.url, { token: ada.token })
   t.same(await app.emitWithAck('rpc-call', { method: `${session}:abort`, params: 'x' }), { ok: true, result: 'done' })
+})
+
+t.test('the real client comes back after the server was killed, and hears what is sent from then on [S1]', async t => {
+  const data = t.testdir()
+  const port = await freePort()
+  const first = await startServerProcess(t, { data, port })
+  const ada = await signUp(t, first)
+  const session = await ada.openSession()
+  await ada.send(session, { localId: 'before' })
+  const socket = reconnecting(t, first.url, { token: ada.token })
+  await once(socket as never, 'connect')
+  const left = once(socket as never, 'disconnect')
+  await first.kill()
+  t.same((await left)[0], 'transport close')
+  const back = new Promise<void>(resolve => socket.once('connect', resolve))
+  await startServerProcess(t, { data, port })
+  await back
+  const told = next(socket, 'update')
+  const { body } = await ada.send(session, { localId: 'before' }, { localId: 'after' })
+  t.same(
+    body.messages.map((message: Untyped) => message.seq),
+    [1, 2]
+  )
+  t.equal((await told).body.message.localId, 'after')
 })
 
 t.test('volatile events and acknowledgements with a time limit work with the real client', async t => {
