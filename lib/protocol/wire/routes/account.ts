@@ -1,0 +1,67 @@
+import * as z from 'zod'
+import { sealed, version } from '../ids.ts'
+import { accountProfile, pushTokenRecord } from '../records.ts'
+import { kib, ok, route } from './route.ts'
+
+/** The account itself: profile, settings, push tokens. */
+export const accountRoutes = {
+  readProfile: route({
+    method: 'GET',
+    path: '/v1/account/profile',
+    auth: 'account',
+    limit: 0,
+    about: 'The account, in the shape existing apps want.',
+    reply: accountProfile
+  }),
+  readSettings: route({
+    method: 'GET',
+    path: '/v1/account/settings',
+    auth: 'account',
+    limit: 0,
+    about: 'The sealed settings and their version.',
+    reply: z.object({ settings: sealed.nullable(), settingsVersion: version })
+  }),
+  writeSettings: route({
+    method: 'POST',
+    path: '/v1/account/settings',
+    auth: 'account',
+    limit: 40 * kib * kib,
+    about: 'Replaces the settings if the version is the expected one.',
+    body: z.object({ settings: sealed.nullable(), expectedVersion: version }),
+    reply: z.union([
+      z.object({ success: z.literal(true), version }),
+      z.object({
+        success: z.literal(false),
+        error: z.literal('version-mismatch'),
+        currentVersion: version,
+        currentSettings: sealed.nullable()
+      })
+    ])
+  }),
+  addPushToken: route({
+    method: 'POST',
+    path: '/v1/push-tokens',
+    auth: 'account',
+    limit: 8 * kib,
+    about: 'Remembers where to send notifications.',
+    body: z.object({ token: z.string().min(1).max(4096) }),
+    reply: ok
+  }),
+  listPushTokens: route({
+    method: 'GET',
+    path: '/v1/push-tokens',
+    auth: 'account',
+    limit: 0,
+    about: 'The push tokens of the account, newest first.',
+    reply: z.object({ tokens: z.array(pushTokenRecord) })
+  }),
+  removePushToken: route({
+    method: 'DELETE',
+    path: '/v1/push-tokens/:token',
+    auth: 'account',
+    limit: 0,
+    about: 'Forgets a push token; succeeds also when it is not there.',
+    params: z.object({ token: z.string().min(1).max(4096) }),
+    reply: ok
+  })
+} as const

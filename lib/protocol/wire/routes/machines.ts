@@ -1,0 +1,45 @@
+import * as z from 'zod'
+import { machineId, sealed } from '../ids.ts'
+import { listedMachine, machineRecord } from '../records.ts'
+import { kib, ok, route } from './route.ts'
+
+const machineParams = z.object({ id: machineId })
+
+/** Machines. */
+export const machineRoutes = {
+  openMachine: route({
+    method: 'POST',
+    path: '/v1/machines',
+    auth: 'account',
+    limit: 40 * kib * kib,
+    about: 'Registers a machine, or loads the one that has this id.',
+    body: z.object({ id: machineId, metadata: sealed, daemonState: sealed.nullish(), dataEncryptionKey: sealed.nullish() }),
+    reply: z.object({ machine: machineRecord })
+  }),
+  listMachines: route({
+    method: 'GET',
+    path: '/v1/machines',
+    auth: 'account',
+    limit: 0,
+    about: 'All machines, the one seen last first.',
+    reply: z.array(listedMachine)
+  }),
+  readMachine: route({
+    method: 'GET',
+    path: '/v1/machines/:id',
+    auth: 'account',
+    limit: 0,
+    about: 'One machine.',
+    params: machineParams,
+    reply: z.object({ machine: listedMachine })
+  }),
+  removeMachine: route({
+    method: 'DELETE',
+    path: '/v1/machines/:id',
+    auth: 'account',
+    limit: 0,
+    about: 'Removes a machine; its sessions stay.',
+    params: machineParams,
+    reply: ok
+  })
+} as const

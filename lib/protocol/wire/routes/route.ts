@@ -1,0 +1,54 @@
+import * as z from 'zod'
+
+export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Reply extends z.ZodType> {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  /** Segments that begin with a colon are parameters, percent-decoded. */
+  path: string
+  auth: 'none' | 'account'
+  /** Largest body in bytes; more is refused while it is still arriving. */
+  limit: number
+  /** True for routes that existing clients do not know. */
+  ours: boolean
+  about: string
+  params: Params
+  query: Query
+  body: Body
+  reply: Reply
+}
+
+export const kib = 1024
+export const ok = z.object({ success: z.literal(true) })
+export const wholeNumber = z
+  .string()
+  .regex(/^\d{1,10}$/, 'a whole number')
+  .transform(Number)
+
+const nothing = z.object({})
+
+export function route<
+  Reply extends z.ZodType,
+  Params extends z.ZodType = typeof nothing,
+  Query extends z.ZodType = typeof nothing,
+  Body extends z.ZodType = typeof nothing
+>(row: {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  path: string
+  auth: 'none' | 'account'
+  limit: number
+  about: string
+  ours?: boolean
+  params?: Params
+  query?: Query
+  body?: Body
+  reply: Reply
+}): Route<Params, Query, Body, Reply> {
+  // The defaults stand in exactly where the type parameter took its default.
+  const absent = nothing as z.ZodType
+  return {
+    ours: false,
+    ...row,
+    params: row.params ?? (absent as Params),
+    query: row.query ?? (absent as Query),
+    body: row.body ?? (absent as Body)
+  }
+}

@@ -1,0 +1,91 @@
+import * as z from 'zod'
+import { localId, sealed, sessionId } from '../ids.ts'
+import { listedSession, messageReceipt, messageRecord } from '../records.ts'
+import { kib, ok, route, wholeNumber } from './route.ts'
+
+const sessionParams = z.object({ id: sessionId })
+
+/** Sessions and their messages. */
+export const sessionRoutes = {
+  openSession: route({
+    method: 'POST',
+    path: '/v1/sessions',
+    auth: 'account',
+    limit: 40 * kib * kib,
+    about: 'Creates a session, or loads the one that has this tag.',
+    body: z.object({
+      tag: z.string().min(1).max(1024),
+      metadata: sealed,
+      agentState: sealed.nullish(),
+      dataEncryptionKey: sealed.nullish()
+    }),
+    reply: z.object({ session: listedSession })
+  }),
+  listSessions: route({
+    method: 'GET',
+    path: '/v1/sessions',
+    auth: 'account',
+    limit: 0,
+    about: 'The 150 sessions that changed last, newest first.',
+    reply: z.object({ sessions: z.array(listedSession) })
+  }),
+  archiveSession: route({
+    method: 'POST',
+    path: '/v1/sessions/:id/archive',
+    auth: 'account',
+    limit: 256 * kib,
+    about: 'Marks a session as no longer active.',
+    params: sessionParams,
+    body: z.unknown(),
+    reply: ok
+  }),
+  removeSession: route({
+    method: 'DELETE',
+    path: '/v1/sessions/:id',
+    auth: 'account',
+    limit: 0,
+    about: 'Removes a session with all its messages.',
+    params: sessionParams,
+    reply: ok
+  }),
+  readLatestMessages: route({
+    method: 'GET',
+    path: '/v1/sessions/:id/messages',
+    auth: 'account',
+    limit: 0,
+    about: 'The newest 150 messages, newest first.',
+    params: sessionParams,
+    reply: z.object({ messages: z.array(messageRecord) })
+  }),
+  readMessages: route({
+    method: 'GET',
+    path: '/v3/sessions/:id/messages',
+    auth: 'account',
+    limit: 0,
+    about: 'A page of messages: ascending after `after_seq`, or descending before `before_seq`.',
+    params: sessionParams,
+    query: z
+      .object({
+        after_seq: wholeNumber.optional(),
+        before_seq: wholeNumber.pipe(z.number().min(1)).optional(),
+        limit: wholeNumber.pipe(z.number().min(1).max(500)).default(100)
+      })
+      .refine(q => q.after_seq === undefined || q.before_seq === undefined, 'after_seq and before_seq exclude each other'),
+    reply: z.object({ messages: z.array(messageRecord), hasMore: z.boolean() })
+  }),
+  appendMessages: route({
+    method: 'POST',
+    path: '/v3/sessions/:id/messages',
+    auth: 'account',
+    limit: 100 * kib * kib,
+    about: 'Stores messages, each at most once per localId, and numbers the new ones in the order given.',
+    params: sessionParams,
+    body: z.object({
+      messages: z
+        .array(z.object({ content: sealed, localId }))
+        .min(1)
+        .max(1000)
+    }),
+    reply: z.object({ messages: z.array(messageReceipt) })
+  })
+} as const

@@ -1,0 +1,99 @@
+import * as z from 'zod'
+import { tokenId } from '../ids.ts'
+import { tokenRecord } from '../records.ts'
+import { kib, ok, route } from './route.ts'
+
+/** What a person calls the device, for the list of sign-ins. */
+const deviceName = z.string().max(100)
+/** Base64 text whose bytes are checked where they are used. */
+const bytes = (most: number) => z.string().max(most)
+
+/** Signing in, pairing and the sign-ins of an account. */
+export const signInRoutes = {
+  signIn: route({
+    method: 'POST',
+    path: '/v1/auth',
+    auth: 'none',
+    limit: 2 * kib,
+    about: 'Signs in with a signature over a fresh challenge; creates the account when the sign-up policy allows it.',
+    body: z.object({
+      publicKey: bytes(64),
+      challenge: bytes(128),
+      signature: bytes(128),
+      setupCode: z.string().max(64).optional(),
+      deviceName: deviceName.optional()
+    }),
+    reply: z.object({ success: z.literal(true), token: z.string() })
+  }),
+  pollTerminalPairing: route({
+    method: 'POST',
+    path: '/v1/auth/request',
+    auth: 'none',
+    limit: 2 * kib,
+    about: 'A terminal asks to be paired, and asks again until it is answered. The answer is handed out once.',
+    body: z.object({ publicKey: bytes(64), supportsV2: z.boolean().nullish(), deviceName: deviceName.optional() }),
+    reply: pairingReply()
+  }),
+  readPairingStatus: route({
+    method: 'GET',
+    path: '/v1/auth/request/status',
+    auth: 'none',
+    limit: 0,
+    about: 'Whether a pairing request waits for an answer.',
+    query: z.object({ publicKey: z.string().max(200).default('') }),
+    reply: z.object({ status: z.enum(['not_found', 'pending', 'authorized']), supportsV2: z.boolean() })
+  }),
+  answerTerminalPairing: route({
+    method: 'POST',
+    path: '/v1/auth/response',
+    auth: 'account',
+    limit: 2 * kib,
+    about: 'The app answers the request of a terminal with a box only that terminal can open.',
+    body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
+    reply: ok
+  }),
+  pollDevicePairing: route({
+    method: 'POST',
+    path: '/v1/auth/account/request',
+    auth: 'none',
+    limit: 2 * kib,
+    about: 'A new device asks to join an account, and asks again until it is answered.',
+    body: z.object({ publicKey: bytes(64), deviceName: deviceName.optional() }),
+    reply: pairingReply()
+  }),
+  answerDevicePairing: route({
+    method: 'POST',
+    path: '/v1/auth/account/response',
+    auth: 'account',
+    limit: 2 * kib,
+    about: 'A device of the account answers the request of a new one.',
+    body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
+    reply: ok
+  }),
+  listTokens: route({
+    method: 'GET',
+    path: '/v1/tokens',
+    auth: 'account',
+    limit: 0,
+    ours: true,
+    about: 'The sign-ins of this account.',
+    reply: z.object({ tokens: z.array(tokenRecord) })
+  }),
+  revokeToken: route({
+    method: 'DELETE',
+    path: '/v1/tokens/:id',
+    auth: 'account',
+    limit: 0,
+    ours: true,
+    about: 'Ends a sign-in and closes its connections. The id `current` names the one that asks.',
+    params: z.object({ id: tokenId }),
+    reply: ok
+  })
+} as const
+
+function pairingReply() {
+  return z.union([
+    z.object({ state: z.literal('requested') }),
+    z.object({ state: z.literal('authorized'), token: z.string(), response: z.string() })
+  ])
+}
