@@ -2,6 +2,7 @@ import type { AccountId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
 import type { SessionRow, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { afterAllText } from './text-order.ts'
 
 type Draft = Parameters<Store['openSession']>[1]
 
@@ -23,7 +24,10 @@ const columns = `session.id, metadata, metadata_version AS metadataVersion, agen
   data_key AS dataKey, last_seq AS lastSeq, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt`
 const inAccount = 'session.account = (SELECT key FROM account WHERE id = ?)'
 
-export function sessions({ database, queue }: Deps): Pick<Store, 'openSession' | 'listSessions' | 'findSession'> {
+export function sessions({
+  database,
+  queue
+}: Deps): Pick<Store, 'openSession' | 'listSessions' | 'listActiveSessions' | 'pageSessions' | 'findSession'> {
   const findBy = (column: 'id' | 'tag') =>
     `SELECT ${columns} FROM session JOIN session_cells ON session = key WHERE ${inAccount} AND session.${column} = ?`
   const findById = database.prepare<[AccountId, SessionId], FlatSession>(findBy('id'))
@@ -32,6 +36,14 @@ export function sessions({ database, queue }: Deps): Pick<Store, 'openSession' |
   const list = database.prepare<[AccountId, number], FlatSession>(
     `SELECT ${columns} FROM (SELECT * FROM session WHERE ${inAccount} ORDER BY updated_at DESC, key DESC LIMIT ?) AS session
      JOIN session_cells ON session = key ORDER BY updated_at DESC, key DESC`
+  )
+  const listActive = database.prepare<[AccountId, number, number], FlatSession>(
+    `SELECT ${columns} FROM (SELECT * FROM session WHERE ${inAccount} AND active = 1 AND active_at > ? ORDER BY active_at DESC, key DESC LIMIT ?)
+     AS session JOIN session_cells ON session = key ORDER BY active_at DESC, key DESC`
+  )
+  const page = database.prepare<[AccountId, string | Buffer, number, number], FlatSession>(
+    `SELECT ${columns} FROM session JOIN session_cells ON session = key
+     WHERE ${inAccount} AND session.id < ? AND updated_at > ? ORDER BY session.id DESC LIMIT ?`
   )
   const create = database.prepare<[AccountId, SessionId, string, number, number, number]>(
     `INSERT INTO session (account, id, tag, active, active_at, created_at, updated_at)
@@ -56,6 +68,12 @@ export function sessions({ database, queue }: Deps): Pick<Store, 'openSession' |
     openSession: (account, draft) =>
       queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.agentState?.length ?? 0) }),
     listSessions: (account, limit) => queue.read(() => list.all(account, limit).map(inflate)),
+    listActiveSessions: (account, { since, limit }) => queue.read(() => listActive.all(account, since, limit).map(inflate)),
+    pageSessions: (account, { before = afterAllText, changedSince, limit }) =>
+      queue.read(() => {
+        const rows = page.all(account, before, changedSince, limit + 1)
+        return { sessions: rows.slice(0, limit).map(inflate), more: rows.length > limit }
+      }),
     findSession: (account, session) => queue.read(() => inflateOr(findById.get(account, session)))
   }
 }

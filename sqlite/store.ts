@@ -1,9 +1,12 @@
 import { readMigrations } from '../lib/store/migrate.ts'
 import type { Store, StoreBroken } from '../lib/store/store.ts'
+import { accessKeys } from './access-keys.ts'
 import { accounts } from './accounts.ts'
+import { artifacts } from './artifacts.ts'
 import { cells } from './cells.ts'
 import { CommitQueue } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
+import { kv } from './kv.ts'
 import { machines } from './machines.ts'
 import { messages } from './messages.ts'
 import { pairings } from './pairings.ts'
@@ -12,6 +15,7 @@ import { pushTokens } from './push-tokens.ts'
 import { removal } from './removal.ts'
 import { sessions } from './sessions.ts'
 import { tokens } from './tokens.ts'
+import { usage } from './usage.ts'
 
 export interface SqliteStoreDeps {
   dataDirectory: string
@@ -35,6 +39,10 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...messages(deps),
     ...presence(deps),
     ...pushTokens(deps),
+    ...kv(deps),
+    ...artifacts(deps),
+    ...accessKeys(deps),
+    ...usage(deps),
     async close() {
       await queue.end()
       close()

@@ -1,4 +1,8 @@
-import type { AccountId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, ArtifactId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccessKeyStore } from './access-keys.ts'
+import type { ArtifactStore } from './artifacts.ts'
+import type { KvStore } from './kv.ts'
+import type { UsageStore } from './usage.ts'
 
 export interface Cell {
   version: number
@@ -41,6 +45,7 @@ export interface Message extends MessageDraft {
 }
 
 export type RowRef = { of: 'session'; id: SessionId } | { of: 'machine'; id: MachineId }
+export type RemovableRef = RowRef | { of: 'artifact'; id: ArtifactId }
 export type CellRef =
   | { of: 'session'; id: SessionId; name: 'metadata' | 'agentState' }
   | { of: 'machine'; id: MachineId; name: 'metadata' | 'daemonState' }
@@ -154,7 +159,7 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
-export interface Store {
+export interface Store extends KvStore, ArtifactStore, AccessKeyStore, UsageStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal spends nothing but a used challenge. */
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>
@@ -181,6 +186,13 @@ export interface Store {
     draft: { id: SessionId; tag: string; metadata: Sealed; agentState: Sealed | null; dataKey: Sealed | null; now: number }
   ): Promise<{ session: SessionRow; created: boolean; clock: number }>
   listSessions(account: AccountId, limit: number): Promise<SessionRow[]>
+  /** Those marked as active that showed a sign of life after `since`, the latest first. */
+  listActiveSessions(account: AccountId, ask: { since: number; limit: number }): Promise<SessionRow[]>
+  /** By id, descending: those below `before` that changed after `changedSince`. */
+  pageSessions(
+    account: AccountId,
+    page: { before: string | undefined; changedSince: number; limit: number }
+  ): Promise<{ sessions: SessionRow[]; more: boolean }>
   findSession(account: AccountId, session: SessionId): Promise<SessionRow | 'missing'>
 
   /** Metadata starts at version 1, the daemon state at 1 when given, else 0. A creation moves the clock by two. */
@@ -190,8 +202,8 @@ export interface Store {
   ): Promise<{ machine: MachineRow; created: boolean; clock: number }>
   listMachines(account: AccountId): Promise<MachineRow[]>
   findMachine(account: AccountId, machine: MachineId): Promise<MachineRow | 'missing'>
-  /** A session goes with its messages; a machine leaves its sessions. */
-  remove(account: AccountId, row: RowRef): Promise<{ clock: number } | 'missing'>
+  /** A session goes with its messages and usage, a machine leaves its sessions; access keys go with either. */
+  remove(account: AccountId, row: RemovableRef): Promise<{ clock: number } | 'missing'>
 
   readSettings(account: AccountId): Promise<Cell>
   /** Writes only over the expected version and adds one to it; otherwise returns what is there. */

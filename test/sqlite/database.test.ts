@@ -71,7 +71,10 @@ t.test('a database of a newer program is refused and left byte for byte as it wa
   database.pragma(`user_version = ${migrations.length + 1}`)
   close()
   const before = readFileSync(file)
-  await t.rejects(open(), { message: /written by a newer Afield \(schema 2, this one knows 1\)/, exitCode: 78 })
+  await t.rejects(open(), {
+    message: new RegExp(`written by a newer Afield \\(schema ${migrations.length + 1}, this one knows ${migrations.length}\\)`),
+    exitCode: 78
+  })
   t.ok(readFileSync(file).equals(before))
 })
 
@@ -116,19 +119,23 @@ t.test('a start cut off before its schema was made is a new database to the next
   cut.pragma('journal_mode = WAL')
   cut.close()
   const { database, close } = await open()
-  t.same(database.prepare('SELECT * FROM migration').all(), [{ number: 1, name: 'start', applied_at: 1_000 }])
+  t.same(
+    database.prepare('SELECT * FROM migration').all(),
+    migrations.map(({ number, name }) => ({ number, name, applied_at: 1_000 }))
+  )
   close()
 })
 
 t.test('a step that fails leaves the schema where it was [L2]', async t => {
   const { open, openWith } = newPlace(t)
   ;(await open()).close()
-  const bad = { number: 2, name: 'bad', sql: 'CREATE TABLE half (x); CREATE TABLE half (x);' }
+  const number = migrations.length + 1
+  const bad = { number, name: 'bad', sql: 'CREATE TABLE half (x); CREATE TABLE half (x);' }
   await t.rejects(openWith([...migrations, bad]), /already exists/)
-  const good = { number: 2, name: 'good', sql: 'CREATE TABLE half (x)' }
+  const good = { number, name: 'good', sql: 'CREATE TABLE half (x)' }
   const { database, close } = await openWith([...migrations, good])
-  t.equal(database.pragma('user_version', { simple: true }), 2)
-  t.same(database.prepare('SELECT name FROM migration').pluck().all(), ['start', 'good'])
+  t.equal(database.pragma('user_version', { simple: true }), number)
+  t.equal(database.prepare('SELECT name FROM migration').pluck().all().at(-1), 'good')
   close()
 })
 

@@ -1,9 +1,12 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { readMigrations } from '../../lib/store/migrate.ts'
+import { accessKeys } from '../../sqlite/access-keys.ts'
 import { accounts } from '../../sqlite/accounts.ts'
+import { artifacts } from '../../sqlite/artifacts.ts'
 import { cells } from '../../sqlite/cells.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
+import { kv } from '../../sqlite/kv.ts'
 import { machines } from '../../sqlite/machines.ts'
 import { messages } from '../../sqlite/messages.ts'
 import { pairings } from '../../sqlite/pairings.ts'
@@ -12,9 +15,21 @@ import { pushTokens } from '../../sqlite/push-tokens.ts'
 import { removal } from '../../sqlite/removal.ts'
 import { sessions } from '../../sqlite/sessions.ts'
 import { tokens } from '../../sqlite/tokens.ts'
+import { usage } from '../../sqlite/usage.ts'
 
 /** What one account owns is reached through it. */
-const owned = ['session', 'session_cells', 'message', 'machine', 'push_token', 'account_cells']
+const owned = [
+  'session',
+  'session_cells',
+  'message',
+  'machine',
+  'push_token',
+  'account_cells',
+  'kv',
+  'artifact',
+  'access_key',
+  'usage_report'
+]
 
 t.test('every statement finds its rows by an index, save the few over small tables', async t => {
   const { database, statements } = prepareAll()
@@ -57,7 +72,22 @@ function prepareAll() {
       return prepare(sql)
     }
   })
-  for (const subject of [accounts, tokens, pairings, sessions, machines, removal, cells, messages, presence, pushTokens]) {
+  for (const subject of [
+    accounts,
+    tokens,
+    pairings,
+    sessions,
+    machines,
+    removal,
+    cells,
+    messages,
+    presence,
+    pushTokens,
+    kv,
+    artifacts,
+    accessKeys,
+    usage
+  ]) {
     subject({ database: spied, queue })
   }
   return { database, statements }

@@ -1,13 +1,18 @@
 import type { Test } from 'tap'
+import { accessKeyContract } from './contract/access-keys.ts'
+import { artifactContract } from './contract/artifacts.ts'
 import { cellContract } from './contract/cells.ts'
 import { isolationContract } from './contract/isolation.ts'
 import type { StorePlace } from './contract/kit.ts'
+import { kvContract } from './contract/kv.ts'
 import { messageContract } from './contract/messages.ts'
 import { pairingContract } from './contract/pairings.ts'
 import { restartContract } from './contract/restart.ts'
 import { rowContract } from './contract/rows.ts'
+import { sessionListContract } from './contract/session-lists.ts'
 import { signInContract } from './contract/sign-in.ts'
 import { turnContract } from './contract/turns.ts'
+import { usageContract } from './contract/usage.ts'
 
 /** What every driver of `Store` keeps. `place` makes an empty place for a store; opening it again finds what was stored. */
 export function storeContract(t: Test, place: StorePlace): void {
@@ -15,8 +20,13 @@ export function storeContract(t: Test, place: StorePlace): void {
     signInContract,
     pairingContract,
     rowContract,
+    sessionListContract,
     cellContract,
     messageContract,
+    kvContract,
+    artifactContract,
+    accessKeyContract,
+    usageContract,
     turnContract,
     isolationContract,
     restartContract

@@ -8,6 +8,10 @@ export const sessionId = id(64).brand<'SessionId'>()
 export const machineId = id(200).brand<'MachineId'>()
 /** Chosen by the sender of a message, unique within its session for ever. */
 export const localId = id(200).brand<'LocalId'>()
+/** Chosen by the client that makes the artifact, unique within its account. */
+export const artifactId = id(64).brand<'ArtifactId'>()
+/** Chosen by clients and readable by the server. */
+export const kvKey = id(1024).brand<'KvKey'>()
 export const tokenId = id(64).brand<'TokenId'>()
 /** The Socket.IO id of one live connection, given out when it is accepted. */
 export const connectionId = id(64).brand<'ConnectionId'>()
@@ -28,6 +32,8 @@ export type AccountId = z.infer<typeof accountId>
 export type SessionId = z.infer<typeof sessionId>
 export type MachineId = z.infer<typeof machineId>
 export type LocalId = z.infer<typeof localId>
+export type ArtifactId = z.infer<typeof artifactId>
+export type KvKey = z.infer<typeof kvKey>
 export type TokenId = z.infer<typeof tokenId>
 export type ConnectionId = z.infer<typeof connectionId>
 export type Sealed = z.infer<typeof sealed>

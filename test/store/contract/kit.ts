@@ -76,7 +76,9 @@ export async function readAll(store: Store, account: AccountId, session: Session
   return all
 }
 
-export function found<T>(answer: T | 'missing' | 'full'): T {
-  if (answer === 'missing' || answer === 'full') throw new Error(`The store said ${answer}`)
+type Refusal = 'missing' | 'full' | 'taken' | 'none'
+
+export function found<T>(answer: T | Refusal): T {
+  if (answer === 'missing' || answer === 'full' || answer === 'taken' || answer === 'none') throw new Error(`The store said ${answer}`)
   return answer
 }

@@ -1,0 +1,30 @@
+import type { AccountId, MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
+import type { Conflict } from './store.ts'
+
+/** What names an access key: there is one for a session on a machine. */
+export interface AccessKeyRef {
+  session: SessionId
+  machine: MachineId
+}
+
+export interface AccessKeyRow {
+  data: Sealed
+  dataVersion: number
+  createdAt: number
+  updatedAt: number
+}
+
+/** `missing`: the account has no such session, or no such machine. The key goes with either. */
+export interface AccessKeyStore {
+  findAccessKey(account: AccountId, of: AccessKeyRef): Promise<AccessKeyRow | 'none' | 'missing'>
+  /** Makes the key at version 1. */
+  addAccessKey(account: AccountId, of: AccessKeyRef, data: Sealed, now: number): Promise<AccessKeyRow | 'taken' | 'missing'>
+  /** Writes only over the expected version and adds one to it; otherwise returns what is there. */
+  writeAccessKey(
+    account: AccountId,
+    of: AccessKeyRef,
+    expected: number,
+    data: Sealed,
+    now: number
+  ): Promise<{ written: true; version: number } | Conflict | 'none' | 'missing'>
+}

@@ -1,0 +1,48 @@
+import type { AccountId, ArtifactId, Sealed } from '../protocol/wire/ids.ts'
+
+export interface SealedCell {
+  version: number
+  value: Sealed
+}
+
+export interface ArtifactHead {
+  id: ArtifactId
+  header: SealedCell
+  dataKey: Sealed
+  /** How often it was written since it was made. */
+  seq: number
+  createdAt: number
+  updatedAt: number
+}
+
+export interface ArtifactRow extends ArtifactHead {
+  body: SealedCell
+}
+
+export interface ArtifactPart {
+  expected: number
+  value: Sealed
+}
+
+/** The parts that were written, or those whose version is another than expected, as they are now. */
+export type ArtifactWritten =
+  | { written: true; header?: SealedCell; body?: SealedCell; clock: number }
+  | { written: false; header?: SealedCell; body?: SealedCell }
+
+export interface ArtifactStore {
+  /** Found or made under its own id, both versions beginning at 1; a repeat returns it unchanged. */
+  openArtifact(
+    account: AccountId,
+    draft: { id: ArtifactId; header: Sealed; body: Sealed; dataKey: Sealed; now: number }
+  ): Promise<{ artifact: ArtifactRow; created: boolean; clock: number }>
+  /** The ones that changed last, newest first. */
+  listArtifacts(account: AccountId, limit: number): Promise<ArtifactHead[]>
+  findArtifact(account: AccountId, artifact: ArtifactId): Promise<ArtifactRow | 'missing'>
+  /** Writes both parts or neither, each only over its expected version. */
+  writeArtifact(
+    account: AccountId,
+    artifact: ArtifactId,
+    parts: { header?: ArtifactPart; body?: ArtifactPart },
+    now: number
+  ): Promise<ArtifactWritten | 'missing'>
+}

@@ -1,0 +1,25 @@
+import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
+
+/** Amounts by name, such as `total` and `input`. */
+export type Amounts = Record<string, number>
+
+export interface UsageBucket {
+  /** Where the bucket begins, in milliseconds. */
+  at: number
+  tokens: Amounts
+  cost: Amounts
+  reports: number
+}
+
+export interface UsageStore {
+  /** One report per account, session and key: a later one replaces the amounts and keeps id and creation. */
+  putUsageReport(
+    account: AccountId,
+    report: { id: string; key: string; session: SessionId | null; tokens: Amounts; cost: Amounts; now: number }
+  ): Promise<{ id: string; createdAt: number; updatedAt: number } | 'missing'>
+  /** Sums of the reports made from `from` to `to`, both included, in buckets of that many milliseconds since 1970; the empty ones are left out. */
+  readUsage(
+    account: AccountId,
+    ask: { session: SessionId | null; from: number; to: number; bucketMs: number }
+  ): Promise<UsageBucket[] | 'missing'>
+}

@@ -1,0 +1,103 @@
+import type { AccountId, ArtifactId, Sealed } from '../lib/protocol/wire/ids.ts'
+import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../lib/store/artifacts.ts'
+import { accountClock } from './clock.ts'
+import type { Deps } from './deps.ts'
+
+type Draft = Parameters<ArtifactStore['openArtifact']>[1]
+type Parts = Parameters<ArtifactStore['writeArtifact']>[2]
+
+interface FlatHead {
+  id: ArtifactId
+  seq: number
+  createdAt: number
+  updatedAt: number
+  dataKey: Sealed
+  headerVersion: number
+  header: Sealed
+}
+interface FlatArtifact extends FlatHead {
+  bodyVersion: number
+  body: Sealed
+}
+
+const accountKey = '(SELECT key FROM account WHERE id = ?)'
+const headColumns =
+  'id, seq, created_at AS createdAt, updated_at AS updatedAt, data_key AS dataKey, header_version AS headerVersion, header'
+
+/** Documents of an account: a header that lists show and a body, each sealed and versioned. */
+export function artifacts({ database, queue }: Deps): ArtifactStore {
+  const find = database.prepare<[AccountId, ArtifactId], FlatArtifact>(
+    `SELECT ${headColumns}, body_version AS bodyVersion, body FROM artifact WHERE account = ${accountKey} AND id = ?`
+  )
+  const list = database.prepare<[AccountId, number], FlatHead>(
+    `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} ORDER BY updated_at DESC, key DESC LIMIT ?`
+  )
+  const create = database.prepare<[AccountId, ArtifactId, Sealed, Sealed, Sealed, number, number]>(
+    `INSERT INTO artifact (account, id, data_key, header, header_version, body, body_version, created_at, updated_at)
+     VALUES (${accountKey}, ?, ?, ?, 1, ?, 1, ?, ?)`
+  )
+  const writePart = (column: 'header' | 'body') =>
+    database.prepare<[Sealed, AccountId, ArtifactId]>(
+      `UPDATE artifact SET ${column} = ?, ${column}_version = ${column}_version + 1 WHERE account = ${accountKey} AND id = ?`
+    )
+  const writeHeader = writePart('header')
+  const writeBody = writePart('body')
+  const touch = database.prepare<[number, AccountId, ArtifactId]>(
+    `UPDATE artifact SET seq = seq + 1, updated_at = ? WHERE account = ${accountKey} AND id = ?`
+  )
+  const clock = accountClock(database)
+
+  function open(account: AccountId, { id, header, body, dataKey, now }: Draft) {
+    const known = find.get(account, id)
+    if (known) return { artifact: inflate(known), created: false, clock: clock.read(account) }
+
+    create.run(account, id, dataKey, header, body, now, now)
+    const cells = { header: { version: 1, value: header }, body: { version: 1, value: body } }
+    return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock: clock.move(account, 1) }
+  }
+
+  function write(account: AccountId, id: ArtifactId, { header, body }: Parts, now: number): ArtifactWritten | 'missing' {
+    const row = find.get(account, id)
+    if (!row) return 'missing'
+    const current = inflate(row)
+    const staleHeader = isStale(header, current.header)
+    const staleBody = isStale(body, current.body)
+    if (staleHeader || staleBody) {
+      return { written: false, ...(staleHeader && { header: current.header }), ...(staleBody && { body: current.body }) }
+    }
+    if (header) writeHeader.run(header.value, account, id)
+    if (body) writeBody.run(body.value, account, id)
+    touch.run(now, account, id)
+    return { written: true, ...(header && { header: next(header) }), ...(body && { body: next(body) }), clock: clock.move(account, 1) }
+  }
+
+  return {
+    openArtifact: (account, draft) => queue.write(() => open(account, draft), { bytes: draft.header.length + draft.body.length }),
+    listArtifacts: (account, limit) => queue.read(() => list.all(account, limit).map(inflateHead)),
+    findArtifact: (account, artifact) =>
+      queue.read(() => {
+        const row = find.get(account, artifact)
+        return row ? inflate(row) : 'missing'
+      }),
+    writeArtifact: (account, artifact, parts, now) =>
+      queue.write(() => write(account, artifact, parts, now), {
+        bytes: (parts.header?.value.length ?? 0) + (parts.body?.value.length ?? 0)
+      })
+  }
+}
+
+function isStale(part: ArtifactPart | undefined, current: SealedCell): boolean {
+  return part !== undefined && part.expected !== current.version
+}
+
+function next({ expected, value }: ArtifactPart): SealedCell {
+  return { version: expected + 1, value }
+}
+
+function inflateHead({ header, headerVersion, ...row }: FlatHead): ArtifactHead {
+  return { ...row, header: { version: headerVersion, value: header } }
+}
+
+function inflate({ body, bodyVersion, ...head }: FlatArtifact): ArtifactRow {
+  return { ...inflateHead(head), body: { version: bodyVersion, value: body } }
+}

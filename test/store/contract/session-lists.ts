@@ -1,0 +1,43 @@
+import type { Test } from 'tap'
+import type { SessionId } from '../../../lib/protocol/wire/ids.ts'
+import { draft, newAccount, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
+
+export function sessionListContract(t: Test, place: StorePlace): void {
+  t.test('sessions that showed a sign of life are listed, the latest first, and only one’s own [I1]', async t => {
+    const { store, ann, eve } = await withSessions(t, place)
+    const mark = (id: string, at: number, active = true) =>
+      store.markActive([{ account: ann, row: { of: 'session', id: sessionId(id) }, active, at }])
+    for (const [id, at] of Object.entries({ a: 100, b: 300, c: 200, d: 50 })) await mark(id, at)
+    await mark('e', 400, false)
+    const listed = async (since: number, limit = 10) => (await store.listActiveSessions(ann, { since, limit })).map(({ id }) => String(id))
+    t.same(await listed(50), ['b', 'c', 'a'])
+    t.same(await listed(0, 2), ['b', 'c'])
+    t.same(await listed(300), [])
+    t.same(await store.listActiveSessions(eve, { since: 0, limit: 10 }), [])
+  })
+
+  t.test('sessions are paged by id, descending, whatever changes meanwhile, and only one’s own [I1]', async t => {
+    const { store, ann, eve } = await withSessions(t, place)
+    const page = async (before: string | undefined, limit: number, changedSince = 0) => {
+      const { sessions, more } = await store.pageSessions(ann, { before, changedSince, limit })
+      return [sessions.map(({ id }) => String(id)).join(''), more]
+    }
+    t.same(await page(undefined, 2), ['ed', true])
+    await store.appendMessages(ann, sessionId('b'), [draft('x')], 50)
+    t.same(await page('d', 2), ['cb', true])
+    t.same(await page('b', 2), ['a', false])
+    t.same(await page('a', 2), ['', false])
+    t.same(await page(undefined, 5), ['edcba', false])
+    t.same(await page(undefined, 5, 1), ['b', false])
+    t.same(await page(undefined, 5, 50), ['', false])
+    t.same(await store.pageSessions(eve, { before: undefined, changedSince: 0, limit: 10 }), { sessions: [], more: false })
+  })
+}
+
+async function withSessions(t: Test, place: StorePlace) {
+  const store = await openFor(t, place)
+  const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
+  const open = (id: SessionId) => store.openSession(ann, { id, tag: id, metadata: sealed('m'), agentState: null, dataKey: null, now: 1 })
+  for (const id of ['c', 'a', 'e', 'b', 'd']) await open(sessionId(id))
+  return { store, ann, eve }
+}
