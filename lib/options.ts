@@ -26,6 +26,9 @@ interface Manual {
   defaultInWords?: string
 }
 
+const logLevels = ['silent', 'error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof logLevels)[number]
+
 const manual = z.registry<Manual>()
 
 const options = {
@@ -95,6 +98,26 @@ const options = {
     env: 'AFIELD_IDLE_AFTER_MS',
     flag: 'idle-after-ms',
     about: 'How long a session whose connection went may take to come back before it counts as inactive.'
+  }),
+  logLevel: option(z.enum(logLevels).default('info'), {
+    env: 'AFIELD_LOG_LEVEL',
+    flag: 'log-level',
+    about: 'How much is logged, on standard error; debug has a line for each request.'
+  }),
+  metricsToken: option(z.string().min(16).optional(), {
+    env: 'AFIELD_METRICS_TOKEN',
+    flag: 'metrics-token',
+    about: 'Serve Prometheus metrics at /metrics to whoever shows this bearer token, of 16 or more characters; without it there are none.'
+  }),
+  expoUrl: option(z.union([z.literal('off'), z.url({ protocol: /^https?$/ })]).default('https://exp.host'), {
+    env: 'AFIELD_EXPO_URL',
+    flag: 'expo-url',
+    about: "Where notifications for Happy's apps are handed over; off hands over none."
+  }),
+  pushTitles: option(z.boolean().default(false), {
+    env: 'AFIELD_PUSH_TITLES',
+    flag: 'push-titles',
+    about: 'Let notifications carry the titles and texts that agents send; providers and phone makers can read them.'
   })
 }
 

@@ -30,6 +30,8 @@ export interface CommitQueueDeps {
   database: Database
   /** Called once, with what happened, when nothing can be promised any more. */
   onBroken: (reason: StoreBroken) => void
+  /** Told of each commit, from its begin to its end. */
+  onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
 }
 
 /**
@@ -40,6 +42,7 @@ export interface CommitQueueDeps {
 export class CommitQueue {
   readonly #database: Database
   readonly #onBroken: (reason: StoreBroken) => void
+  readonly #onCommit: CommitQueueDeps['onCommit']
   readonly #begin
   readonly #commit
   readonly #rollback
@@ -52,9 +55,10 @@ export class CommitQueue {
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
 
-  constructor({ database, onBroken }: CommitQueueDeps) {
+  constructor({ database, onBroken, onCommit }: CommitQueueDeps) {
     this.#database = database
     this.#onBroken = onBroken
+    this.#onCommit = onCommit
     this.#begin = database.prepare<[]>('BEGIN IMMEDIATE')
     this.#commit = database.prepare<[]>('COMMIT')
     this.#rollback = database.prepare<[]>('ROLLBACK')
@@ -146,10 +150,12 @@ export class CommitQueue {
   }
 
   #transact(members: Member[], run: (members: Member[]) => Answer[]): Answer[] {
+    const beganAt = this.#onCommit ? performance.now() : 0
     this.#begin.run()
     try {
       const answers = run(members)
       this.#commit.run()
+      this.#onCommit?.({ members: members.length, ms: performance.now() - beganAt })
       return answers
     } catch (error) {
       for (const member of members) member.tail?.forget()

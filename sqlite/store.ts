@@ -4,7 +4,7 @@ import { accessKeys } from './access-keys.ts'
 import { accounts } from './accounts.ts'
 import { artifacts } from './artifacts.ts'
 import { cells } from './cells.ts'
-import { CommitQueue } from './commit-queue.ts'
+import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
 import { kv } from './kv.ts'
 import { machines } from './machines.ts'
@@ -21,12 +21,13 @@ export interface SqliteStoreDeps {
   dataDirectory: string
   onBroken: (reason: StoreBroken) => void
   clock: () => number
+  onCommit?: CommitQueueDeps['onCommit'] | undefined
 }
 
 /** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
-export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock }: SqliteStoreDeps): Promise<Store> {
+export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps): Promise<Store> {
   const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
-  const queue = new CommitQueue({ database, onBroken })
+  const queue = new CommitQueue({ database, onBroken, onCommit })
   const deps = { database, queue }
   return {
     ...accounts(deps),

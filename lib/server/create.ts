@@ -6,6 +6,7 @@ import { cryptoReady } from '../crypto/sign.ts'
 import { CannotStart } from '../exit.ts'
 import { completeOptions, type GivenOptions, type ServerOptions } from '../options.ts'
 import { openStore } from '../store/open.ts'
+import type { Store } from '../store/store.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
 import { Presence } from './actions/presence.ts'
@@ -15,7 +16,10 @@ import { createEventHandlers } from './edge/events.ts'
 import { createHttpHandlers } from './edge/handlers.ts'
 import { Hub } from './hub.ts'
 import { newId } from './ids.ts'
+import { type Logger, noteOf, openLogger } from './log.ts'
+import { createMetrics, uncounted } from './metrics.ts'
 import { openSetupCode, type SetupCode } from './setup-code.ts'
+import { watchBus } from './watched-bus.ts'
 
 /** How long what is under way may take when the server closes. */
 const drainWithinMs = 10_000
@@ -34,8 +38,10 @@ export interface Server {
 
 /** What an embedder may hand in besides options. */
 export interface ServerExtras {
-  /** Told of every unexpected error; nothing in it is secret. */
-  onError?: (error: unknown) => void
+  /** Told of every unexpected error besides the log, with the request it met. */
+  onError?: (error: unknown, at?: { requestId: string; route: string }) => void
+  /** Where the server logs, such as a logger of pino's; otherwise lines of JSON on standard error. */
+  logger?: Logger
   /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
   clock?: Clock
   /** Wall clock in milliseconds since 1970, for what is stored and shown; the system's unless a test sets it. */
@@ -47,22 +53,40 @@ export interface ServerExtras {
  * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
  */
 export async function createServer(given: GivenOptions & ServerExtras = {}): Promise<Server> {
-  const { onError = logError, clock = systemClock, now = Date.now, ...rest } = given
+  const { onError: tellError, logger, clock = systemClock, now = Date.now, ...rest } = given
   const options = completeOptions(rest)
+  const log = logger ?? openLogger(options.logLevel)
+  const onError: typeof tellError & {} = (error, at) => {
+    log.error({ ...at, error: noteOf(error) }, 'Met an unexpected error')
+    tellError?.(error, at)
+  }
   await cryptoReady()
   makeDataDirectory(options.data)
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
+  let isBroken = false
   const instance = newId()
-  const store = await openStore(options.store, { dataDirectory: options.data, onBroken: reason => onBroken(reason), clock: now })
-  const closers: (() => Promise<void>)[] = [() => store.close()]
+  const counted = options.metricsToken === undefined ? undefined : createMetrics()
+  const metrics = counted ?? uncounted
+  const store = await openStore(options.store, {
+    dataDirectory: options.data,
+    onBroken(reason) {
+      isBroken = true
+      log.error({ error: noteOf(reason) }, 'Storage failed')
+      onBroken(reason)
+    },
+    clock: now,
+    ...(counted && { onCommit: counted.committed })
+  })
+  const closers: (() => Promise<void>)[] = [async () => counted?.close(), () => store.close()]
   const closeAll = async () => {
     for (const close of closers.toReversed()) await close()
   }
 
   try {
-    const bus = await openBus(options.bus, { onError })
-    closers.push(() => bus.close())
+    const openedBus = await openBus(options.bus, { onError })
+    closers.push(() => openedBus.close())
+    const bus = counted ? watchBus(openedBus, counted) : openedBus
     const setup = options.signup === 'owner' && !(await store.hasAccounts()) ? openSetupCode(options.data) : undefined
     const signup = signupPolicy(options, setup, clock)
     const authenticator = await createAuthenticator({ store, bus, now })
@@ -70,21 +94,33 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
     const hub = new Hub({ bus, store, clock, onError }, instance)
     const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })
     closers.push(() => presence.close())
-    const calls = await createCalls({ bus, now, clock, newId }, instance)
+    const calls = await createCalls({ bus, now, clock, newId, metrics }, instance)
     closers.push(() => calls.close())
+    counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
 
-    const deps = { store, bus, now, clock, newId, presence, calls, hub, signup, authenticator, onError }
+    const deps = { store, bus, now, clock, newId, presence, calls, hub, signup, authenticator, log, metrics, onError }
     const inFlight = new InFlight(clock)
     const handlers = inFlight.watch(createHttpHandlers(deps))
-    const edge = await openEdge(options, { ...deps, handlers, events: createEventHandlers(deps), isServing: () => !inFlight.isClosing })
+    const edge = await openEdge(options, {
+      ...deps,
+      handlers,
+      events: createEventHandlers(deps),
+      newRequestId: requestIds(instance),
+      isServing: () => !inFlight.isClosing,
+      health: async () => (inFlight.isClosing ? 'draining' : !isBroken && (await isReadable(store)) ? 'ok' : 'storage-failed'),
+      scrape: counted && options.metricsToken !== undefined ? { token: options.metricsToken, text: counted.text } : undefined
+    })
+    log.info({ port: edge.port }, 'Serving')
 
     const close = async () => {
       inFlight.isClosing = true
+      log.info({}, 'Finishing what is under way')
       edge.stopListening()
       await inFlight.settled(drainWithinMs)
       await hub.close()
       await closeAll()
       edge.close()
+      log.info({}, 'Closed')
     }
     let closing: Promise<void> | undefined
 
@@ -161,6 +197,17 @@ function makeDirectory(directory: string): void {
   mkdirSync(directory, { mode: 0o700 })
 }
 
-function logError(error: unknown): void {
-  console.error(error instanceof Error ? (error.stack ?? error.message) : 'An unknown error')
+async function isReadable(store: Pick<Store, 'hasAccounts'>): Promise<boolean> {
+  return store.hasAccounts().then(
+    () => true,
+    () => false
+  )
+}
+
+function requestIds(instance: string): () => string {
+  let made = 0
+  return () => {
+    made += 1
+    return `${instance.slice(0, 8)}-${made.toString(36)}`
+  }
 }

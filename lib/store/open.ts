@@ -8,19 +8,21 @@ export interface OpenStoreDeps {
   /** Called once when the store can promise nothing more; the process must end with exit code 75. */
   onBroken: (reason: StoreBroken) => void
   clock?: () => number
+  /** Told of each commit: how many writes shared it, and how long it took. */
+  onCommit?: (turn: { members: number; ms: number }) => void
 }
 
 /**
  * Opens the store a URL names: `sqlite:<file>`. Throws `CannotStart` with one sentence when the database is in use,
  * cannot be written, is not ours, or was written by a newer program; such a file is left as it was.
  */
-export async function openStore(url: string, { dataDirectory, onBroken, clock = Date.now }: OpenStoreDeps): Promise<Store> {
+export async function openStore(url: string, { dataDirectory, onBroken, clock = Date.now, onCommit }: OpenStoreDeps): Promise<Store> {
   const colon = url.indexOf(':')
   const kind = url.slice(0, Math.max(colon, 0))
   const place = url.slice(colon + 1)
   if (kind === 'sqlite' && place !== '') {
     const { openSqliteStore } = await import('../../sqlite/store.ts')
-    return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock })
+    return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit })
   }
   // The rest of an unknown URL is not repeated: it may hold a password.
   throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)

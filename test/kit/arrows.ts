@@ -32,7 +32,7 @@ const rooms: Record<string, Room> = {
   crypto: { files: ['lib/crypto/'], rooms: [], packages: ['libsodium-wrappers', '@noble/ciphers', '@noble/curves', '@noble/hashes'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
-  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'store/open', 'bus/open'], packages: ['node:'] },
+  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
   edge: { files: ['lib/server/edge/'], rooms: ['actions', 'hub', ...common], packages: ['node:', 'uWebSockets.js', 'zod'] },
   actions: { files: ['lib/server/actions/'], rooms: ['server'], packages: ['node:'] },
   hub: {
@@ -40,7 +40,8 @@ const rooms: Record<string, Room> = {
     rooms: ['server'],
     packages: ['node:']
   },
-  server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:'] },
+  push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'zod'] },
+  server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:', 'pino', 'prom-client'] },
 
   'store/open': { files: ['lib/store/open.ts'], rooms: ['sqlite', 'postgres'], packages: ['node:'] },
   store: { files: ['lib/store/'], rooms: ['protocol/wire', ...common], packages: ['node:'] },

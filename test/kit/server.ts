@@ -13,6 +13,7 @@ export async function startServer(t: Test, options: GivenOptions & ServerExtras 
     port: 0,
     signup: 'open',
     limits: 'off',
+    logLevel: 'silent',
     onError: error => t.error(error, 'the server met nothing unexpected'),
     ...options,
     data

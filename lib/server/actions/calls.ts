@@ -1,6 +1,7 @@
 import { accountTopic, type BusEvent, instanceTopic } from '../../bus/bus.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
+import type { Metrics } from '../metrics.ts'
 import type { Caller, Deps } from './deps.ts'
 
 /** How long a call waits for somebody to register its method: the gap of a reconnect. */
@@ -25,7 +26,7 @@ interface Waiting {
  * instance that holds the newest registration of the method answers to this instance's own.
  */
 export async function createCalls(
-  { bus, now, clock, newId }: Pick<Deps, 'bus' | 'now' | 'clock' | 'newId'>,
+  { bus, now, clock, newId, metrics }: Pick<Deps, 'bus' | 'now' | 'clock' | 'newId'> & { metrics: Pick<Metrics, 'callEnded'> },
   instance: string
 ): Promise<Calls> {
   const replyTo = instanceTopic(instance)
@@ -62,6 +63,7 @@ export async function createCalls(
     else ask()
 
     const result = await promise
+    metrics.callEnded(result.ok ? 'answered' : result.why)
     waitingById.delete(id)
     cancelGrace()
     cancelLimit()

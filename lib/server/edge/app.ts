@@ -4,11 +4,13 @@ import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import { engineBehavior, refusalOf, refuse } from './engineio.ts'
+import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
-import { type HttpDeps, openExchange, serveRoutes } from './http.ts'
+import { type HttpDeps, serveRoutes } from './http.ts'
 import { notFound } from './reply.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
+import { type StatusDeps, serveStatus } from './status.ts'
 import { Turn } from './turn.ts'
 import { loadUws } from './uws.ts'
 
@@ -23,7 +25,7 @@ export interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> & SocketDeps & { clock: Clock; isServing: () => boolean }
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> & SocketDeps & StatusDeps & { clock: Clock; isServing: () => boolean }
 ): Promise<Edge> {
   const uws = loadUws()
   const { app, secure } = openApp(options)
@@ -33,7 +35,7 @@ export async function openEdge(
   const turn = new Turn()
   const http = { ...deps, turn, corsOrigin: options.corsOrigin }
   serveRoutes(app, http)
-  app.get('/health', response => answerHealth(response, deps.isServing()))
+  serveStatus(app, deps)
   app.ws(
     `${socketPath}/*`,
     engineBehavior({ heartbeat, turn, accept: socket => socket.start(deps.newId(), new SocketConnection(deps, socket)) })
@@ -44,8 +46,13 @@ export async function openEdge(
   })
   app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
   app.any('/*', (response, request) => {
-    if (files.serve(response, request)) return
-    openExchange(response, request.getHeader('origin'), http)(notFound(request.getCaseSensitiveMethod(), request.getUrl()))
+    const beganAt = performance.now()
+    if (files.serve(response, request)) {
+      deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
+      return
+    }
+    const { answer } = openExchange(response, { route: 'other', origin: request.getHeader('origin') }, http)
+    answer(notFound(request.getCaseSensitiveMethod(), request.getUrl()))
   })
 
   const listening = await listen(app, options)
@@ -87,16 +94,6 @@ function listen(app: TemplatedApp, { host, port }: Pick<ServerOptions, 'host' | 
       )
   })
   return promise
-}
-
-function answerHealth(response: HttpResponse, isServing: boolean): void {
-  response.cork(() => {
-    response
-      .writeStatus(isServing ? '200 OK' : '503 Service Unavailable')
-      .writeHeader('content-type', 'application/json; charset=utf-8')
-      .writeHeader('cache-control', 'no-store')
-      .end(JSON.stringify({ status: isServing ? 'ok' : 'error', timestamp: new Date().toISOString(), service: 'afield' }))
-  })
 }
 
 // Browsers do not count `Authorization` under a star, so the asked headers are named.

@@ -10,6 +10,7 @@ import { appendMessages } from '../actions/messages.ts'
 import type { Presence } from '../actions/presence.ts'
 import { eventFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
+import type { Metrics } from '../metrics.ts'
 import { filled } from '../records.ts'
 import type { Accepted } from './socketio.ts'
 
@@ -24,9 +25,15 @@ export interface EventHandlers {
 }
 
 export function createEventHandlers(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence; calls: Calls; hub: Hub; onError: (error: unknown) => void }
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & {
+    presence: Presence
+    calls: Calls
+    hub: Hub
+    metrics: Pick<Metrics, 'eventTaken'>
+    onError: (error: unknown) => void
+  }
 ): EventHandlers {
-  const { presence, calls, hub, bus, onError } = deps
+  const { presence, calls, hub, bus, metrics, onError } = deps
 
   const handlers: { [Name in ClientEvent]: Handler<Name> } = {
     async ping(from) {
@@ -102,12 +109,20 @@ export function createEventHandlers(
 
   return {
     handle(from, name, payload, reply) {
-      if (!isClientEvent(name)) return
+      if (!isClientEvent(name)) {
+        metrics.eventTaken('other', 'refused')
+        return
+      }
       const work = run(name, from, payload).then(
-        ack => reply?.(ack),
+        ack => {
+          metrics.eventTaken(name, 'done')
+          reply?.(ack)
+        },
         error => {
           // A refusal is an answer; only what nobody foresaw is worth a line in the log.
-          if (!(error instanceof Failure || error instanceof StoreFull || error instanceof StoreBroken)) onError(error)
+          const isForeseen = error instanceof Failure || error instanceof StoreFull || error instanceof StoreBroken
+          metrics.eventTaken(name, isForeseen ? 'refused' : 'failed')
+          if (!isForeseen) onError(error)
           reply?.(failed(name, error))
         }
       )

@@ -3,26 +3,24 @@ import type { z } from 'zod'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
 import { type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
-import { type Bearer, StoreBroken, StoreFull } from '../../store/store.ts'
+import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
+import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
-import { type Reply, replyTo, statusLine } from './reply.ts'
 import { copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
-import type { Turn } from './turn.ts'
 
-export interface HttpDeps {
+export interface HttpDeps extends ExchangeDeps {
   handlers: HttpHandlers
   authenticator: Pick<Authenticator, 'bearer'>
-  corsOrigin: string
-  turn: Turn
-  onError: (error: unknown) => void
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
 const ignoredBodyBytes = 64 * 1024
 
 interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  /** How logs and metrics name it. */
+  label: string
   paramNames: string[]
   handler: (asked: Asked<RouteName>) => Promise<unknown>
 }
@@ -34,7 +32,7 @@ export function serveRoutes(app: TemplatedApp, deps: HttpDeps): void {
     const paramNames = route.path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))
     // One table, one loop: that handler and route belong together is checked where the handlers are made.
     const handler = deps.handlers[name] as Binding['handler']
-    const binding: Binding = { ...route, paramNames, handler }
+    const binding: Binding = { ...route, label: `${route.method} ${route.path}`, paramNames, handler }
     const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[route.method]
     bind.call(app, route.path, (response, request) => serve(deps, binding, response, request))
   }
@@ -43,8 +41,7 @@ export function serveRoutes(app: TemplatedApp, deps: HttpDeps): void {
 function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
   const copied = copyRequest(request, binding.paramNames.length)
   const sender = binding.auth === 'none' ? copySender(response, request) : unnamed
-  const answer = openExchange(response, copied.origin, deps)
-  const refuse = (error: unknown) => answer(refusalOf(error, deps))
+  const { answer, refuse } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
 
   // What is too large is refused before it is taken, and who may not ask is told so before a byte is looked at.
   const limit = binding.limit || ignoredBodyBytes
@@ -131,38 +128,5 @@ function decodeParam(text: string): string {
     return decodeURIComponent(text)
   } catch {
     throw failure('bad-input', 'path is not percent-encoded text')
-  }
-}
-
-function refusalOf(error: unknown, { onError }: Pick<HttpDeps, 'onError'>): Reply {
-  if (error instanceof Failure) return replyTo(error)
-  if (error instanceof StoreFull) return replyTo(failure('storage-full'))
-  if (error instanceof StoreBroken) return replyTo(failure('storage-failed'))
-  onError(error)
-  return replyTo(failure('internal'))
-}
-
-/** How a request is answered, once; does nothing when the client has gone. */
-export type Answer = (reply: Reply) => void
-
-export function openExchange(response: HttpResponse, origin: string, { turn, corsOrigin }: Pick<HttpDeps, 'turn' | 'corsOrigin'>): Answer {
-  let isOver = false
-  response.onAborted(() => {
-    isOver = true
-  })
-  const send = (status: number, text: string) => {
-    if (isOver) return
-    isOver = true
-    response.cork(() => {
-      if (status !== 200) response.writeStatus(statusLine(status))
-      if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
-      response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
-      // What was refused while it arrived is not read to its end.
-      response.end(text, status === 413)
-    })
-  }
-  return ({ status, body }) => {
-    const text = JSON.stringify(body)
-    turn.answer(() => send(status, text))
   }
 }

@@ -1,0 +1,79 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import { Failure, failure } from '../../protocol/wire/failures.ts'
+import { StoreBroken, StoreFull } from '../../store/store.ts'
+import type { Logger } from '../log.ts'
+import type { Metrics } from '../metrics.ts'
+import { type Reply, replyTo, statusLine } from './reply.ts'
+import type { Turn } from './turn.ts'
+
+export interface ExchangeDeps {
+  corsOrigin: string
+  turn: Turn
+  log: Logger
+  metrics: Metrics
+  newRequestId: () => string
+  /** Told once of every unexpected error, with the request it met. */
+  onError: (error: unknown, at?: { requestId: string; route: string }) => void
+}
+
+/** One request that is answered once. */
+export interface Exchange {
+  /** Does nothing when the client has gone. */
+  answer(reply: Reply): void
+  /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
+  refuse(error: unknown): void
+}
+
+/** `route` is a row of our own tables, never the path itself, which may carry a secret. */
+export function openExchange(response: HttpResponse, { route, origin }: { route: string; origin: string }, deps: ExchangeDeps): Exchange {
+  const { turn, corsOrigin, log, metrics } = deps
+  const beganAt = performance.now()
+  let requestId: string | undefined
+  let isOver = false
+
+  const end = (status: number | 'gone') => {
+    isOver = true
+    const ms = performance.now() - beganAt
+    metrics.requestAnswered(route, status, ms)
+    if (!log.isLevelEnabled('debug')) return
+    requestId ??= deps.newRequestId()
+    log.debug({ requestId, route, status, ms: Math.round(ms * 100) / 100 }, 'Answered a request')
+  }
+  response.onAborted(() => {
+    if (!isOver) end('gone')
+  })
+  const send = (status: number, text: string) => {
+    if (isOver) return
+    end(status)
+    response.cork(() => {
+      if (status !== 200) response.writeStatus(statusLine(status))
+      if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+      if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
+      response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
+      // What was refused while it arrived is not read to its end.
+      response.end(text, status === 413)
+    })
+  }
+  const answer = ({ status, body }: Reply) => {
+    const text = JSON.stringify(body)
+    turn.answer(() => send(status, text))
+  }
+  return {
+    answer,
+    refuse(error) {
+      const known = refusalOf(error)
+      if (!known) {
+        requestId ??= deps.newRequestId()
+        deps.onError(error, { requestId, route })
+      }
+      answer(replyTo(known ?? failure('internal')))
+    }
+  }
+}
+
+function refusalOf(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error
+  if (error instanceof StoreFull) return failure('storage-full')
+  if (error instanceof StoreBroken) return failure('storage-failed')
+  return undefined
+}

@@ -1,0 +1,83 @@
+import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { Metrics } from '../metrics.ts'
+import { statusLine } from './reply.ts'
+
+/** How the server is: it serves, it ends, or it can store nothing. */
+export type Health = 'ok' | 'draining' | 'storage-failed'
+
+export interface StatusDeps {
+  health: () => Promise<Health>
+  metrics: Metrics
+  /** Undefined where metrics are off. */
+  scrape: { token: string; text: () => Promise<string> } | undefined
+}
+
+/**
+ * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
+ * its store cannot be read; `/metrics` is there only for whoever shows its token.
+ */
+export function serveStatus(app: TemplatedApp, { health, metrics, scrape }: StatusDeps): void {
+  app.get('/health', (response, request) => {
+    answerLater(response, request, metrics, async () => {
+      const is = await health()
+      return json(is === 'ok' ? 200 : 503, {
+        status: is === 'ok' ? 'ok' : 'error',
+        timestamp: new Date().toISOString(),
+        service: 'afield'
+      })
+    })
+  })
+  app.get('/ready', (response, request) => {
+    answerLater(response, request, metrics, async () => {
+      const is = await health()
+      return json(is === 'ok' ? 200 : 503, is === 'ok' ? { ready: true } : { ready: false, reason: is })
+    })
+  })
+  if (!scrape) return
+  app.get('/metrics', (response, request) => {
+    const mayRead = isToken(request.getHeader('authorization'), scrape.token)
+    answerLater(response, request, metrics, async () =>
+      mayRead
+        ? { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await scrape.text() }
+        : json(401, { error: 'Invalid token' })
+    )
+  })
+}
+
+interface Told {
+  status: number
+  type: string
+  text: string
+}
+
+function json(status: number, body: unknown): Told {
+  return { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) }
+}
+
+function answerLater(response: HttpResponse, request: HttpRequest, metrics: Metrics, tell: () => Promise<Told>): void {
+  const route = `GET ${request.getUrl()}`
+  const beganAt = performance.now()
+  let isGone = false
+  response.onAborted(() => {
+    isGone = true
+  })
+  const answer = ({ status, type, text }: Told) => {
+    metrics.requestAnswered(route, status, performance.now() - beganAt)
+    if (isGone) return
+    response.cork(() => {
+      response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store').end(text)
+    })
+  }
+  tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))
+}
+
+// Compared by digest, so that the time taken tells nothing of the token.
+function isToken(authorization: string, token: string): boolean {
+  const shown = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? ''
+  return timingSafeEqual(digest(shown), digest(token))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}
