@@ -130,9 +130,10 @@ t.test('SIGTERM and SIGINT close the server in good order, with exit code 0 [L1]
     const session = await ada.openSession()
     const sending = Promise.allSettled(Array.from({ length: 30 }, (_, number) => ada.send(session, { localId: `${number}` })))
     const left = once(socket as never, 'disconnect')
+    const ended = once(server.child, 'exit')
     server.child.kill(signal)
     t.equal((await left)[0], 'transport close')
-    t.same(await once(server.child, 'exit'), [0, null], signal)
+    t.same(await ended, [0, null], signal)
     const answered = (await sending).filter(outcome => outcome.status === 'fulfilled' && outcome.value.status === 200).length
     const again = await startServer(t, { data: join(data, signal) })
     const { body } = await call(again, 'GET', `/v3/sessions/${session}/messages`, { token: ada.token })

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { embedAssets, readAsset } from '../../../lib/assets.ts'
+import { embedAssets, listAssets, readAsset } from '../../../lib/assets.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, readAnswer } from '../raw-http.ts'
 
@@ -16,7 +16,7 @@ const app: Record<string, string> = {
 }
 
 // The server has its own files from the single-file program or from disk; here a small app stands in for the built one.
-const migrations = ['sqlite/0001_start.sql', 'package.json'].map(name => [name, readAsset(name)] as const)
+const migrations = [...listAssets('sqlite/'), 'package.json'].map(name => [name, readAsset(name)] as const)
 const files = new Map<string, Uint8Array>([
   ...Object.entries(app).map(([name, text]) => [name, Buffer.from(text)] as const),
   ...migrations.flatMap(([name, bytes]) => (bytes ? [[name, bytes] as const] : []))
