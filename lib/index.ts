@@ -1,3 +1,5 @@
 export { CannotStart } from './exit.ts'
 export type { GivenOptions, ServerOptions } from './options.ts'
 export { createServer, type Server, type ServerExtras } from './server/create.ts'
+export type { LogFields, Logger } from './server/log.ts'
+export type { Push, PushNotice, PushReceipt } from './server/push.ts'

@@ -1,6 +1,7 @@
 import type { CallFailure } from '../protocol/wire/failures.ts'
 import type { AccountId, ConnectionId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { Cell, CellRef, MachineRow, Message, RowRef, SessionRow } from '../store/store.ts'
+import type { PushKind } from '../protocol/wire/routes/push.ts'
 
 export type Topic = string & { readonly __is: 'Topic' }
 
@@ -18,6 +19,7 @@ export type Change =
 /** What is true now and nowhere stored. */
 export type Signal =
   | { type: 'presence'; row: RowRef; active: boolean; at: number; thinking: boolean }
+  | { type: 'session-event'; session: SessionId; kind: PushKind; title: string; body: string; at: number }
   | { type: 'partial'; session: SessionId; partial: Sealed }
 
 export type BusEvent =

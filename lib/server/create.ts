@@ -18,6 +18,8 @@ import { Hub } from './hub.ts'
 import { newId } from './ids.ts'
 import { type Logger, noteOf, openLogger } from './log.ts'
 import { createMetrics, uncounted } from './metrics.ts'
+import { expoPush } from './push/expo.ts'
+import { type Push, pushThrough } from './push.ts'
 import { openSetupCode, type SetupCode } from './setup-code.ts'
 import { watchBus } from './watched-bus.ts'
 
@@ -42,6 +44,8 @@ export interface ServerExtras {
   onError?: (error: unknown, at?: { requestId: string; route: string }) => void
   /** Where the server logs, such as a logger of pino's; otherwise lines of JSON on standard error. */
   logger?: Logger
+  /** Delivers notifications in place of the providers of the options. */
+  push?: Push
   /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
   clock?: Clock
   /** Wall clock in milliseconds since 1970, for what is stored and shown; the system's unless a test sets it. */
@@ -53,7 +57,7 @@ export interface ServerExtras {
  * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
  */
 export async function createServer(given: GivenOptions & ServerExtras = {}): Promise<Server> {
-  const { onError: tellError, logger, clock = systemClock, now = Date.now, ...rest } = given
+  const { onError: tellError, logger, push: ownPush, clock = systemClock, now = Date.now, ...rest } = given
   const options = completeOptions(rest)
   const log = logger ?? openLogger(options.logLevel)
   const onError: typeof tellError & {} = (error, at) => {
@@ -98,7 +102,24 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
     closers.push(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
 
-    const deps = { store, bus, now, clock, newId, presence, calls, hub, signup, authenticator, log, metrics, onError }
+    const push = ownPush ?? pushThrough(options.expoUrl === 'off' ? [] : [expoPush(options.expoUrl)])
+    const deps = {
+      store,
+      bus,
+      now,
+      clock,
+      newId,
+      presence,
+      calls,
+      hub,
+      signup,
+      authenticator,
+      log,
+      metrics,
+      push,
+      pushTitles: options.pushTitles,
+      onError
+    }
     const inFlight = new InFlight(clock)
     const handlers = inFlight.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, {

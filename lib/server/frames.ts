@@ -74,6 +74,10 @@ function cellBody(cell: CellRef, now: Extract<ChangeEvent['change'], { type: 'ce
 }
 
 function ephemeralOf(signal: Signal): Ephemeral {
+  if (signal.type === 'session-event') {
+    const { type, session, kind, title, body, at } = signal
+    return { type, sessionId: session, kind, title, body, timestamp: at }
+  }
   if (signal.type === 'partial') return { type: 'partial', sid: signal.session, partial: signal.partial }
   const { row, active, at: activeAt, thinking } = signal
   return row.of === 'session'

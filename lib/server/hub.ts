@@ -83,6 +83,12 @@ export class Hub {
     return size
   }
 
+  /** Whether somebody is looking at an app of the account; an app that does not say so counts as not looked at. */
+  hasVisibleApp(account: AccountId): boolean {
+    for (const { scope, visible } of this.lines.get(account)?.connections ?? []) if (scope === 'app' && visible) return true
+    return false
+  }
+
   /** The live connections by what they may see. */
   connections(): { app: number; session: number; machine: number } {
     const count = { app: 0, session: 0, machine: 0 }

@@ -1,7 +1,5 @@
 import type { SessionId } from '../protocol/wire/ids.ts'
-
-export const pushKinds = ['done', 'permission', 'question', 'error'] as const
-export type PushKind = (typeof pushKinds)[number]
+import type { PushKind } from '../protocol/wire/routes/push.ts'
 
 /** What a notification tells. Titles and texts are there only when the operator allows them to leave the server. */
 export interface PushNotice {

@@ -14,6 +14,7 @@ export async function startServer(t: Test, options: GivenOptions & ServerExtras 
     signup: 'open',
     limits: 'off',
     logLevel: 'silent',
+    expoUrl: 'off',
     onError: error => t.error(error, 'the server met nothing unexpected'),
     ...options,
     data

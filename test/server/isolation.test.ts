@@ -31,6 +31,7 @@ const idRoutes: Partial<Record<keyof typeof routes, { kind: Kind; body?: object 
   readLatestMessages: { kind: 'session' },
   readMessages: { kind: 'session' },
   appendMessages: { kind: 'session', body: { messages: [{ localId: 'evil', content: 'evil' }] } },
+  notify: { kind: 'session', body: { kind: 'done', title: 'evil', body: 'evil' } },
   readMachine: { kind: 'machine' },
   removeMachine: { kind: 'machine' },
   removePushToken: { kind: 'pushToken' }

@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { accountRoutes } from './routes/account.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
 import { machineRoutes } from './routes/machines.ts'
+import { pushRoutes } from './routes/push.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { unofferedRoutes } from './routes/unoffered.ts'
@@ -15,7 +16,8 @@ export const routes = {
   ...machineRoutes,
   ...accountRoutes,
   ...artifactRoutes,
-  ...unofferedRoutes
+  ...unofferedRoutes,
+  ...pushRoutes
 } as const
 
 export type RouteName = keyof typeof routes

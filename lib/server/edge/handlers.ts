@@ -5,6 +5,7 @@ import type { Caller, Deps } from '../actions/deps.ts'
 import { signIn } from '../actions/login.ts'
 import { listMachines, openMachine, readMachine, removeMachine } from '../actions/machines.ts'
 import { appendMessages, readLatestMessages, readMessages } from '../actions/messages.ts'
+import { type NotifyDeps, notify } from '../actions/notify.ts'
 import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.ts'
 import type { Presence } from '../actions/presence.ts'
 import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
@@ -28,7 +29,7 @@ export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promis
 const ok = { success: true } as const
 
 /** Each route handed to its action, and the answer put into the words of the wire. */
-export function createHttpHandlers(deps: Deps & { presence: Presence; signup: SignupPolicy }): HttpHandlers {
+export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presence; signup: SignupPolicy }): HttpHandlers {
   return {
     signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
     pollTerminalPairing: ({ body, from }) => pollPairing(deps, 'terminal', body, from),
@@ -77,6 +78,7 @@ export function createHttpHandlers(deps: Deps & { presence: Presence; signup: Si
     addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),
     listPushTokens: async ({ caller }) => ({ tokens: await listPushTokens(deps, caller) }),
     removePushToken: ({ caller, params }) => removePushToken(deps, caller, params.token).then(() => ok),
+    notify: async ({ caller, params, body }) => ({ success: true, ...(await notify(deps, caller, params.id, body)) }),
 
     listArtifacts: async () => [],
     listFriends: async () => ({ friends: [] }),
