@@ -1,7 +1,7 @@
 import type { CallFailure } from '../protocol/wire/failures.ts'
 import type { AccountId, ConnectionId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
-import type { Cell, CellRef, MachineRow, Message, RowRef, SessionRow } from '../store/store.ts'
 import type { PushKind } from '../protocol/wire/routes/push.ts'
+import type { Cell, CellRef, MachineRow, Message, RowRef, SessionRow } from '../store/store.ts'
 
 export type Topic = string & { readonly __is: 'Topic' }
 
