@@ -1,9 +1,8 @@
 import { accountTopic } from '../../bus/bus.ts'
 import { failure } from '../../protocol/wire/failures.ts'
-import type { SessionId } from '../../protocol/wire/ids.ts'
+import type { AccountId, SessionId } from '../../protocol/wire/ids.ts'
 import type { PushKind } from '../../protocol/wire/routes/push.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
-import type { Hub } from '../hub.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Push, PushReceipt, PushResult } from '../push.ts'
 import type { Caller, Deps } from './deps.ts'
@@ -12,7 +11,8 @@ import type { Caller, Deps } from './deps.ts'
 const pushWithinMs = 8_000
 
 export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> {
-  hub: Pick<Hub, 'hasVisibleApp'>
+  /** The live connections. */
+  hub: { hasVisibleApp(account: AccountId): boolean }
   push: Push
   /** Whether titles and texts may leave the server for a provider. */
   pushTitles: boolean
