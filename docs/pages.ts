@@ -79,9 +79,9 @@ ${table(
 
 type AnyRoute = (typeof routes)[keyof typeof routes]
 
-function routeSection({ method, path, auth, about, ours, query, body, reply }: AnyRoute): string {
+function routeSection({ method, path, auth, about, ours, query, body, reply, conflict }: AnyRoute): string {
   const access = auth === 'none' ? ' Needs no account.' : ''
-  return section(`\`${method} ${path}\``, about + access, ours, { query, ...(method !== 'GET' && { body }), reply })
+  return section(`\`${method} ${path}\``, about + access, ours, { query, ...(method !== 'GET' && { body }), reply, '409': conflict })
 }
 
 function section(title: string, about: string, ours: boolean, parts: Record<string, unknown>): string {

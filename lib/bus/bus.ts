@@ -1,7 +1,10 @@
 import type { CallFailure } from '../protocol/wire/failures.ts'
-import type { AccountId, ConnectionId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, ArtifactId, ConnectionId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { PushKind } from '../protocol/wire/routes/push.ts'
-import type { Cell, CellRef, MachineRow, Message, RowRef, SessionRow } from '../store/store.ts'
+import type { ArtifactRow, SealedCell } from '../store/artifacts.ts'
+import type { KvChange } from '../store/kv.ts'
+import type { Cell, CellRef, MachineRow, Message, RemovableRef, RowRef, SessionRow } from '../store/store.ts'
+import type { Amounts } from '../store/usage.ts'
 
 export type Topic = string & { readonly __is: 'Topic' }
 
@@ -12,13 +15,17 @@ export type Audience = 'apps' | RowRef
 export type Change =
   | { type: 'session-opened'; session: SessionRow }
   | { type: 'machine-opened'; machine: MachineRow }
-  | { type: 'row-removed'; row: RowRef }
+  | { type: 'row-removed'; row: RemovableRef }
+  | { type: 'artifact-opened'; artifact: ArtifactRow }
+  | { type: 'artifact-written'; id: ArtifactId; header?: SealedCell; body?: SealedCell }
+  | { type: 'kv-written'; changes: KvChange[] }
   | { type: 'cell-written'; cell: CellRef; now: Cell }
   | { type: 'messages-added'; session: SessionId; messages: Message[] }
 
 /** What is true now and nowhere stored. */
 export type Signal =
   | { type: 'presence'; row: RowRef; active: boolean; at: number; thinking: boolean }
+  | { type: 'usage'; session: SessionId; key: string; at: number; tokens: Amounts; cost: Amounts }
   | { type: 'session-event'; session: SessionId; kind: PushKind; title: string; body: string; at: number }
   | { type: 'partial'; session: SessionId; partial: Sealed }
 

@@ -5,7 +5,7 @@ import type { UpdateBody } from '../protocol/wire/updates.ts'
 import { createPersistence, type Persistence } from './persist.ts'
 import { Refused } from './refusals.ts'
 import type { Rest } from './rest.ts'
-import { AccountRows, type AccountSession, idOf, Meanwhile, type RowChange, type SettingsCell } from './rows.ts'
+import { AccountRows, type AccountSession, idOf, isRowUpdate, Meanwhile, type RowChange, type SettingsCell } from './rows.ts'
 import type { LiveSocket } from './socket.ts'
 
 export type { AccountSession, SettingsCell } from './rows.ts'
@@ -125,6 +125,7 @@ class Account implements AccountFeed {
   }
 
   #hear(body: UpdateBody): void {
+    if (!isRowUpdate(body)) return
     const isKnown = this.#rows.apply(body)
     if (this.#meanwhile) {
       this.#meanwhile.hear(body, isKnown)

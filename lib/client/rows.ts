@@ -31,9 +31,9 @@ export class Meanwhile {
   readonly added = new Set<string>()
   readonly removed = new Set<string>()
   /** Changes of rows that only the lists will bring. */
-  readonly early: UpdateBody[] = []
+  readonly early: RowUpdate[] = []
 
-  hear(body: UpdateBody, isKnown: boolean): void {
+  hear(body: RowUpdate, isKnown: boolean): void {
     switch (body.t) {
       case 'new-session':
       case 'new-machine':
@@ -55,8 +55,15 @@ export class Meanwhile {
   }
 }
 
+/** An update of what is held here. Artifacts and keys are not. */
+export type RowUpdate = Exclude<UpdateBody, { artifactId: unknown } | { changes: unknown }>
+
+export function isRowUpdate(body: UpdateBody): body is RowUpdate {
+  return !('artifactId' in body || 'changes' in body)
+}
+
 /** The row an update is about. */
-export function idOf(body: UpdateBody): string {
+export function idOf(body: RowUpdate): string {
   if ('sid' in body) return body.sid
   return 'machineId' in body ? body.machineId : body.id
 }
@@ -76,7 +83,7 @@ export class AccountRows {
   }
 
   /** False when it is about a session or machine that is not known here. */
-  apply(body: UpdateBody): boolean {
+  apply(body: RowUpdate): boolean {
     switch (body.t) {
       case 'new-session':
         this.mergeSession(body)

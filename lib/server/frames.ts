@@ -2,8 +2,8 @@ import type { BusEvent, Signal } from '../bus/bus.ts'
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
 import type { AccountId } from '../protocol/wire/ids.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
-import type { CellRef } from '../store/store.ts'
-import { filled, machineRecordOf, messageRecordOf, sessionRecordOf } from './records.ts'
+import type { CellRef, RemovableRef } from '../store/store.ts'
+import { artifactRecordOf, filled, machineRecordOf, messageRecordOf, sessionRecordOf } from './records.ts'
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
 
@@ -53,14 +53,31 @@ function updateBodies(change: ChangeEvent['change'], account: AccountId): Body[]
         { body: { t: 'update-machine', machineId, metadata }, appsOnly: false }
       ]
     }
-    case 'row-removed': {
-      const { row } = change
-      return [
-        { body: row.of === 'session' ? { t: 'delete-session', sid: row.id } : { t: 'delete-machine', machineId: row.id }, appsOnly: true }
-      ]
+    case 'row-removed':
+      return [{ body: removalBody(change.row), appsOnly: true }]
+    case 'artifact-opened': {
+      const { id: artifactId, ...record } = artifactRecordOf(change.artifact)
+      return [{ body: { t: 'new-artifact', artifactId, ...record }, appsOnly: true }]
     }
+    case 'artifact-written': {
+      const { type, id: artifactId, ...cells } = change
+      return [{ body: { t: 'update-artifact', artifactId, ...cells }, appsOnly: true }]
+    }
+    case 'kv-written':
+      return [{ body: { t: 'kv-batch-update', changes: change.changes }, appsOnly: true }]
     case 'cell-written':
       return [{ body: cellBody(change.cell, change.now, account), appsOnly: false }]
+  }
+}
+
+function removalBody(row: RemovableRef): UpdateBody {
+  switch (row.of) {
+    case 'session':
+      return { t: 'delete-session', sid: row.id }
+    case 'machine':
+      return { t: 'delete-machine', machineId: row.id }
+    case 'artifact':
+      return { t: 'delete-artifact', artifactId: row.id }
   }
 }
 
@@ -74,6 +91,10 @@ function cellBody(cell: CellRef, now: Extract<ChangeEvent['change'], { type: 'ce
 }
 
 function ephemeralOf(signal: Signal): Ephemeral {
+  if (signal.type === 'usage') {
+    const { session, key, at, tokens, cost } = signal
+    return { type: 'usage', id: session, key, timestamp: at, tokens, cost }
+  }
   if (signal.type === 'session-event') {
     const { type, session, kind, title, body, at } = signal
     return { type, sessionId: session, kind, title, body, timestamp: at }

@@ -1,7 +1,7 @@
 import type { Clock } from '../async/clock.ts'
-import { type Audience, accountTopic, type Bus, type BusEvent, revocationTopic } from '../bus/bus.ts'
+import { type Audience, accountTopic, type Bus, type BusEvent, type Change, revocationTopic } from '../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts'
-import type { Message, RowRef, Store } from '../store/store.ts'
+import type { Message, RemovableRef, RowRef, Store } from '../store/store.ts'
 import { type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, signalFrame, updateFrames } from './frames.ts'
@@ -144,7 +144,10 @@ export class Hub {
   private take(line: Line, event: ChangeEvent): void {
     const { change } = event
     if (change.type === 'messages-added') this.takeMessages(line, event, change.session, change.messages)
-    else if (this.isNewer(line, event)) this.sendChange(line, event)
+    else {
+      const news = newsIn(line, change)
+      if (news) this.sendChange(line, { ...event, change: news })
+    }
   }
 
   private takeMessages(line: Line, event: ChangeEvent, session: SessionId, messages: Message[]): void {
@@ -190,16 +193,6 @@ export class Hub {
     }
   }
 
-  private isNewer(line: Line, { change }: ChangeEvent): boolean {
-    if (change.type === 'row-removed' && change.row.of === 'session') line.sentSeq.delete(change.row.id)
-    if (change.type !== 'cell-written') return true
-    const { cell } = change
-    const key = cell.of === 'account' ? cell.name : `${cell.of} ${cell.name} ${cell.id}`
-    if (change.now.version <= (line.sentVersion.get(key) ?? -1)) return false
-    line.sentVersion.set(key, change.now.version)
-    return true
-  }
-
   private sendChange(line: Line, event: ChangeEvent): void {
     if (line.connections.size === 0) return
     for (const { frame, appsOnly } of updateFrames(event, line.account, () => this.nextUpdateId())) {
@@ -220,6 +213,48 @@ export class Hub {
     this.updatesMade += 1
     return this.updateIdPrefix + this.updatesMade.toString(36).padStart(6, '0')
   }
+}
+
+/** What of a change nobody was sent yet; undefined when a later one overtook all of it. */
+function newsIn(line: Line, change: Change): Change | undefined {
+  const isNews = (key: string, version: number) => {
+    if (version <= (line.sentVersion.get(key) ?? -1)) return false
+    line.sentVersion.set(key, version)
+    return true
+  }
+  switch (change.type) {
+    case 'cell-written': {
+      const { cell, now } = change
+      const key = cell.of === 'account' ? cell.name : `${cell.of} ${cell.name} ${cell.id}`
+      return isNews(key, now.version) ? change : undefined
+    }
+    case 'artifact-written': {
+      const { type, id, header, body } = change
+      const newHeader = header && isNews(`artifact header ${id}`, header.version) ? { header } : undefined
+      const newBody = body && isNews(`artifact body ${id}`, body.version) ? { body } : undefined
+      return newHeader || newBody ? { type, id, ...newHeader, ...newBody } : undefined
+    }
+    case 'kv-written': {
+      const changes = change.changes.filter(({ key, version }) => isNews(`kv ${key}`, version))
+      return changes.length > 0 ? { ...change, changes } : undefined
+    }
+    case 'row-removed':
+      forget(line, change.row)
+      return change
+    case 'session-opened':
+    case 'machine-opened':
+    case 'artifact-opened':
+    case 'messages-added':
+      return change
+  }
+}
+
+const cellsOf = { session: ['metadata', 'agentState'], machine: ['metadata', 'daemonState'], artifact: ['header', 'body'] } as const
+
+// A machine or an artifact made again under its old id begins at its first versions.
+function forget(line: Line, { of, id }: RemovableRef): void {
+  if (of === 'session') line.sentSeq.delete(id)
+  for (const cell of cellsOf[of]) line.sentVersion.delete(`${of} ${cell} ${id}`)
 }
 
 function isScopedTo(scope: Connection['scope'], row: RowRef): boolean {

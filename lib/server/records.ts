@@ -1,5 +1,6 @@
 import type { Sealed, SessionId } from '../protocol/wire/ids.ts'
-import type { MachineRecord, MessageReceipt, MessageRecord, SessionRecord } from '../protocol/wire/records.ts'
+import type { ArtifactHead, ArtifactRecord, MachineRecord, MessageReceipt, MessageRecord, SessionRecord } from '../protocol/wire/records.ts'
+import type * as artifacts from '../store/artifacts.ts'
 import type { Cell, MachineRow, Message, SessionRow } from '../store/store.ts'
 
 /** Rows of the store as the wire shows them. */
@@ -32,6 +33,14 @@ export function machineRecordOf(row: MachineRow): MachineRecord {
     createdAt: row.createdAt,
     updatedAt: row.updatedAt
   }
+}
+
+export function artifactHeadOf({ id, header, dataKey, seq, createdAt, updatedAt }: artifacts.ArtifactHead): ArtifactHead {
+  return { id, header: header.value, headerVersion: header.version, dataEncryptionKey: dataKey, seq, createdAt, updatedAt }
+}
+
+export function artifactRecordOf(row: artifacts.ArtifactRow): ArtifactRecord {
+  return { ...artifactHeadOf(row), body: row.body.value, bodyVersion: row.body.version }
 }
 
 export function messageReceiptOf(session: SessionId, message: Message): MessageReceipt {

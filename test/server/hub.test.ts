@@ -263,3 +263,48 @@ t.test('closing closes every connection, with words that bring it back', async t
   await world.hub.close()
   for (const ear of ears) t.equal(ear.closedFor, 'server-shutdown')
 })
+
+t.test('keys and parts of artifacts never go back, and what is overtaken only in part is told in part', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  const keys = (...changes: [key: string, version: number][]) =>
+    world.publish({
+      type: 'kv-written',
+      changes: changes.map(([key, version]) => ({ key: ids.kvKey.parse(key), value: null, version }))
+    })
+  const cell = (version: number) => ({ version, value: ids.sealed.parse(`${version}`) })
+  const id = ids.artifactId.parse('a')
+  keys(['one', 1])
+  keys(['one', 0], ['two', 0])
+  keys(['one', 1])
+  world.publish({ type: 'artifact-written', id, header: cell(3) })
+  world.publish({ type: 'artifact-written', id, header: cell(2), body: cell(2) })
+  world.publish({ type: 'artifact-written', id, body: cell(2) })
+  t.same(
+    ear.frames.map(({ body }) => body),
+    [
+      { t: 'kv-batch-update', changes: [{ key: 'one', value: null, version: 1 }] },
+      { t: 'kv-batch-update', changes: [{ key: 'two', value: null, version: 0 }] },
+      { t: 'update-artifact', artifactId: 'a', header: cell(3) },
+      { t: 'update-artifact', artifactId: 'a', body: cell(2) }
+    ]
+  )
+})
+
+t.test('a row made again under its old id is told from its first versions on', async t => {
+  const world = openWorld(t)
+  const ear = await attach(world)
+  const id = ids.machineId.parse('laptop')
+  for (let life = 0; life < 2; life += 1) {
+    world.publish({
+      type: 'cell-written',
+      cell: { of: 'machine', id, name: 'metadata' },
+      now: { version: 2, value: ids.sealed.parse('x') }
+    })
+    world.publish({ type: 'row-removed', row: { of: 'machine', id } })
+  }
+  t.same(
+    ear.frames.map(({ body }) => body.t),
+    ['update-machine', 'delete-machine', 'update-machine', 'delete-machine']
+  )
+})

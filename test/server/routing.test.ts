@@ -30,6 +30,7 @@ t.test('each connection hears what its scope may see, and nothing else', async t
     heard.ephemerals.length = 0
   }
 
+  const artifact = { id: crypto.randomUUID(), header: 'x', body: 'x', dataEncryptionKey: 'x' }
   const apps: Scope[] = ['app', 'unnamed']
   const table: [what: string, run: () => Promise<unknown> | unknown, told: string, who: Scope[]][] = [
     ['a message by HTTP', () => ada.send(session, { localId: 'a' }), 'new-message', [...apps, 'session']],
@@ -57,6 +58,21 @@ t.test('each connection hears what its scope may see, and nothing else', async t
     ['an end', () => ada.call('POST', `/v1/sessions/${session}/archive`), 'activity', apps],
     ['a sign of life', () => actor.emit('session-alive', { sid: session, time: Date.now() + 1000 }), 'activity', apps],
     ['a machine’s sign of life', () => actor.emit('machine-alive', { machineId: 'laptop', time: Date.now() }), 'machine-activity', apps],
+    ['keys', () => ada.call('POST', '/v1/kv', { body: { mutations: [{ key: 'k', value: 'x', version: -1 }] } }), 'kv-batch-update', apps],
+    ['an artifact', () => ada.call('POST', '/v1/artifacts', { body: artifact }), 'new-artifact', apps],
+    [
+      'a changed artifact',
+      () => ada.call('POST', `/v1/artifacts/${artifact.id}`, { body: { body: 'y', expectedBodyVersion: 1 } }),
+      'update-artifact',
+      apps
+    ],
+    ['a removed artifact', () => ada.call('DELETE', `/v1/artifacts/${artifact.id}`), 'delete-artifact', apps],
+    [
+      'usage',
+      () => actor.emitWithAck('usage-report', { key: 'k', sessionId: session, tokens: { total: 1 }, cost: { total: 1 } }),
+      'usage',
+      apps
+    ],
     ['a removed machine', () => ada.call('DELETE', '/v1/machines/laptop'), 'delete-machine', apps],
     ['a removed session', () => ada.call('DELETE', `/v1/sessions/${session}`), 'delete-session', apps]
   ]

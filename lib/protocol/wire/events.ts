@@ -1,6 +1,12 @@
 import * as z from 'zod'
-import { localId, machineId, sealed, sessionId, time, version } from './ids.ts'
+import { artifactId, localId, machineId, sealed, sessionId, time, version } from './ids.ts'
+import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
+import { artifactDraft } from './routes/artifacts.ts'
 
+const refused = z.object({ result: z.literal('error'), message: z.string().optional() })
+const artifactCell = z.object({ version, data: sealed })
+const artifactPart = z.object({ data: sealed, expectedVersion: version })
+const total = amounts.refine(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
 const rpcMethod = z.string().min(1).max(4096)
 
 /** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
@@ -46,6 +52,47 @@ export const events = {
     'Calls a method that another connection of the account answers.'
   ),
   'app-state': event(z.object({ state: z.string().max(64) }), z.undefined(), 'Whether a person looks at this app.'),
+  'usage-report': event(
+    z.object({ key: z.string().min(1).max(200), sessionId: sessionId.nullish(), tokens: total, cost: total }),
+    z.union([
+      z.object({ success: z.literal(true), reportId: z.string(), createdAt: time, updatedAt: time }),
+      z.object({ success: z.literal(false), error: z.string() })
+    ]),
+    'What an agent used so far; replaces the last report of the same session and key.'
+  ),
+  'artifact-read': event(
+    z.object({ artifactId }),
+    z.union([z.object({ result: z.literal('success'), artifact: artifactRecord }), refused]),
+    'One artifact with its body.'
+  ),
+  'artifact-create': event(
+    artifactDraft,
+    z.union([z.object({ result: z.literal('success'), artifact: artifactRecord }), refused]),
+    'Makes an artifact, or loads the one that has this id.'
+  ),
+  'artifact-update': event(
+    z
+      .object({ artifactId, header: artifactPart.optional(), body: artifactPart.optional() })
+      .refine(({ header, body }) => header !== undefined || body !== undefined, 'nothing to replace'),
+    z.union([
+      z.object({ result: z.enum(['success', 'version-mismatch']), header: artifactCell.optional(), body: artifactCell.optional() }),
+      refused
+    ]),
+    'Replaces header, body or both over the expected versions; a mismatch says what is there.'
+  ),
+  'artifact-delete': event(
+    z.object({ artifactId }),
+    z.union([z.object({ result: z.literal('success') }), refused]),
+    'Removes an artifact.'
+  ),
+  'access-key-get': event(
+    z.object({ sessionId, machineId }),
+    z.union([
+      z.object({ ok: z.literal(true), accessKey: accessKeyRecord.nullable() }),
+      z.object({ ok: z.literal(false), error: z.string() })
+    ]),
+    'The access key of a session on a machine, null when there is none.'
+  ),
   partial: event(
     z.object({ sid: sessionId, partial: sealed }),
     z.undefined(),
@@ -69,11 +116,7 @@ function event<Payload extends z.ZodType, Ack extends z.ZodType>(payload: Payloa
 
 function cellAck<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {
   const current = z.object({ version, ...fieldOf(field, value) })
-  return z.union([
-    current.extend({ result: z.literal('success') }),
-    current.extend({ result: z.literal('version-mismatch') }),
-    z.object({ result: z.literal('error'), message: z.string().optional() })
-  ])
+  return z.union([current.extend({ result: z.literal('success') }), current.extend({ result: z.literal('version-mismatch') }), refused])
 }
 
 function fieldOf<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {

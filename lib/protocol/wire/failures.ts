@@ -17,6 +17,17 @@ export const failures = {
   'session-not-removable': { status: 404, retry: false, says: 'Session not found or not owned by user' },
   'session-full': { status: 409, retry: false, says: 'Session has no message numbers left' },
   'machine-not-found': { status: 404, retry: false, says: 'Machine not found' },
+  'key-not-found': { status: 404, retry: false, says: 'Key not found' },
+  'kv-conflict': { status: 409, retry: false, says: 'version-mismatch' },
+  'artifact-not-found': { status: 404, retry: false, says: 'Artifact not found' },
+  'access-key-place-not-found': { status: 404, retry: false, says: 'Session or machine not found' },
+  'access-key-not-found': { status: 404, retry: false, says: 'Access key not found' },
+  'access-key-exists': { status: 409, retry: false, says: 'Access key already exists' },
+  'bad-cursor': { status: 400, retry: false, says: 'Invalid cursor format' },
+  'user-not-found': { status: 404, retry: false, says: 'User not found' },
+  'github-not-offered': { status: 400, retry: false, says: 'GitHub OAuth not configured' },
+  'voice-not-offered': { status: 400, retry: false, says: 'ELEVENLABS_API_KEY not configured' },
+  'vendor-tokens-not-kept': { status: 403, retry: false, says: 'This server keeps no tokens of vendors' },
   'token-not-found': { status: 404, retry: false, says: 'Token not found' },
   'body-too-large': { status: 413, retry: false, says: 'Payload Too Large' },
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
@@ -45,15 +56,22 @@ export class Failure extends Error {
   readonly code: FailureCode
   /** For `bad-input`: where and why, never the value itself. */
   readonly detail: string | undefined
+  /** For refusals that say more than one text: the body as the wire wants it. */
+  readonly body: unknown
 
-  constructor(code: FailureCode, detail?: string) {
+  constructor(code: FailureCode, detail?: string, body?: unknown) {
     super(failures[code].says)
     this.name = 'Failure'
     this.code = code
     this.detail = detail
+    this.body = body
   }
 }
 
 export function failure(code: FailureCode, detail?: string): Failure {
   return new Failure(code, detail)
+}
+
+export function failureWithBody(code: FailureCode, body: unknown): Failure {
+  return new Failure(code, undefined, body)
 }

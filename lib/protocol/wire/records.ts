@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { accountId, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
+import { accountId, artifactId, kvKey, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
 
 /** A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption. */
 export const sessionRecord = z.object({
@@ -70,10 +70,44 @@ export const tokenRecord = z.object({
   current: z.boolean()
 })
 
+/** An artifact as lists show it: without its body. `seq` counts how often it was written. */
+export const artifactHead = z.object({
+  id: artifactId,
+  header: sealed,
+  headerVersion: version,
+  dataEncryptionKey: sealed,
+  seq: z.int(),
+  createdAt: time,
+  updatedAt: time
+})
+
+export const artifactRecord = artifactHead.extend({ body: sealed, bodyVersion: version })
+
+/** What one session on one machine keeps for the apps. */
+export const accessKeyRecord = z.object({ data: sealed, dataVersion: version, createdAt: time, updatedAt: time })
+
+export const kvRecord = z.object({ key: kvKey, value: sealed, version })
+
+/** A value of null: the key is removed. */
+export const kvChange = z.object({ key: kvKey, value: sealed.nullable(), version })
+
+/** Why a change of keys was refused: what is there instead, version -1 for a key nobody has written. */
+export const kvConflict = z.object({
+  key: kvKey,
+  error: z.literal('version-mismatch'),
+  version: z.int().min(-1),
+  value: sealed.nullable()
+})
+
+/** What an agent used, by name. Existing apps know tokens `total`, `input`, `output`, `cache_creation`, `cache_read` and cost `total`, `input`, `output`. */
+export const amounts = z.record(z.string().max(100), z.number().min(0).max(1e15))
+
 export type SessionRecord = z.infer<typeof sessionRecord>
 export type MachineRecord = z.infer<typeof machineRecord>
 export type MessageReceipt = z.infer<typeof messageReceipt>
 export type MessageRecord = z.infer<typeof messageRecord>
 export type AccountProfile = z.infer<typeof accountProfile>
+export type ArtifactHead = z.infer<typeof artifactHead>
+export type ArtifactRecord = z.infer<typeof artifactRecord>
 export type PushTokenRecord = z.infer<typeof pushTokenRecord>
 export type TokenRecord = z.infer<typeof tokenRecord>

@@ -1,11 +1,14 @@
 import type * as z from 'zod'
+import { accessKeyRoutes } from './routes/access-keys.ts'
 import { accountRoutes } from './routes/account.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
+import { kvRoutes } from './routes/kv.ts'
 import { machineRoutes } from './routes/machines.ts'
 import { pushRoutes } from './routes/push.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { unofferedRoutes } from './routes/unoffered.ts'
+import { usageRoutes } from './routes/usage.ts'
 
 export type { Route } from './routes/route.ts'
 
@@ -16,6 +19,9 @@ export const routes = {
   ...machineRoutes,
   ...accountRoutes,
   ...artifactRoutes,
+  ...kvRoutes,
+  ...accessKeyRoutes,
+  ...usageRoutes,
   ...unofferedRoutes,
   ...pushRoutes
 } as const

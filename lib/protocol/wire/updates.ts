@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { accountId, machineId, sealed, sessionId, time, version } from './ids.ts'
-import { machineRecord, messageRecord, sessionRecord } from './records.ts'
+import { accountId, artifactId, machineId, sealed, sessionId, time, version } from './ids.ts'
+import { artifactRecord, kvChange, machineRecord, messageRecord, sessionRecord } from './records.ts'
 
 const sealedCell = z.object({ value: sealed, version })
 const openCell = z.object({ value: sealed.nullable(), version })
@@ -14,7 +14,11 @@ export const updateBody = z.discriminatedUnion('t', [
   z.object({ t: z.literal('new-machine'), machineId, seq: z.int(), ...machineRecord.omit({ id: true }).shape }),
   z.object({ t: z.literal('update-machine'), machineId, metadata: sealedCell.optional(), daemonState: openCell.optional() }),
   z.object({ t: z.literal('delete-machine'), machineId }),
-  z.object({ t: z.literal('update-account'), id: accountId, settings: openCell.optional() })
+  z.object({ t: z.literal('update-account'), id: accountId, settings: openCell.optional() }),
+  z.object({ t: z.literal('new-artifact'), artifactId, ...artifactRecord.omit({ id: true }).shape }),
+  z.object({ t: z.literal('update-artifact'), artifactId, header: sealedCell.optional(), body: sealedCell.optional() }),
+  z.object({ t: z.literal('delete-artifact'), artifactId }),
+  z.object({ t: z.literal('kv-batch-update'), changes: z.array(kvChange) })
 ])
 
 /** The frame of the `update` event. `seq` rises by one with each change of the account. */

@@ -10,6 +10,9 @@ function audienceOf(change: Change): Audience {
   switch (change.type) {
     case 'session-opened':
     case 'row-removed':
+    case 'artifact-opened':
+    case 'artifact-written':
+    case 'kv-written':
       return 'apps'
     case 'machine-opened':
       return { of: 'machine', id: change.machine.id }

@@ -1,12 +1,14 @@
 import { failure } from '../../protocol/wire/failures.ts'
-import type { SessionId } from '../../protocol/wire/ids.ts'
-import type { BodyOf } from '../../protocol/wire/routes.ts'
+import { type SessionId, sessionId } from '../../protocol/wire/ids.ts'
+import type { BodyOf, QueryOf } from '../../protocol/wire/routes.ts'
 import type { SessionRow } from '../../store/store.ts'
 import type { Caller, Deps } from './deps.ts'
 import type { Presence } from './presence.ts'
 import { announce } from './publish.ts'
 
 const mostListed = 150
+const activeWithinMs = 15 * 60_000
+const cursorPrefix = 'cursor_v1_'
 
 /** Creates a session, or loads the one with this tag unchanged; a load lets its heartbeats count again. */
 export async function openSession(
@@ -30,6 +32,32 @@ export async function openSession(
 
 export async function listSessions({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<SessionRow[]> {
   return store.listSessions(caller.account, mostListed)
+}
+
+export async function listActiveSessions(
+  { store, now }: Pick<Deps, 'store' | 'now'>,
+  caller: Caller,
+  limit: number
+): Promise<SessionRow[]> {
+  return store.listActiveSessions(caller.account, { since: now() - activeWithinMs, limit })
+}
+
+/** A cursor names the last session of the page before, which may be gone by now. */
+export async function pageSessions(
+  { store }: Pick<Deps, 'store'>,
+  caller: Caller,
+  { cursor, limit, changedSince = 0 }: QueryOf<'pageSessions'>
+): Promise<{ sessions: SessionRow[]; nextCursor: string | null }> {
+  const before = cursor === undefined ? undefined : sessionOf(cursor)
+  const { sessions, more } = await store.pageSessions(caller.account, { before, changedSince, limit })
+  const last = sessions.at(-1)
+  return { sessions, nextCursor: more && last ? cursorPrefix + last.id : null }
+}
+
+function sessionOf(cursor: string): SessionId {
+  const { data } = sessionId.safeParse(cursor.slice(cursorPrefix.length))
+  if (!cursor.startsWith(cursorPrefix) || data === undefined) throw failure('bad-cursor')
+  return data
 }
 
 export async function archiveSession(

@@ -1,3 +1,4 @@
+import { ZodUndefined } from 'zod'
 import { accountTopic } from '../../bus/bus.ts'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
 import { callFailures, Failure } from '../../protocol/wire/failures.ts'
@@ -12,6 +13,7 @@ import { eventFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import type { Metrics } from '../metrics.ts'
 import { filled } from '../records.ts'
+import { accountEventHandlers } from './account-events.ts'
 import type { Accepted } from './socketio.ts'
 
 const mostCallsInFlight = 32
@@ -19,13 +21,15 @@ const mostCallsInFlight = 32
 type Reply = ((body: unknown) => void) | undefined
 type Handler<Name extends ClientEvent> = (from: Accepted, payload: PayloadOf<Name>) => Promise<AckOf<Name>> | AckOf<Name>
 
+export type Handlers = { [Name in ClientEvent]: Handler<Name> }
+
 export interface EventHandlers {
   /** Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. */
   handle(from: Accepted, name: string, payload: unknown, reply: Reply): void
 }
 
 export function createEventHandlers(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'> & {
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId'> & {
     presence: Presence
     calls: Calls
     hub: Hub
@@ -35,7 +39,8 @@ export function createEventHandlers(
 ): EventHandlers {
   const { presence, calls, hub, bus, metrics, onError } = deps
 
-  const handlers: { [Name in ClientEvent]: Handler<Name> } = {
+  const handlers: Handlers = {
+    ...accountEventHandlers(deps),
     async ping(from) {
       await Promise.allSettled(from.writes)
       return {}
@@ -144,12 +149,23 @@ function mayAnswer({ scope }: Accepted, method: string): boolean {
 
 function badInput(name: ClientEvent): unknown {
   if (name === 'rpc-call') return { ok: false, error: callFailures['no-method'] }
-  return name.includes('update') ? { result: 'error', message: 'Invalid parameters' } : undefined
+  return events[name].ack instanceof ZodUndefined ? undefined : refused(name, 'Invalid parameters')
 }
 
 function failed(name: ClientEvent, error: unknown): unknown {
-  if (name === 'rpc-call') return { ok: false, error: callFailures.internal }
-  return { result: 'error', message: error instanceof Failure ? error.message : callFailures.internal }
+  return refused(name, error instanceof Failure && name !== 'rpc-call' ? error.message : callFailures.internal)
+}
+
+function refused(name: ClientEvent, message: string): unknown {
+  switch (name) {
+    case 'rpc-call':
+    case 'access-key-get':
+      return { ok: false, error: message }
+    case 'usage-report':
+      return { success: false, error: message }
+    default:
+      return { result: 'error', message }
+  }
 }
 
 function cellAck<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {

@@ -1,7 +1,13 @@
+import { failureWithBody } from '../../protocol/wire/failures.ts'
+import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
+import type { ArtifactPart } from '../../store/artifacts.ts'
 import type { MachineRow, SessionRow } from '../../store/store.ts'
+import { addAccessKey, readAccessKey, writeAccessKey } from '../actions/access-keys.ts'
 import { readProfile, readSettings, writeSettings } from '../actions/account.ts'
+import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
 import type { Caller, Deps } from '../actions/deps.ts'
+import { listKv, mutateKv, readKv, readKvKey } from '../actions/kv.ts'
 import { signIn } from '../actions/login.ts'
 import { listMachines, openMachine, readMachine, removeMachine } from '../actions/machines.ts'
 import { appendMessages, readLatestMessages, readMessages } from '../actions/messages.ts'
@@ -9,11 +15,21 @@ import { type NotifyDeps, notify } from '../actions/notify.ts'
 import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.ts'
 import type { Presence } from '../actions/presence.ts'
 import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
-import { archiveSession, listSessions, openSession, removeSession } from '../actions/sessions.ts'
+import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../actions/sessions.ts'
 import type { SignupPolicy } from '../actions/signup.ts'
 import { listTokens, revokeToken } from '../actions/tokens.ts'
-import { machineRecordOf, messageReceiptOf, messageRecordOf, sessionRecordOf } from '../records.ts'
+import { queryUsage } from '../actions/usage.ts'
+import {
+  artifactHeadOf,
+  artifactRecordOf,
+  filled,
+  machineRecordOf,
+  messageReceiptOf,
+  messageRecordOf,
+  sessionRecordOf
+} from '../records.ts'
 import type { Sender } from './request.ts'
+import { unofferedHandlers } from './unoffered.ts'
 
 export interface Asked<Name extends RouteName> {
   caller: Caller
@@ -42,6 +58,13 @@ export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presenc
 
     openSession: async ({ caller, body }) => ({ session: listedSessionOf(await openSession(deps, caller, body)) }),
     listSessions: async ({ caller }) => ({ sessions: (await listSessions(deps, caller)).map(listedSessionOf) }),
+    listActiveSessions: async ({ caller, query }) => ({
+      sessions: (await listActiveSessions(deps, caller, query.limit)).map(sessionRecordOf)
+    }),
+    async pageSessions({ caller, query }) {
+      const { sessions, nextCursor } = await pageSessions(deps, caller, query)
+      return { sessions: sessions.map(sessionRecordOf), nextCursor, hasNext: nextCursor !== null }
+    },
     archiveSession: ({ caller, params }) => archiveSession(deps, caller, params.id).then(() => ok),
     removeSession: ({ caller, params }) => removeSession(deps, caller, params.id).then(() => ok),
     async readLatestMessages({ caller, params }) {
@@ -80,10 +103,58 @@ export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presenc
     removePushToken: ({ caller, params }) => removePushToken(deps, caller, params.token).then(() => ok),
     notify: async ({ caller, params, body }) => ({ success: true, ...(await notify(deps, caller, params.id, body)) }),
 
-    listArtifacts: async () => [],
-    listFriends: async () => ({ friends: [] }),
-    readFeed: async () => ({ items: [], hasMore: false })
+    listArtifacts: async ({ caller }) => (await listArtifacts(deps, caller)).map(artifactHeadOf),
+    readArtifact: async ({ caller, params }) => artifactRecordOf(await readArtifact(deps, caller, params.id)),
+    openArtifact: async ({ caller, body }) => artifactRecordOf(await openArtifact(deps, caller, body)),
+    async writeArtifact({ caller, params, body }) {
+      const newHeader = partOf(body.header, body.expectedHeaderVersion)
+      const newBody = partOf(body.body, body.expectedBodyVersion)
+      const parts = { ...(newHeader && { header: newHeader }), ...(newBody && { body: newBody }) }
+      const { written, header, body: text } = await writeArtifact(deps, caller, params.id, parts)
+      if (written) return { success: true, headerVersion: header?.version, bodyVersion: text?.version }
+      return {
+        success: false,
+        error: 'version-mismatch',
+        ...(header && { currentHeaderVersion: header.version, currentHeader: header.value }),
+        ...(text && { currentBodyVersion: text.version, currentBody: text.value })
+      }
+    },
+    removeArtifact: ({ caller, params }) => removeArtifact(deps, caller, params.id).then(() => ok),
+
+    readKvKey: ({ caller, params }) => readKvKey(deps, caller, params.key),
+    listKv: async ({ caller, query }) => ({ items: await listKv(deps, caller, query) }),
+    readKv: async ({ caller, body }) => ({ values: await readKv(deps, caller, body.keys) }),
+    async mutateKv({ caller, body }) {
+      const outcome = await mutateKv(deps, caller, body.mutations)
+      if (outcome.written) return { success: true, results: outcome.changes.map(({ key, version }) => ({ key, version })) }
+      const errors = outcome.conflicts.map(conflict => ({ ...conflict, error: 'version-mismatch' }))
+      throw failureWithBody('kv-conflict', { success: false, errors })
+    },
+
+    readAccessKey: async ({ caller, params }) => ({ accessKey: await readAccessKey(deps, caller, placeOf(params)) }),
+    addAccessKey: async ({ caller, params, body }) => ({
+      success: true,
+      accessKey: await addAccessKey(deps, caller, placeOf(params), body.data)
+    }),
+    async writeAccessKey({ caller, params, body }) {
+      const outcome = await writeAccessKey(deps, caller, placeOf(params), body)
+      if (outcome.written) return { success: true, version: outcome.version }
+      const { version, value } = outcome.current
+      return { success: false, error: 'version-mismatch', currentVersion: version, currentData: filled({ version, value }) }
+    },
+
+    queryUsage: ({ caller, body }) => queryUsage(deps, caller, body),
+
+    ...unofferedHandlers
   }
+}
+
+function partOf(value: Sealed | undefined, expected: number | undefined): ArtifactPart | undefined {
+  return value === undefined || expected === undefined ? undefined : { expected, value }
+}
+
+function placeOf({ sessionId, machineId }: ParamsOf<'readAccessKey'>) {
+  return { session: sessionId, machine: machineId }
 }
 
 function listedSessionOf(row: SessionRow): ReplyOf<'openSession'>['session'] {

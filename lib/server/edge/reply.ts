@@ -9,6 +9,7 @@ export interface Reply {
 /** A refusal in the shape clients of the wire know: `{"error"}` from a route, the longer form from the framework around it. */
 export function replyTo(error: Failure): Reply {
   const { status, says } = failures[error.code]
+  if (error.body !== undefined) return { status, body: error.body }
   switch (error.code) {
     case 'bad-input':
       return { status, body: { error: says, message: error.detail ?? 'Invalid input', statusCode: status } }

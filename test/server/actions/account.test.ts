@@ -121,11 +121,3 @@ t.test('a push token may be on several accounts, and leaving one leaves the othe
   t.equal((await ada.call('GET', '/v1/push-tokens')).body.tokens.length, 1)
   t.equal((await grace.call('GET', '/v1/push-tokens')).body.tokens.length, 0)
 })
-
-t.test('lists this server does not keep are empty instead of missing', async t => {
-  const server = await startServer(t)
-  const ada = await signUp(t, server)
-  t.same(await ada.call('GET', '/v1/artifacts'), { status: 200, body: [] })
-  t.same(await ada.call('GET', '/v1/friends'), { status: 200, body: { friends: [] } })
-  t.same(await ada.call('GET', '/v1/feed?limit=50'), { status: 200, body: { items: [], hasMore: false } })
-})

@@ -1,14 +1,74 @@
 import * as z from 'zod'
-import { route } from './route.ts'
+import { artifactId, sealed, version } from '../ids.ts'
+import { artifactHead, artifactRecord } from '../records.ts'
+import { kib, ok, route } from './route.ts'
 
-/** Artifacts. */
+const artifactParams = z.object({ id: artifactId })
+const newArtifactId = z.guid().pipe(artifactId)
+
+/** What makes an artifact, by HTTP and by socket. The client chooses the id, a UUID. */
+export const artifactDraft = z.object({ id: newArtifactId, header: sealed, body: sealed, dataEncryptionKey: sealed })
+
+/** Documents of an account: a header that lists show and a body, each sealed and versioned. */
 export const artifactRoutes = {
   listArtifacts: route({
     method: 'GET',
     path: '/v1/artifacts',
     auth: 'account',
     limit: 0,
-    about: 'Artifacts; this server keeps none yet.',
-    reply: z.array(z.never())
+    about: 'The 200 artifacts that changed last, newest first, without their bodies.',
+    reply: z.array(artifactHead)
+  }),
+  readArtifact: route({
+    method: 'GET',
+    path: '/v1/artifacts/:id',
+    auth: 'account',
+    limit: 0,
+    about: 'One artifact with its body.',
+    params: artifactParams,
+    reply: artifactRecord
+  }),
+  openArtifact: route({
+    method: 'POST',
+    path: '/v1/artifacts',
+    auth: 'account',
+    limit: 80 * kib * kib,
+    about: 'Makes an artifact, or loads the one that has this id.',
+    body: artifactDraft,
+    reply: artifactRecord
+  }),
+  writeArtifact: route({
+    method: 'POST',
+    path: '/v1/artifacts/:id',
+    auth: 'account',
+    limit: 80 * kib * kib,
+    about: 'Replaces header, body or both, if the versions are the expected ones. A part without its expected version is ignored.',
+    params: artifactParams,
+    body: z.object({
+      header: sealed.optional(),
+      expectedHeaderVersion: version.optional(),
+      body: sealed.optional(),
+      expectedBodyVersion: version.optional()
+    }),
+    reply: z.union([
+      z.object({ success: z.literal(true), headerVersion: version.optional(), bodyVersion: version.optional() }),
+      z.object({
+        success: z.literal(false),
+        error: z.literal('version-mismatch'),
+        currentHeaderVersion: version.optional(),
+        currentHeader: sealed.optional(),
+        currentBodyVersion: version.optional(),
+        currentBody: sealed.optional()
+      })
+    ])
+  }),
+  removeArtifact: route({
+    method: 'DELETE',
+    path: '/v1/artifacts/:id',
+    auth: 'account',
+    limit: 0,
+    about: 'Removes an artifact.',
+    params: artifactParams,
+    reply: ok
   })
 } as const

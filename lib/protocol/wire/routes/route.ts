@@ -14,10 +14,17 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   query: Query
   body: Body
   reply: Reply
+  /** The body of a 409 that says what is there instead. */
+  conflict?: z.ZodType
 }
 
 export const kib = 1024
 export const ok = z.object({ success: z.literal(true) })
+/** Milliseconds since 1970, in a query. */
+export const milliseconds = z
+  .string()
+  .regex(/^\d{1,16}$/, 'a whole number of milliseconds')
+  .transform(Number)
 export const wholeNumber = z
   .string()
   .regex(/^\d{1,10}$/, 'a whole number')
@@ -41,6 +48,7 @@ export function route<
   query?: Query
   body?: Body
   reply: Reply
+  conflict?: z.ZodType
 }): Route<Params, Query, Body, Reply> {
   // The defaults stand in exactly where the type parameter took its default.
   const absent = nothing as z.ZodType

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { localId, sealed, sessionId } from '../ids.ts'
-import { listedSession, messageReceipt, messageRecord } from '../records.ts'
-import { kib, ok, route, wholeNumber } from './route.ts'
+import { listedSession, messageReceipt, messageRecord, sessionRecord } from '../records.ts'
+import { kib, milliseconds, ok, route, wholeNumber } from './route.ts'
 
 const sessionParams = z.object({ id: sessionId })
 
@@ -28,6 +28,28 @@ export const sessionRoutes = {
     limit: 0,
     about: 'The 150 sessions that changed last, newest first.',
     reply: z.object({ sessions: z.array(listedSession) })
+  }),
+  listActiveSessions: route({
+    method: 'GET',
+    path: '/v2/sessions/active',
+    auth: 'account',
+    limit: 0,
+    about: 'The sessions that showed a sign of life within 15 minutes, the latest first.',
+    query: z.object({ limit: wholeNumber.pipe(z.number().min(1).max(500)).default(150) }),
+    reply: z.object({ sessions: z.array(sessionRecord) })
+  }),
+  pageSessions: route({
+    method: 'GET',
+    path: '/v2/sessions',
+    auth: 'account',
+    limit: 0,
+    about: 'A page of the sessions by id, descending; `changedSince` leaves out those that did not change after it.',
+    query: z.object({
+      cursor: z.string().max(200).optional(),
+      limit: wholeNumber.pipe(z.number().min(1).max(200)).default(50),
+      changedSince: milliseconds.pipe(z.number().min(1)).optional()
+    }),
+    reply: z.object({ sessions: z.array(sessionRecord), nextCursor: z.string().nullable(), hasNext: z.boolean() })
   }),
   archiveSession: route({
     method: 'POST',

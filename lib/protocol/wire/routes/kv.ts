@@ -1,0 +1,53 @@
+import * as z from 'zod'
+import { kvKey, sealed } from '../ids.ts'
+import { kvConflict, kvRecord } from '../records.ts'
+import { kib, route, wholeNumber } from './route.ts'
+
+const mutation = z.object({ key: kvKey, value: sealed.nullable(), version: z.int().min(-1) })
+
+/** Small values under keys that clients choose. The server can read the keys. */
+export const kvRoutes = {
+  readKvKey: route({
+    method: 'GET',
+    path: '/v1/kv/:key',
+    auth: 'account',
+    limit: 0,
+    about: 'The value of one key.',
+    params: z.object({ key: kvKey }),
+    reply: kvRecord
+  }),
+  listKv: route({
+    method: 'GET',
+    path: '/v1/kv',
+    auth: 'account',
+    limit: 0,
+    about: 'The keys that begin with the prefix, with their values, in order.',
+    query: z.object({ prefix: z.string().max(1024).default(''), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100) }),
+    reply: z.object({ items: z.array(kvRecord) })
+  }),
+  readKv: route({
+    method: 'POST',
+    path: '/v1/kv/bulk',
+    auth: 'account',
+    limit: 1024 * kib,
+    about: 'The values of several keys; those without one are left out.',
+    body: z.object({ keys: z.array(kvKey).min(1).max(100) }),
+    reply: z.object({ values: z.array(kvRecord) })
+  }),
+  mutateKv: route({
+    method: 'POST',
+    path: '/v1/kv',
+    auth: 'account',
+    limit: 40 * kib * kib,
+    about: 'Changes keys, all or none, each over the version it names: -1 for a key nobody has written. A value of null removes the key.',
+    body: z.object({
+      mutations: z
+        .array(mutation)
+        .min(1)
+        .max(100)
+        .refine(all => new Set(all.map(({ key }) => key)).size === all.length, 'a key is changed twice')
+    }),
+    reply: z.object({ success: z.literal(true), results: z.array(kvRecord.pick({ key: true, version: true })) }),
+    conflict: z.object({ success: z.literal(false), errors: z.array(kvConflict) })
+  })
+} as const
