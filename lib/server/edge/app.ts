@@ -3,16 +3,18 @@ import type { Clock } from '../../async/clock.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
-import { engineBehavior, refusalOf, refuse } from './engineio.ts'
+import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type HttpDeps, serveRoutes } from './http.ts'
+import { PollingClients } from './polling.ts'
 import { notFound } from './reply.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
 import { type StatusDeps, serveStatus } from './status.ts'
 import { Turn } from './turn.ts'
 import { loadUws } from './uws.ts'
+import { webSocketBehavior } from './websocket.ts'
 
 export interface Edge {
   url: string
@@ -36,14 +38,10 @@ export async function openEdge(
   const http = { ...deps, turn, corsOrigin: options.corsOrigin }
   serveRoutes(app, http)
   serveStatus(app, deps)
-  app.ws(
-    `${socketPath}/*`,
-    engineBehavior({ heartbeat, turn, accept: socket => socket.start(deps.newId(), new SocketConnection(deps, socket)) })
-  )
-  app.any(`${socketPath}/*`, (response, request) => {
-    const refusal = refusalOf(new URLSearchParams(request.getQuery()))
-    refuse(response, refusal ?? { code: 3, message: 'Bad request' })
-  })
+  const engine = { ...http, heartbeat, accept: (connection: EngineConnection) => new SocketConnection(deps, connection) }
+  const polling = new PollingClients(engine)
+  app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }))
+  app.any(`${socketPath}/*`, (response, request) => polling.serve(response, request))
   app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
   app.any('/*', (response, request) => {
     const beganAt = performance.now()
@@ -62,6 +60,7 @@ export async function openEdge(
     url: `${secure ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     stopListening: () => uws.us_listen_socket_close(listening),
     close() {
+      polling.close()
       turn.end()
       heartbeat.close()
       app.close()

@@ -1,80 +1,107 @@
-import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js'
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../protocol/wire/handshake.ts'
-import { type CloseReason, closeCodes } from '../connection.ts'
+import type { CloseReason } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
 import type { Turn, Writer } from './turn.ts'
 
 /** What a connection that falls behind may leave unread before it is closed, besides one message. */
-const mostUnreadBytes = 1024 * 1024
-const idleTimeoutS = 120
+export const mostUnreadBytes = 1024 * 1024
 
-interface UserData {
-  socket: EngineSocket | undefined
-  address: string
+/** How packets get to a client. A connection has one transport at a time. */
+export interface Transport {
+  /** What a client may change to later. */
+  readonly upgrades: readonly string[]
+  /** Takes the packets of a turn. False when the client is too far behind: then some are lost and the connection must end. */
+  write(packets: readonly string[]): boolean
+  /** The connection is over; tells the client as far as the transport can, and is not called again. */
+  end(reason: CloseReason): void
+}
+
+/** What takes the packets of a client. */
+export interface Receiver {
+  receive(packet: string): void
+  /** A message of bytes, which are the receiver's to keep. */
+  receiveBinary(bytes: Buffer): void
+  /** The transport broke, or the client left it. */
+  gone(): void
 }
 
 /** What is done with an Engine.IO connection; made anew for each. */
 export interface EngineHandler {
-  /** The text of an Engine.IO message packet. */
-  message(text: string): void
+  /** How much a client may send at once now; strangers need little. */
+  readonly mostBytes: number
+  /** What an Engine.IO message packet carried. */
+  message(data: string | Buffer): void
   closed(): void
 }
 
-/** One Engine.IO 4 connection over WebSocket. */
-export class EngineSocket implements Pinged, Writer {
-  readonly address: string
-  private ws: WebSocket<UserData> | undefined
+export interface EngineDeps {
+  heartbeat: Heartbeat
+  turn: Turn
+  newId: () => string
+  accept: (connection: EngineConnection) => EngineHandler
+}
+
+/** One Engine.IO 4 connection, whatever it travels over. */
+export class EngineConnection implements Pinged, Writer, Receiver {
+  /** Names the connection in the requests of its client. Not the id that others may see. */
+  readonly sid: string
+  /** Why it ended; undefined while it is open. */
+  endedBy: CloseReason | undefined
+  /** Called once, when it has ended. */
+  onEnd: (() => void) | undefined
+  private transport: Transport | undefined
   private readonly heartbeat: Heartbeat
   private readonly turn: Turn
   private handler: EngineHandler | undefined
   private waiting: string[] = []
-  private isBehind = false
 
-  constructor(ws: WebSocket<UserData>, { heartbeat, turn }: { heartbeat: Heartbeat; turn: Turn }) {
-    this.ws = ws
+  constructor(transport: Transport, { heartbeat, turn, newId, accept }: EngineDeps) {
+    this.sid = newId()
+    this.transport = transport
     this.heartbeat = heartbeat
     this.turn = turn
-    this.address = ws.getUserData().address
+    const { upgrades } = transport
+    const open = { sid: this.sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
+    this.send(`0${JSON.stringify(open)}`)
+    heartbeat.alive(this)
+    this.handler = accept(this)
   }
 
-  start(sid: string, handler: EngineHandler): void {
-    this.handler = handler
-    const open = { sid, upgrades: [], pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
-    this.send(`0${JSON.stringify(open)}`)
-    this.heartbeat.alive(this)
+  get mostBytes(): number {
+    return this.handler?.mostBytes ?? 0
+  }
+
+  isOn(transport: Transport): boolean {
+    return this.transport === transport
   }
 
   /** Sends a packet with the others of this turn. */
   send(packet: string): void {
-    if (!this.ws) return
+    if (!this.transport) return
     this.waiting.push(packet)
     if (this.waiting.length === 1) this.turn.write(this)
   }
 
-  /** A connection that does not read is closed instead of losing a packet: it comes back and catches up. */
   flush(): void {
     const packets = this.waiting
     this.waiting = []
-    this.ws?.cork(() => {
-      for (const packet of packets) if (!this.write(packet)) return
-    })
+    if (packets.length > 0) this.write(packets)
+  }
+
+  /** Goes on over another transport, which is given first what the old one still had. */
+  moveTo(transport: Transport, rest: readonly string[]): void {
+    this.transport = transport
+    this.write(rest)
   }
 
   /** Nothing is sent after this but what was sent before in the same turn. */
   close(reason: CloseReason): void {
     if (reason !== 'slow-consumer') this.flush()
-    this.ws?.end(closeCodes[reason], reason)
-  }
-
-  // What counts is what was unread before: a single message may be larger than all that may wait.
-  private write(packet: string): boolean {
-    if (!this.ws) return false
-    if (this.isBehind && this.ws.getBufferedAmount() > mostUnreadBytes) {
-      this.close('slow-consumer')
-      return false
-    }
-    this.isBehind = this.ws.send(packet) !== 1
-    return true
+    const { transport } = this
+    if (!transport) return
+    this.transport = undefined
+    transport.end(reason)
+    this.end(reason)
   }
 
   ping(): void {
@@ -85,10 +112,11 @@ export class EngineSocket implements Pinged, Writer {
     this.close('ping-timeout')
   }
 
-  receive(text: string): void {
-    switch (text[0]) {
+  receive(packet: string): void {
+    if (!this.transport) return
+    switch (packet[0]) {
       case '4':
-        this.handler?.message(text.slice(1))
+        this.handler?.message(packet.slice(1))
         return
       case '3':
         this.heartbeat.alive(this)
@@ -96,7 +124,7 @@ export class EngineSocket implements Pinged, Writer {
       case '1':
         this.close('client-left')
         return
-      // An upgrade from polling, or a noop: neither means anything on a connection that began here.
+      // An upgrade that is over or never began, or a noop: neither means anything.
       case '5':
       case '6':
         return
@@ -105,76 +133,27 @@ export class EngineSocket implements Pinged, Writer {
     }
   }
 
+  receiveBinary(bytes: Buffer): void {
+    this.handler?.message(bytes)
+  }
+
   gone(): void {
-    this.ws = undefined
+    if (!this.transport) return
+    this.transport = undefined
+    this.end('client-left')
+  }
+
+  // A connection that does not read is closed instead of losing a packet: it comes back and catches up.
+  private write(packets: readonly string[]): void {
+    if (this.transport?.write(packets) === false) this.close('slow-consumer')
+  }
+
+  private end(reason: CloseReason): void {
+    this.endedBy = reason
+    this.waiting = []
     this.heartbeat.leave(this)
     this.handler?.closed()
     this.handler = undefined
+    this.onEnd?.()
   }
-}
-
-/** The WebSocket side of the Socket.IO endpoint. */
-export function engineBehavior(deps: {
-  heartbeat: Heartbeat
-  turn: Turn
-  accept: (socket: EngineSocket) => void
-}): WebSocketBehavior<UserData> {
-  return {
-    compression: 0,
-    maxPayloadLength: maxPacketBytes,
-    // Our own latch in `send` decides; the library's limit is only for what it would drop without telling.
-    maxBackpressure: 2 * maxPacketBytes,
-    idleTimeout: idleTimeoutS,
-    sendPingsAutomatically: false,
-    upgrade(response, request, context) {
-      upgrade(response, request, context)
-    },
-    open(ws) {
-      const socket = new EngineSocket(ws, deps)
-      ws.getUserData().socket = socket
-      deps.accept(socket)
-    },
-    message(ws, message, isBinary) {
-      const { socket } = ws.getUserData()
-      if (isBinary) socket?.close('bad-packet')
-      else socket?.receive(Buffer.from(message).toString())
-    },
-    close(ws) {
-      ws.getUserData().socket?.gone()
-    }
-  }
-}
-
-function upgrade(response: HttpResponse, request: HttpRequest, context: us_socket_context_t): void {
-  const query = new URLSearchParams(request.getQuery())
-  const refusal = refusalOf(query)
-  if (refusal) {
-    refuse(response, refusal)
-    return
-  }
-  const address = Buffer.from(response.getRemoteAddressAsText()).toString()
-  response.upgrade<UserData>(
-    { socket: undefined, address },
-    request.getHeader('sec-websocket-key'),
-    request.getHeader('sec-websocket-protocol'),
-    request.getHeader('sec-websocket-extensions'),
-    context
-  )
-}
-
-export interface EngineRefusal {
-  code: number
-  message: string
-}
-
-/** What Engine.IO answers a request it cannot serve; undefined for a WebSocket of protocol 4. */
-export function refusalOf(query: URLSearchParams): EngineRefusal | undefined {
-  if (query.get('EIO') !== '4') return { code: 5, message: 'Unsupported protocol version' }
-  if (query.get('transport') !== 'websocket') return { code: 0, message: 'Transport unknown' }
-  if (query.has('sid')) return { code: 1, message: 'Session ID unknown' }
-  return undefined
-}
-
-export function refuse(response: HttpResponse, refusal: EngineRefusal): void {
-  response.writeStatus('400 Bad Request').writeHeader('content-type', 'application/json').end(JSON.stringify(refusal))
 }

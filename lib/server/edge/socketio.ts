@@ -1,5 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
-import { type Handshake, handshake } from '../../protocol/wire/handshake.ts'
+import { type Handshake, handshake, maxPacketBytes } from '../../protocol/wire/handshake.ts'
 import type { ConnectionId } from '../../protocol/wire/ids.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
@@ -7,9 +7,10 @@ import type { Caller } from '../actions/deps.ts'
 import type { Presence } from '../actions/presence.ts'
 import type { CloseReason, Connection } from '../connection.ts'
 import type { Hub } from '../hub.ts'
-import type { EngineHandler, EngineSocket } from './engineio.ts'
+import type { EngineConnection, EngineHandler } from './engineio.ts'
 import type { EventHandlers } from './events.ts'
-import { ackFrame, askFrame, connectErrorFrame, connectFrame, type Packet, parsePacket } from './packets.ts'
+import { PacketReader } from './packet-reader.ts'
+import { ackFrame, askFrame, connectErrorFrame, connectFrame, type Packet } from './packets.ts'
 
 const connectWithinMs = 20_000
 /** More than a CONNECT packet needs, and little enough to take from strangers. */
@@ -33,25 +34,26 @@ interface Asked {
 /** One Socket.IO connection: refused or accepted once, then events in, frames out. */
 export class SocketConnection implements EngineHandler {
   private readonly deps: SocketDeps
-  private readonly engine: EngineSocket
+  private readonly engine: EngineConnection
+  private readonly reader = new PacketReader()
   private readonly cancelDeadline: () => void
   private accepted: Accepted | undefined
   private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
 
-  constructor(deps: SocketDeps, engine: EngineSocket) {
+  constructor(deps: SocketDeps, engine: EngineConnection) {
     this.deps = deps
     this.engine = engine
     this.cancelDeadline = deps.clock.after(connectWithinMs, () => engine.close('connect-timeout'))
   }
 
-  message(text: string): void {
-    if (this.state !== 'live' && text.length > mostBytesBeforeConnect) {
-      this.engine.close('bad-packet')
-      return
-    }
-    const packet = parsePacket(text)
+  get mostBytes(): number {
+    return this.state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
+  }
+
+  message(data: string | Buffer): void {
+    const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
     if (!packet) this.engine.close('bad-packet')
-    else this.take(packet)
+    else if (packet !== 'more') this.take(packet)
   }
 
   closed(): void {
@@ -163,12 +165,12 @@ export class Accepted implements Connection {
   /** Writes that are under way, so that `ping` can be answered after them. */
   readonly writes = new Set<Promise<unknown>>()
   callsInFlight = 0
-  private readonly engine: EngineSocket
+  private readonly engine: EngineConnection
   private readonly controller = new AbortController()
   private readonly asked = new Map<number, Asked>()
   private lastAckId = 0
 
-  constructor(engine: EngineSocket, id: ConnectionId, { account, token, kind }: Bearer, hello: Handshake) {
+  constructor(engine: EngineConnection, id: ConnectionId, { account, token, kind }: Bearer, hello: Handshake) {
     this.engine = engine
     this.id = id
     this.account = account

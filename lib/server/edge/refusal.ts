@@ -1,0 +1,55 @@
+import type { HttpResponse } from 'uWebSockets.js'
+
+/** What Engine.IO answers a request it cannot serve. */
+export interface EngineRefusal {
+  code: number
+  message: string
+}
+
+export const engineRefusals = {
+  unknownTransport: { code: 0, message: 'Transport unknown' },
+  unknownSid: { code: 1, message: 'Session ID unknown' },
+  badMethod: { code: 2, message: 'Bad handshake method' },
+  badRequest: { code: 3, message: 'Bad request' },
+  forbidden: { code: 4, message: 'Forbidden' },
+  unsupportedVersion: { code: 5, message: 'Unsupported protocol version' }
+} as const satisfies Record<string, EngineRefusal>
+
+export interface EngineRequest {
+  query: URLSearchParams
+  method: string
+  isUpgrade: boolean
+}
+
+/** Undefined for a request that can be served. `isKnown` says whether a sid is one of ours, `mayOpen` whether there may be new connections. */
+export function refusalOf(
+  { query, method, isUpgrade }: EngineRequest,
+  { isKnown, mayOpen }: { isKnown: (sid: string) => boolean; mayOpen: () => boolean }
+): EngineRefusal | undefined {
+  const [transport, sid] = [query.get('transport'), query.get('sid')]
+  if (query.get('EIO') !== '4') return engineRefusals.unsupportedVersion
+  if (transport !== 'websocket' && transport !== 'polling') return engineRefusals.unknownTransport
+  if (sid !== null && !isKnown(sid)) return engineRefusals.unknownSid
+  if (sid === null && method !== 'GET') return engineRefusals.badMethod
+  if (isUpgrade !== (transport === 'websocket')) return engineRefusals.badRequest
+  return sid === null && !mayOpen() ? engineRefusals.forbidden : undefined
+}
+
+export interface CrossOrigin {
+  /** The origin the request names; empty when it names none. */
+  origin: string
+  corsOrigin: string
+}
+
+export function refuse(response: HttpResponse, refusal: EngineRefusal, where: CrossOrigin, status?: string): void {
+  response.cork(() => {
+    response.writeStatus(status ?? (refusal.code === engineRefusals.forbidden.code ? '403 Forbidden' : '400 Bad Request'))
+    allowOrigin(response, where)
+    // What was refused while it arrived is not read to its end.
+    response.writeHeader('content-type', 'application/json').end(JSON.stringify(refusal), status !== undefined)
+  })
+}
+
+export function allowOrigin(response: HttpResponse, { origin, corsOrigin }: CrossOrigin): void {
+  if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+}
