@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createInterface } from 'node:readline'
+import t, { type Test } from 'tap'
+import { call, signInBody, signUp } from '../kit/person.ts'
+import { startPushProvider } from '../kit/push-provider.ts'
+
+const metricsToken = 'canary-of-the-metrics-token'
+const canary = (what: string) => `canary-of-the-${what}-${crypto.randomUUID()}`
+
+interface Program {
+  url: string
+  /** All it printed, on either channel. */
+  printed(): string
+  stop(): Promise<void>
+}
+
+/** The program with all that it can say, on a directory of its own. */
+async function startTalkative(t: Test, args: string[], preload?: string): Promise<Program> {
+  const child = spawn(
+    process.execPath,
+    [
+      ...(preload === undefined ? [] : ['--import', preload]),
+      'bin/afield.ts',
+      ...['serve', '--port', '0', '--data', t.testdir(), '--signup', 'open', '--log-level', 'debug', '--metrics-token', metricsToken],
+      ...args
+    ],
+    { stdio: ['ignore', 'pipe', 'pipe'], env: { PATH: process.env['PATH'] } }
+  )
+  t.teardown(() => child.kill('SIGKILL'))
+  const printed: string[] = []
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', text => printed.push(text))
+  const stop = async () => {
+    const closed = once(child, 'close')
+    child.kill('SIGTERM')
+    await closed
+  }
+  for await (const line of createInterface({ input: child.stdout })) {
+    const url = /^afield listening on (\S+)$/.exec(line)?.[1]
+    if (url !== undefined) return { url, printed: () => printed.join(''), stop }
+  }
+  throw new Error(`The server ended before it listened: ${printed.join('')}`)
+}
+
+/** Uses the server with a secret in every place a request has, rightly and wrongly; returns the secrets. */
+async function useWithSecrets(t: Test, server: { url: string }): Promise<Record<string, string>> {
+  const ada = await signUp(t, server)
+  const signIn = await signInBody(ada.secret)
+  const secrets = {
+    token: ada.token,
+    wrongToken: `afield1-account.${btoa(canary('token'))}.abcdefghijklmnop`,
+    ...signIn,
+    urlToken: canary('url'),
+    pushToken: `ExponentPushToken[${canary('push')}]`,
+    text: canary('text'),
+    title: canary('title'),
+    localId: canary('local-id'),
+    tag: canary('tag'),
+    method: canary('method'),
+    path: canary('path')
+  }
+  const { text, title, tag, localId, pushToken, urlToken, method, path } = secrets
+  await call(server, 'POST', '/v1/auth', { body: signIn })
+  await call(server, 'POST', '/v1/auth', { body: { ...signIn, signature: signIn.challenge } })
+  await call(server, 'GET', '/v1/sessions', { token: secrets.wrongToken })
+  await call(server, 'GET', `/v1/sessions?token=${urlToken}`)
+  await call(server, 'GET', `/${path}?secret=${urlToken}`)
+  await call(server, 'POST', '/v1/auth/request', { body: { publicKey: signIn.publicKey } })
+
+  const { body } = await ada.call('POST', '/v1/sessions', { body: { tag, metadata: text, agentState: text } })
+  const session = body.session.id
+  for (const content of [text, 7])
+    await ada.call('POST', `/v3/sessions/${session}/messages`, { body: { messages: [{ localId, content }] } })
+  await ada.call('POST', `/v3/sessions/${session}/messages`, { body: `{"messages": ${text}` })
+  await ada.call('POST', '/v1/push-tokens', { body: { token: pushToken } })
+  for (const kind of ['done', text])
+    await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind, title, body: text, data: { text } } })
+  await ada.call('DELETE', `/v1/push-tokens/${encodeURIComponent(pushToken)}`)
+  await ada.call('POST', '/v1/account/settings', { body: { settings: text, expectedVersion: 0 } })
+  await ada.call('POST', '/v1/machines', { body: { id: tag, metadata: text } })
+  await ada.call('GET', `/v1/machines/${tag}`)
+
+  const socket = await ada.connect()
+  socket.emit('message', { sid: session, message: text, localId })
+  socket.emit('message', { sid: text, message: 7 })
+  socket.emit(method, { text })
+  socket.emit('rpc-register', { method })
+  socket.emit('update-metadata', { sid: session, metadata: text, expectedVersion: 9 })
+  await socket.emitWithAck('ping')
+  const stranger = await ada.connect({ token: secrets.wrongToken }).catch(() => undefined)
+  t.notOk(stranger)
+  return { ...secrets, metricsToken }
+}
+
+async function leaksOf(t: Test, preload?: string): Promise<string[]> {
+  const provider = await startPushProvider(t)
+  provider.answer = ({ messages }) => ({ status: 500, text: JSON.stringify(messages) })
+  const program = await startTalkative(t, ['--expo-url', provider.url], preload)
+  const secrets = await useWithSecrets(t, program)
+  const headers = { authorization: `Bearer ${metricsToken}` }
+  const metrics = await (await fetch(`${program.url}/metrics`, { headers })).text()
+  t.match(metrics, 'afield_http_requests_total')
+  await program.stop()
+  const told = program.printed() + metrics
+  t.match(told, '"route":"POST /v3/sessions/:id/messages"', 'and it did log')
+  return Object.entries(secrets).flatMap(([name, secret]) => (told.includes(secret) ? [name] : []))
+}
+
+t.test('no secret of any request is in what the server prints or counts [P2]', async t => {
+  t.same(await leaksOf(t), [])
+})
+
+t.test('a leak would be seen', async t => {
+  t.match(await leaksOf(t, `data:text/javascript,${encodeURIComponent(leak)}`), ['text'])
+})
+
+// What a careless line of logging would do: it prints what was parsed.
+const leak = `
+  const parse = JSON.parse
+  JSON.parse = (text, ...rest) => {
+    const value = parse(text, ...rest)
+    if (value?.metadata) console.error('came', value)
+    return value
+  }
+`

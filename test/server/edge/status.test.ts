@@ -1,0 +1,43 @@
+import t from 'tap'
+import { call, signUp } from '../../kit/person.ts'
+import { startPushProvider } from '../../kit/push-provider.ts'
+import { startServer } from '../../kit/server.ts'
+import { openTcp } from '../raw-http.ts'
+
+t.test('a server that serves is healthy and ready', async t => {
+  const server = await startServer(t)
+  t.match(await call(server, 'GET', '/health'), { status: 200, body: { status: 'ok', service: 'afield' } })
+  t.same(await call(server, 'GET', '/ready'), { status: 200, body: { ready: true } })
+})
+
+t.test('while it ends it is not ready from the first moment, and finishes what is under way [L1]', async t => {
+  const provider = await startPushProvider(t)
+  const { promise: mayAnswer, resolve: letAnswer } = Promise.withResolvers<void>()
+  const server = await startServer(t, {
+    push: async (_, tokens) => {
+      await mayAnswer
+      return tokens.map(token => ({ token, outcome: 'delivered' }))
+    },
+    expoUrl: provider.url
+  })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  await ada.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[x]' } })
+  const monitor = await openTcp(t, server)
+  const ask = async () => {
+    const answer = new Promise<string>(resolve => monitor.once('data', bytes => resolve(String(bytes))))
+    monitor.write('GET /ready HTTP/1.1\r\nHost: localhost\r\n\r\n')
+    return answer
+  }
+  t.match(await ask(), /^HTTP\/1\.1 200 .*"ready":true/s)
+
+  const underWay = ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'done', title: 'x', body: 'x' } })
+  // Answered after the other was taken in.
+  await ada.call('GET', '/v1/sessions')
+  const closed = server.close()
+  t.match(await ask(), /^HTTP\/1\.1 503 .*"ready":false,"reason":"draining"/s)
+  await t.rejects(openTcp(t, server), 'nobody new is let in')
+  letAnswer()
+  t.match(await underWay, { status: 200, body: { result: 'sent' } })
+  await closed
+})
