@@ -87,7 +87,7 @@ const options = {
   limits: option(z.enum(['default', 'off']).default('default'), {
     env: 'AFIELD_LIMITS',
     flag: 'limits',
-    about: 'Rate limits and quotas; off is for load tests.'
+    about: 'Bounds on what callers may ask for in a time; this version has none yet, and off is taken so that load tests need no change.'
   }),
   corsOrigin: option(z.string().min(1).default('*'), {
     env: 'AFIELD_CORS_ORIGIN',

@@ -7,6 +7,7 @@ export const closeCodes = {
   'bad-packet': 4400,
   'auth-revoked': 4401,
   'slow-consumer': 4008,
+  'too-fast': 4029,
   'ping-timeout': 4002,
   'connect-timeout': 4003,
   'server-shutdown': 1012,

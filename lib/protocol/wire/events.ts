@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { artifactId, localId, machineId, sealed, sessionId, time, version } from './ids.ts'
+import { artifactId, localId, machineId, plainText, sealed, sessionId, time, version } from './ids.ts'
 import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
 import { artifactDraft } from './routes/artifacts.ts'
 
@@ -53,7 +53,7 @@ export const events = {
   ),
   'app-state': event(z.object({ state: z.string().max(64) }), z.undefined(), 'Whether a person looks at this app.'),
   'usage-report': event(
-    z.object({ key: z.string().min(1).max(200), sessionId: sessionId.nullish(), tokens: total, cost: total }),
+    z.object({ key: plainText(200), sessionId: sessionId.nullish(), tokens: total, cost: total }),
     z.union([
       z.object({ success: z.literal(true), reportId: z.string(), createdAt: time, updatedAt: time }),
       z.object({ success: z.literal(false), error: z.string() })

@@ -7,6 +7,7 @@ export const failures = {
   'bad-token': { status: 401, retry: false, says: 'Invalid token' },
   'bad-signature': { status: 401, retry: false, says: 'Invalid signature' },
   'bad-public-key': { status: 401, retry: false, says: 'Invalid public key' },
+  'app-only': { status: 403, retry: false, says: 'Only an app of the account may do this' },
   'setup-code-required': { status: 403, retry: false, says: 'setup-code-required' },
   'setup-locked': { status: 429, retry: true, says: 'Too many wrong setup codes. Try again in a minute.' },
   'signup-closed': { status: 403, retry: false, says: 'This server takes no new accounts.' },

@@ -8,16 +8,17 @@ export const pingTimeoutMs = 45_000
 export const maxPacketBytes = 100 * 1024 * 1024
 
 /**
- * The auth object of the CONNECT packet. A connection sees what its scope may see: the whole account, one session or
+ * The auth object of the CONNECT packet. A field of the wrong form counts as absent: after a refusal existing apps stay away.
+ * A connection sees what its scope may see: the whole account, one session or
  * one machine. `echo: false` is ours: the connection's own versioned updates do not come back to it.
  */
 export const handshake = z.object({
-  token: z.string().max(4096).optional(),
-  clientType: z.string().max(64).optional(),
-  sessionId: sessionId.optional(),
-  machineId: machineId.optional(),
-  appState: z.string().max(64).optional(),
-  echo: z.boolean().optional()
+  token: z.string().max(4096).optional().catch(undefined),
+  clientType: z.string().max(64).optional().catch(undefined),
+  sessionId: sessionId.optional().catch(undefined),
+  machineId: machineId.optional().catch(undefined),
+  appState: z.string().max(64).optional().catch(undefined),
+  echo: z.boolean().optional().catch(undefined)
 })
 
 export type Handshake = z.infer<typeof handshake>

@@ -1,6 +1,8 @@
 import * as z from 'zod'
 
-const id = (most: number) => z.string().min(1).max(most).refine(isWellFormed, 'not well-formed text')
+/** Text that is stored and compared. A lone surrogate would come back as another text, so that two of them collide. */
+export const plainText = (most: number) => z.string().min(1).max(most).refine(isWellFormed, 'not well-formed text')
+const id = plainText
 
 export const accountId = id(64).brand<'AccountId'>()
 export const sessionId = id(64).brand<'SessionId'>()

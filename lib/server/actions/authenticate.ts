@@ -16,6 +16,8 @@ interface Known {
 export interface Authenticator {
   /** At once when the token is remembered; undefined for a token nobody has. */
   bearer(token: string): Bearer | undefined | Promise<Bearer | undefined>
+  /** Whether a token that was good has been revoked since, such as while a long body arrived. */
+  isRevoked(token: TokenId): boolean
   close(): Promise<void>
 }
 
@@ -71,6 +73,7 @@ export async function createAuthenticator({ store, bus, now }: Pick<Deps, 'store
       const known = knownByHash.get(hash)
       return known ? used(known) : lookUp(hash)
     },
+    isRevoked: token => revoked.has(token),
     close: unsubscribe
   }
 }

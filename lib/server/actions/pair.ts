@@ -52,6 +52,8 @@ export async function answerPairing(
   kind: PairingKind,
   body: BodyOf<'answerTerminalPairing'>
 ): Promise<void> {
+  // A computer that was linked must not link further ones: whoever stole its token would outlive it.
+  if (caller.kind === 'terminal') throw failure('app-only')
   const outcome = await store.answerPairing({
     kind,
     publicKey: canonicalKey(body.publicKey),

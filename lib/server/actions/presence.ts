@@ -17,8 +17,8 @@ interface Life {
   checkedAt: number
   heardAt: number
   writtenAt: number
-  /** The sender's own time of the end, and when we heard of it: stragglers sent before it do not revive the row. */
-  ended: { time: number; heardAt: number } | undefined
+  /** When we heard of the end, and the sender's own time of it if the sender told: stragglers sent before do not revive the row. */
+  ended: { time: number | undefined; heardAt: number } | undefined
 }
 
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
@@ -54,13 +54,13 @@ export class Presence {
     this.mark({ account: caller.account, row, active: true, at })
   }
 
-  async sessionEnded(caller: Caller, session: SessionId, time: number): Promise<void> {
+  async sessionEnded(caller: Caller, session: SessionId, time?: number): Promise<void> {
     const row: RowRef = { of: 'session', id: session }
     const life = await this.lifeOf(caller.account, row)
     if (!life) return
     const now = this.deps.now()
     life.ended = { time, heardAt: now }
-    await this.markInactive(caller.account, row, plausible(time, now))
+    await this.markInactive(caller.account, row, time === undefined ? now : plausible(time, now))
   }
 
   /** A machine came: its scope is the proof, no sign of life is waited for. */
@@ -100,7 +100,9 @@ export class Presence {
   }
 
   private isStraggler(life: Life, time: number): boolean {
-    return life.ended !== undefined && time <= life.ended.time && this.deps.now() - life.ended.heardAt < deafAfterEndMs
+    if (!life.ended || this.deps.now() - life.ended.heardAt >= deafAfterEndMs) return false
+    // Somebody else ended it: no clock of the sender tells what was sent before.
+    return life.ended.time === undefined || time <= life.ended.time
   }
 
   private async lifeOf(account: AccountId, row: RowRef): Promise<Life | undefined> {

@@ -67,7 +67,7 @@ export async function archiveSession(
 ): Promise<void> {
   const session = await deps.store.findSession(caller.account, id)
   if (session === 'missing') throw failure('session-not-found')
-  await deps.presence.sessionEnded(caller, id, deps.now())
+  await deps.presence.sessionEnded(caller, id)
 }
 
 export async function removeSession(

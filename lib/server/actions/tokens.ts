@@ -35,6 +35,7 @@ export async function listTokens({ store }: Pick<Deps, 'store'>, caller: Caller)
 /** Ends a sign-in: its token is unknown from here on, and every instance closes its connections. */
 export async function revokeToken({ store, bus }: Pick<Deps, 'store' | 'bus'>, caller: Caller, id: TokenId | 'current'): Promise<void> {
   const token = id === 'current' ? caller.token : id
+  if (caller.kind === 'terminal' && token !== caller.token) throw failure('app-only')
   const outcome = await store.revokeToken(caller.account, token)
   if (outcome === 'missing') throw failure('token-not-found')
   bus.publish(revocationTopic, { type: 'token-revoked', token })

@@ -45,26 +45,33 @@ export async function openEdge(
   app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
   app.any('/*', (response, request) => {
     const beganAt = performance.now()
-    if (files.serve(response, request)) {
-      deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
-      return
+    const method = request.getCaseSensitiveMethod()
+    const at = { route: 'other', origin: request.getHeader('origin'), isHead: method === 'HEAD' }
+    try {
+      if (files.serve(response, request)) deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
+      else openExchange(response, at, http).answer(notFound(method, request.getUrl()))
+    } catch (error) {
+      // A file that cannot be read now, for want of handles for example, must not end the process.
+      openExchange(response, at, http).refuse(error)
     }
-    const { answer } = openExchange(response, { route: 'other', origin: request.getHeader('origin') }, http)
-    answer(notFound(request.getCaseSensitiveMethod(), request.getUrl()))
   })
 
-  const listening = await listen(app, options)
+  const close = () => {
+    polling.close()
+    turn.end()
+    heartbeat.close()
+    app.close()
+  }
+  const listening = await listen(app, options).catch(error => {
+    close()
+    throw error
+  })
   const port = uws.us_socket_local_port(listening)
   return {
     port,
     url: `${secure ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
     stopListening: () => uws.us_listen_socket_close(listening),
-    close() {
-      polling.close()
-      turn.end()
-      heartbeat.close()
-      app.close()
-    }
+    close
   }
 }
 

@@ -3,7 +3,7 @@ import type { CloseReason } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
 import type { Turn, Writer } from './turn.ts'
 
-/** What a connection that falls behind may leave unread before it is closed, besides one message. */
+/** What a connection that falls behind may leave unread, and as much again may wait, before it is closed; besides what one turn brought. */
 export const mostUnreadBytes = 1024 * 1024
 
 /** How packets get to a client. A connection has one transport at a time. */

@@ -17,6 +17,8 @@ import { accountEventHandlers } from './account-events.ts'
 import type { Accepted } from './socketio.ts'
 
 const mostCallsInFlight = 32
+/** More than any client registers, and little enough to keep for each connection. */
+const mostMethods = 256
 
 type Reply = ((body: unknown) => void) | undefined
 type Handler<Name extends ClientEvent> = (from: Accepted, payload: PayloadOf<Name>) => Promise<AckOf<Name>> | AckOf<Name>
@@ -42,7 +44,7 @@ export function createEventHandlers(
   const handlers: Handlers = {
     ...accountEventHandlers(deps),
     async ping(from) {
-      await Promise.allSettled(from.writes)
+      await from.written
       return {}
     },
     async 'update-metadata'(from, { sid, metadata, expectedVersion }) {
@@ -76,10 +78,14 @@ export function createEventHandlers(
       await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
     },
     'rpc-register'(from, { method }) {
-      if (mayAnswer(from, method)) hub.register(from, method)
-      else from.send(eventFrame('rpc-error', { type: 'register', error: 'Only the session or machine itself answers its methods' }))
+      if (from.methods.size >= mostMethods) from.send(eventFrame('rpc-error', { type: 'register', error: 'Too many methods' }))
+      else if (mayAnswer(from, method)) {
+        from.methods.add(method)
+        hub.register(from, method)
+      } else from.send(eventFrame('rpc-error', { type: 'register', error: 'Only the session or machine itself answers its methods' }))
     },
     'rpc-unregister'(from, { method }) {
+      from.methods.delete(method)
       hub.unregister(from, method)
     },
     async 'rpc-call'(from, { method, params }) {
@@ -131,9 +137,7 @@ export function createEventHandlers(
           reply?.(failed(name, error))
         }
       )
-      if (name === 'ping' || name === 'rpc-call') return
-      from.writes.add(work)
-      work.finally(() => from.writes.delete(work))
+      from.underWay(work, name !== 'ping' && name !== 'rpc-call')
     }
   }
 }

@@ -25,7 +25,11 @@ export interface Exchange {
 }
 
 /** `route` is a row of our own tables, never the path itself, which may carry a secret. */
-export function openExchange(response: HttpResponse, { route, origin }: { route: string; origin: string }, deps: ExchangeDeps): Exchange {
+export function openExchange(
+  response: HttpResponse,
+  { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
+  deps: ExchangeDeps
+): Exchange {
   const { turn, corsOrigin, log, metrics } = deps
   const beganAt = performance.now()
   let requestId: string | undefined
@@ -51,22 +55,31 @@ export function openExchange(response: HttpResponse, { route, origin }: { route:
       if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
       response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
       // What was refused while it arrived is not read to its end.
-      response.end(text, status === 413)
+      if (isHead) response.endWithoutBody(Buffer.byteLength(text))
+      else response.end(text, status === 413)
     })
   }
   const answer = ({ status, body }: Reply) => {
     const text = JSON.stringify(body)
     turn.answer(() => send(status, text))
   }
+  const refuse = (error: unknown) => {
+    const known = refusalOf(error)
+    if (!known) {
+      requestId ??= deps.newRequestId()
+      deps.onError(error, { requestId, route })
+    }
+    answer(replyTo(known ?? failure('internal')))
+  }
   return {
-    answer,
-    refuse(error) {
-      const known = refusalOf(error)
-      if (!known) {
-        requestId ??= deps.newRequestId()
-        deps.onError(error, { requestId, route })
+    refuse,
+    answer(reply) {
+      try {
+        answer(reply)
+      } catch (error) {
+        // A reply may be too large to be written as one text.
+        refuse(error)
       }
-      answer(replyTo(known ?? failure('internal')))
     }
   }
 }

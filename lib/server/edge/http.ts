@@ -12,7 +12,7 @@ import { copyRequest, copySender, parseBody, type Request, readBody, type Sender
 
 export interface HttpDeps extends ExchangeDeps {
   handlers: HttpHandlers
-  authenticator: Pick<Authenticator, 'bearer'>
+  authenticator: Pick<Authenticator, 'bearer' | 'isRevoked'>
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
@@ -56,6 +56,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   }
 
   const run = (found: Bearer | undefined, body: Buffer) => {
+    if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
     const asked = parseAsked(binding, copied, body, found, sender)
     binding.handler(asked).then(reply => answer({ status: 200, body: reply }), refuse)
   }

@@ -13,6 +13,7 @@ import { PacketReader } from './packet-reader.ts'
 import { ackFrame, askFrame, connectErrorFrame, connectFrame, type Packet } from './packets.ts'
 
 const connectWithinMs = 20_000
+const mostEventsUnderWay = 4096
 /** More than a CONNECT packet needs, and little enough to take from strangers. */
 const mostBytesBeforeConnect = 16 * 1024
 
@@ -162,9 +163,12 @@ export class Accepted implements Connection {
   readonly writer: Caller
   /** Aborted when the connection ends. */
   readonly gone: AbortSignal
-  /** Writes that are under way, so that `ping` can be answered after them. */
-  readonly writes = new Set<Promise<unknown>>()
+  /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
+  written: Promise<unknown> = Promise.resolve()
+  /** The methods this connection registered. */
+  readonly methods = new Set<string>()
   callsInFlight = 0
+  private eventsUnderWay = 0
   private readonly engine: EngineConnection
   private readonly controller = new AbortController()
   private readonly asked = new Map<number, Asked>()
@@ -201,6 +205,19 @@ export class Accepted implements Connection {
     return promise.finally(() => {
       this.asked.delete(ackId)
       signal.removeEventListener('abort', stop)
+    })
+  }
+
+  /** Counts an event until its handling is over; the work must not reject. Who sends far more than can be handled is let go. */
+  underWay(work: Promise<unknown>, isWrite: boolean): void {
+    if (isWrite) {
+      const before = this.written
+      this.written = work.then(() => before)
+    }
+    this.eventsUnderWay += 1
+    if (this.eventsUnderWay > mostEventsUnderWay) this.close('too-fast')
+    work.finally(() => {
+      this.eventsUnderWay -= 1
     })
   }
 

@@ -20,32 +20,44 @@ export class WebSocketTransport implements Transport {
   readonly upgrades = []
   receiver: Receiver | undefined
   private readonly ws: WebSocket<UserData>
-  private isBehind = false
+  private queued: string[] = []
+  private queuedBytes = 0
 
   constructor(ws: WebSocket<UserData>) {
     this.ws = ws
   }
 
+  // What a turn brings is written whole, however much it is; what comes after it waits here until most of that is read.
+  // So a client that reads is never taken for slow because of one large message or one large batch.
   write(packets: readonly string[]): boolean {
-    let isTaken = true
-    this.ws.cork(() => {
-      for (const packet of packets) {
-        isTaken = this.send(packet)
-        if (!isTaken) return
-      }
-    })
-    return isTaken
+    if (this.queued.length === 0 && this.ws.getBufferedAmount() <= mostUnreadBytes) {
+      this.send(packets)
+      return true
+    }
+    for (const packet of packets) {
+      this.queued.push(packet)
+      this.queuedBytes += packet.length
+    }
+    return this.queuedBytes <= mostUnreadBytes
+  }
+
+  /** The client has read some of what was written. */
+  drained(): void {
+    if (this.queued.length === 0 || this.ws.getBufferedAmount() > mostUnreadBytes) return
+    const packets = this.queued
+    this.queued = []
+    this.queuedBytes = 0
+    this.send(packets)
   }
 
   end(reason: CloseReason): void {
     this.ws.end(closeCodes[reason], reason)
   }
 
-  // What counts is what was unread before: a single message may be larger than all that may wait.
-  private send(packet: string): boolean {
-    if (this.isBehind && this.ws.getBufferedAmount() > mostUnreadBytes) return false
-    this.isBehind = this.ws.send(packet) !== 1
-    return true
+  private send(packets: readonly string[]): void {
+    this.ws.cork(() => {
+      for (const packet of packets) this.ws.send(packet)
+    })
   }
 }
 
@@ -56,7 +68,7 @@ export function webSocketBehavior(
   return {
     compression: 0,
     maxPayloadLength: maxPacketBytes,
-    // Our own latch in `send` decides; the library's limit is only for what it would drop without telling.
+    // `write` decides; the library's own limit would drop frames, so it is out of reach.
     maxBackpressure: 2 * maxPacketBytes,
     idleTimeout: idleTimeoutS,
     sendPingsAutomatically: false,
@@ -75,6 +87,9 @@ export function webSocketBehavior(
       if (!isBinary) receiver?.receive(Buffer.from(message).toString())
       // The bytes are only lent.
       else receiver?.receiveBinary(Buffer.from(message.slice(0)))
+    },
+    drain(ws) {
+      ws.getUserData().transport?.drained()
     },
     close(ws) {
       ws.getUserData().transport?.receiver?.gone()

@@ -114,7 +114,7 @@ const brokenBodies: [body: string | Uint8Array<ArrayBuffer>, what: string][] = [
   ['42abc["ping"]', 'an event with a strange id'],
   [new Uint8Array([0x34, 0x32, 0xc0, 0x80, 0xff]), 'what is not UTF-8'],
   ['\x1e'.repeat(megabyte), 'a million separators'],
-  ['6\x1e'.repeat(megabyte), 'a million packets']
+  [`${'6\x1e'.repeat(megabyte)}6`, 'a million packets']
 ]
 
 t.test('a broken body ends its own connection and nothing else [N5, N6]', async t => {
@@ -162,8 +162,8 @@ t.test('a poll that is given up ends the connection', async t => {
   await ask(server, '/health')
   tcp.destroy()
   await once(tcp, 'close')
-  t.equal((await polling.get()).status, 400)
-  t.same(JSON.parse((await polling.get()).text), unknown)
+  await ask(server, '/health')
+  t.same(JSON.parse((await polling.post('3')).text), unknown)
 })
 
 t.test('two posts at once end the connection, and so does one that breaks off', async t => {

@@ -22,8 +22,9 @@ async function answers(t: Test, web: RawWebSocket): Promise<void> {
 }
 
 async function pollsOn(t: Test, polling: RawPolling): Promise<void> {
+  const poll = polling.packets()
   t.equal((await polling.post('429["ping"]')).text, 'ok')
-  t.same(await polling.packets(), ['439[{}]'])
+  t.same(await poll, ['439[{}]'], 'a poll waits again')
 }
 
 async function accepted(t: Test, options: { clock?: ReturnType<typeof manualClock> } = {}) {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { sealed, version } from '../ids.ts'
+import { plainText, sealed, version } from '../ids.ts'
 import { accountProfile, pushTokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
@@ -44,7 +44,7 @@ export const accountRoutes = {
     auth: 'account',
     limit: 8 * kib,
     about: 'Remembers where to send notifications.',
-    body: z.object({ token: z.string().min(1).max(4096) }),
+    body: z.object({ token: plainText(4096) }),
     reply: ok
   }),
   listPushTokens: route({

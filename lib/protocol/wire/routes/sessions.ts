@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { localId, sealed, sessionId } from '../ids.ts'
+import { localId, plainText, sealed, sessionId } from '../ids.ts'
 import { listedSession, messageReceipt, messageRecord, sessionRecord } from '../records.ts'
 import { kib, milliseconds, ok, route, wholeNumber } from './route.ts'
 
@@ -14,7 +14,7 @@ export const sessionRoutes = {
     limit: 40 * kib * kib,
     about: 'Creates a session, or loads the one that has this tag.',
     body: z.object({
-      tag: z.string().min(1).max(1024),
+      tag: plainText(1024),
       metadata: sealed,
       agentState: sealed.nullish(),
       dataEncryptionKey: sealed.nullish()

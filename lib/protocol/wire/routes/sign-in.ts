@@ -1,10 +1,10 @@
 import * as z from 'zod'
-import { tokenId } from '../ids.ts'
+import { plainText, tokenId } from '../ids.ts'
 import { tokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
 /** What a person calls the device, for the list of sign-ins. */
-const deviceName = z.string().max(100)
+const deviceName = plainText(100)
 /** Base64 text whose bytes are checked where they are used. */
 const bytes = (most: number) => z.string().max(most)
 
