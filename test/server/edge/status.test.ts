@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { call, signUp } from '../../kit/person.ts'
 import { startPushProvider } from '../../kit/push-provider.ts'
@@ -40,4 +42,28 @@ t.test('while it ends it is not ready from the first moment, and finishes what i
   letAnswer()
   t.match(await underWay, { status: 200, body: { result: 'sent' } })
   await closed
+})
+
+t.test('when the store failed it is neither healthy nor ready, and says so once in the log [F5]', async t => {
+  const errors: string[] = []
+  const silent = () => {}
+  const logger = {
+    error: (_: object, message: string) => errors.push(message),
+    warn: silent,
+    info: silent,
+    debug: silent,
+    isLevelEnabled: () => false
+  }
+  const server = await startServer(t, { logger, onError: silent })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  // More than is kept in memory, on a disk that then loses it.
+  for (let number = 0; number < 24; number += 1) await ada.send(session, { localId: `${number}`, content: 'x'.repeat(1_000_000) })
+  for (const file of ['afield.db', 'afield.db-wal']) writeFileSync(join(server.data, file), 'x'.repeat(30_000_000))
+  t.equal((await ada.call('GET', `/v3/sessions/${session}/messages`)).status, 503)
+  await server.broken
+  t.same(await call(server, 'GET', '/ready'), { status: 503, body: { ready: false, reason: 'storage-failed' } })
+  t.match(await call(server, 'GET', '/health'), { status: 503, body: { status: 'error' } })
+  t.equal((await ada.call('GET', '/v1/sessions')).status, 503)
+  t.same(errors, ['Storage failed'])
 })
