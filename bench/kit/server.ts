@@ -5,7 +5,7 @@ import { dataDirectory, serveParent } from './child.ts'
 /** Afield itself, as `createServer` makes it, with an account and a session. */
 export async function afieldServer(): Promise<void> {
   await cryptoReady()
-  const { url, port } = await createServer({ port: 0, data: dataDirectory(), signup: 'open', limits: 'off' })
+  const { url, port } = await createServer({ port: 0, data: dataDirectory(), signup: 'open', limits: 'off', logLevel: 'silent' })
   const challenge = engine.randomBytes(32)
   const { publicKey, signature } = signChallenge(engine.randomBytes(32), challenge)
   const { token } = await post(`${url}/v1/auth`, {
