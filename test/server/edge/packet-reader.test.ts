@@ -53,7 +53,7 @@ t.test('all the bytes of a packet together may be no more than one packet', asyn
   reader.read('52-["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}]')
   const size = maxPacketBytes / 2 + 1
   t.equal(reader.read(Buffer.alloc(size)), 'more')
-  t.equal(reader.read(Buffer.alloc(size)), undefined)
+  t.ok(reader.read(Buffer.alloc(size)) === undefined)
 })
 
 t.test('nothing is thrown, whatever comes [N6]', async () => {
