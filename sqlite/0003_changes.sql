@@ -1,0 +1,1 @@
+-- What changed since a clock: rows remember the clock of their last change, removals leave tombstones.

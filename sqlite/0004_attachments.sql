@@ -1,0 +1,1 @@
+-- Sealed files of sessions, in pieces.

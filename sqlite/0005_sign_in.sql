@@ -1,0 +1,1 @@
+-- Sign-ins that expire, have scopes, and are made in the second way.

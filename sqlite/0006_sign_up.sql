@@ -1,0 +1,1 @@
+-- Who may create an account: invitations and people who wait.

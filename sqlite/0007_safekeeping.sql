@@ -1,0 +1,1 @@
+-- Checksums, and what a backup needs to know.
