@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../async/clock.ts'
+import type { Bus } from '../bus/bus.ts'
 import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
 import { CannotStart } from '../exit.ts'
@@ -14,32 +15,48 @@ import { closedSignup, openSignup, ownerSignup, type SignupPolicy } from './acti
 import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
 import { createHttpHandlers } from './edge/handlers.ts'
+import type { Routes } from './edge/mount.ts'
 import { Hub } from './hub.ts'
 import { newId } from './ids.ts'
+import { listenersOf, watchRefusals } from './listeners.ts'
 import { type Logger, noteOf, openLogger } from './log.ts'
 import { createMetrics, uncounted } from './metrics.ts'
 import { expoPush } from './push/expo.ts'
 import { type Push, pushThrough } from './push.ts'
 import { openSetupCode, type SetupCode } from './setup-code.ts'
+import type { Listeners } from './told.ts'
 import { watchBus } from './watched-bus.ts'
+import { watchStore } from './watched-store.ts'
 
 /** How long what is under way may take when the server closes. */
 const drainWithinMs = 10_000
 
 export interface Server {
-  /** Where it listens, for example `http://127.0.0.1:3005`. */
+  /** Where it listens, for example `http://127.0.0.1:3005`; on an app that was handed in, what the options say. */
   url: string
   port: number
   /** The code the first person needs to create an account; undefined once there is one, or when the policy asks for none. */
   setupCode: { code: string; file: string } | undefined
-  /** Settles when the store failed and the server can promise nothing any more; it must be closed and started anew. */
+  /**
+   * Settles when the store failed and the server can promise nothing any more; it must be closed and started anew.
+   * The owner of a store that was handed in is told by that store.
+   */
   broken: Promise<Error>
   /** Finishes what is under way, closes every connection and leaves nothing behind. */
   close(): Promise<void>
 }
 
 /** What an embedder may hand in besides options. */
-export interface ServerExtras {
+export interface ServerExtras extends Partial<Listeners> {
+  /** In place of the URL of one: what the server keeps everything in. It stays its owner's to close. */
+  store?: string | Store
+  /** In place of the URL of one: what the instances of the server hear each other by. It stays its owner's to close. */
+  bus?: string | Bus
+  /**
+   * An app of the same uWebSockets.js, to put the routes on. Its owner listens and closes; `host`, `port` and the TLS files
+   * are not used. Once the server is closed its routes answer 503, since an app cannot lose a route.
+   */
+  app?: Routes
   /** Told of every unexpected error besides the log, with the request it met. */
   onError?: (error: unknown, at?: { requestId: string; route: string }) => void
   /** Where the server logs, such as a logger of pino's; otherwise lines of JSON on standard error. */
@@ -52,13 +69,21 @@ export interface ServerExtras {
   now?: () => number
 }
 
+/** Everything a server can be made from: the options of `afield serve`, and objects of the embedder's own. */
+export type ServerSetup = Omit<GivenOptions, 'store' | 'bus'> & ServerExtras
+
 /**
  * Starts a server: options to store, bus, hub, actions and edge. Resolves when it serves.
  * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
  */
-export async function createServer(given: GivenOptions & ServerExtras = {}): Promise<Server> {
-  const { onError: tellError, logger, push: ownPush, clock = systemClock, now = Date.now, ...rest } = given
-  const options = completeOptions(rest)
+export async function createServer(given: ServerSetup = {}): Promise<Server> {
+  const { onError: tellError, onAudit, onEvent, app, logger, push: ownPush, clock = systemClock, now = Date.now, ...rest } = given
+  const { store: givenStore, bus: givenBus, ...plain } = rest
+  const options = completeOptions({
+    ...plain,
+    ...(typeof givenStore === 'string' && { store: givenStore }),
+    ...(typeof givenBus === 'string' && { bus: givenBus })
+  })
   const log = logger ?? openLogger(options.logLevel)
   const onError: typeof tellError & {} = (error, at) => {
     log.error({ ...at, error: noteOf(error) }, 'Met an unexpected error')
@@ -71,25 +96,31 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
   let isBroken = false
   const instance = newId()
   const counted = options.metricsToken === undefined ? undefined : createMetrics()
-  const metrics = counted ?? uncounted
-  const store = await openStore(options.store, {
-    dataDirectory: options.data,
-    onBroken(reason) {
-      isBroken = true
-      log.error({ error: noteOf(reason) }, 'Storage failed')
-      onBroken(reason)
-    },
-    clock: now,
-    ...(counted && { onCommit: counted.committed })
-  })
-  const closers: (() => Promise<void>)[] = [async () => counted?.close(), () => store.close()]
+  const listeners = listenersOf({ onAudit, onEvent }, onError)
+  const metrics = watchRefusals(counted ?? uncounted, listeners, now)
+  const openOwnStore = () =>
+    openStore(options.store, {
+      dataDirectory: options.data,
+      onBroken(reason) {
+        isBroken = true
+        log.error({ error: noteOf(reason) }, 'Storage failed')
+        onBroken(reason)
+      },
+      clock: now,
+      ...(counted && { onCommit: counted.committed })
+    })
+  const keptIn = typeof givenStore === 'object' ? givenStore : await openOwnStore()
+  const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
+  const closers: (() => Promise<void>)[] = [async () => counted?.close()]
+  // What was handed in is closed by its owner.
+  if (keptIn !== givenStore) closers.push(() => keptIn.close())
   const closeAll = async () => {
     for (const close of closers.toReversed()) await close()
   }
 
   try {
-    const openedBus = await openBus(options.bus, { onError })
-    closers.push(() => openedBus.close())
+    const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
+    if (openedBus !== givenBus) closers.push(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
     const setup = options.signup === 'owner' && !(await store.hasAccounts()) ? openSetupCode(options.data) : undefined
     const signup = signupPolicy(options, setup, clock)
@@ -124,6 +155,7 @@ export async function createServer(given: GivenOptions & ServerExtras = {}): Pro
     const handlers = inFlight.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, {
       ...deps,
+      app,
       handlers,
       events: createEventHandlers(deps),
       newRequestId: requestIds(instance),

@@ -7,6 +7,7 @@ import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type HttpDeps, serveRoutes } from './http.ts'
+import { mountOn, type Routes } from './mount.ts'
 import { PollingClients } from './polling.ts'
 import { notFound } from './reply.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
@@ -27,10 +28,12 @@ export interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> & SocketDeps & StatusDeps & { clock: Clock; isServing: () => boolean }
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> &
+    SocketDeps &
+    StatusDeps & { clock: Clock; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
-  const uws = loadUws()
-  const { app, secure } = openApp(options)
+  const place = deps.app ? shared(deps.app, options) : openApp(options)
+  const { app, secure } = place
   const heartbeat = new Heartbeat(deps.clock)
   const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
 
@@ -58,24 +61,44 @@ export async function openEdge(
 
   const close = () => {
     polling.close()
-    turn.end()
     heartbeat.close()
-    app.close()
+    turn.end()
+    place.close()
   }
-  const listening = await listen(app, options).catch(error => {
+  const { port, stopListening } = await place.listen().catch(error => {
     close()
     throw error
   })
-  const port = uws.us_socket_local_port(listening)
-  return {
-    port,
-    url: `${secure ? 'https' : 'http'}://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
-    stopListening: () => uws.us_listen_socket_close(listening),
-    close
-  }
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host
+  const url = deps.app && options.publicUrl ? options.publicUrl : `${secure ? 'https' : 'http'}://${host}:${port}`
+  return { port, url, stopListening, close }
 }
 
-function openApp({ tlsCert, tlsKey }: Pick<ServerOptions, 'tlsCert' | 'tlsKey'>): { app: TemplatedApp; secure: boolean } {
+/** Where the routes are, and what to do with it. */
+interface Place {
+  app: Routes
+  secure: boolean
+  listen(): Promise<{ port: number; stopListening: () => void }>
+  close(): void
+}
+
+function shared(app: Routes, { port, publicUrl }: Pick<ServerOptions, 'port' | 'publicUrl'>): Place {
+  const { routes, remove } = mountOn(app)
+  const listen = async () => ({ port, stopListening() {} })
+  return { app: routes, secure: publicUrl?.startsWith('https:') === true, listen, close: remove }
+}
+
+function openApp(options: Pick<ServerOptions, 'host' | 'port' | 'tlsCert' | 'tlsKey'>): Place {
+  const uws = loadUws()
+  const { app, secure } = newApp(options)
+  const open = async () => {
+    const listening = await listen(app, options)
+    return { port: uws.us_socket_local_port(listening), stopListening: () => uws.us_listen_socket_close(listening) }
+  }
+  return { app, secure, listen: open, close: () => app.close() }
+}
+
+function newApp({ tlsCert, tlsKey }: Pick<ServerOptions, 'tlsCert' | 'tlsKey'>): { app: TemplatedApp; secure: boolean } {
   const uws = loadUws()
   if (tlsCert === undefined || tlsKey === undefined) return { app: uws.App(), secure: false }
   try {

@@ -112,6 +112,10 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.close('ping-timeout')
   }
 
+  serverGone(): void {
+    this.close('server-shutdown')
+  }
+
   receive(packet: string): void {
     if (!this.transport) return
     switch (packet[0]) {

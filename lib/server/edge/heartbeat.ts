@@ -7,6 +7,8 @@ const tickMs = 1_000
 export interface Pinged {
   ping(): void
   silent(): void
+  /** The server ends. */
+  serverGone(): void
 }
 
 /**
@@ -35,8 +37,10 @@ export class Heartbeat {
     this.pongDue.delete(connection)
   }
 
+  /** Ends every connection, those too that nobody has signed in on yet. */
   close(): void {
     this.cancel()
+    for (const connection of [...this.pingDue.keys(), ...this.pongDue.keys()]) connection.serverGone()
   }
 
   private tick(): void {

@@ -1,4 +1,4 @@
-import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { z } from 'zod'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
@@ -8,6 +8,7 @@ import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
+import type { Routes } from './mount.ts'
 import { copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
 
 export interface HttpDeps extends ExchangeDeps {
@@ -26,7 +27,7 @@ interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
 }
 
 /** Binds every route of the protocol to its handler. */
-export function serveRoutes(app: TemplatedApp, deps: HttpDeps): void {
+export function serveRoutes(app: Routes, deps: HttpDeps): void {
   for (const name of Object.keys(routes) as RouteName[]) {
     const route = routes[name]
     const paramNames = route.path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))

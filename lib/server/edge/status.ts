@@ -1,6 +1,7 @@
-import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { Metrics } from '../metrics.ts'
+import type { Routes } from './mount.ts'
 import { statusLine } from './reply.ts'
 
 /** How the server is: it serves, it ends, or it can store nothing. */
@@ -17,7 +18,7 @@ export interface StatusDeps {
  * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
  * its store cannot be read; `/metrics` is there only for whoever shows its token.
  */
-export function serveStatus(app: TemplatedApp, { health, metrics, scrape }: StatusDeps): void {
+export function serveStatus(app: Routes, { health, metrics, scrape }: StatusDeps): void {
   app.get('/health', (response, request) => {
     answerLater(response, request, metrics, async () => {
       const is = await health()
