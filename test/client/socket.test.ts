@@ -5,8 +5,8 @@ import t, { type Test } from 'tap'
 import { type LiveSocket, openSocket } from '../../lib/client/index.ts'
 import type { Update } from '../../lib/protocol/wire/updates.ts'
 import { manualClock } from '../kit/manual-clock.ts'
+import { openTcpProxy } from '../kit/tcp-proxy.ts'
 import { turn } from './fake-link.ts'
-import { layLine } from './line.ts'
 import { socketState, startWorld } from './world.ts'
 
 function nextUpdate(socket: LiveSocket, kind: Update['body']['t']): Promise<Update> {
@@ -51,7 +51,7 @@ t.test('after a cut it comes back by itself, as a new connection', async t => {
 
 t.test('attempts are spread with growing waits and jitter, and reconnectNow does not wait', async t => {
   const world = await startWorld(t)
-  const line = await layLine(t, world.url)
+  const line = await openTcpProxy(t, world.url)
   await line.closePort()
   const clock = manualClock()
   const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, random: () => 0.5 })
@@ -100,7 +100,7 @@ t.test('a revoked token ends the connection for good [A4]', async t => {
 
 t.test('a line that died in silence is found out by reconnectNow, as after a sleep [S4]', async t => {
   const world = await startWorld(t)
-  const line = await layLine(t, world.url)
+  const line = await openTcpProxy(t, world.url)
   const clock = manualClock()
   const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
   t.teardown(() => socket.close())
@@ -127,7 +127,7 @@ t.test('a live line survives reconnectNow', async t => {
 
 t.test('a server that opens the line and never accepts is given up after twenty seconds', async t => {
   const world = await startWorld(t)
-  const line = await layLine(t, world.url)
+  const line = await openTcpProxy(t, world.url)
   line.stall()
   const clock = manualClock()
   const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
@@ -176,7 +176,7 @@ t.test('methods are registered again at every connect', async t => {
 
 t.test('the app state is asked for at each connect', async t => {
   const world = await startWorld(t)
-  const line = await layLine(t, world.url)
+  const line = await openTcpProxy(t, world.url)
   const asked: string[] = []
   const states = ['active', 'background'] as const
   const appState = () => {

@@ -16,13 +16,13 @@ import {
 import { engine } from '../../lib/crypto/index.ts'
 import type { SessionRecord } from '../../lib/protocol/wire/records.ts'
 import { startServer } from '../kit/server.ts'
-import { type Line, layLine } from './line.ts'
+import { openTcpProxy, type TcpProxy } from '../kit/tcp-proxy.ts'
 
 export interface Client {
   rest: Rest
   socket: LiveSocket
   /** Its way to the server, which a test may cut. */
-  line: Line
+  line: TcpProxy
 }
 
 export interface World {
@@ -51,7 +51,7 @@ export async function startWorld(t: Test): Promise<World> {
     vault,
     rest,
     async client(scope = { as: 'app' }) {
-      const line = await layLine(t, url)
+      const line = await openTcpProxy(t, url)
       const socket = openSocket({ server: line.url, token, scope })
       t.teardown(() => socket.close())
       await socketState(socket, 'live')

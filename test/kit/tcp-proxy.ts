@@ -1,0 +1,133 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { Test } from 'tap'
+
+/** A way to a server that a test can cut, stall, slow down or take away altogether. */
+export interface TcpProxy {
+  url: string
+  /** Ends all connections as a router does that was switched off and on: with a reset. */
+  cut(): void
+  /** Ends all connections in good order, as if either side had hung up. */
+  hangUp(): void
+  /** As `cut`, once this many more bytes have come from the server on all connections together. */
+  cutAfter(bytes: number): void
+  /** The server sees the end of every connection; its clients are told nothing and hear nothing. */
+  halfOpen(): void
+  /** Lets nothing through any more, in either direction, without anybody noticing. New connections hang too. */
+  stall(): void
+  /** New connections go through again; stalled ones stay dead. */
+  heal(): void
+  /** From now on the server's bytes come through at this pace at most. */
+  throttle(bytesPerSecond: number): void
+  /** Every attempt to connect is refused until the port is opened again. */
+  closePort(): Promise<void>
+  openPort(): Promise<void>
+  /** Connections begun so far. */
+  readonly connects: number
+}
+
+interface Pair {
+  near: Socket
+  far: Socket
+}
+
+export async function openTcpProxy(t: Pick<Test, 'teardown'>, target: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(target)
+  const pairs = new Set<Pair>()
+  let isStalled = false
+  let bytesPerSecond = Number.POSITIVE_INFINITY
+  let bytesLeft = Number.POSITIVE_INFINITY
+  let connects = 0
+
+  const server = createServer({ allowHalfOpen: true }, near => {
+    connects++
+    const far = connect({ port: Number(port), host: hostname, allowHalfOpen: true })
+    const pair = { near, far }
+    pairs.add(pair)
+    for (const socket of [near, far]) socket.setNoDelay(true).on('error', () => {})
+    near.once('close', () => {
+      far.destroy()
+      pairs.delete(pair)
+    })
+    far.once('close', () => pairs.has(pair) && near.destroy())
+    if (isStalled) return
+    near.pipe(far)
+    far.on('end', () => near.end())
+    far.on('data', chunk => pass(pair, chunk))
+  })
+
+  function pass({ near, far }: Pair, chunk: Buffer) {
+    near.write(chunk.subarray(0, bytesLeft))
+    bytesLeft -= chunk.length
+    if (bytesLeft <= 0) {
+      bytesLeft = Number.POSITIVE_INFINITY
+      cut()
+    } else if (bytesPerSecond !== Number.POSITIVE_INFINITY) {
+      far.pause()
+      setTimeout(() => far.resume(), (chunk.length / bytesPerSecond) * 1000).unref()
+    } else if (near.writableNeedDrain) {
+      far.pause()
+      near.once('drain', () => far.resume())
+    }
+  }
+  const listen = async (at: number) => {
+    server.listen(at, '127.0.0.1')
+    await once(server, 'listening')
+    return (server.address() as AddressInfo).port
+  }
+  function cut() {
+    for (const { near, far } of pairs) {
+      near.resetAndDestroy()
+      far.resetAndDestroy()
+    }
+  }
+  function silence({ near, far }: Pair) {
+    near.unpipe(far).resume()
+    far.removeAllListeners('data').removeAllListeners('end').resume()
+  }
+  const closePort = async () => {
+    const closed = once(server, 'close')
+    server.close()
+    cut()
+    await closed
+  }
+  const at = await listen(0)
+  t.teardown(async () => {
+    if (server.listening) await closePort()
+  })
+
+  return {
+    url: `http://127.0.0.1:${at}`,
+    cut,
+    hangUp() {
+      for (const { near, far } of pairs) {
+        near.end()
+        far.end()
+      }
+    },
+    cutAfter(bytes) {
+      bytesLeft = bytes
+    },
+    halfOpen() {
+      for (const pair of pairs) {
+        silence(pair)
+        pair.far.removeAllListeners('close').destroy()
+      }
+    },
+    stall() {
+      isStalled = true
+      for (const pair of pairs) silence(pair)
+    },
+    heal() {
+      isStalled = false
+    },
+    throttle(pace) {
+      bytesPerSecond = pace
+    },
+    closePort,
+    openPort: async () => void (await listen(at)),
+    get connects() {
+      return connects
+    }
+  }
+}
