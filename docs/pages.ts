@@ -4,6 +4,7 @@ import { events } from '../lib/protocol/wire/events.ts'
 import { callFailures, failures } from '../lib/protocol/wire/failures.ts'
 import { handshake, socketPath } from '../lib/protocol/wire/handshake.ts'
 import { routes } from '../lib/protocol/wire/routes.ts'
+import type { Need } from '../lib/protocol/wire/scopes.ts'
 import { update } from '../lib/protocol/wire/updates.ts'
 import { shapeOf } from './shapes.ts'
 
@@ -55,7 +56,9 @@ ${shapeOf(handshake)}
 ### From client to server
 
 ${Object.entries(events)
-  .map(([name, { payload, ack, about, ours }]) => section(`\`${name}\``, about, ours, { payload, acknowledgement: ack }))
+  .map(([name, { needs, payload, ack, about, ours }]) =>
+    section(`\`${name}\``, about + neededScope(needs), ours, { payload, acknowledgement: ack })
+  )
   .join('\n')}
 ### From server to client
 
@@ -80,8 +83,12 @@ ${table(
 type AnyRoute = (typeof routes)[keyof typeof routes]
 
 function routeSection({ method, path, auth, about, ours, query, body, reply, conflict }: AnyRoute): string {
-  const access = auth === 'none' ? ' Needs no account.' : ''
+  const access = auth === 'none' ? ' Needs no account.' : neededScope(auth)
   return section(`\`${method} ${path}\``, about + access, ours, { query, ...(method !== 'GET' && { body }), reply, '409': conflict })
+}
+
+function neededScope(need: Need): string {
+  return need === 'any' ? '' : ` Needs the scope \`${need}\`.`
 }
 
 function section(title: string, about: string, ours: boolean, parts: Record<string, unknown>): string {

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { artifactId, localId, machineId, plainText, sealed, sessionId, time, version } from './ids.ts'
 import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
 import { artifactDraft } from './routes/artifacts.ts'
+import type { Need } from './scopes.ts'
 
 const refused = z.object({ result: z.literal('error'), message: z.string().optional() })
 const artifactCell = z.object({ version, data: sealed })
@@ -11,48 +12,66 @@ const rpcMethod = z.string().min(1).max(4096)
 
 /** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
 export const events = {
-  ping: event(z.unknown(), z.object({}), 'Answered once everything sent before it was taken in.'),
+  ping: event('any', z.unknown(), z.object({}), 'Answered once everything sent before it was taken in.'),
   'update-metadata': event(
+    'write',
     z.object({ sid: sessionId, metadata: sealed, expectedVersion: version }),
     cellAck('metadata', sealed),
     'Replaces the metadata of a session over the expected version.'
   ),
   'update-state': event(
+    'write',
     z.object({ sid: sessionId, agentState: sealed.nullable(), expectedVersion: version }),
     cellAck('agentState', sealed.nullable()),
     'Replaces the agent state of a session over the expected version.'
   ),
   'session-alive': event(
+    'write',
     z.object({ sid: sessionId, time, thinking: z.boolean().nullish(), mode: z.string().max(64).nullish() }),
     z.undefined(),
     'The session lives, and whether its agent is at work.'
   ),
-  'session-end': event(z.object({ sid: sessionId, time }), z.undefined(), 'The session has ended.'),
+  'session-end': event('write', z.object({ sid: sessionId, time }), z.undefined(), 'The session has ended.'),
   message: event(
+    'write',
     z.object({ sid: sessionId, message: sealed, localId: localId.nullish() }),
     z.undefined(),
     'Stores one message; everybody but the sender hears of it.'
   ),
-  'machine-alive': event(z.object({ machineId, time }), z.undefined(), 'The machine lives.'),
+  'machine-alive': event('write', z.object({ machineId, time }), z.undefined(), 'The machine lives.'),
   'machine-update-metadata': event(
+    'write',
     z.object({ machineId, metadata: sealed, expectedVersion: version }),
     cellAck('metadata', sealed),
     'Replaces the metadata of a machine over the expected version.'
   ),
   'machine-update-state': event(
+    'write',
     z.object({ machineId, daemonState: sealed.nullable(), expectedVersion: version }),
     cellAck('daemonState', sealed.nullable()),
     'Replaces the daemon state of a machine over the expected version.'
   ),
-  'rpc-register': event(z.object({ method: rpcMethod }), z.undefined(), 'This connection answers calls of the method from now on.'),
-  'rpc-unregister': event(z.object({ method: rpcMethod }), z.undefined(), 'This connection no longer answers calls of the method.'),
+  'rpc-register': event(
+    'write',
+    z.object({ method: rpcMethod }),
+    z.undefined(),
+    'This connection answers calls of the method from now on.'
+  ),
+  'rpc-unregister': event(
+    'write',
+    z.object({ method: rpcMethod }),
+    z.undefined(),
+    'This connection no longer answers calls of the method.'
+  ),
   'rpc-call': event(
+    'call',
     z.object({ method: rpcMethod, params: sealed }),
     z.union([z.object({ ok: z.literal(true), result: sealed }), z.object({ ok: z.literal(false), error: z.string() })]),
     'Calls a method that another connection of the account answers.'
   ),
-  'app-state': event(z.object({ state: z.string().max(64) }), z.undefined(), 'Whether a person looks at this app.'),
+  'app-state': event('any', z.object({ state: z.string().max(64) }), z.undefined(), 'Whether a person looks at this app.'),
   'usage-report': event(
+    'write',
     z.object({ key: plainText(200), sessionId: sessionId.nullish(), tokens: total, cost: total }),
     z.union([
       z.object({ success: z.literal(true), reportId: z.string(), createdAt: time, updatedAt: time }),
@@ -61,16 +80,19 @@ export const events = {
     'What an agent used so far; replaces the last report of the same session and key.'
   ),
   'artifact-read': event(
+    'read',
     z.object({ artifactId }),
     z.union([z.object({ result: z.literal('success'), artifact: artifactRecord }), refused]),
     'One artifact with its body.'
   ),
   'artifact-create': event(
+    'write',
     artifactDraft,
     z.union([z.object({ result: z.literal('success'), artifact: artifactRecord }), refused]),
     'Makes an artifact, or loads the one that has this id.'
   ),
   'artifact-update': event(
+    'write',
     z
       .object({ artifactId, header: artifactPart.optional(), body: artifactPart.optional() })
       .refine(({ header, body }) => header !== undefined || body !== undefined, 'nothing to replace'),
@@ -81,11 +103,13 @@ export const events = {
     'Replaces header, body or both over the expected versions; a mismatch says what is there.'
   ),
   'artifact-delete': event(
+    'write',
     z.object({ artifactId }),
     z.union([z.object({ result: z.literal('success') }), refused]),
     'Removes an artifact.'
   ),
   'access-key-get': event(
+    'read',
     z.object({ sessionId, machineId }),
     z.union([
       z.object({ ok: z.literal(true), accessKey: accessKeyRecord.nullable() }),
@@ -94,6 +118,7 @@ export const events = {
     'The access key of a session on a machine, null when there is none.'
   ),
   partial: event(
+    'write',
     z.object({ sid: sessionId, partial: sealed }),
     z.undefined(),
     'Text that is still growing, handed on to those who look and never stored.',
@@ -110,8 +135,8 @@ export const rpcRequest = z.object({ method: rpcMethod, params: sealed })
 export const rpcRegistered = z.object({ method: rpcMethod })
 export const rpcError = z.object({ type: z.enum(['register', 'unregister']), error: z.string() })
 
-function event<Payload extends z.ZodType, Ack extends z.ZodType>(payload: Payload, ack: Ack, about: string, ours = false) {
-  return { payload, ack, about, ours }
+function event<Payload extends z.ZodType, Ack extends z.ZodType>(needs: Need, payload: Payload, ack: Ack, about: string, ours = false) {
+  return { needs, payload, ack, about, ours }
 }
 
 function cellAck<Field extends string, Value extends z.ZodType>(field: Field, value: Value) {

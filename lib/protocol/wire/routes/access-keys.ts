@@ -11,7 +11,7 @@ export const accessKeyRoutes = {
   readAccessKey: route({
     method: 'GET',
     path,
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The access key of a session on a machine, null when there is none.',
     params,
@@ -20,7 +20,7 @@ export const accessKeyRoutes = {
   addAccessKey: route({
     method: 'POST',
     path,
-    auth: 'account',
+    auth: 'write',
     limit: 40 * kib * kib,
     about: 'Makes the access key of a session on a machine, at version 1.',
     params,
@@ -30,7 +30,7 @@ export const accessKeyRoutes = {
   writeAccessKey: route({
     method: 'PUT',
     path,
-    auth: 'account',
+    auth: 'write',
     limit: 40 * kib * kib,
     about: 'Replaces the access key if its version is the expected one.',
     params,

@@ -8,7 +8,7 @@ export const accountRoutes = {
   readProfile: route({
     method: 'GET',
     path: '/v1/account/profile',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The account, in the shape existing apps want.',
     reply: accountProfile
@@ -16,7 +16,7 @@ export const accountRoutes = {
   readSettings: route({
     method: 'GET',
     path: '/v1/account/settings',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The sealed settings and their version.',
     reply: z.object({ settings: sealed.nullable(), settingsVersion: version })
@@ -24,7 +24,7 @@ export const accountRoutes = {
   writeSettings: route({
     method: 'POST',
     path: '/v1/account/settings',
-    auth: 'account',
+    auth: 'manage',
     limit: 40 * kib * kib,
     about: 'Replaces the settings if the version is the expected one.',
     body: z.object({ settings: sealed.nullable(), expectedVersion: version }),
@@ -41,7 +41,7 @@ export const accountRoutes = {
   addPushToken: route({
     method: 'POST',
     path: '/v1/push-tokens',
-    auth: 'account',
+    auth: 'write',
     limit: 8 * kib,
     about: 'Remembers where to send notifications.',
     body: z.object({ token: plainText(4096) }),
@@ -50,7 +50,7 @@ export const accountRoutes = {
   listPushTokens: route({
     method: 'GET',
     path: '/v1/push-tokens',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The push tokens of the account, newest first.',
     reply: z.object({ tokens: z.array(pushTokenRecord) })
@@ -58,7 +58,7 @@ export const accountRoutes = {
   removePushToken: route({
     method: 'DELETE',
     path: '/v1/push-tokens/:token',
-    auth: 'account',
+    auth: 'write',
     limit: 0,
     about: 'Forgets a push token; succeeds also when it is not there.',
     params: z.object({ token: z.string().min(1).max(4096) }),

@@ -14,7 +14,7 @@ export const artifactRoutes = {
   listArtifacts: route({
     method: 'GET',
     path: '/v1/artifacts',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The 200 artifacts that changed last, newest first, without their bodies.',
     reply: z.array(artifactHead)
@@ -22,7 +22,7 @@ export const artifactRoutes = {
   readArtifact: route({
     method: 'GET',
     path: '/v1/artifacts/:id',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'One artifact with its body.',
     params: artifactParams,
@@ -31,7 +31,7 @@ export const artifactRoutes = {
   openArtifact: route({
     method: 'POST',
     path: '/v1/artifacts',
-    auth: 'account',
+    auth: 'write',
     limit: 80 * kib * kib,
     about: 'Makes an artifact, or loads the one that has this id.',
     body: artifactDraft,
@@ -40,7 +40,7 @@ export const artifactRoutes = {
   writeArtifact: route({
     method: 'POST',
     path: '/v1/artifacts/:id',
-    auth: 'account',
+    auth: 'write',
     limit: 80 * kib * kib,
     about: 'Replaces header, body or both, if the versions are the expected ones. A part without its expected version is ignored.',
     params: artifactParams,
@@ -65,7 +65,7 @@ export const artifactRoutes = {
   removeArtifact: route({
     method: 'DELETE',
     path: '/v1/artifacts/:id',
-    auth: 'account',
+    auth: 'write',
     limit: 0,
     about: 'Removes an artifact.',
     params: artifactParams,

@@ -10,7 +10,7 @@ export const kvRoutes = {
   readKvKey: route({
     method: 'GET',
     path: '/v1/kv/:key',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The value of one key.',
     params: z.object({ key: kvKey }),
@@ -19,7 +19,7 @@ export const kvRoutes = {
   listKv: route({
     method: 'GET',
     path: '/v1/kv',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The keys that begin with the prefix, with their values, in order.',
     query: z.object({ prefix: z.string().max(1024).default(''), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100) }),
@@ -28,7 +28,7 @@ export const kvRoutes = {
   readKv: route({
     method: 'POST',
     path: '/v1/kv/bulk',
-    auth: 'account',
+    auth: 'read',
     limit: 1024 * kib,
     about: 'The values of several keys; those without one are left out.',
     body: z.object({ keys: z.array(kvKey).min(1).max(100) }),
@@ -37,7 +37,7 @@ export const kvRoutes = {
   mutateKv: route({
     method: 'POST',
     path: '/v1/kv',
-    auth: 'account',
+    auth: 'write',
     limit: 40 * kib * kib,
     about: 'Changes keys, all or none, each over the version it names: -1 for a key nobody has written. A value of null removes the key.',
     body: z.object({

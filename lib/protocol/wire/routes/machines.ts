@@ -10,7 +10,7 @@ export const machineRoutes = {
   openMachine: route({
     method: 'POST',
     path: '/v1/machines',
-    auth: 'account',
+    auth: 'write',
     limit: 40 * kib * kib,
     about: 'Registers a machine, or loads the one that has this id.',
     body: z.object({ id: machineId, metadata: sealed, daemonState: sealed.nullish(), dataEncryptionKey: sealed.nullish() }),
@@ -19,7 +19,7 @@ export const machineRoutes = {
   listMachines: route({
     method: 'GET',
     path: '/v1/machines',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'All machines, the one seen last first.',
     reply: z.array(listedMachine)
@@ -27,7 +27,7 @@ export const machineRoutes = {
   readMachine: route({
     method: 'GET',
     path: '/v1/machines/:id',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'One machine.',
     params: machineParams,
@@ -36,7 +36,7 @@ export const machineRoutes = {
   removeMachine: route({
     method: 'DELETE',
     path: '/v1/machines/:id',
-    auth: 'account',
+    auth: 'write',
     limit: 0,
     about: 'Removes a machine; its sessions stay.',
     params: machineParams,

@@ -11,7 +11,7 @@ export const pushRoutes = {
   notify: route({
     method: 'POST',
     path: '/v1/sessions/:id/push-event',
-    auth: 'account',
+    auth: 'write',
     limit: 64 * kib,
     about:
       'Tells the apps of an event in a session, and notifies the phones unless somebody is looking at an app. `data` is not passed on.',

@@ -1,10 +1,12 @@
 import * as z from 'zod'
+import type { Need } from '../scopes.ts'
 
 export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Reply extends z.ZodType> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Segments that begin with a colon are parameters, percent-decoded. */
   path: string
-  auth: 'none' | 'account'
+  /** What the token of the caller has to allow; `none` asks for no token. */
+  auth: 'none' | Need
   /** Largest body in bytes; more is refused while it is still arriving. */
   limit: number
   /** True for routes that existing clients do not know. */
@@ -40,7 +42,7 @@ export function route<
 >(row: {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
-  auth: 'none' | 'account'
+  auth: 'none' | Need
   limit: number
   about: string
   ours?: boolean

@@ -10,7 +10,7 @@ export const sessionRoutes = {
   openSession: route({
     method: 'POST',
     path: '/v1/sessions',
-    auth: 'account',
+    auth: 'write',
     limit: 40 * kib * kib,
     about: 'Creates a session, or loads the one that has this tag.',
     body: z.object({
@@ -24,7 +24,7 @@ export const sessionRoutes = {
   listSessions: route({
     method: 'GET',
     path: '/v1/sessions',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The 150 sessions that changed last, newest first.',
     reply: z.object({ sessions: z.array(listedSession) })
@@ -32,7 +32,7 @@ export const sessionRoutes = {
   listActiveSessions: route({
     method: 'GET',
     path: '/v2/sessions/active',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The sessions that showed a sign of life within 15 minutes, the latest first.',
     query: z.object({ limit: wholeNumber.pipe(z.number().min(1).max(500)).default(150) }),
@@ -41,7 +41,7 @@ export const sessionRoutes = {
   pageSessions: route({
     method: 'GET',
     path: '/v2/sessions',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'A page of the sessions by id, descending; `changedSince` leaves out those that did not change after it.',
     query: z.object({
@@ -54,7 +54,7 @@ export const sessionRoutes = {
   archiveSession: route({
     method: 'POST',
     path: '/v1/sessions/:id/archive',
-    auth: 'account',
+    auth: 'write',
     limit: 256 * kib,
     about: 'Marks a session as no longer active.',
     params: sessionParams,
@@ -64,7 +64,7 @@ export const sessionRoutes = {
   removeSession: route({
     method: 'DELETE',
     path: '/v1/sessions/:id',
-    auth: 'account',
+    auth: 'write',
     limit: 0,
     about: 'Removes a session with all its messages.',
     params: sessionParams,
@@ -73,7 +73,7 @@ export const sessionRoutes = {
   readLatestMessages: route({
     method: 'GET',
     path: '/v1/sessions/:id/messages',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'The newest 150 messages, newest first.',
     params: sessionParams,
@@ -82,7 +82,7 @@ export const sessionRoutes = {
   readMessages: route({
     method: 'GET',
     path: '/v3/sessions/:id/messages',
-    auth: 'account',
+    auth: 'read',
     limit: 0,
     about: 'A page of messages: ascending after `after_seq`, or descending before `before_seq`.',
     params: sessionParams,
@@ -98,7 +98,7 @@ export const sessionRoutes = {
   appendMessages: route({
     method: 'POST',
     path: '/v3/sessions/:id/messages',
-    auth: 'account',
+    auth: 'write',
     limit: 100 * kib * kib,
     about: 'Stores messages, each at most once per localId, and numbers the new ones in the order given.',
     params: sessionParams,

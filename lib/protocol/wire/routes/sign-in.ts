@@ -46,7 +46,7 @@ export const signInRoutes = {
   answerTerminalPairing: route({
     method: 'POST',
     path: '/v1/auth/response',
-    auth: 'account',
+    auth: 'manage',
     limit: 2 * kib,
     about: 'The app answers the request of a terminal with a box only that terminal can open.',
     body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
@@ -64,7 +64,7 @@ export const signInRoutes = {
   answerDevicePairing: route({
     method: 'POST',
     path: '/v1/auth/account/response',
-    auth: 'account',
+    auth: 'manage',
     limit: 2 * kib,
     about: 'A device of the account answers the request of a new one.',
     body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
@@ -73,7 +73,7 @@ export const signInRoutes = {
   listTokens: route({
     method: 'GET',
     path: '/v1/tokens',
-    auth: 'account',
+    auth: 'manage',
     limit: 0,
     ours: true,
     about: 'The sign-ins of this account.',
@@ -82,7 +82,7 @@ export const signInRoutes = {
   revokeToken: route({
     method: 'DELETE',
     path: '/v1/tokens/:id',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     ours: true,
     about: 'Ends a sign-in and closes its connections. The id `current` names the one that asks.',

@@ -14,7 +14,7 @@ export const unofferedRoutes = {
   listFriends: route({
     method: 'GET',
     path: '/v1/friends',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Always empty: accounts of this server do not see each other.',
     reply: z.object({ friends: z.array(z.never()) })
@@ -22,7 +22,7 @@ export const unofferedRoutes = {
   addFriend: route({
     method: 'POST',
     path: '/v1/friends/add',
-    auth: 'account',
+    auth: 'any',
     limit: 4 * kib,
     about: 'Finds nobody.',
     body: uid,
@@ -31,7 +31,7 @@ export const unofferedRoutes = {
   removeFriend: route({
     method: 'POST',
     path: '/v1/friends/remove',
-    auth: 'account',
+    auth: 'any',
     limit: 4 * kib,
     about: 'Finds nobody.',
     body: uid,
@@ -40,7 +40,7 @@ export const unofferedRoutes = {
   readFeed: route({
     method: 'GET',
     path: '/v1/feed',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Always empty, as there is nobody to hear from.',
     reply: z.object({ items: z.array(z.never()), hasMore: z.literal(false) })
@@ -48,7 +48,7 @@ export const unofferedRoutes = {
   searchUsers: route({
     method: 'GET',
     path: '/v1/user/search',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Finds nobody.',
     reply: z.object({ users: z.array(z.never()) })
@@ -56,7 +56,7 @@ export const unofferedRoutes = {
   readUser: route({
     method: 'GET',
     path: '/v1/user/:id',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Refused for every id, also for the own one.',
     params: z.object({ id: accountId }),
@@ -74,7 +74,7 @@ export const unofferedRoutes = {
   startGithub: route({
     method: 'GET',
     path: '/v1/connect/github/params',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Refused: GitHub is not offered.',
     reply: refused
@@ -99,7 +99,7 @@ export const unofferedRoutes = {
   disconnectGithub: route({
     method: 'DELETE',
     path: '/v1/connect/github',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Succeeds: nothing is connected.',
     reply: ok
@@ -107,7 +107,7 @@ export const unofferedRoutes = {
   registerVendorToken: route({
     method: 'POST',
     path: '/v1/connect/:vendor/register',
-    auth: 'account',
+    auth: 'any',
     limit: 64 * kib,
     about: 'Refused: this server keeps nothing it could read.',
     params: vendorParams,
@@ -117,7 +117,7 @@ export const unofferedRoutes = {
   readVendorToken: route({
     method: 'GET',
     path: '/v1/connect/:vendor/token',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Always null.',
     params: vendorParams,
@@ -126,7 +126,7 @@ export const unofferedRoutes = {
   listVendorTokens: route({
     method: 'GET',
     path: '/v1/connect/tokens',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Always empty.',
     reply: z.object({ tokens: z.array(z.never()) })
@@ -134,7 +134,7 @@ export const unofferedRoutes = {
   removeVendorToken: route({
     method: 'DELETE',
     path: '/v1/connect/:vendor',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Succeeds: nothing is kept.',
     params: vendorParams,
@@ -143,7 +143,7 @@ export const unofferedRoutes = {
   startVoice: route({
     method: 'POST',
     path: '/v1/voice/conversations',
-    auth: 'account',
+    auth: 'any',
     limit: 4 * kib,
     about: 'Refused: voice is not offered.',
     body: z.unknown(),
@@ -152,7 +152,7 @@ export const unofferedRoutes = {
   readVoiceUsage: route({
     method: 'GET',
     path: '/v1/voice/usage',
-    auth: 'account',
+    auth: 'any',
     limit: 0,
     about: 'Nothing used and nothing left.',
     reply: z.object({

@@ -11,7 +11,7 @@ export const usageRoutes = {
   queryUsage: route({
     method: 'POST',
     path: '/v1/usage/query',
-    auth: 'account',
+    auth: 'read',
     limit: 4 * kib,
     about: 'Sums of what agents used by hour or day (UTC), of one session or all. Times are in seconds, both included.',
     body: z.object({
