@@ -12,6 +12,7 @@ import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
 import { Presence } from './actions/presence.ts'
 import { closedSignup, openSignup, ownerSignup, type SignupPolicy } from './actions/signup.ts'
+import { openControl } from './control/socket.ts'
 import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
 import { createHttpHandlers } from './edge/handlers.ts'
@@ -151,6 +152,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       pushTitles: options.pushTitles,
       onError
     }
+    const control = await openControl({ ...deps, options })
+    closers.push(() => control.close())
     const inFlight = new InFlight(clock)
     const handlers = inFlight.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, {

@@ -32,8 +32,10 @@ const rooms: Record<string, Room> = {
   crypto: { files: ['lib/crypto/'], rooms: [], packages: ['libsodium-wrappers', '@noble/ciphers', '@noble/curves', '@noble/hashes'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
-  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
+  create: { files: ['lib/server/create.ts'], rooms: ['edge', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
   edge: { files: ['lib/server/edge/'], rooms: ['actions', 'hub', ...common], packages: ['node:', 'uWebSockets.js', 'zod'] },
+  // Commands of the owner come another way than requests: past the edge, to the same actions.
+  control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], packages: ['node:', 'zod'] },
   actions: { files: ['lib/server/actions/'], rooms: ['server'], packages: ['node:'] },
   hub: {
     files: ['lib/server/hub.ts', 'lib/server/callees.ts', 'lib/server/connection.ts', 'lib/server/frames.ts'],

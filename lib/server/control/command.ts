@@ -1,0 +1,26 @@
+import type { z } from 'zod'
+import type { ServerOptions } from '../../options.ts'
+import type { Deps } from '../actions/deps.ts'
+
+/** What commands work with: the running server's own, or a store that was opened for the one command. */
+export interface ControlDeps extends Deps {
+  options: Pick<ServerOptions, 'data'>
+}
+
+/** How far long work has come, in units of its own such as pages. */
+export interface Progress {
+  done: number
+  total: number
+}
+
+/** One thing that the owner of the data directory can ask of a server. What is in question and reply crosses a socket as JSON. */
+export interface Command<Ask extends z.ZodType, Reply extends z.ZodType> {
+  ask: Ask
+  reply: Reply
+  /** Throws `Failure` or `CannotStart` for what the person can understand: its one sentence is what they see. */
+  run(deps: ControlDeps, ask: z.output<Ask>, tell: (progress: Progress) => void): Promise<z.output<Reply>>
+}
+
+export function command<Ask extends z.ZodType, Reply extends z.ZodType>(row: Command<Ask, Reply>): Command<Ask, Reply> {
+  return row
+}

@@ -1,0 +1,26 @@
+import type { z } from 'zod'
+import { CannotStart, exitCodes } from '../../exit.ts'
+import { Failure } from '../../protocol/wire/failures.ts'
+import { StoreBroken, StoreFull } from '../../store/store.ts'
+import type { Command, ControlDeps, Progress } from './command.ts'
+import { type CommandName, commands } from './commands.ts'
+
+/** Checks a question and does what it asks. Throws as the command does; `CannotStart` for a question it does not take. */
+export async function runCommand(deps: ControlDeps, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
+  // One table, one way in: that question and command belong together is checked where the rows are made.
+  const command = commands[name] as unknown as Command<z.ZodType, z.ZodType>
+  const parsed = command.ask.safeParse(ask)
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]
+    throw new CannotStart(`${name} does not take this: ${[...(issue?.path ?? []), issue?.message].join(' ')}.`)
+  }
+  return command.run(deps, parsed.data, tell)
+}
+
+/** What a person is told of a command that failed; undefined for an error nobody foresaw. */
+export function sentenceOf(error: unknown): { says: string; exitCode: number } | undefined {
+  if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
+  if (error instanceof Failure) return { says: error.detail ?? error.message, exitCode: 1 }
+  if (error instanceof StoreFull || error instanceof StoreBroken) return { says: error.message, exitCode: exitCodes.storage }
+  return undefined
+}

@@ -1,0 +1,108 @@
+import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { CannotStart } from '../../exit.ts'
+import { type Logger, noteOf } from '../log.ts'
+import { controlSocketOf, hasControlSocket, withAddress } from './address.ts'
+import type { ControlDeps } from './command.ts'
+import { isCommand } from './commands.ts'
+import { runCommand, sentenceOf } from './run.ts'
+
+const mostQuestionBytes = 64 * 1024
+
+export interface Control {
+  close(): Promise<void>
+}
+
+export interface ControlSocketDeps extends ControlDeps {
+  log: Logger
+  /** Told once of every unexpected error. */
+  onError: (error: unknown) => void
+}
+
+/**
+ * Answers `POST /<command>` on `control.sock` in the data directory, for its owner alone. The body is the question in
+ * JSON; the answer is a line of JSON for each step of progress and a last one with `reply` or `refused`. The caller
+ * holds the lock of the directory, so a socket that is there already was left by a server that died, and is replaced.
+ * Where none can be made, such as on some network disks, the server goes on without and says so in its log.
+ */
+export async function openControl(deps: ControlSocketDeps): Promise<Control> {
+  if (!hasControlSocket) return nothing
+  const { data } = deps.options
+  const server = createServer((request, response) => {
+    serve(deps, request, response).catch(error => {
+      deps.onError(error)
+      response.destroy()
+    })
+  })
+  try {
+    await listenIn(data, server)
+  } catch (error) {
+    server.close()
+    deps.log.warn({ error: noteOf(error) }, 'There is no control socket: commands need the server to be stopped')
+    return nothing
+  }
+  return {
+    async close() {
+      rmSync(controlSocketOf(data), { force: true })
+      const closed = new Promise<void>(resolve => server.close(() => resolve()))
+      server.closeAllConnections()
+      await closed
+    }
+  }
+}
+
+const nothing: Control = { close: async () => {} }
+
+// Made where nobody else can reach it, so that it is never open to others, not even for a moment.
+async function listenIn(data: string, server: Server): Promise<void> {
+  const birthplace = mkdtempSync(join(data, 'control-'))
+  try {
+    await withAddress(birthplace, 's', address => listenOn(server, address))
+    chmodSync(join(birthplace, 's'), 0o600)
+    renameSync(join(birthplace, 's'), controlSocketOf(data))
+  } finally {
+    rmSync(birthplace, { recursive: true, force: true })
+  }
+}
+
+function listenOn(server: Server, address: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject).listen(address, () => {
+      server.off('error', reject)
+      resolve()
+    })
+  })
+}
+
+async function serve(deps: ControlSocketDeps, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const say = (line: object) => response.write(`${JSON.stringify(line)}\n`)
+  response.setHeader('content-type', 'application/x-ndjson')
+  try {
+    say({ reply: await runCommand(deps, commandOf(request), await questionOf(request), progress => say({ progress })) })
+  } catch (error) {
+    const sentence = sentenceOf(error)
+    if (!sentence) deps.onError(error)
+    say({ refused: sentence ?? { says: 'The server met an unexpected error; its log says which.', exitCode: 70 } })
+  }
+  response.end()
+}
+
+function commandOf({ method, url }: IncomingMessage) {
+  const name = url?.slice(1) ?? ''
+  if (method === 'POST' && isCommand(name)) return name
+  throw new CannotStart('The server that is running knows no such command; it may be of another version than this program.')
+}
+
+async function questionOf(request: IncomingMessage): Promise<unknown> {
+  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > mostQuestionBytes) {
+    request.resume()
+    throw new CannotStart('The question has no length, or is too long.')
+  }
+  try {
+    return JSON.parse(await text(request))
+  } catch {
+    throw new CannotStart('The question is not JSON.')
+  }
+}

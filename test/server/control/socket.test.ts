@@ -1,0 +1,74 @@
+import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { request } from 'node:http'
+import { join } from 'node:path'
+import { json } from 'node:stream/consumers'
+import t from 'tap'
+import { CannotStart } from '../../../lib/exit.ts'
+import { withAddress } from '../../../lib/server/control/address.ts'
+import { askServer } from '../../../lib/server/control/ask.ts'
+import { startServer, startServerProcess } from '../../kit/server.ts'
+
+const options = { skip: process.platform === 'win32' ? 'no control socket on Windows' : false }
+
+t.test('a command is run by the server that uses the directory, whose socket is for its owner alone', options, async t => {
+  const { data } = await startServer(t)
+  const status = await askServer(storeIn(data), 'readStatus', {})
+  t.match(status, { pid: process.pid, hasAccounts: false })
+  t.equal(statSync(join(data, 'control.sock')).mode & 0o777, 0o600)
+})
+
+t.test('without a server the same command is run on the store itself, under its lock', async t => {
+  const server = await startServer(t)
+  await server.close()
+  t.equal(existsSync(join(server.data, 'control.sock')), false, 'the socket went with the server')
+  t.match(await askServer(storeIn(server.data), 'readStatus', {}), { hasAccounts: false })
+  await t.rejects(askServer(storeIn(join(server.data, 'none')), 'readStatus', {}), { message: /There is no data directory/, exitCode: 78 })
+})
+
+t.test('a command finds the store of a server that was killed, and the next server its place', options, async t => {
+  const data = t.testdir()
+  const { kill } = await startServerProcess(t, { data })
+  await kill()
+  t.ok(existsSync(join(data, 'control.sock')), 'the dead server left its socket')
+  t.match(await askServer(storeIn(data), 'readStatus', {}), { pid: process.pid })
+
+  const { child } = await startServerProcess(t, { data })
+  t.match(await askServer(storeIn(data), 'readStatus', {}), { pid: child.pid })
+})
+
+t.test('the path of the directory may be longer than the system has room for', { skip: process.platform !== 'linux' }, async t => {
+  const data = join(t.testdir(), 'd'.repeat(100), 'd'.repeat(100))
+  mkdirSync(data, { recursive: true })
+  await startServer(t, { data })
+  t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: false })
+})
+
+t.test('a question the server does not take is refused in one sentence and does it no harm', options, async t => {
+  const { data } = await startServer(t)
+  const refused: [path: string, body: string, says: RegExp][] = [
+    ['/noSuchCommand', '{}', /knows no such command/],
+    ['/toString', '{}', /knows no such command/],
+    ['/readStatus', 'not json', /not JSON/],
+    ['/readStatus', '{"more":1}', /does not take this/],
+    ['/readStatus', `"${'x'.repeat(70_000)}"`, /too long/]
+  ]
+  for (const [path, body, says] of refused) {
+    t.match(await post(data, path, body), { refused: { says, exitCode: 78 } })
+  }
+  await t.rejects(askServer(storeIn(data), 'readStatus', { more: 1 } as never), CannotStart)
+  t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: false })
+})
+
+function storeIn(data: string) {
+  return { data, store: `sqlite:${join(data, 'afield.db')}` }
+}
+
+function post(data: string, path: string, body: string): Promise<unknown> {
+  const headers = { 'content-length': Buffer.byteLength(body) }
+  const ask = (socketPath: string) =>
+    new Promise((resolve, reject) => {
+      const asked = request({ socketPath, path, method: 'POST', headers }, answer => resolve(json(answer)))
+      asked.once('error', reject).end(body)
+    })
+  return withAddress(data, 'control.sock', ask)
+}
