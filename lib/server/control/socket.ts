@@ -1,7 +1,6 @@
 import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { join } from 'node:path'
-import { text } from 'node:stream/consumers'
 import { CannotStart } from '../../exit.ts'
 import { type Logger, noteOf } from '../log.ts'
 import { controlSocketOf, hasControlSocket, withAddress } from './address.ts'
@@ -80,7 +79,8 @@ async function serve(deps: ControlSocketDeps, request: IncomingMessage, response
   const say = (line: object) => response.write(`${JSON.stringify(line)}\n`)
   response.setHeader('content-type', 'application/x-ndjson')
   try {
-    say({ reply: await runCommand(deps, commandOf(request), await questionOf(request), progress => say({ progress })) })
+    const question = await questionOf(request)
+    say({ reply: await runCommand(deps, commandOf(request), question, progress => say({ progress })) })
   } catch (error) {
     const sentence = sentenceOf(error)
     if (!sentence) deps.onError(error)
@@ -95,13 +95,17 @@ function commandOf({ method, url }: IncomingMessage) {
   throw new CannotStart('The server that is running knows no such command; it may be of another version than this program.')
 }
 
+// Taken to its end even when it is too long: an answer sent before that may never be read.
 async function questionOf(request: IncomingMessage): Promise<unknown> {
-  if (Number(request.headers['content-length'] ?? Number.POSITIVE_INFINITY) > mostQuestionBytes) {
-    request.resume()
-    throw new CannotStart('The question has no length, or is too long.')
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes <= mostQuestionBytes) chunks.push(chunk)
   }
+  if (bytes > mostQuestionBytes) throw new CannotStart('The question is too long.')
   try {
-    return JSON.parse(await text(request))
+    return JSON.parse(Buffer.concat(chunks).toString())
   } catch {
     throw new CannotStart('The question is not JSON.')
   }
