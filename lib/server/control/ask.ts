@@ -56,7 +56,8 @@ async function askAt(socketPath: string, name: string, ask: unknown, tell: (prog
   const body = JSON.stringify(ask)
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const headers = { 'content-length': Buffer.byteLength(body) }
-  request({ socketPath, path: `/${name}`, method: 'POST', headers }, resolve)
+  // No connection is kept: the next server in this place is another one.
+  request({ socketPath, path: `/${name}`, method: 'POST', headers, agent: false }, resolve)
     .once('error', reject)
     .end(body)
   const answer = await answered

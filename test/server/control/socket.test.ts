@@ -67,7 +67,7 @@ function post(data: string, path: string, body: string): Promise<unknown> {
   const headers = { 'content-length': Buffer.byteLength(body) }
   const ask = (socketPath: string) =>
     new Promise((resolve, reject) => {
-      const asked = request({ socketPath, path, method: 'POST', headers }, answer => resolve(json(answer)))
+      const asked = request({ socketPath, path, method: 'POST', headers, agent: false }, answer => resolve(json(answer)))
       asked.once('error', reject).end(body)
     })
   return withAddress(data, 'control.sock', ask)
