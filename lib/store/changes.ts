@@ -1,0 +1,67 @@
+import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
+import type { ArtifactHead } from './artifacts.ts'
+import type { KvChange } from './kv.ts'
+import type { Cell, MachineRow, RemovableRef, RowRef, SessionRow } from './store.ts'
+
+/** How many removals an account remembers; of older ones it knows only that there were some. */
+export const mostRemovalsKept = 1_000
+
+export interface ChangesAsk {
+  /** The epoch that `since` is of; undefined when nothing is known yet. */
+  epoch: string | undefined
+  /** Everything up to this clock is known; 0 for nothing. */
+  since: number
+  /** On the second page and later: the clock that the first page said the reading began at. */
+  began: number | undefined
+  limit: number
+}
+
+/** Rows as they are now, in the order of their clocks. A removal counts before any row of its page: an id may have been used again. */
+export interface ChangedRows {
+  sessions: SessionRow[]
+  machines: MachineRow[]
+  settings: Cell | undefined
+  artifacts: ArtifactHead[]
+  /** A value of null: the key is removed. */
+  kv: KvChange[]
+  removed: RemovableRef[]
+}
+
+export interface Changes extends ChangedRows {
+  complete: true
+  epoch: string
+  /** Everything up to here is told; the account's own clock on the last page. */
+  clock: number
+  began: number
+  more: boolean
+  /** On the last page: the rows that are active now. Presence does not move the clock. */
+  active: { row: RowRef; at: number }[] | undefined
+}
+
+/** What was asked about cannot be told in full: forget every row and ask from 0. */
+export interface StartOver {
+  complete: false
+  epoch: string
+  clock: number
+}
+
+export interface Receipts {
+  deliveredSeq: number
+  readSeq: number
+}
+
+export interface ChangeStore {
+  /**
+   * The rows that changed after `since`, at most `limit` and a few MiB, but always all of one clock. To start over: when `since` is of
+   * another epoch or above the account's clock, or when removals after it are no longer remembered.
+   */
+  changesSince(account: AccountId, ask: ChangesAsk): Promise<Changes | StartOver>
+  /** A new epoch, after everything stored was replaced by an older copy. */
+  newEpoch(): Promise<string>
+  /** Each number only rises, to the session's last seq at most; what was read was delivered. `moved`: whether one rose, and with it the clock. */
+  markReceipts(
+    account: AccountId,
+    session: SessionId,
+    upTo: Partial<Receipts>
+  ): Promise<(Receipts & { moved: boolean; clock: number }) | 'missing'>
+}
