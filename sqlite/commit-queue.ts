@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import { StoreBroken, StoreFull } from '../lib/store/store.ts'
+import { StoreBroken, StoreBusy, StoreFull } from '../lib/store/store.ts'
 import { verdictOn } from './failure.ts'
 
 const mostMembers = 128
@@ -30,8 +30,10 @@ export interface CommitQueueDeps {
   database: Database
   /** Called once, with what happened, when nothing can be promised any more. */
   onBroken: (reason: StoreBroken) => void
-  /** Told of each commit, from its begin to its end. */
+  /** Told of each commit, from its begin to its end. What it throws changes nothing that was committed. */
   onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
+  /** Hears of the turn at its two ends, for what has to be on disk beside the database by then. */
+  beside?: { beforeCommit(): void; undone(): void } | undefined
 }
 
 /**
@@ -43,6 +45,7 @@ export class CommitQueue {
   readonly #database: Database
   readonly #onBroken: (reason: StoreBroken) => void
   readonly #onCommit: CommitQueueDeps['onCommit']
+  readonly #beside: CommitQueueDeps['beside']
   readonly #begin
   readonly #commit
   readonly #rollback
@@ -55,10 +58,11 @@ export class CommitQueue {
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
 
-  constructor({ database, onBroken, onCommit }: CommitQueueDeps) {
+  constructor({ database, onBroken, onCommit, beside }: CommitQueueDeps) {
     this.#database = database
     this.#onBroken = onBroken
     this.#onCommit = onCommit
+    this.#beside = beside
     this.#begin = database.prepare<[]>('BEGIN IMMEDIATE')
     this.#commit = database.prepare<[]>('COMMIT')
     this.#rollback = database.prepare<[]>('ROLLBACK')
@@ -151,16 +155,32 @@ export class CommitQueue {
 
   #transact(members: Member[], run: (members: Member[]) => Answer[]): Answer[] {
     const beganAt = this.#onCommit ? performance.now() : 0
+    const answers = this.#commitWhole(members, run)
+    this.#tell({ members: members.length, ms: performance.now() - beganAt })
+    return answers
+  }
+
+  #commitWhole(members: Member[], run: (members: Member[]) => Answer[]): Answer[] {
     this.#begin.run()
     try {
       const answers = run(members)
+      this.#beside?.beforeCommit()
       this.#commit.run()
-      this.#onCommit?.({ members: members.length, ms: performance.now() - beganAt })
       return answers
     } catch (error) {
       for (const member of members) member.tail?.forget()
+      this.#beside?.undone()
       if (this.#database.inTransaction) this.#rollback.run()
       throw error
+    }
+  }
+
+  // Who watches has no say in what was committed: the callers still get their answers.
+  #tell(turn: { members: number; ms: number }): void {
+    try {
+      this.#onCommit?.(turn)
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error))
     }
   }
 
@@ -182,7 +202,7 @@ export class CommitQueue {
   #failTurn(members: Member[], error: unknown): Answer[] | 'busy' {
     switch (verdictOn(error)) {
       case 'busy':
-        return this.#hasPatience() ? 'busy' : rejectAll(members, error)
+        return this.#hasPatience() ? 'busy' : rejectAll(members, new StoreBusy('Another program holds the database.', { cause: error }))
       case 'full':
         return rejectAll(members, new StoreFull('The disk has no room for this write.', { cause: error }))
       case 'broken':

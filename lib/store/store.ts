@@ -150,6 +150,10 @@ export interface PushTokenRow {
 export class StoreFull extends Error {
   override readonly name = 'StoreFull'
 }
+/** Another program holds the database for longer than a caller can wait; nothing was kept, and the store goes on. */
+export class StoreBusy extends Error {
+  override readonly name = 'StoreBusy'
+}
 /** The store can no longer promise anything; the process must end and recover at its next start. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken'

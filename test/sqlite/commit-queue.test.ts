@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
@@ -155,6 +156,29 @@ t.test('a turn waits for a program from outside without stopping the event loop 
   outside.exec('COMMIT')
   await writing
   t.same(words(), ['a', 'b'])
+})
+
+t.test('a program that holds the database for long gets a clear refusal to the writers, and the store goes on [F6]', async t => {
+  const { file, write, words, told } = openQueue(t)
+  const outside = new Database(file)
+  t.teardown(() => outside.close())
+  outside.exec('BEGIN IMMEDIATE')
+  await t.rejects(write('a'), { name: 'StoreBusy', message: 'Another program holds the database.' })
+  outside.exec('COMMIT')
+  await write('b')
+  t.same(words(), ['b'])
+  t.same(told, [])
+})
+
+t.test('who watches commits has no say in them [D4]', async t => {
+  const { database } = openQueue(t)
+  const warned = once(process, 'warning')
+  const throwing = () => {
+    throw new Error('the watcher failed')
+  }
+  const watched = new CommitQueue({ database, onBroken: () => t.fail('nothing broke'), onCommit: throwing })
+  t.equal(await watched.write(() => database.prepare("INSERT INTO word VALUES ('kept')").run().changes), 1)
+  t.match(await warned, [{ message: 'the watcher failed' }])
 })
 
 t.test('the end of the queue comes after what waits in it', async t => {

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import { Failure } from '../../protocol/wire/failures.ts'
-import { StoreBroken, StoreFull } from '../../store/store.ts'
+import { StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Command, ControlDeps, Progress } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
 
@@ -21,6 +21,7 @@ export async function runCommand(deps: ControlDeps, name: CommandName, ask: unkn
 export function sentenceOf(error: unknown): { says: string; exitCode: number } | undefined {
   if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
   if (error instanceof Failure) return { says: error.detail ?? error.message, exitCode: 1 }
-  if (error instanceof StoreFull || error instanceof StoreBroken) return { says: error.message, exitCode: exitCodes.storage }
+  if (error instanceof StoreFull || error instanceof StoreBusy || error instanceof StoreBroken)
+    return { says: error.message, exitCode: exitCodes.storage }
   return undefined
 }

@@ -3,7 +3,7 @@ import { accountTopic } from '../../bus/bus.ts'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
 import { callFailures, Failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
-import { type Cell, type CellRef, type Conflict, StoreBroken, StoreFull, type Written } from '../../store/store.ts'
+import { type Cell, type CellRef, type Conflict, StoreBroken, StoreBusy, StoreFull, type Written } from '../../store/store.ts'
 import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
 import type { Deps } from '../actions/deps.ts'
@@ -131,7 +131,8 @@ export function createEventHandlers(
         },
         error => {
           // A refusal is an answer; only what nobody foresaw is worth a line in the log.
-          const isForeseen = error instanceof Failure || error instanceof StoreFull || error instanceof StoreBroken
+          const isForeseen =
+            error instanceof Failure || error instanceof StoreFull || error instanceof StoreBusy || error instanceof StoreBroken
           metrics.eventTaken(name, isForeseen ? 'refused' : 'failed')
           if (!isForeseen) onError(error)
           reply?.(failed(name, error))

@@ -1,10 +1,13 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
-import { StoreBroken, StoreFull } from '../../store/store.ts'
+import { StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
 import type { Turn } from './turn.ts'
+
+/** When storage that is full, held or failed is worth another try. */
+const retryAfterSeconds = '5'
 
 export interface ExchangeDeps {
   corsOrigin: string
@@ -54,6 +57,7 @@ export function openExchange(
       if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
       if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
       response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
+      if (status === 503 || status === 507) response.writeHeader('retry-after', retryAfterSeconds)
       // What was refused while it arrived is not read to its end.
       if (isHead) response.endWithoutBody(Buffer.byteLength(text))
       else response.end(text, status === 413)
@@ -87,6 +91,7 @@ export function openExchange(
 function refusalOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (error instanceof StoreFull) return failure('storage-full')
+  if (error instanceof StoreBusy) return failure('storage-busy')
   if (error instanceof StoreBroken) return failure('storage-failed')
   return undefined
 }
