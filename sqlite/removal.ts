@@ -13,6 +13,9 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
   const removeCells = removeFrom('session_cells')
   const removeSessionKeys = removeFrom('access_key')
   const removeUsage = removeFrom('usage_report')
+  const leaveAttachments = database.prepare<[AccountId, AccountId, string]>(
+    `UPDATE attachment SET session = 0, ends_at = 0 WHERE account = ${accountKey} AND session = ${sessionKey}`
+  )
   const removeMachineKeys = database.prepare<[AccountId, AccountId, string]>(
     `DELETE FROM access_key WHERE account = ${accountKey} AND machine = (SELECT key FROM machine WHERE account = ${accountKey} AND id = ?)`
   )
@@ -29,7 +32,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
         removeMachineKeys.run(account, account, id)
         return removeMachine.run(account, id).changes
       case 'session':
-        for (const what of [removeMessages, removeCells, removeSessionKeys, removeUsage]) what.run(account, account, id)
+        for (const what of [removeMessages, removeCells, removeSessionKeys, removeUsage, leaveAttachments]) what.run(account, account, id)
         return removeSession.run(account, id).changes
     }
   }

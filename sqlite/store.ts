@@ -3,6 +3,7 @@ import type { Store, StoreBroken } from '../lib/store/store.ts'
 import { accessKeys } from './access-keys.ts'
 import { accounts } from './accounts.ts'
 import { artifacts } from './artifacts.ts'
+import { attachments } from './attachments.ts'
 import { cells } from './cells.ts'
 import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
 import { openDatabase } from './database.ts'
@@ -42,6 +43,7 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...pushTokens(deps),
     ...kv(deps),
     ...artifacts(deps),
+    ...attachments(deps),
     ...accessKeys(deps),
     ...usage(deps),
     async close() {

@@ -1,6 +1,7 @@
 import type { AccountId, ArtifactId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { AccessKeyStore } from './access-keys.ts'
 import type { ArtifactStore } from './artifacts.ts'
+import type { AttachmentStore } from './attachments.ts'
 import type { KvStore } from './kv.ts'
 import type { UsageStore } from './usage.ts'
 
@@ -163,7 +164,7 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
-export interface Store extends KvStore, ArtifactStore, AccessKeyStore, UsageStore {
+export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal spends nothing but a used challenge. */
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>
@@ -206,7 +207,10 @@ export interface Store extends KvStore, ArtifactStore, AccessKeyStore, UsageStor
   ): Promise<{ machine: MachineRow; created: boolean; clock: number }>
   listMachines(account: AccountId): Promise<MachineRow[]>
   findMachine(account: AccountId, machine: MachineId): Promise<MachineRow | 'missing'>
-  /** A session goes with its messages and usage, a machine leaves its sessions; access keys go with either. */
+  /**
+   * A session goes with its messages and usage, a machine leaves its sessions; access keys go with either. The attachments of a
+   * removed session are missing at once; their bytes go with `sweepAttachments`.
+   */
   remove(account: AccountId, row: RemovableRef): Promise<{ clock: number } | 'missing'>
 
   readSettings(account: AccountId): Promise<Cell>

@@ -4,6 +4,7 @@ import { readMigrations } from '../../lib/store/migrate.ts'
 import { accessKeys } from '../../sqlite/access-keys.ts'
 import { accounts } from '../../sqlite/accounts.ts'
 import { artifacts } from '../../sqlite/artifacts.ts'
+import { attachments } from '../../sqlite/attachments.ts'
 import { cells } from '../../sqlite/cells.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
 import { kv } from '../../sqlite/kv.ts'
@@ -27,6 +28,8 @@ const owned = [
   'account_cells',
   'kv',
   'artifact',
+  'attachment',
+  'attachment_piece',
   'access_key',
   'usage_report'
 ]
@@ -53,10 +56,10 @@ t.test('every statement on what an account owns names the account [I1]', async t
       !/INTO/.test(sql)
     )
   })
-  // Presence is swept over all accounts at once.
+  // Presence and what is left of files are swept over all accounts at once.
   t.same(
     unbound.map(sql => sql.slice(0, 39)),
-    ['UPDATE session SET active = 0 WHERE act', 'UPDATE machine SET active = 0 WHERE act']
+    ['UPDATE session SET active = 0 WHERE act', 'UPDATE machine SET active = 0 WHERE act', 'SELECT key, account, received FROM atta']
   )
 })
 
@@ -85,6 +88,7 @@ function prepareAll() {
     pushTokens,
     kv,
     artifacts,
+    attachments,
     accessKeys,
     usage
   ]) {

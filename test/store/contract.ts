@@ -1,6 +1,7 @@
 import type { Test } from 'tap'
 import { accessKeyContract } from './contract/access-keys.ts'
 import { artifactContract } from './contract/artifacts.ts'
+import { attachmentContract } from './contract/attachments.ts'
 import { cellContract } from './contract/cells.ts'
 import { isolationContract } from './contract/isolation.ts'
 import type { StorePlace } from './contract/kit.ts'
@@ -25,6 +26,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     messageContract,
     kvContract,
     artifactContract,
+    attachmentContract,
     accessKeyContract,
     usageContract,
     turnContract,

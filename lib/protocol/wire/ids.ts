@@ -17,6 +17,11 @@ export const kvKey = id(1024).brand<'KvKey'>()
 export const tokenId = id(64).brand<'TokenId'>()
 /** The Socket.IO id of one live connection, given out when it is accepted. */
 export const connectionId = id(64).brand<'ConnectionId'>()
+/** Chosen by the server: the random name of a file. */
+export const attachmentId = z
+  .string()
+  .regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\.enc$/, 'not the name of an attachment')
+  .brand<'AttachmentId'>()
 
 /** Opaque text that only wrapper and app can open; kept and handed on as it came. */
 export const sealed = z
@@ -38,6 +43,7 @@ export type ArtifactId = z.infer<typeof artifactId>
 export type KvKey = z.infer<typeof kvKey>
 export type TokenId = z.infer<typeof tokenId>
 export type ConnectionId = z.infer<typeof connectionId>
+export type AttachmentId = z.infer<typeof attachmentId>
 export type Sealed = z.infer<typeof sealed>
 
 function isWellFormed(text: string): boolean {
