@@ -5,6 +5,8 @@
 //   build               the library in dist/ and the single-file program build/afield
 //   bench [name]        ratios to a bare baseline, one file per promise in bench/
 //   crash [--rounds N]  kills the server under load, far more often than the tests do; see test/crash/run.ts
+//   fuzz [--seconds N]  sends the server everything but what it expects, far longer than the tests do; see test/fuzz/run.ts
+//   mutate              takes each predicate of ownership out of the store, and sees whether the tests notice
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
 //   web                 bundles the app into build/web
@@ -85,6 +87,14 @@ async function bench(name) {
 
 async function crash(...args) {
   await run(at('test/crash/run.ts'), ...args)
+}
+
+async function fuzz(...args) {
+  await run(at('test/fuzz/run.ts'), ...args)
+}
+
+async function mutate() {
+  await run(at('test/mutation/run.ts'))
 }
 
 async function format() {
@@ -356,7 +366,7 @@ function fail(sentence) {
   process.exit(1)
 }
 
-const steps = { start, test, check, build, bench, crash, format, docs, web: bundleApp, library, binary }
+const steps = { start, test, check, build, bench, crash, fuzz, mutate, format, docs, web: bundleApp, library, binary }
 const [name, ...rest] = process.argv.slice(2)
 
 if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()

@@ -7,6 +7,7 @@ import { isolationContract } from './contract/isolation.ts'
 import type { StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
 import { messageContract } from './contract/messages.ts'
+import { namesakeContract } from './contract/namesakes.ts'
 import { pairingContract } from './contract/pairings.ts'
 import { restartContract } from './contract/restart.ts'
 import { rowContract } from './contract/rows.ts'
@@ -31,6 +32,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     usageContract,
     turnContract,
     isolationContract,
+    namesakeContract,
     restartContract
   ]) {
     part(t, place)

@@ -1,0 +1,56 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+
+const root = join(import.meta.dirname, '../..')
+const metricsToken = 'the-token-of-the-fuzz'
+
+/** The real server in a process of its own, watched for everything that must not happen. */
+export interface Fuzzed {
+  url: string
+  port: number
+  /** What it logged as an error, and anything that it said without the log. */
+  complaints: string[]
+  /** How it ended; undefined while it runs. */
+  ended(): string | undefined
+  /** Resident memory, in bytes. */
+  memory(): Promise<number>
+  /** SIGTERM; resolves with how it ended. */
+  end(): Promise<string>
+}
+
+export async function startFuzzed(data: string): Promise<Fuzzed> {
+  const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off', '--log-level', 'error', '--expo-url', 'off']
+  const env = { ...process.env, NODE_OPTIONS: '', AFIELD_METRICS_TOKEN: metricsToken }
+  const args = ['--import', join(import.meta.dirname, 'freeze.mjs'), 'bin/afield.ts', ...serve]
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const complaints: string[] = []
+  createInterface({ input: child.stderr }).on('line', line => complaints.push(line))
+  let end: string | undefined
+  const exit = once(child, 'exit').then(([code, signal]) => {
+    end = code === null ? `killed by ${signal}` : `exit code ${code}`
+    return end
+  })
+  const url = await new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).on('line', line => {
+      const listening = /^afield listening on (\S+)$/.exec(line)?.[1]
+      if (listening !== undefined) resolve(listening)
+    })
+    exit.then(how => reject(new Error(`The server did not start, ${how}: ${complaints.join('\n')}`)))
+  })
+  return {
+    url,
+    port: Number(new URL(url).port),
+    complaints,
+    ended: () => end,
+    async memory() {
+      const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+      return Number(/^process_resident_memory_bytes (\S+)$/m.exec(await response.text())?.[1])
+    },
+    end() {
+      child.kill('SIGTERM')
+      return exit
+    }
+  }
+}

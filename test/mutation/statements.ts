@@ -1,0 +1,70 @@
+import Database from 'better-sqlite3'
+import { openStore } from '../../lib/store/open.ts'
+
+/** A statement of the store without one of the predicates that say whose rows it is about. */
+export interface Mutant {
+  sql: string
+  mutated: string
+}
+
+/** Every text that the SQLite store prepares when it opens. */
+export async function statementsOfStore(dataDirectory: string): Promise<string[]> {
+  const { prepare } = Database.prototype
+  const texts = new Set<string>()
+  Database.prototype.prepare = function (this: Database.Database, sql: string) {
+    texts.add(sql)
+    return prepare.call(this, sql)
+  } as typeof prepare
+  try {
+    const store = await openStore('sqlite:afield.db', { dataDirectory, onBroken() {} })
+    await store.close()
+  } finally {
+    Database.prototype.prepare = prepare
+  }
+  return [...texts].toSorted()
+}
+
+const ownership = /(?:\w+\.)?account = (?:\?|\(SELECT key FROM account WHERE id = \?\))/g
+const ownRow = /(?:FROM|UPDATE) account .*?WHERE ((?:id|key) = \?)(?: RETURNING \w+)?$/s
+/** A key inside the database belongs to one account, and was found or is being found under it: a second lock on the same door. */
+const innerKey = /^[^()]* AND (?:\w+\.)?(?:session|machine|key) = (\?|\()/
+
+interface Span {
+  from: number
+  to: number
+}
+
+/**
+ * Each way to lose the predicates on one door. The parameters stay as they are, and each takes any value. A predicate
+ * beside the inner key of a row is lost together with the one that finds this key.
+ */
+export function mutantsOf(sql: string): Mutant[] {
+  return doorsOf(sql).map(locks => ({ sql, mutated: locks.reduceRight(without, sql) }))
+}
+
+function doorsOf(sql: string): Span[][] {
+  const spans = [...sql.matchAll(ownership)]
+    .filter(({ index }) => !sql.slice(0, index).endsWith('SET '))
+    .map(({ index, 0: predicate }) => ({ from: index, to: index + predicate.length }))
+  const whole = spans.length === 0 ? ownRow.exec(sql)?.[1] : undefined
+  if (whole !== undefined) return [[{ from: sql.lastIndexOf(whole), to: sql.lastIndexOf(whole) + whole.length }]]
+
+  const doors: Span[][] = []
+  for (let at = 0; at < spans.length; at += 1) {
+    const span = spans[at]
+    if (!span) break
+    const [, key] = innerKey.exec(sql.slice(span.to)) ?? []
+    const finder = spans[at + 1]
+    if (key === '(' && finder) {
+      doors.push([span, finder])
+      at += 1
+    } else if (key === undefined) {
+      doors.push([span])
+    }
+  }
+  return doors
+}
+
+function without(sql: string, { from, to }: Span): string {
+  return `${sql.slice(0, from)}? IS NOT NULL${sql.slice(to)}`
+}

@@ -1,0 +1,107 @@
+import type { Test } from 'tap'
+import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
+import * as ids from '../../../lib/protocol/wire/ids.ts'
+import type { CellRef, Store } from '../../../lib/store/store.ts'
+import { draft, localId, machineId, newAccount, openFor, readAll, type StorePlace, sealed, sessionId } from './kit.ts'
+
+/** Both accounts call everything they have by the same names. */
+const session = sessionId('s')
+const machine = machineId('m')
+const artifact = ids.artifactId.parse('a')
+const key = ids.kvKey.parse('k')
+
+export function namesakeContract(t: Test, place: StorePlace): void {
+  for (const whose of ['first', 'second'] as const) {
+    t.test(`with the same names for everything, what the ${whose} of two accounts does leaves the other as it was [I1] [I3]`, async t => {
+      const store = await openFor(t, place)
+      const [first, second] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
+      await fill(store, first, 1)
+      await fill(store, second, 2)
+      const [actor, other] = whose === 'first' ? [first, second] : [second, first]
+      const before = await everythingOf(store, other)
+      for (const [name, act] of Object.entries(acts)) {
+        await act(store, actor)
+        t.same(await everythingOf(store, other), before, name)
+      }
+    })
+  }
+
+  t.test('an account that is not there has nothing, and nothing can be written to it [I1]', async t => {
+    const store = await openFor(t, place)
+    await newAccount(store, 'ann')
+    const nobody = ids.accountId.parse('nobody')
+    t.equal(await store.accountCreatedAt(nobody), 'missing')
+    t.equal(await store.writeCell(nobody, { of: 'account', name: 'settings' }, 0, sealed('mine'), 9), 'missing')
+  })
+}
+
+async function fill(store: Store, account: AccountId, at: number): Promise<void> {
+  const mine = sealed(`of ${account}`)
+  await store.openSession(account, { id: session, tag: 'tag', metadata: mine, agentState: mine, dataKey: null, now: at })
+  await store.openMachine(account, { id: machine, metadata: mine, daemonState: mine, dataKey: null, now: at })
+  await store.openArtifact(account, { id: artifact, header: mine, body: mine, dataKey: mine, now: at })
+  // As many updates more as `at` says, so that no two accounts have the same clock.
+  for (let count = 0; count < at; count += 1) await store.appendMessages(account, session, [draft(mine)], at)
+  await store.addAccessKey(account, { session, machine }, mine, at)
+  await store.putUsageReport(account, { id: `${at}`, key: 'k', session, tokens: { total: at }, cost: { total: at }, now: at })
+  await store.mutateKv(account, [{ key, value: mine, version: -1 }], at)
+  await store.writeCell(account, { of: 'account', name: 'settings' }, 0, mine, at)
+  await store.addPushToken(account, { id: `${at}`, token: 'phone', now: at })
+}
+
+const cellsOf: CellRef[] = [
+  { of: 'session', id: session, name: 'metadata' },
+  { of: 'session', id: session, name: 'agentState' },
+  { of: 'machine', id: machine, name: 'metadata' },
+  { of: 'machine', id: machine, name: 'daemonState' },
+  { of: 'account', name: 'settings' }
+]
+
+/** Everything that changes what an account has; the last ones take it away. */
+const acts: Record<string, (store: Store, account: AccountId) => Promise<unknown>> = {
+  'a message': (store, account) => store.appendMessages(account, session, [{ localId: localId('l'), sealed: sealed('new') }], 9),
+  async 'every cell'(store, account) {
+    for (const cell of cellsOf) {
+      const version = cell.of === 'session' ? 0 : 1
+      await store.writeCell(account, cell, version, sealed('new'), 9)
+    }
+  },
+  'both parts of an artifact': (store, account) =>
+    store.writeArtifact(
+      account,
+      artifact,
+      { header: { expected: 1, value: sealed('new') }, body: { expected: 1, value: sealed('new') } },
+      9
+    ),
+  'an access key': (store, account) => store.writeAccessKey(account, { session, machine }, 1, sealed('new'), 9),
+  'a report': (store, account) =>
+    store.putUsageReport(account, { id: '9', key: 'k', session, tokens: { total: 9 }, cost: { total: 9 }, now: 9 }),
+  'a key': (store, account) => store.mutateKv(account, [{ key, value: sealed('new'), version: 0 }], 9),
+  presence: (store, account) =>
+    store.markActive([
+      { account, row: { of: 'session', id: session }, active: false, at: 99 },
+      { account, row: { of: 'machine', id: machine }, active: true, at: 99 }
+    ]),
+  'a push token taken off': (store, account) => store.removePushToken(account, 'phone'),
+  'an artifact removed': (store, account) => store.remove(account, { of: 'artifact', id: artifact }),
+  'a machine removed': (store, account) => store.remove(account, { of: 'machine', id: machine }),
+  'a session removed': (store, account) => store.remove(account, { of: 'session', id: session })
+}
+
+async function everythingOf(store: Store, account: AccountId): Promise<unknown> {
+  const known = { tag: 'tag', metadata: sealed('x'), agentState: null, dataKey: null, now: 1 }
+  return {
+    // Opening what is there changes nothing, and says the clock.
+    session: await store.openSession(account, { id: session, ...known }),
+    machines: await store.listMachines(account),
+    messages: await readAll(store, account, session),
+    latest: await store.readMessages(account, session, { before: 100, limit: 10 }),
+    artifact: await store.findArtifact(account, artifact),
+    accessKey: await store.findAccessKey(account, { session, machine }),
+    usage: await store.readUsage(account, { session, from: 0, to: 100, bucketMs: 1 }),
+    kv: await store.readKv(account, [key]),
+    settings: await store.readSettings(account),
+    pushTokens: await store.listPushTokens(account),
+    createdAt: await store.accountCreatedAt(account)
+  }
+}
