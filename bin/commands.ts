@@ -18,6 +18,13 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'claude [prompt..]', about: 'Run Claude Code for your phone', load: () => import('./commands/claude.ts') },
   { usage: 'run [agent..]', about: 'Run any agent that speaks ACP for your phone', load: () => import('./commands/run.ts') },
   { usage: 'demo [prompt..]', about: 'Run a scripted agent, to try everything', load: () => import('./commands/demo.ts') },
+  { usage: 'resume [words..]', about: 'Go on with a session that has ended', load: () => import('./commands/resume.ts') },
+  { usage: 'sessions [words..]', about: 'List the sessions of this computer', load: () => import('./commands/sessions.ts') },
+  {
+    usage: 'daemon [action]',
+    about: 'Let your phone begin and resume sessions on this computer',
+    load: () => import('./commands/daemon.ts')
+  },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }

@@ -1,4 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import type { ClaudeOptions } from '../lib/wrapper/agents/claude.ts'
 import { openHome } from '../lib/wrapper/credentials.ts'
 import type { RunOptions } from '../lib/wrapper/run.ts'
 import { processTerminal } from '../lib/wrapper/terminal/terminal.ts'
@@ -16,16 +17,41 @@ export function serverOption(line: Argv): Argv {
 export function agentOptions(line: Argv): Argv {
   return serverOption(line)
     .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to begin in; without it one in which the agent asks' })
+    .option('tag', { type: 'string', hidden: true })
     .option('resume', { type: 'string', requiresArg: true, describe: 'Go on with an earlier conversation of the agent, by its id' })
 }
 
 /** What those options and the process say, for `runAgent`. */
 export function readAgentOptions(args: ArgumentsCamelCase): Omit<RunOptions, 'kind'> {
-  return { ...readServerOption(args), directory: process.cwd(), mode: text(args['mode']), resume: text(args['resume']) }
+  return {
+    ...readServerOption(args),
+    directory: process.cwd(),
+    mode: text(args['mode']),
+    resume: text(args['resume']),
+    tag: text(args['tag'])
+  }
 }
 
 export function readServerOption(args: ArgumentsCamelCase): Pick<RunOptions, 'home' | 'server' | 'env' | 'terminal'> {
   return { home: openHome(process.env), server: text(args['server']), env: process.env, terminal: processTerminal() }
+}
+
+/** How Claude Code is found, and its adapter fetched if the person lets it. */
+export function claudeOptions(
+  args: ArgumentsCamelCase,
+  { home, env, terminal }: Pick<RunOptions, 'home' | 'env' | 'terminal'>
+): ClaudeOptions {
+  return {
+    home: home.path,
+    env,
+    mayFetch: async question => args['yes'] === true || isYes(await terminal.ask(`${question} [Y/n] `)),
+    tell: line => terminal.write(`${line}\n`)
+  }
+}
+
+/** Undefined is nobody there to answer. */
+function isYes(answer: string | undefined): boolean {
+  return answer !== undefined && !/^n/i.test(answer.trim())
 }
 
 /** The words of a variadic argument, and those behind `--`, as they were typed. */

@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { claudeKind } from '../../lib/wrapper/agents/claude.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
@@ -11,17 +11,6 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
-  const { home, env, terminal } = options
-  const kind = claudeKind({
-    home: home.path,
-    env,
-    mayFetch: async question => args['yes'] === true || isYes(await terminal.ask(`${question} [Y/n] `)),
-    tell: line => terminal.write(`${line}\n`)
-  })
+  const kind = claudeKind(claudeOptions(args, options))
   process.exit(await runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') }))
-}
-
-/** Undefined is nobody there to answer. */
-function isYes(answer: string | undefined): boolean {
-  return answer !== undefined && !/^n/i.test(answer.trim())
 }

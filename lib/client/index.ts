@@ -30,6 +30,7 @@ export { type Cell, openCell, UnreadableCell } from './cells.ts'
 export { type Feed, type FeedState, openFeed } from './feed.ts'
 export { createMemoryJournal, type Draft, type Journal } from './journal.ts'
 export { signIn } from './login.ts'
+export { callMachine, type MachineHandlers, serveMachine } from './machine-calls.ts'
 export {
   envelopeOf,
   newEnvelope,

@@ -50,6 +50,7 @@ async function deliver(folder: SessionFolder, { home, fetch, withinMs, signal }:
   const now = Date.now()
   uplink.changeState(state => cancelAll(state, now))
   const isDelivered = await uplink.end({ ms: withinMs, signal })
-  if (isDelivered) folder.remove()
+  if (uplink.link.type === 'gone') folder.remove()
+  else if (isDelivered) folder.retire()
   return isDelivered
 }

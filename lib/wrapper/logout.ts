@@ -18,7 +18,7 @@ export async function logout(options: {
     return 1
   }
   const rest = createRest({ server, token: credentials.token, fetch })
-  const isRevoked = await rest.call('revokeToken', { params: { id: 'current' } }).then(
+  const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
     () => true,
     () => false
   )

@@ -13,7 +13,7 @@ import { agentEnvironment, type Credentials, chooseServer, type Home } from './c
 import { deliverLeftovers } from './leftovers.ts'
 import { typed } from './own-program.ts'
 import { type Session, type SessionEnd, startSession } from './session.ts'
-import { createSessionFolder, findLeftovers } from './session-folder.ts'
+import { createSessionFolder, findLeftovers, type SessionFolder } from './session-folder.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
 import { drawSession, type SessionView } from './terminal/session-view.ts'
 import { plain, styleFor } from './terminal/style.ts'
@@ -28,8 +28,12 @@ export interface RunOptions {
   kind: AgentKind
   directory: string
   mode?: string | undefined
-  /** A conversation of the agent to go on with. */
+  /** A conversation of the agent to go on with, in a new session. */
   resume?: string | undefined
+  /** An ended session to go on with; its conversation is the agent's too. */
+  earlier?: SessionFolder | undefined
+  /** The tag of the session, when the daemon started this process and waits for it. */
+  tag?: string | undefined
   /** What the agent shall do first. */
   prompt?: string | undefined
 }
@@ -39,37 +43,41 @@ export interface RunOptions {
  * once this computer was linked. Resolves to the exit code.
  */
 export async function runAgent(options: RunOptions): Promise<number> {
-  const { home, env, terminal, kind, directory } = options
+  const { home, env, terminal, kind, directory, earlier } = options
   const credentials = needCredentials(options)
   await cryptoReady()
   terminal.write(`Starting ${kind.title} …\n`)
-  const agent = await kind.start({ directory, env: agentEnvironment(env), mode: options.mode, resume: options.resume })
-  const folder = createSessionFolder(home.path, {
-    tag: randomUUID(),
-    server: credentials.server,
-    key: newKey(credentials),
-    metadata: metadataOf(options, agent.conversation),
-    cursor: 0,
-    turn: null
+  const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
+  const agent = await kind.start({ directory, env: agentEnvironment(env), mode: options.mode, resume }).catch(error => {
+    earlier?.retire()
+    throw error
   })
+  const metadata = metadataOf(options, agent.conversation)
+  const folder = earlier ?? newFolder(options, credentials, metadata)
   const screen = openScreen(options, credentials.server)
-  const session = await startSession({ agent, home, credentials, folder, fetch, onChange: screen.redraw })
+  const session = await startSession({ agent, home, credentials, folder, metadata, fetch, onChange: screen.redraw })
   screen.show(session)
   const stopInterrupts = onInterrupts(session, screen)
-  const earlier = new AbortController()
-  const leftovers = screen.deliverEarlier(earlier.signal)
+  const stopDelivering = new AbortController()
+  const leftovers = screen.deliverEarlier(stopDelivering.signal)
   if (options.prompt) await session.prompt(options.prompt)
 
   const { how, delivered } = await session.ended
-  earlier.abort()
+  stopDelivering.abort()
   await leftovers
   stopInterrupts()
   screen.close()
   return sayGoodbye(terminal, how, delivered)
 }
 
-function needCredentials({ home, server, env }: RunOptions): Credentials {
-  const chosen = chooseServer(server, env, home)
+function newFolder({ home, kind, tag = randomUUID() }: RunOptions, credentials: Credentials, metadata: SessionMetadata): SessionFolder {
+  const { server } = credentials
+  const { program } = kind
+  return createSessionFolder(home.path, { tag, server, program, key: newKey(credentials), metadata, cursor: 0, turn: null })
+}
+
+function needCredentials({ home, server, env, earlier }: RunOptions): Credentials {
+  const chosen = earlier?.notes.server ?? chooseServer(server, env, home)
   const credentials = home.credentials(chosen)
   if (!credentials)
     throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: ${typed(`login --server ${chosen}`)}`)
@@ -81,7 +89,7 @@ function newKey(credentials: Credentials): string | null {
   return vault.version === 1 ? null : toBase64(vault.newSessionKey().raw)
 }
 
-function metadataOf({ home, kind, directory }: RunOptions, conversation: string): SessionMetadata {
+function metadataOf({ home, kind, directory, tag }: RunOptions, conversation: string): SessionMetadata {
   return {
     path: directory,
     host: hostname(),
@@ -92,9 +100,9 @@ function metadataOf({ home, kind, directory }: RunOptions, conversation: string)
     happyHomeDir: home.path,
     happyLibDir: '',
     happyToolsDir: '',
-    startedFromDaemon: false,
+    startedFromDaemon: tag !== undefined,
     hostPid: process.pid,
-    startedBy: 'terminal',
+    startedBy: tag === undefined ? 'terminal' : 'daemon',
     lifecycleState: 'running',
     lifecycleStateSince: Date.now(),
     flavor: kind.flavor,

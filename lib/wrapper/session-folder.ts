@@ -1,43 +1,52 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
 import type { Journal } from '../client/journal.ts'
 import { sessionMetadata } from '../protocol/sealed/session.ts'
+import { agentProgram } from './agents/program.ts'
 import { openJournalFile } from './journal-file.ts'
-import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
+import { makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
+import { ownerOf, ownName } from './process-name.ts'
 
 const sessionNotes = z.object({
   /** Names the session on the server, also when it could not be opened there yet. */
-  tag: z.string(),
+  tag: z.string().regex(/^[\w-]{1,64}$/),
+  /** The server's id of the session, once it was opened there. */
+  id: z.string().optional(),
   server: z.string(),
+  /** Absent in the notes of earlier versions: such a session is delivered, and cannot be resumed. */
+  program: agentProgram.optional(),
   /** The raw data key in base64; null for a session sealed with the account secret. */
   key: z.string().nullable(),
   metadata: sessionMetadata,
   /** The seq of the last message whose prompt the agent has; 0 before the first. */
   cursor: z.number(),
   /** Whether a turn was begun and not ended. */
-  turn: z.string().nullable()
+  turn: z.string().nullable(),
+  /** Its process is bringing it to its end. */
+  isEnding: z.boolean().optional()
 })
 
 /** What has to be known of a session so that another process can bring it to its end. Only its owner can read it: it holds a key. */
 export type SessionNotes = z.infer<typeof sessionNotes>
 
 /**
- * The folder of one session under way. Its name says which process owns it, so that taking over the folder of a dead
- * one is a rename, of which only one can succeed.
+ * The folder of one session. Its name says which process owns it, so that taking over the folder of a dead one, or
+ * resuming an ended one, is a rename, of which only one can succeed: a session never has two live processes.
  */
 export interface SessionFolder {
   readonly notes: SessionNotes
   /** On disk when it returns. */
   note(changes: Partial<SessionNotes>): void
   openJournal(): Journal
-  /** Nothing is left to do for this session. */
+  /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
+  retire(): void
+  /** The session is no more. */
   remove(): void
 }
 
 export function createSessionFolder(home: string, notes: SessionNotes): SessionFolder {
-  const path = join(sessionsIn(home), `${randomUUID()}@${ownName()}`)
+  const path = join(sessionsIn(home), `${notes.tag}@${ownName()}`)
   makePrivateFolder(path)
   writePrivateFile(join(path, notesFile), JSON.stringify(notes))
   return openFolder(path, notes)
@@ -46,7 +55,43 @@ export function createSessionFolder(home: string, notes: SessionNotes): SessionF
 /** The folders of processes that do not run any more. */
 export function findLeftovers(home: string): string[] {
   const sessions = sessionsIn(home)
-  return readdirSync(sessions).flatMap(name => (isOwned(name) ? [] : [join(sessions, name)]))
+  return readdirSync(sessions).flatMap(name => (ownerOf(name) === undefined ? [join(sessions, name)] : []))
+}
+
+export interface KnownSession {
+  path: string
+  notes: SessionNotes
+  /** The process that runs it; undefined when it has ended or was left behind. */
+  pid: number | undefined
+  /** When it was last noted, in milliseconds since 1970. */
+  at: number
+}
+
+/** Every session of this computer that runs or can be resumed, the latest first. */
+export function listSessions(home: string): KnownSession[] {
+  const known = [sessionsIn(home), endedIn(home)].flatMap(folder =>
+    readdirSync(folder).flatMap(name => {
+      const path = join(folder, name)
+      const notes = readNotes(path)
+      return notes ? [{ path, notes, pid: ownerOf(name), at: noted(path) }] : []
+    })
+  )
+  return known.toSorted((one, other) => other.at - one.at)
+}
+
+/** Makes an ended session this process's own again; undefined when another process was faster. */
+export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | undefined {
+  const home = dirname(dirname(path))
+  const taken = join(sessionsIn(home), `${basename(path).replace(/@.*/, '')}@${ownName()}`)
+  try {
+    renameSync(path, taken)
+  } catch {
+    return undefined
+  }
+  const notes = readNotes(taken)
+  const folder = notes && openFolder(taken, notes)
+  folder?.note({ isEnding: false })
+  return folder
 }
 
 /** Undefined when another process was faster, or its owner died before there was anything in it (it is then removed). */
@@ -77,6 +122,13 @@ function openFolder(path: string, notes: SessionNotes): SessionFolder {
       writePrivateFile(join(path, notesFile), JSON.stringify(now))
     },
     openJournal: () => openJournalFile(join(path, journalFile)),
+    retire() {
+      const home = dirname(dirname(path))
+      rmSync(join(path, journalFile), { force: true })
+      renameSync(path, join(endedIn(home), now.tag))
+      syncFolder(endedIn(home))
+      forgetOldest(home)
+    },
     remove: () => rmSync(path, { recursive: true, force: true })
   }
 }
@@ -87,44 +139,29 @@ function sessionsIn(home: string): string {
   return path
 }
 
+function endedIn(home: string): string {
+  const path = join(home, 'ended')
+  makePrivateFolder(path)
+  return path
+}
+
+const mostEnded = 500
+
+function forgetOldest(home: string): void {
+  const ended = readdirSync(endedIn(home)).map(name => join(endedIn(home), name))
+  if (ended.length <= mostEnded) return
+  const byAge = ended.toSorted((one, other) => noted(one) - noted(other))
+  for (const path of byAge.slice(0, ended.length - mostEnded)) rmSync(path, { recursive: true, force: true })
+}
+
+function noted(path: string): number {
+  return statSync(join(path, notesFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
 /** Without taking it over; undefined when it cannot be read. */
 export function readNotes(path: string): SessionNotes | undefined {
   try {
     return sessionNotes.parse(JSON.parse(readPrivateFile(join(path, notesFile)) ?? ''))
-  } catch {
-    return undefined
-  }
-}
-
-// A process id alone comes again; with the time of its start it names one process of this boot.
-function ownName(): string {
-  return `${process.pid}-${startOf(process.pid) ?? 0}`
-}
-
-function isOwned(name: string): boolean {
-  const [, pid, started] = /@(\d+)-(\d+)$/.exec(name) ?? []
-  if (pid === undefined || !isRunning(Number(pid))) return false
-  const since = startOf(Number(pid))
-  return since === undefined || started === '0' || started === String(since)
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return error instanceof Error && 'code' in error && error.code === 'EPERM'
-  }
-}
-
-/** In ticks since the system started; undefined where the system does not tell. */
-function startOf(pid: number): number | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // The name of the program, in parentheses, may hold anything.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    const [state] = fields
-    return state === 'Z' ? -1 : Number(fields[19])
   } catch {
     return undefined
   }

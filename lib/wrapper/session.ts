@@ -53,6 +53,8 @@ export interface SessionOptions {
   home: Home
   credentials: Credentials
   folder: SessionFolder
+  /** What is true of this run; told over what an earlier run of the session said. */
+  metadata: SessionMetadata
   fetch: Fetch
   onChange(): void
 }
@@ -115,7 +117,7 @@ class WrappedSession implements Session {
   }
 
   async open(): Promise<void> {
-    const { home, credentials, folder, fetch } = this.#options
+    const { home, credentials, folder, metadata: ownMetadata, fetch } = this.#options
     this.#uplink = await openUplink({
       home,
       credentials,
@@ -128,6 +130,7 @@ class WrappedSession implements Session {
       onChange: () => this.#followLink()
     })
     this.#uplink.changeState(state => ({ ...state, controlledByUser: false }))
+    if (folder.notes.id !== undefined) this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata }))
     void this.#listen()
     void this.#serve()
   }
@@ -288,6 +291,7 @@ class WrappedSession implements Session {
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
     this.#isEnding = true
+    this.#options.folder.note({ isEnding: true })
     this.#prompts.close()
     await this.#agent.stop()
     // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.
@@ -297,7 +301,8 @@ class WrappedSession implements Session {
     this.#uplink?.setThinking(false)
     const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
     this.#abandon.abort()
-    if (delivered) this.#options.folder.remove()
+    if (this.#uplink?.link.type === 'gone') this.#options.folder.remove()
+    else if (delivered) this.#options.folder.retire()
     return { how, delivered }
   }
 }

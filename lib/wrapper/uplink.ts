@@ -228,6 +228,7 @@ class SessionUplink implements Uplink {
     const { credentials, folder, handlers, onMessage, onMetadata } = this.#options
     const { cipher } = this.#key
     this.session = record.id
+    folder.note({ id: record.id })
     const socket = openSocket({ server: credentials.server, token: credentials.token, scope: { as: 'session', id: record.id } })
     this.#socket = socket
     this.#stateCell = openCell<AgentState>({

@@ -7,14 +7,14 @@ import { createSessionFolder, findLeftovers, readNotes, takeOver } from '../../l
 
 const notes = { tag: 'tag', server: 'https://one', key: 'a2V5', metadata: { path: '/a', host: 'h' }, cursor: 0, turn: null }
 
-t.test('the folder of a process that runs is nobody else’s', t => {
+t.test('the folder of a process that runs is nobody else’s, and an ended one keeps its notes', t => {
   const home = t.testdir()
   const folder = createSessionFolder(home, notes)
   t.strictSame(findLeftovers(home), [])
   folder.note({ cursor: 7, turn: 'a turn' })
   const [name = ''] = readdirSync(join(home, 'sessions'))
   t.match(readNotes(join(home, 'sessions', name)), { cursor: 7, turn: 'a turn', tag: 'tag' })
-  folder.remove()
+  folder.retire()
   t.strictSame(readdirSync(join(home, 'sessions')), [])
   t.end()
 })

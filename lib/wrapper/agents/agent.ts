@@ -1,5 +1,6 @@
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
 import type { PermissionChoice } from '../../protocol/sealed/session.ts'
+import type { AgentProgram } from './program.ts'
 
 /** A step as far as the agent has told it; each event carries all that is known so far. */
 export interface Step {
@@ -90,6 +91,7 @@ export interface AgentKind {
   readonly flavor: string
   /** What to call it on screen. */
   readonly title: string
+  readonly program: AgentProgram
   /** Throws CannotStart, with what to do about it, when the agent is not here or refuses to start. */
   start(how: StartAgent): Promise<Agent>
 }

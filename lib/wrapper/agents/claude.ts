@@ -23,6 +23,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
   return {
     flavor: 'claude',
     title,
+    program: { kind: 'claude' },
     async start(how) {
       const claude = findClaude(options.env)
       if (claude === undefined) {

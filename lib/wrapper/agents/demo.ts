@@ -9,6 +9,7 @@ export function demoKind(home: string): AgentKind {
   return {
     flavor: 'acp',
     title,
+    program: { kind: 'demo' },
     start: how => startAcp({ ...ownProgram(['demo-agent', join(home, 'demo-conversations')]), title }, how)
   }
 }

@@ -1,13 +1,33 @@
 import { basename } from 'node:path'
 import { startAcp } from './acp.ts'
 import type { AgentKind } from './agent.ts'
+import { type ClaudeOptions, claudeKind } from './claude.ts'
+import { demoKind } from './demo.ts'
+import type { AgentProgram } from './program.ts'
+
+/** The kind that starts a program which was kept with a session. */
+export function kindOf(program: AgentProgram, options: ClaudeOptions): AgentKind {
+  switch (program.kind) {
+    case 'claude':
+      return claudeKind(options)
+    case 'demo':
+      return demoKind(options.home)
+    case 'acp':
+      return acpKind(program.command, program.args)
+  }
+}
 
 /** Any command that speaks ACP; agents we know by the name of their program are called by their own name. */
 export function acpKind(command: string, args: readonly string[]): AgentKind {
   const program = basename(command).replace(/\.(exe|cmd|js|mjs)$/i, '')
   const known = knownAgents.find(({ pattern }) => pattern.test([program, ...args.map(arg => basename(arg))].join(' ')))
   const title = known?.title ?? program
-  return { flavor: known?.flavor ?? 'acp', title, start: how => startAcp({ command, args, title }, how) }
+  return {
+    flavor: known?.flavor ?? 'acp',
+    title,
+    program: { kind: 'acp', command, args: [...args] },
+    start: how => startAcp({ command, args, title }, how)
+  }
 }
 
 // The flavors are those that existing apps know.

@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import { callSession } from '../../../lib/client/calls.ts'
 import { openFeed } from '../../../lib/client/feed.ts'
 import { signIn } from '../../../lib/client/login.ts'
+import { callMachine } from '../../../lib/client/machine-calls.ts'
 import { envelopeOf, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
 import { answerPairing, readLink } from '../../../lib/client/pairing.ts'
 import { createRest } from '../../../lib/client/rest.ts'
@@ -10,6 +11,8 @@ import { type LiveSocket, openSocket } from '../../../lib/client/socket.ts'
 import { accountVault } from '../../../lib/client/vault.ts'
 import { type Cipher, cryptoReady, engine } from '../../../lib/crypto/index.ts'
 import type { ParamsOfCall, SessionCall } from '../../../lib/protocol/sealed/calls.ts'
+import { type DaemonState, daemonState } from '../../../lib/protocol/sealed/machine.ts'
+import type { MachineCall, ParamsOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
 import type { MessageBody, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 
@@ -21,6 +24,8 @@ export interface Phone {
   pair(link: string): Promise<void>
   /** The newest session, or the first that appears; of those not named. */
   session(but?: readonly string[]): Promise<PhoneSession>
+  /** The first computer of the account that is there. */
+  machine(): Promise<PhoneMachine>
   sessions(): Promise<{ id: string; active: boolean; metadata: SessionMetadata; state: AgentState | undefined }[]>
 }
 
@@ -39,6 +44,15 @@ export interface PhoneSession {
   /** Resolves when it is so; asked again whenever something arrives. */
   until(what: (session: PhoneSession) => boolean): Promise<void>
   close(): void
+}
+
+export interface PhoneMachine {
+  readonly id: string
+  /** What its daemon says of itself now. */
+  state(): Promise<DaemonState | undefined>
+  call<Name extends MachineCall>(method: Name, params: ParamsOfMachineCall<Name>): Promise<unknown>
+  /** Resolves when it is so; asked again at each update of the account. */
+  until(what: () => Promise<boolean>): Promise<void>
 }
 
 export async function startPhone(t: Test, server: { url: string }, known?: Uint8Array): Promise<Phone> {
@@ -75,6 +89,30 @@ export async function startPhone(t: Test, server: { url: string }, known?: Uint8
           state: state === null ? undefined : read(cipher, state, agentState)
         }
       })
+    },
+    async machine() {
+      const find = async () => (await rest.call('listMachines', {}))[0]
+      const first = await find()
+      if (!first) throw new Error('no computer is known')
+      const cipher = cipherOf(first.dataEncryptionKey)
+      return {
+        id: first.id,
+        async state() {
+          const value = (await find())?.daemonState
+          return value ? read(cipher, value, daemonState) : undefined
+        },
+        call: (method, params) => callMachine(socket, cipher, first.id, method, params),
+        async until(what) {
+          const bell = new EventTarget()
+          const stop = socket.onUpdate(() => bell.dispatchEvent(new Event('news')))
+          for (;;) {
+            const news = once(bell, 'news')
+            if (await what()) break
+            await news
+          }
+          stop()
+        }
+      }
     },
     async session(but = []) {
       const find = async () => (await list()).find(({ id }) => !but.includes(id))

@@ -1,0 +1,36 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import {
+  installDaemon,
+  runDaemon,
+  showDaemon,
+  showLog,
+  startInBackground,
+  stopDaemon,
+  uninstallDaemon
+} from '../../lib/wrapper/daemon/commands.ts'
+import { readServerOption, serverOption } from '../wrapper-line.ts'
+
+const actions = {
+  start: startInBackground,
+  stop: stopDaemon,
+  status: showDaemon,
+  logs: showLog,
+  install: installDaemon,
+  uninstall: uninstallDaemon,
+  run: runDaemon
+} as const
+
+export function builder(line: Argv): Argv {
+  return serverOption(line)
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; status without one' })
+    .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many of the last lines' })
+    .option('follow', { type: 'boolean', alias: 'f', default: false, describe: 'With logs: go on as they are written' })
+    .example('$0 daemon start', 'let your phone begin and resume sessions here')
+    .example('$0 daemon install', 'the same, now and whenever you are signed in to this computer')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const action = actions[(args['action'] ?? 'status') as keyof typeof actions]
+  const follow = args['follow'] === true
+  process.exit(await action({ ...readServerOption(args), lines: Number(args['lines']), follow }))
+}

@@ -1,0 +1,52 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
+import { runAgent } from '../../lib/wrapper/run.ts'
+import { type KnownSession, listSessions, reopen } from '../../lib/wrapper/session-folder.ts'
+import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return line
+    .positional('words', { type: 'string', array: true, describe: 'Words of its title or folder, or its id; without them you pick one' })
+    .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to go on in; without it one in which the agent asks' })
+    .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'Fetch the adapter for Claude Code without asking' })
+    .option('tag', { type: 'string', hidden: true })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const options = readAgentOptions(args)
+  const { home, terminal, env } = options
+  const words = wordsOf(args, 'words')
+  const ended = listSessions(home.path).filter(({ pid, notes }) => pid === undefined && notes.program)
+  const chosen = await choose(findSessions(ended, words), { terminal, env, words })
+  const { program, metadata } = chosen.notes
+  if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
+  const earlier = reopen(chosen)
+  if (!earlier) throw new CannotStart('This session was resumed by another process just now.')
+  const kind = kindOf(program, claudeOptions(args, options))
+  process.exit(await runAgent({ ...options, directory: metadata.path, kind, earlier }))
+}
+
+interface Choosing {
+  terminal: Terminal
+  env: Readonly<Record<string, string | undefined>>
+  words: readonly string[]
+}
+
+async function choose(found: readonly KnownSession[], { terminal, env, words }: Choosing): Promise<KnownSession> {
+  const [only, ...others] = found
+  if (!only) throw new CannotStart(words.length > 0 ? 'No ended session has these words.' : 'No session has ended on this computer yet.')
+  if (others.length === 0 && words.length > 0) return only
+  const shown = found.slice(0, mostShown)
+  terminal.write(`\n${drawSessions(shown, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)
+  const answer = await terminal.ask(`Which one? 1 to ${shown.length}, or nothing to leave: `)
+  if (answer === undefined) throw new CannotStart('Several sessions fit. Name one by its id or by more words.')
+  const picked = shown[Number(answer.trim()) - 1]
+  if (!picked) throw new CannotStart('Nothing was resumed.')
+  return picked
+}
+
+const mostShown = 20

@@ -1,0 +1,18 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { listSessions } from '../../lib/wrapper/session-folder.ts'
+import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { readServerOption, wordsOf } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return line.positional('words', { type: 'string', array: true, describe: 'Only those with these words in title, folder, agent or id' })
+}
+
+export function handler(args: ArgumentsCamelCase): void {
+  const { home, terminal, env } = readServerOption(args)
+  const words = wordsOf(args, 'words')
+  const found = findSessions(listSessions(home.path), words)
+  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), terminal.columns)
+  if (found.length > 0) terminal.write(`${lines.join('\n')}\n`)
+  else terminal.write(words.length > 0 ? 'No session has these words.\n' : 'No session has run on this computer yet.\n')
+}

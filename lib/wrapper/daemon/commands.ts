@@ -1,0 +1,172 @@
+import { spawn } from 'node:child_process'
+import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fetch } from 'undici'
+import { withDeadline } from '../../async/deadline.ts'
+import { pause } from '../../async/pause.ts'
+import { cryptoReady } from '../../crypto/ready.ts'
+import { CannotStart } from '../../exit.ts'
+import { type Credentials, chooseServer, type Home } from '../credentials.ts'
+import { ownProgram, typed } from '../own-program.ts'
+import { listSessions } from '../session-folder.ts'
+import { plain, styleFor } from '../terminal/style.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+import { startDaemon } from './daemon.ts'
+import { type DaemonNotes, findDaemon } from './place.ts'
+import { findService } from './service.ts'
+import { logsIn } from './starting.ts'
+
+export interface DaemonCommand {
+  home: Home
+  /** As given on the command line. */
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+  lines: number
+  follow: boolean
+}
+
+/** Each resolves to the exit code. */
+export async function startInBackground(options: DaemonCommand): Promise<number> {
+  const { home, env, terminal } = options
+  const running = findDaemon(home.path)
+  if (running) {
+    terminal.write(`The daemon is running already, as process ${running.pid}.\n`)
+    return 0
+  }
+  needCredentials(options)
+  const log = openLog(home)
+  const { command, args } = ownProgram(['daemon', 'run', ...(options.server ? ['--server', options.server] : [])])
+  const child = spawn(command, args, {
+    detached: true,
+    stdio: ['ignore', log, log],
+    env: { ...env, AFIELD_HOME: home.path },
+    windowsHide: true
+  })
+  closeSync(log)
+  child.unref()
+  const ended = new Promise<never>((_, reject) => {
+    child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last words:\n${lastLines(home, 5)}`)))
+  })
+  const daemon = await withDeadline(startWithinMs, signal => Promise.race([appeared(home, signal), ended]))
+  terminal.write(`The daemon runs, as process ${daemon.pid}: your phone can begin and resume sessions here.\n`)
+  return 0
+}
+
+export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<number> {
+  const running = findDaemon(home.path)
+  if (!running) {
+    terminal.write('The daemon is not running.\n')
+    return 0
+  }
+  process.kill(running.pid, 'SIGTERM')
+  await withDeadline(stopWithinMs, async signal => {
+    while (findDaemon(home.path)) await pause(lookEveryMs, { signal })
+  })
+  terminal.write('The daemon has stopped. Sessions go on.\n')
+  return 0
+}
+
+/** Exits with 3 when it does not run, as the commands of services do. */
+export async function showDaemon({ home, terminal, env }: DaemonCommand): Promise<number> {
+  const style = styleFor(terminal, env)
+  const daemon = findDaemon(home.path)
+  if (!daemon) {
+    terminal.write(`The daemon is not running. Start it with: ${typed('daemon start')}\n`)
+    return 3
+  }
+  const running = listSessions(home.path).filter(({ pid }) => pid !== undefined).length
+  const look = daemon.link === 'live' ? style.good : style.needs
+  const rows = [
+    ['Daemon', `process ${daemon.pid}, version ${daemon.version}, since ${new Date(daemon.startedAt).toLocaleString()}`],
+    ['Server', daemon.server],
+    ['Link', look(plain(daemon.link))],
+    ['Sessions', running === 1 ? '1 runs' : `${running} run`],
+    ['Log', logFile(home)]
+  ] as const
+  terminal.write(`${rows.map(([label, text]) => `  ${style.dim(label.padEnd(10))}${text}`).join('\n')}\n`)
+  return 0
+}
+
+export async function showLog({ home, terminal, lines, follow }: DaemonCommand): Promise<number> {
+  if (!existsSync(logFile(home))) {
+    terminal.write('The daemon has written nothing yet.\n')
+    return 0
+  }
+  terminal.write(`${lastLines(home, lines)}\n`)
+  if (!follow) return 0
+  let shown = statSync(logFile(home)).size
+  for (;;) {
+    await pause(followEveryMs)
+    const text = readFileSync(logFile(home))
+    if (text.length < shown) shown = 0
+    terminal.write(text.subarray(shown).toString())
+    shown = text.length
+  }
+}
+
+export async function installDaemon(options: DaemonCommand): Promise<number> {
+  const { home, env, terminal } = options
+  needCredentials(options)
+  const service = findService(home.path, env)
+  service.install()
+  terminal.write(
+    `The daemon runs now, and whenever you are signed in. ${service.file} says so; remove it with: ${typed('daemon uninstall')}\n`
+  )
+  return 0
+}
+
+export async function uninstallDaemon({ home, env, terminal }: DaemonCommand): Promise<number> {
+  findService(home.path, env).uninstall()
+  terminal.write('The daemon does not start with this computer any more.\n')
+  return 0
+}
+
+/** In the foreground, for services. */
+export async function runDaemon(options: DaemonCommand): Promise<number> {
+  const { home, env } = options
+  const credentials = needCredentials(options)
+  await cryptoReady()
+  const tell = (line: string) => console.log(`${new Date().toISOString()} ${plain(line)}`)
+  const daemon = startDaemon({ home, credentials, env, fetch, tell })
+  tell(`started, process ${process.pid}, ${credentials.server}`)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => daemon.stop())
+  await daemon.ended
+  return 0
+}
+
+const startWithinMs = 15_000
+const stopWithinMs = 15_000
+const lookEveryMs = 50
+const followEveryMs = 500
+const mostLogBytes = 4 * 1024 * 1024
+
+async function appeared(home: Home, signal: AbortSignal): Promise<DaemonNotes> {
+  for (;;) {
+    const daemon = findDaemon(home.path)
+    if (daemon) return daemon
+    await pause(lookEveryMs, { signal })
+  }
+}
+
+function needCredentials({ home, server, env }: DaemonCommand): Credentials {
+  const chosen = chooseServer(server, env, home)
+  const credentials = home.credentials(chosen)
+  if (credentials) return credentials
+  throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: ${typed(`login --server ${chosen}`)}`)
+}
+
+function logFile({ path }: Home): string {
+  return join(logsIn(path), 'daemon.log')
+}
+
+/** What is too long is kept once, under another name. */
+function openLog(home: Home): number {
+  const file = logFile(home)
+  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(file, `${file}.1`)
+  return openSync(file, 'a', 0o600)
+}
+
+function lastLines(home: Home, count: number): string {
+  return readFileSync(logFile(home), 'utf8').trimEnd().split('\n').slice(-count).join('\n')
+}

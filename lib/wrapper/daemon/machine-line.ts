@@ -1,0 +1,134 @@
+import { homedir, hostname, platform } from 'node:os'
+import { version } from '../../assets.ts'
+import { writeDaemonState, writeMachineMetadata } from '../../client/cell-writers.ts'
+import { type Cell, openCell } from '../../client/cells.ts'
+import { type MachineHandlers, serveMachine } from '../../client/machine-calls.ts'
+import { createPersistence } from '../../client/persist.ts'
+import { createRest, type Fetch } from '../../client/rest.ts'
+import { type LiveSocket, openSocket, type SocketState } from '../../client/socket.ts'
+import { terminalVault } from '../../client/vault.ts'
+import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../protocol/sealed/machine.ts'
+import type { MachineRecord } from '../../protocol/wire/records.ts'
+import type { Credentials, Home } from '../credentials.ts'
+import { registerMachine } from '../machine.ts'
+
+export interface MachineLineOptions {
+  home: Pick<Home, 'path' | 'machineId'>
+  credentials: Credentials
+  fetch: Fetch
+  handlers: MachineHandlers
+  onState(state: LineState): void
+}
+
+export type LineState = { type: 'connecting' | 'live' } | { type: 'away'; reason: string } | { type: 'unlinked' }
+
+/** The way of this computer to the server: known there, alive, and open to calls. */
+export interface MachineLine {
+  readonly state: LineState
+  /** Says that the daemon is gone, if there is a link, and closes. */
+  close(): Promise<void>
+}
+
+const aliveEveryMs = 20_000
+const goodbyeMs = 2_000
+
+/** Keeps trying for as long as it is open; nothing has to be reachable at the start. */
+export function openMachineLine(options: MachineLineOptions): MachineLine {
+  const { home, credentials, fetch, handlers } = options
+  const { server, token } = credentials
+  const { cipher } = terminalVault(credentials.keys).machine
+  const end = new AbortController()
+  const rest = createRest({ server, token, fetch })
+  let state: LineState = { type: 'connecting' }
+  let socket: LiveSocket | undefined
+  let daemonCell: Cell<DaemonState> | undefined
+  let timer: NodeJS.Timeout | undefined
+
+  const enter = (next: LineState) => {
+    if (end.signal.aborted) return
+    state = next
+    options.onState(next)
+  }
+  const persistence = createPersistence({
+    signal: end.signal,
+    onWait: error => enter({ type: 'away', reason: error.message })
+  })
+  const tellAlive = () => socket?.send('machine-alive', { machineId: home.machineId, time: Date.now() }, { volatile: true })
+
+  async function open(): Promise<void> {
+    await persistence.attempt(() => registerMachine(rest, home, credentials.keys))
+    const { machine } = await persistence.attempt(() => rest.call('readMachine', { params: { id: home.machineId } }))
+    const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId } })
+    socket = line
+    openCells(line, machine)
+    serveMachine({ socket: line, cipher, machine: home.machineId, handlers })
+    line.onState(now => follow(now))
+    timer = setInterval(tellAlive, aliveEveryMs)
+  }
+
+  function openCells(line: LiveSocket, machine: MachineRecord): void {
+    const id = home.machineId
+    const emptyState: DaemonState = { status: 'offline' }
+    daemonCell = openCell<DaemonState>({
+      cipher,
+      schema: daemonState,
+      cell: { value: machine.daemonState, version: machine.daemonStateVersion },
+      empty: emptyState,
+      socket: line,
+      write: writeDaemonState(line, id)
+    })
+    const metadataCell = openCell<MachineMetadata>({
+      cipher,
+      schema: machineMetadata,
+      cell: { value: machine.metadata, version: machine.metadataVersion },
+      empty: metadataNow(home.path),
+      socket: line,
+      write: writeMachineMetadata(line, id)
+    })
+    const isClosed = () => {}
+    const started = { status: 'running', pid: process.pid, startedAt: Date.now(), startedWithCliVersion: version() }
+    daemonCell.update(before => ({ ...before, ...started })).catch(isClosed)
+    metadataCell.update(before => ({ ...before, ...metadataNow(home.path) })).catch(isClosed)
+    end.signal.addEventListener('abort', () => metadataCell.close(), { once: true })
+  }
+
+  function follow(now: SocketState): void {
+    switch (now.type) {
+      case 'live':
+        tellAlive()
+        enter({ type: 'live' })
+        return
+      case 'down':
+        enter({ type: 'away', reason: now.reason })
+        return
+      case 'refused':
+        enter({ type: 'unlinked' })
+        return
+      case 'connecting':
+      case 'closed':
+        return
+    }
+  }
+
+  open().catch(() => enter({ type: 'unlinked' }))
+  return {
+    get state() {
+      return state
+    },
+    async close() {
+      clearInterval(timer)
+      if (socket?.state.type === 'live' && daemonCell) {
+        const stopped = { status: 'offline', shutdownRequestedAt: Date.now() }
+        const said = daemonCell.update(before => ({ ...before, ...stopped }))
+        await Promise.race([said.catch(() => {}), new Promise(resolve => setTimeout(resolve, goodbyeMs))])
+      }
+      end.abort(new Error('the line of the machine was closed'))
+      daemonCell?.close()
+      socket?.close()
+    }
+  }
+}
+
+function metadataNow(homePath: string): MachineMetadata {
+  return { host: hostname(), platform: platform(), happyCliVersion: version(), homeDir: homedir(), happyHomeDir: homePath }
+}

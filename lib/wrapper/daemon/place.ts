@@ -1,0 +1,81 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { CannotStart } from '../../exit.ts'
+import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../private-files.ts'
+import { ownerOf, ownName } from '../process-name.ts'
+
+const daemonNotes = z.object({
+  pid: z.number(),
+  server: z.string(),
+  version: z.string(),
+  startedAt: z.number(),
+  /** How the link to the server stands, in words. */
+  link: z.string()
+})
+
+/** What the daemon says of itself in the wrapper's home. */
+export type DaemonNotes = z.infer<typeof daemonNotes>
+
+export interface DaemonPlace {
+  note(changes: Partial<DaemonNotes>): void
+  leave(): void
+}
+
+/** Makes this process the daemon of a home. Throws CannotStart when another one is: of two that start at once, the first stays. */
+export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
+  const own = `daemon@${ownName()}.json`
+  const file = join(folderOf(home), own)
+  let now = notes
+  const write = () => writePrivateFile(file, JSON.stringify(now))
+  write()
+  const first = places(home).toSorted(byStart)[0]
+  if (first !== undefined && first !== own) {
+    rmSync(file, { force: true })
+    throw new CannotStart(`The daemon is running already, as process ${ownerOf(first)}.`)
+  }
+  return {
+    note(changes) {
+      now = { ...now, ...changes }
+      write()
+    },
+    leave: () => rmSync(file, { force: true })
+  }
+}
+
+/** The daemon that runs now; undefined when there is none. */
+export function findDaemon(home: string): DaemonNotes | undefined {
+  for (const name of places(home)) {
+    const { data } = daemonNotes.safeParse(JSON.parse(readPrivateFile(join(folderOf(home), name)) ?? 'null'))
+    if (data) return data
+  }
+  return undefined
+}
+
+/** The files of daemons that run; those of dead ones go away. */
+function places(home: string): string[] {
+  const folder = folderOf(home)
+  return readdirSync(folder).filter(name => {
+    if (!name.startsWith('daemon@') || !name.endsWith('.json')) return false
+    if (ownerOf(name) !== undefined) return true
+    rmSync(join(folder, name), { force: true })
+    return false
+  })
+}
+
+// By the start of the process, then by its id: every process comes to the same order.
+function byStart(one: string, other: string): number {
+  const [onePid = 0, oneStart = 0] = numbersIn(one)
+  const [otherPid = 0, otherStart = 0] = numbersIn(other)
+  return oneStart - otherStart || onePid - otherPid
+}
+
+function numbersIn(name: string): number[] {
+  return (name.match(/\d+/g) ?? []).map(Number)
+}
+
+function folderOf(home: string): string {
+  const folder = join(home, 'daemon')
+  makePrivateFolder(folder)
+  return folder
+}

@@ -1,0 +1,107 @@
+import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { startServer } from '../kit/server.ts'
+import { texts, turnsEnded } from './kit/demo.ts'
+import { linkedComputer } from './kit/world.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+/** A computer whose daemon is up, and a folder in which its policy lets sessions begin. */
+async function daemon(t: Test) {
+  const server = await startServer(t)
+  const { phone, home } = await linkedComputer(t, server)
+  const allowed = join(home, '..', 'code')
+  mkdirSync(allowed)
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [allowed] }))
+  const process = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await process.says(/ live\n/)
+  const machine = await phone.machine()
+  return { server, phone, home, allowed, process, machine }
+}
+
+t.test('a phone begins a session on a computer, and it outlives the daemon', async t => {
+  const { phone, allowed, machine, process } = await daemon(t)
+  const started = await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text hello' })
+  t.match(started, { type: 'success' })
+  const session = await phone.session()
+  t.match(started, { sessionId: session.id })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['hello'])
+  t.match(session.metadata, { path: allowed, startedBy: 'daemon', startedFromDaemon: true })
+
+  await process.kill('SIGTERM')
+  await session.say('SCRIPT: text still here')
+  await session.until(session => turnsEnded(session) === 2)
+  await session.call('killSession', {})
+})
+
+t.test('a session is stopped and resumed from the phone, in the same place', async t => {
+  const { phone, allowed, machine } = await daemon(t)
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
+  const session = await phone.session()
+  t.match(await machine.call('stop-session', { sessionId: session.id }), { message: 'Session stopped' })
+  await t.rejects(machine.call('stop-session', { sessionId: 'nobody' }), /No such session runs/)
+  await session.say('SCRIPT: text after')
+  t.match(await machine.call('resume-happy-session', { sessionId: session.id }), { type: 'success', sessionId: session.id })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['after'])
+  await session.call('killSession', {})
+  await t.rejects(machine.call('resume-happy-session', { sessionId: 'nobody' }), /does not know the session/)
+})
+
+t.test('a folder is made only when a person said so, and only where sessions may begin', async t => {
+  const { home, allowed, machine } = await daemon(t)
+  const directory = join(allowed, 'new')
+  const ask = { directory, agent: 'demo', approvedNewDirectoryCreation: false }
+  t.match(await machine.call('spawn-happy-session', ask), { type: 'requestToApproveDirectoryCreation' })
+  t.equal(statSync(directory, { throwIfNoEntry: false }), undefined)
+
+  symlinkSync('/', join(allowed, 'way-out'))
+  for (const forbidden of ['/etc', join(allowed, '..'), join(allowed, 'way-out', 'etc'), home, `${allowed}-not`]) {
+    await t.rejects(machine.call('spawn-happy-session', { directory: forbidden, agent: 'demo' }), /allowed|not for agents/, forbidden)
+    await t.rejects(machine.call('listDirectory', { path: forbidden }), /allowed|not for agents/, forbidden)
+  }
+  t.match(await machine.call('listDirectory', { path: allowed }), { success: true, entries: [{ name: 'way-out' }] })
+})
+
+t.test('what a phone sets for an agent is its keys and models, nothing that makes it run other programs', async t => {
+  const { allowed, machine } = await daemon(t)
+  for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'CLAUDE_CODE_EXECUTABLE', 'AFIELD_HOME', 'HOME']) {
+    const ask = { directory: allowed, agent: 'demo', environmentVariables: { [name]: '/tmp/evil' } }
+    await t.rejects(machine.call('spawn-happy-session', ask), new RegExp(`${name} may not be set`))
+  }
+  await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'nonsense' }), /knows no agent called nonsense/)
+  const { agents } = Object(await machine.call('choices', {}))
+  t.match(agents.at(-1), { agent: 'demo', title: 'Demo agent' })
+})
+
+t.test('there is one daemon for a home; it says how it is, and its notes are private', async t => {
+  const { home, process, machine } = await daemon(t)
+  t.match(await machine.state(), { status: 'running', pid: process.child.pid })
+  const second = runWrapper(t, { home, args: ['daemon', 'run'] })
+  t.equal(await second.ended, 78)
+  t.match(second.output, new RegExp(`running already, as process ${process.child.pid}`))
+  const status = runWrapper(t, { home, args: ['daemon'] })
+  t.equal(await status.ended, 0)
+  t.match(status.output, /Link +live/)
+  t.equal(statSync(join(home, 'daemon')).mode & 0o777, 0o700)
+
+  const stop = runWrapper(t, { home, args: ['daemon', 'stop'] })
+  t.equal(await stop.ended, 0)
+  t.equal(await process.ended, 0)
+  t.match(await machine.state(), { status: 'offline' })
+  const after = runWrapper(t, { home, args: ['daemon', 'status'] })
+  t.equal(await after.ended, 3)
+})
+
+t.test('a daemon in the background is started and stopped, keeps a log, and stops for a phone', async t => {
+  const server = await startServer(t)
+  const { phone, home } = await linkedComputer(t, server)
+  const start = runWrapper(t, { home, args: ['daemon', 'start'] })
+  t.equal(await start.ended, 0, start.output)
+  const machine = await phone.machine()
+  await machine.until(async () => (await machine.state())?.status === 'running')
+  t.match(await machine.call('stop-daemon', {}), { message: /acknowledged/ })
+  await machine.until(async () => (await machine.state())?.status === 'offline')
+  t.match(readFileSync(join(home, 'logs', 'daemon.log'), 'utf8'), /live/)
+})

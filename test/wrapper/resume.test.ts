@@ -1,0 +1,65 @@
+import t from 'tap'
+import { listSessions } from '../../lib/wrapper/session-folder.ts'
+import { startServer } from '../kit/server.ts'
+import { demo, texts, turnsEnded } from './kit/demo.ts'
+import { linkedComputer } from './kit/world.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+t.test('an ended session goes on where it was, and reads what was written to it meanwhile', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await session.say('SCRIPT: text first')
+  await session.until(session => turnsEnded(session) === 1)
+  await wrapper.kill('SIGTERM')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  await session.say('SCRIPT: text second')
+
+  const resumed = runWrapper(t, { home, args: ['resume', session.id] })
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(session), ['first', 'second'], 'nothing twice, nothing lost')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'running' && metadata.hostPid === resumed.child.pid)
+  await session.say('SCRIPT: text third')
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(texts(session), ['first', 'second', 'third'])
+
+  await resumed.kill('SIGTERM')
+  t.match(listSessions(home), [{ pid: undefined, notes: { id: session.id, turn: null } }], 'and can be resumed again')
+})
+
+t.test('a session never has two live processes', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await wrapper.says(/live/)
+  t.match(listSessions(home), [{ pid: wrapper.child.pid, notes: { id: session.id } }])
+  const second = runWrapper(t, { home, args: ['resume', session.id] })
+  t.equal(await second.ended, 78)
+  t.match(second.output, /No ended session has these words/)
+  await wrapper.kill('SIGTERM')
+
+  const both = [1, 2].map(() => runWrapper(t, { home, args: ['resume', session.id] }))
+  const loser = await Promise.race(both.map(async one => ({ one, code: await one.ended })))
+  t.equal(loser.code, 78, loser.one.output)
+  t.match(loser.one.output, /resumed by another process|No ended session/)
+  const winner = both.find(one => one !== loser.one)
+  await winner?.says(/live/)
+})
+
+t.test('sessions are listed with what a person knows them by, and found by words', async t => {
+  const server = await startServer(t)
+  const { phone, home } = await linkedComputer(t, server)
+  const none = runWrapper(t, { home, args: ['sessions'] })
+  t.equal(await none.ended, 0)
+  t.match(none.output, /No session has run on this computer yet/)
+
+  const wrapper = runWrapper(t, { home, args: ['demo'] })
+  const session = await phone.session()
+  await wrapper.says(/live/)
+  const running = runWrapper(t, { home, args: ['sessions', 'demo', session.id] })
+  t.equal(await running.ended, 0)
+  t.match(running.output, /Demo agent in .*runs now/)
+  await wrapper.kill('SIGTERM')
+  const ended = runWrapper(t, { home, args: ['sessions'] })
+  await ended.ended
+  t.match(ended.output, /ended just now/)
+  const strange = runWrapper(t, { home, args: ['sessions', 'no-such-word'] })
+  await strange.ended
+  t.match(strange.output, /No session has these words/)
+})
