@@ -16,7 +16,7 @@ export async function isKilled(mutant: Mutant): Promise<boolean> {
 
 /** Runs a test file with the mutant in place; true when nothing in it fails. */
 export async function passes(judge: string, mutant: Mutant): Promise<boolean> {
-  const env = { ...process.env, AFIELD_MUTANT: JSON.stringify(mutant), TAP_BAIL: '1', TAP_GREP: '/\\[I\\d/' }
+  const env = { ...process.env, AFIELD_MUTANT: JSON.stringify(mutant), NODE_OPTIONS: '', TAP_BAIL: '1', TAP_GREP: '/\\[I\\d/' }
   const child = spawn(process.execPath, ['--import', preload, judge], { cwd: root, env, stdio: 'ignore' })
   const [code] = await once(child, 'exit')
   return code === 0
