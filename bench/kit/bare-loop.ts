@@ -2,7 +2,8 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import { loadUws } from '../../lib/server/edge/uws.ts'
-import { dataDirectory, serveParent } from './child.ts'
+import { listenBare, serveBareSockets } from './bare-sockets.ts'
+import { dataDirectory } from './child.ts'
 
 interface Posted {
   messages: { content: string; localId: string }[]
@@ -13,15 +14,11 @@ interface Posted {
  * of the event loop with a full sync, answer, publish. No sign-in, no checks, no repeats, no accounts.
  */
 export async function bareLoop(): Promise<void> {
-  const database = new Database(join(dataDirectory(), 'bare.db'))
-  database.pragma('journal_mode = WAL')
-  database.exec('CREATE TABLE message (seq INTEGER PRIMARY KEY, local_id TEXT, sealed TEXT, at INTEGER)')
-  database.pragma('synchronous = FULL')
+  const { database, begin, commit } = openBareDatabase(
+    'CREATE TABLE message (seq INTEGER PRIMARY KEY, local_id TEXT, sealed TEXT, at INTEGER)'
+  )
   const insert = database.prepare('INSERT INTO message VALUES (?, ?, ?, ?)')
-  const begin = database.prepare('BEGIN IMMEDIATE')
-  const commit = database.prepare('COMMIT')
-  const uws = loadUws()
-  const app = uws.App()
+  const app = loadUws().App()
   let waiting: { posted: Posted; response: HttpResponse }[] = []
   let seq = 0
 
@@ -59,16 +56,15 @@ export async function bareLoop(): Promise<void> {
       if (waiting.length === 1) setImmediate(flush)
     })
   })
-  app.ws('/v1/updates/*', {
-    open(ws) {
-      ws.subscribe('all')
-      ws.send('0{"sid":"x","upgrades":[],"pingInterval":15000,"pingTimeout":45000,"maxPayload":1000000}')
-    },
-    message(ws, message) {
-      if (Buffer.from(message).toString().startsWith('40')) ws.send('40{"sid":"x"}')
-    }
-  })
-  app.listen('127.0.0.1', 0, socket => {
-    if (socket) serveParent({ port: uws.us_socket_local_port(socket), token: 'none', session: 's' })
-  })
+  serveBareSockets(app, { connect: ws => ws.subscribe('all') })
+  listenBare(app)
+}
+
+/** SQLite with the durability that Afield promises, and nothing else set. */
+export function openBareDatabase(schema: string) {
+  const database = new Database(join(dataDirectory(), 'bare.db'))
+  database.pragma('journal_mode = WAL')
+  database.exec(schema)
+  database.pragma('synchronous = FULL')
+  return { database, begin: database.prepare('BEGIN IMMEDIATE'), commit: database.prepare('COMMIT') }
 }

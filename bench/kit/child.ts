@@ -1,37 +1,45 @@
-import { fork } from 'node:child_process'
+import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { cpuUs, privateBytes } from './process.ts'
 
 /** Where the load goes, and as whom. */
 export interface Target {
   port: number
-  token: string
   session: string
+  token: string
+  /** Tokens of as many accounts as were asked for, the first being `token`. */
+  tokens: string[]
 }
 
 export interface Child {
   target: Target
   /** Processor time the child has used so far, user and system, in microseconds. */
   cpuUs(): Promise<number>
+  /** Memory of the child that it shares with nobody, in bytes, after a garbage collection. */
+  privateBytes(): Promise<number>
   stop(): Promise<void>
 }
+
+type Question = 'cpu' | 'memory'
 
 export const isChild = process.send !== undefined
 
 /** Runs a bench file again as the server under test, on a data directory of its own. */
-export async function startChild(file: string, kind: string): Promise<Child> {
+export async function startChild(file: string, kind: string, accounts = 1): Promise<Child> {
   const data = mkdtempSync(join(tmpdir(), 'afield-bench-'))
-  const child = fork(file, [kind, data], { execArgv: [] })
-  const [target] = await once(child, 'message')
+  const child = fork(file, [kind, data, String(accounts)], { execArgv: [] })
+  const target = await answerOf<Target>(child)
+  const ask = (question: Question) => {
+    child.send(question)
+    return answerOf<number>(child)
+  }
   return {
     target,
-    async cpuUs() {
-      child.send('cpu')
-      const [us] = await once(child, 'message')
-      return us
-    },
+    cpuUs: () => ask('cpu'),
+    privateBytes: () => ask('memory'),
     async stop() {
       child.kill('SIGKILL')
       await once(child, 'exit')
@@ -40,16 +48,29 @@ export async function startChild(file: string, kind: string): Promise<Child> {
   }
 }
 
-/** In the child: says that it is ready, and answers what its processor time is. */
-export function serveParent(target: Target): void {
-  process.on('message', () => {
-    const { user, system } = process.cpuUsage()
-    process.send?.(user + system)
+function answerOf<Answer>(child: ChildProcess): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const ended = (code: number | null) => reject(new Error(`The server under test ended with ${code}.`))
+    child.once('exit', ended)
+    child.once('message', answer => {
+      child.off('exit', ended)
+      resolve(answer as Answer)
+    })
   })
+}
+
+/** In the child: says that it is ready, and answers what it used. */
+export function serveParent(target: Pick<Target, 'port'> & Partial<Target>): void {
+  process.on('message', question => void process.send?.(question === 'cpu' ? cpuUs() : privateBytes()))
   process.on('disconnect', () => process.exit())
-  process.send?.(target)
+  const tokens = Array.from({ length: accountsAsked() }, (_, index) => `token-${index}`)
+  process.send?.({ token: 'token-0', session: 's', tokens, ...target })
 }
 
 export function dataDirectory(): string {
   return process.argv[3] ?? tmpdir()
+}
+
+export function accountsAsked(): number {
+  return Number(process.argv[4] ?? 1)
 }

@@ -1,0 +1,101 @@
+import { bareCalls } from './kit/bare-calls.ts'
+import { type Child, isChild, type Target } from './kit/child.ts'
+import { compare, costOf } from './kit/compare.ts'
+import { openRawSocket } from './kit/raw-socket.ts'
+import { afieldServer } from './kit/server.ts'
+
+/**
+ * What a call from a phone to a machine and its answer cost the server's processor: Afield beside bare uWebSockets that finds
+ * the callee in a map and hands the two texts on.
+ */
+const rounds = 3
+const textBytes = 1_000
+const cases = [
+  { title: 'one call at a time', callers: 1, callsEach: 1, calls: 10_000 },
+  { title: '32 calls under way', callers: 8, callsEach: 4, calls: 60_000 }
+]
+const method = 'machine-1:bench'
+
+if (isChild) await (process.argv[2] === 'bare' ? bareCalls() : afieldServer())
+else await main()
+
+async function main() {
+  console.log(`call: ${textBytes} bytes there and back; µs of CPU per call, median of ${rounds}`)
+  for (const { title, callers, callsEach, calls } of cases) {
+    await compare({
+      file: import.meta.filename,
+      title,
+      unit: 'µs',
+      rounds,
+      measure: child => measure(child, { callers, callsEach, calls })
+    })
+  }
+}
+
+async function measure(
+  child: Child,
+  { callers, callsEach, calls }: { callers: number; callsEach: number; calls: number }
+): Promise<number> {
+  const callee = await openCallee(child.target)
+  const open = await Promise.all(Array.from({ length: callers }, () => openCaller(child.target)))
+  const cost = await costOf(child, calls, async count => {
+    let left = count
+    const keepCalling = async (call: () => Promise<void>) => {
+      while (left > 0) {
+        left -= 1
+        await call()
+      }
+    }
+    await Promise.all(open.flatMap(({ call }) => Array.from({ length: callsEach }, () => keepCalling(call))))
+  })
+  for (const socket of [callee, ...open]) socket.close()
+  return cost
+}
+
+async function openCallee({ port, token }: Target) {
+  const answer = JSON.stringify(['QUJD'.repeat(textBytes / 4)])
+  const { promise: registered, resolve } = Promise.withResolvers<void>()
+  const socket = await openRawSocket({
+    port,
+    auth: { token, clientType: 'machine-scoped', machineId: 'machine-1' },
+    onPacket(packet) {
+      const head = packet.toString('latin1', 0, 40)
+      const ackId = /^42(\d+)\["rpc-request"/.exec(head)?.[1]
+      if (ackId !== undefined) socket.send(`43${ackId}${answer}`)
+      else if (head.startsWith('42["rpc-registered"')) resolve()
+    }
+  })
+  socket.send(`42${JSON.stringify(['rpc-register', { method }])}`)
+  await registered
+  return socket
+}
+
+async function openCaller({ port, token }: Target) {
+  const request = JSON.stringify(['rpc-call', { method, params: 'QUJD'.repeat(textBytes / 4) }])
+  const waiting = new Map<string, () => void>()
+  let last = 0
+  const socket = await openRawSocket({
+    port,
+    auth: { token, clientType: 'user-scoped' },
+    onPacket(packet) {
+      const answer = /^43(\d+)\[(\{"ok":true)?/.exec(packet.toString('latin1', 0, 40))
+      if (!answer) return
+      if (answer[2] === undefined) throw new Error(`The call failed: ${packet}`)
+      waiting.get(answer[1] ?? '')?.()
+    }
+  })
+  return {
+    call(): Promise<void> {
+      last += 1
+      const ackId = String(last)
+      socket.send(`42${ackId}${request}`)
+      return new Promise(resolve => {
+        waiting.set(ackId, () => {
+          waiting.delete(ackId)
+          resolve()
+        })
+      })
+    },
+    close: socket.close
+  }
+}

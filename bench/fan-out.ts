@@ -1,0 +1,39 @@
+import { bareLoop } from './kit/bare-loop.ts'
+import { isChild } from './kit/child.ts'
+import { compare, costOf } from './kit/compare.ts'
+import { openLoad } from './kit/load.ts'
+import { afieldServer } from './kit/server.ts'
+
+/**
+ * What a message costs the server's processor when many phones look on: Afield, which sends to each connection and looks at
+ * the result, beside a bare loop that leaves it to the topics of uWebSockets. On disk before anybody sees it, in both.
+ */
+const rounds = 3
+const cases = [
+  { title: 'one agent speaks', posters: 1, messages: 2_000 },
+  { title: 'eight agents speak', posters: 8, messages: 6_000 }
+]
+const shape = { listeners: 50, batch: 1, textBytes: 2_000 }
+
+if (isChild) await (process.argv[2] === 'bare' ? bareLoop() : afieldServer())
+else await main()
+
+async function main() {
+  console.log(
+    `fan-out: ${shape.textBytes} bytes of sealed text to ${shape.listeners} connections; µs of CPU per message, median of ${rounds}`
+  )
+  for (const { title, posters, messages } of cases) {
+    await compare({
+      file: import.meta.filename,
+      title,
+      unit: 'µs',
+      rounds,
+      async measure(child) {
+        const load = await openLoad(child.target, { ...shape, posters })
+        const cost = await costOf(child, messages, load.run)
+        await load.close()
+        return cost
+      }
+    })
+  }
+}

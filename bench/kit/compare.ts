@@ -1,0 +1,45 @@
+import { type Child, startChild } from './child.ts'
+
+export type Kind = 'bare' | 'afield'
+
+export interface Comparison {
+  /** The bench file itself, which runs again as the server. */
+  file: string
+  title: string
+  unit: string
+  rounds: number
+  accounts?: number
+  /** One figure of one server, both of which are new. */
+  measure: (child: Child) => Promise<number>
+}
+
+/** Measures bare and Afield in turns, so that whatever else the machine does meets both, and prints the medians and their ratio. */
+export async function compare({ file, title, unit, rounds, accounts, measure }: Comparison): Promise<void> {
+  const bare: number[] = []
+  const ours: number[] = []
+  const once = async (kind: Kind) => {
+    const child = await startChild(file, kind, accounts)
+    const figure = await measure(child)
+    await child.stop()
+    return figure
+  }
+  for (let round = 0; round < rounds; round++) {
+    bare.push(await once('bare'))
+    ours.push(await once('afield'))
+  }
+  const ratio = median(ours.map((figure, round) => figure / (bare[round] ?? Number.NaN)))
+  const shown = (figures: number[]) => `${median(figures).toFixed(1)} ${unit}`.padStart(6 + unit.length)
+  console.log(`  ${title.padEnd(26)} bare ${shown(bare)}   afield ${shown(ours)}   ratio ${ratio.toFixed(2)}`)
+}
+
+/** Processor time of the server per piece of work, in microseconds; a quarter as much goes before, until the code that runs is the compiled one. */
+export async function costOf(child: Child, pieces: number, work: (pieces: number) => Promise<void>): Promise<number> {
+  await work(pieces / 4)
+  const before = await child.cpuUs()
+  await work(pieces)
+  return ((await child.cpuUs()) - before) / pieces
+}
+
+export function median(values: number[]): number {
+  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
+}
