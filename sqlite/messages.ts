@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, LocalId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
 import type { Appended, Message, MessageDraft, Page, Store } from '../lib/store/store.ts'
+import { type Checked, checksumOf, isSound } from './checksum.ts'
 import type { Tail } from './commit-queue.ts'
 import type { Deps } from './deps.ts'
 
@@ -9,6 +10,7 @@ const lastPossibleSeq = 2 ** 31 - 2
 /** A page ends early past this size, so that a few huge messages cannot fill the memory. */
 const mostPageBytes = 16 * 1024 * 1024
 
+type StoredMessage = Message & Checked
 type PageAsk = Parameters<Store['readMessages']>[2]
 interface SessionHead {
   account: number
@@ -17,16 +19,16 @@ interface SessionHead {
   clock: number
 }
 
-export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages' | 'readMessages'> {
+export function messages({ database, queue, damage }: Deps): Pick<Store, 'appendMessages' | 'readMessages'> {
   const heads = sessionHeads(database)
-  const insert = database.prepare<[number, number, number, LocalId | null, number, Sealed]>(
-    `INSERT INTO message (account, session, seq, local_id, created_at, sealed) VALUES (?, ?, ?, ?, ?, ?)
+  const insert = database.prepare<[number, number, number, LocalId | null, number, Sealed, number]>(
+    `INSERT INTO message (account, session, seq, local_id, created_at, sealed, crc) VALUES (?, ?, ?, ?, ?, ?, ?)
      ON CONFLICT (account, session, local_id) WHERE local_id IS NOT NULL DO NOTHING`
   )
-  const select = 'SELECT seq, local_id AS localId, created_at AS createdAt, sealed FROM message WHERE account = ? AND session = ?'
-  const findStored = database.prepare<[number, number, LocalId], Message>(`${select} AND local_id = ?`)
-  const pageAfter = database.prepare<[number, number, number, number], Message>(`${select} AND seq > ? ORDER BY seq LIMIT ?`)
-  const pageBefore = database.prepare<[number, number, number, number], Message>(`${select} AND seq < ? ORDER BY seq DESC LIMIT ?`)
+  const select = 'SELECT seq, local_id AS localId, created_at AS createdAt, sealed, crc FROM message WHERE account = ? AND session = ?'
+  const findStored = database.prepare<[number, number, LocalId], StoredMessage>(`${select} AND local_id = ?`)
+  const pageAfter = database.prepare<[number, number, number, number], StoredMessage>(`${select} AND seq > ? ORDER BY seq LIMIT ?`)
+  const pageBefore = database.prepare<[number, number, number, number], StoredMessage>(`${select} AND seq < ? ORDER BY seq DESC LIMIT ?`)
 
   function append(account: AccountId, session: SessionId, drafts: readonly MessageDraft[], now: number): Appended | 'missing' | 'full' {
     const head = heads.open(account, session)
@@ -37,7 +39,8 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
     const repeated: Message[] = []
     for (const { localId, sealed } of drafts) {
       const message = { seq: head.lastSeq + added.length + 1, localId, sealed, createdAt: now }
-      const isNew = insert.run(head.account, head.session, message.seq, localId, now, sealed).changes === 1
+      const crc = checksumOf(head.session, message.seq, sealed)
+      const isNew = insert.run(head.account, head.session, message.seq, localId, now, sealed, crc).changes === 1
       if (isNew) added.push(message)
       else repeated.push(stored(head, localId))
     }
@@ -51,7 +54,8 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
   function stored({ account, session }: SessionHead, localId: LocalId | null): Message {
     const message = localId === null ? undefined : findStored.get(account, session, localId)
     if (!message) throw new Error('A message was refused as a repeat and is not there')
-    return message
+    if (!isSound(session, message)) throw damage.note(session, message.seq)
+    return messageOf(message)
   }
 
   // Counting the repeats costs a search for each, so it waits until the end of the numbers is near.
@@ -70,7 +74,25 @@ export function messages({ database, queue }: Deps): Pick<Store, 'appendMessages
       'after' in page
         ? pageAfter.iterate(head.account, head.session, page.after, page.limit + 1)
         : pageBefore.iterate(head.account, head.session, page.before, page.limit + 1)
-    return firstPage(rows, page.limit)
+    return firstPage(rows, page.limit, head.session)
+  }
+
+  // Leaving the loop closes the iterator, and with it the statement. A page ends before a damaged message, and one that
+  // would begin with it is refused: what comes after it is never shown as if nothing were missing.
+  function firstPage(rows: Iterable<StoredMessage>, limit: number, session: number): Page {
+    const messages: Message[] = []
+    let bytes = 0
+    for (const row of rows) {
+      if (messages.length === limit || bytes > mostPageBytes) return { messages, more: true }
+      if (!isSound(session, row)) {
+        const damaged = damage.note(session, row.seq)
+        if (messages.length === 0) throw damaged
+        return { messages, more: true }
+      }
+      messages.push(messageOf(row))
+      bytes += row.sealed.length
+    }
+    return { messages, more: false }
   }
 
   return {
@@ -140,16 +162,8 @@ function sessionHeads(database: Database): SessionHeads {
   }
 }
 
-// Leaving the loop closes the iterator, and with it the statement.
-function firstPage(rows: Iterable<Message>, limit: number): Page {
-  const messages: Message[] = []
-  let bytes = 0
-  for (const message of rows) {
-    if (messages.length === limit || bytes > mostPageBytes) return { messages, more: true }
-    messages.push(message)
-    bytes += message.sealed.length
-  }
-  return { messages, more: false }
+function messageOf({ seq, localId, sealed, createdAt }: StoredMessage): Message {
+  return { seq, localId, sealed, createdAt }
 }
 
 // A draft repeated within its batch is answered once.

@@ -6,7 +6,9 @@ import { artifacts } from './artifacts.ts'
 import { attachments } from './attachments.ts'
 import { cells } from './cells.ts'
 import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
+import { openDamage } from './damage.ts'
 import { openDatabase } from './database.ts'
+import { noteEndedTokens } from './ended-tokens.ts'
 import { kv } from './kv.ts'
 import { machines } from './machines.ts'
 import { messages } from './messages.ts'
@@ -14,6 +16,7 @@ import { pairings } from './pairings.ts'
 import { presence } from './presence.ts'
 import { pushTokens } from './push-tokens.ts'
 import { removal } from './removal.ts'
+import { safekeeping } from './safekeeping.ts'
 import { sessions } from './sessions.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
@@ -28,8 +31,8 @@ export interface SqliteStoreDeps {
 /** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
 export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps): Promise<Store> {
   const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
-  const queue = new CommitQueue({ database, onBroken, onCommit })
-  const deps = { database, queue }
+  const queue = new CommitQueue({ database, onBroken, onCommit, beside: noteEndedTokens(database, dataDirectory) })
+  const deps = { database, queue, damage: openDamage() }
   return {
     ...accounts(deps),
     ...tokens(deps),
@@ -46,6 +49,7 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...attachments(deps),
     ...accessKeys(deps),
     ...usage(deps),
+    ...safekeeping(deps),
     async close() {
       await queue.end()
       close()

@@ -3,6 +3,7 @@ import type { AccessKeyStore } from './access-keys.ts'
 import type { ArtifactStore } from './artifacts.ts'
 import type { AttachmentStore } from './attachments.ts'
 import type { KvStore } from './kv.ts'
+import type { SafekeepingStore } from './safekeeping.ts'
 import type { UsageStore } from './usage.ts'
 
 export interface Cell {
@@ -155,6 +156,10 @@ export class StoreFull extends Error {
 export class StoreBusy extends Error {
   override readonly name = 'StoreBusy'
 }
+/** A stored row is not what was written, because the disk or the memory failed. Only this row is refused. */
+export class RowDamaged extends Error {
+  override readonly name = 'RowDamaged'
+}
 /** The store can no longer promise anything; the process must end and recover at its next start. */
 export class StoreBroken extends Error {
   override readonly name = 'StoreBroken'
@@ -164,7 +169,7 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
-export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore {
+export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal spends nothing but a used challenge. */
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>

@@ -6,6 +6,7 @@ import { openStore } from '../../lib/store/open.ts'
 import type { StoreBroken } from '../../lib/store/store.ts'
 import { accounts } from '../../sqlite/accounts.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
+import { openDamage } from '../../sqlite/damage.ts'
 import { openDatabase } from '../../sqlite/database.ts'
 import { messages } from '../../sqlite/messages.ts'
 import { sessions } from '../../sqlite/sessions.ts'
@@ -50,7 +51,8 @@ t.test('numbers given in a turn that found the disk full are given again [F1] [X
     clock: () => 1
   })
   t.teardown(close)
-  const deps = { database, queue: new CommitQueue({ database, onBroken: reason => t.fail(reason.message) }) }
+  const queue = new CommitQueue({ database, onBroken: reason => t.fail(reason.message) })
+  const deps = { database, queue, damage: openDamage() }
   const store = { ...accounts(deps), ...sessions(deps), ...messages(deps) }
   const ann = await newAccount(store, 'ann')
   const session = await newSession(store, ann)

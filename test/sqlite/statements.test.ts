@@ -7,6 +7,7 @@ import { artifacts } from '../../sqlite/artifacts.ts'
 import { attachments } from '../../sqlite/attachments.ts'
 import { cells } from '../../sqlite/cells.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
+import { openDamage } from '../../sqlite/damage.ts'
 import { kv } from '../../sqlite/kv.ts'
 import { machines } from '../../sqlite/machines.ts'
 import { messages } from '../../sqlite/messages.ts'
@@ -14,6 +15,7 @@ import { pairings } from '../../sqlite/pairings.ts'
 import { presence } from '../../sqlite/presence.ts'
 import { pushTokens } from '../../sqlite/push-tokens.ts'
 import { removal } from '../../sqlite/removal.ts'
+import { safekeeping } from '../../sqlite/safekeeping.ts'
 import { sessions } from '../../sqlite/sessions.ts'
 import { tokens } from '../../sqlite/tokens.ts'
 import { usage } from '../../sqlite/usage.ts'
@@ -56,10 +58,15 @@ t.test('every statement on what an account owns names the account [I1]', async t
       !/INTO/.test(sql)
     )
   })
-  // Presence and what is left of files are swept over all accounts at once.
+  // Presence, checksums and what is left of files are swept over all accounts at once.
   t.same(
     unbound.map(sql => sql.slice(0, 39)),
-    ['UPDATE session SET active = 0 WHERE act', 'UPDATE machine SET active = 0 WHERE act', 'SELECT key, account, received FROM atta']
+    [
+      'UPDATE session SET active = 0 WHERE act',
+      'UPDATE machine SET active = 0 WHERE act',
+      'SELECT key, account, received FROM atta',
+      'SELECT rowid AS row, account, session, '
+    ]
   )
 })
 
@@ -90,9 +97,10 @@ function prepareAll() {
     artifacts,
     attachments,
     accessKeys,
-    usage
+    usage,
+    safekeeping
   ]) {
-    subject({ database: spied, queue })
+    subject({ database: spied, queue, damage: openDamage() })
   }
   return { database, statements }
 }

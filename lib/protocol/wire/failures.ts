@@ -34,6 +34,7 @@ export const failures = {
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
   'bad-input': { status: 400, retry: false, says: 'Error' },
   'storage-full': { status: 507, retry: true, says: 'The server has no room left' },
+  'row-damaged': { status: 500, retry: false, says: 'What was stored here is damaged' },
   'storage-busy': { status: 503, retry: true, says: 'Another program holds the storage of the server' },
   'storage-failed': { status: 503, retry: true, says: 'The server cannot store anything now' },
   internal: { status: 500, retry: true, says: 'Internal Server Error' }

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
-import { StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
+import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
@@ -69,7 +69,7 @@ export function openExchange(
   }
   const refuse = (error: unknown) => {
     const known = refusalOf(error)
-    if (!known) {
+    if (!known || error instanceof RowDamaged) {
       requestId ??= deps.newRequestId()
       deps.onError(error, { requestId, route })
     }
@@ -91,6 +91,7 @@ export function openExchange(
 function refusalOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (error instanceof StoreFull) return failure('storage-full')
+  if (error instanceof RowDamaged) return failure('row-damaged')
   if (error instanceof StoreBusy) return failure('storage-busy')
   if (error instanceof StoreBroken) return failure('storage-failed')
   return undefined

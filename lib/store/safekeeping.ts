@@ -1,0 +1,24 @@
+/** How far long work has come. */
+export interface CopyProgress {
+  done: number
+  total: number
+}
+
+/** What is known of the rows at rest since the store was opened. */
+export interface Soundness {
+  /** Rows whose checksum was compared by `scrub`. */
+  scrubbed: number
+  /** How often `scrub` has come to the end. */
+  rounds: number
+  /** Rows found damaged, by a read or by `scrub`; each is counted once. */
+  damaged: number
+}
+
+/** Keeping what is stored safe over the years. */
+export interface SafekeepingStore {
+  /** Copies all that is committed into a new, private file, while the store goes on; what is committed meanwhile is in it too. */
+  copyTo(file: string, tell: (progress: CopyProgress) => void): Promise<void>
+  /** Compares the next rows with their checksums, about 1 MiB of them; begins anew when it came to the end. */
+  scrub(): Promise<void>
+  soundness(): Soundness
+}
