@@ -1,1 +1,50 @@
--- Sign-ins that expire, have scopes, and are made in the second way.
+-- Sign-ins that expire, have scopes and belong to a device, and those made in the second way.
+
+-- `public_key` is what the device renews its tokens with; null for one that signed in in the way of existing clients.
+CREATE TABLE device (
+  key INTEGER PRIMARY KEY,
+  account INTEGER NOT NULL REFERENCES account (key),
+  id TEXT NOT NULL UNIQUE,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  public_key TEXT,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  last_used_from TEXT NOT NULL,
+  UNIQUE (account, public_key)
+) STRICT;
+CREATE INDEX device_by_use ON device (last_used_at) WHERE public_key IS NOT NULL;
+
+-- `scopes` are words with a blank between. A token with `idle_ms` expires that long after its last use.
+ALTER TABLE token ADD COLUMN device INTEGER REFERENCES device (key) ON DELETE CASCADE;
+ALTER TABLE token ADD COLUMN scopes TEXT NOT NULL DEFAULT '';
+ALTER TABLE token ADD COLUMN last_used_from TEXT NOT NULL DEFAULT '';
+ALTER TABLE token ADD COLUMN expires_at INTEGER;
+ALTER TABLE token ADD COLUMN idle_ms INTEGER;
+CREATE INDEX token_by_device ON token (device);
+CREATE INDEX token_by_end ON token (expires_at) WHERE expires_at IS NOT NULL;
+
+-- What instances look up that may not have heard it: tokens that ended, for a day.
+CREATE TABLE revocation (
+  token TEXT PRIMARY KEY,
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX revocation_by_time ON revocation (at);
+
+ALTER TABLE push_token ADD COLUMN device INTEGER REFERENCES device (key) ON DELETE CASCADE;
+CREATE INDEX push_token_by_device ON push_token (device);
+ALTER TABLE pairing ADD COLUMN answered_by INTEGER REFERENCES device (key) ON DELETE SET NULL;
+-- Whether a delivered answer was asked for again, which its account is told of once.
+ALTER TABLE pairing ADD COLUMN asked_again INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX pairing_by_device ON pairing (answered_by) WHERE answered_by IS NOT NULL;
+
+-- Whether the account lets existing clients sign in, over challenges they choose: on, once or off; and how often they did.
+ALTER TABLE account ADD COLUMN legacy_login TEXT NOT NULL DEFAULT 'on';
+ALTER TABLE account ADD COLUMN legacy_logins INTEGER NOT NULL DEFAULT 0;
+
+-- Until when challenges that clients choose are not believed: after a backup was restored, those used since it are unknown.
+CREATE TABLE legacy_hold (
+  only INTEGER PRIMARY KEY CHECK (only = 1),
+  until INTEGER NOT NULL
+) STRICT;
+INSERT INTO legacy_hold (only, until) VALUES (1, 0);

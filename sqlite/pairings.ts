@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import type { AccountId, DeviceId } from '../lib/protocol/wire/ids.ts'
 import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus, Store } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
 import { insertToken } from './tokens.ts'
@@ -26,12 +26,16 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
   const create = database.prepare<[PairingKind, string, number, string, number]>(
     'INSERT INTO pairing (kind, public_key, supports_v2, asked_from, ends_at) VALUES (?, ?, ?, ?, ?)'
   )
-  const answer = database.prepare<[AccountId, string, Buffer, PairingKind, string]>(
-    `UPDATE pairing SET account = (SELECT key FROM account WHERE id = ?), response = ?, answer_hash = ?
+  const answer = database.prepare<[AccountId, DeviceId | null, string, Buffer, PairingKind, string]>(
+    `UPDATE pairing SET account = (SELECT key FROM account WHERE id = ?), answered_by = (SELECT key FROM device WHERE id = ?),
+       response = ?, answer_hash = ?
      WHERE kind = ? AND public_key = ? AND account IS NULL`
   )
   const deliver = database.prepare<[number, PairingKind, string]>(
-    'UPDATE pairing SET delivered = 1, response = NULL, ends_at = ? WHERE kind = ? AND public_key = ?'
+    'UPDATE pairing SET delivered = 1, response = NULL, answered_by = NULL, ends_at = ? WHERE kind = ? AND public_key = ?'
+  )
+  const askAgain = database.prepare<[PairingKind, string]>(
+    'UPDATE pairing SET asked_again = 1 WHERE kind = ? AND public_key = ? AND asked_again = 0'
   )
   const wipeExpired = database.prepare<[number]>('UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?')
   const forget = database.prepare<[number]>('DELETE FROM pairing WHERE ends_at <= ?')
@@ -46,16 +50,21 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
     const state = stateOf(row, ask.now)
     switch (state.is) {
       case 'expired':
+        return { state: 'over', again: undefined }
       case 'delivered':
-        return { state: 'over' }
+        return { state: 'over', again: askAgain.run(ask.kind, ask.publicKey).changes > 0 ? (row.account ?? undefined) : undefined }
       case 'waiting':
         return { state: 'waiting' }
       case 'answered':
         // Whoever saw the code on a screen elsewhere learns nothing, not even that there is an answer.
         if (ask.from !== row.askedFrom) return { state: 'waiting' }
-        storeToken(state.account, ask.token(state.account))
         deliver.run(Math.floor(ask.now), ask.kind, ask.publicKey)
-        return { state: 'delivered', account: state.account, response: state.response }
+        return {
+          state: 'delivered',
+          account: state.account,
+          response: state.response,
+          device: storeToken(state.account, ask.token(state.account))?.id
+        }
     }
   }
 
@@ -74,14 +83,14 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
     }
   }
 
-  function accept({ kind, publicKey, response, account, now }: PairingAnswer): 'answered' | 'answered-before' | 'unknown' {
+  function accept({ kind, publicKey, response, account, device = null, now }: PairingAnswer): 'answered' | 'answered-before' | 'unknown' {
     const row = find.get(kind, publicKey)
     const state = row && stateOf(row, now)
     if (!row || !state || state.is === 'expired') return 'unknown'
 
     const hash = createHash('sha256').update(response).digest()
     if (state.is !== 'waiting') return row.account === account && row.answerHash?.equals(hash) ? 'answered' : 'answered-before'
-    answer.run(account, response, hash, kind, publicKey)
+    answer.run(account, device, response, hash, kind, publicKey)
     return 'answered'
   }
 

@@ -1,4 +1,4 @@
-import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import type { AccountId, DeviceId } from '../lib/protocol/wire/ids.ts'
 import type { PushTokenRow, Store } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
 
@@ -6,9 +6,10 @@ const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
 /** Where pushes for an account go. The same token may be on several accounts, each knowing only its own. */
 export function pushTokens({ database, queue }: Deps): Pick<Store, 'addPushToken' | 'listPushTokens' | 'removePushToken'> {
-  const add = database.prepare<[AccountId, string, string, number, number]>(
-    `INSERT INTO push_token (account, token, id, created_at, updated_at) VALUES (${accountKey}, ?, ?, ?, ?)
-     ON CONFLICT (account, token) DO UPDATE SET updated_at = excluded.updated_at`
+  const add = database.prepare<[AccountId, string, string, DeviceId | null, number, number]>(
+    `INSERT INTO push_token (account, token, id, device, created_at, updated_at)
+     VALUES (${accountKey}, ?, ?, (SELECT key FROM device WHERE id = ?), ?, ?)
+     ON CONFLICT (account, token) DO UPDATE SET updated_at = excluded.updated_at, device = excluded.device`
   )
   const list = database.prepare<[AccountId], PushTokenRow>(
     `SELECT id, token, created_at AS createdAt, updated_at AS updatedAt FROM push_token WHERE account = ${accountKey} ORDER BY created_at DESC, id`
@@ -16,9 +17,9 @@ export function pushTokens({ database, queue }: Deps): Pick<Store, 'addPushToken
   const remove = database.prepare<[AccountId, string]>(`DELETE FROM push_token WHERE account = ${accountKey} AND token = ?`)
 
   return {
-    addPushToken: (account, { id, token, now }) =>
+    addPushToken: (account, { id, token, device = null, now }) =>
       queue.write(() => {
-        add.run(account, token, id, now, now)
+        add.run(account, token, id, device, now, now)
       }),
     listPushTokens: account => queue.read(() => list.all(account)),
     removePushToken: (account, token) =>

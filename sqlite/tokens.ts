@@ -1,40 +1,148 @@
 import type { Database } from 'better-sqlite3'
-import type { AccountId, TokenId } from '../lib/protocol/wire/ids.ts'
-import type { Bearer, Store, TokenDraft, TokenKind, TokenRow } from '../lib/store/store.ts'
+import type { AccountId, DeviceId, TokenId } from '../lib/protocol/wire/ids.ts'
+import type { Scope } from '../lib/protocol/wire/scopes.ts'
+import type { Bearer, Store, TokenDraft, TokenRow } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
+import { insertRevocation, storeTime } from './devices.ts'
+
+const accountKey = '(SELECT key FROM account WHERE id = ?)'
+const dayMs = 24 * 60 * 60 * 1000
+const recentMs = 10 * 60 * 1000
+/** A device that did not renew its tokens for so long has to sign in anew. */
+const deviceIdleMs = 180 * dayMs
+
+/** The scopes are words with a blank between in the database. */
+type Kept<Row> = Omit<Row, 'scopes'> & { scopes: string }
 
 /** The tokens of an account, known by their hashes alone. */
-export function tokens({ database, queue }: Deps): Pick<Store, 'findBearer' | 'listTokens' | 'revokeToken' | 'markTokensUsed'> {
-  const find = database.prepare<[string], Bearer>(
-    'SELECT (SELECT id FROM account WHERE key = token.account) AS account, id AS token, kind FROM token WHERE hash = ?'
+export function tokens({
+  database,
+  queue
+}: Deps): Pick<
+  Store,
+  'findBearer' | 'listTokens' | 'revokeToken' | 'markTokensUsed' | 'addToken' | 'recentRevocations' | 'endExpiredTokens'
+> {
+  const find = database.prepare<[string], Kept<Bearer>>(
+    `SELECT (SELECT id FROM account WHERE key = token.account) AS account, id AS token, kind, scopes,
+       (SELECT id FROM device WHERE key = token.device) AS device, expires_at AS expiresAt, idle_ms AS idleMs
+     FROM token WHERE hash = ?`
   )
-  const list = database.prepare<[AccountId], TokenRow>(
-    `SELECT id, kind, label, created_at AS createdAt, last_used_at AS lastUsedAt FROM token
-     WHERE account = (SELECT key FROM account WHERE id = ?) ORDER BY last_used_at DESC, key DESC`
+  const list = database.prepare<[AccountId], Kept<TokenRow>>(
+    `SELECT id, label, scopes, created_at AS createdAt, last_used_at AS lastUsedAt, last_used_from AS lastUsedFrom, expires_at AS expiresAt
+     FROM token WHERE account = ${accountKey} AND kind = 'named' ORDER BY key DESC`
   )
-  const revoke = database.prepare<[AccountId, TokenId]>(
-    'DELETE FROM token WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?'
+  const revoke = database.prepare<[AccountId, TokenId]>(`DELETE FROM token WHERE account = ${accountKey} AND id = ?`)
+  const markUsed = database.prepare<[number, string, number, TokenId]>(
+    `UPDATE token SET last_used_at = max(last_used_at, ?), last_used_from = ?,
+       expires_at = CASE WHEN idle_ms IS NULL THEN expires_at ELSE max(expires_at, ? + idle_ms) END WHERE id = ?`
   )
-  const markUsed = database.prepare<[number, TokenId]>('UPDATE token SET last_used_at = max(last_used_at, ?) WHERE id = ?')
+  const markDeviceUsed = database.prepare<[number, string, TokenId]>(
+    'UPDATE device SET last_used_at = max(last_used_at, ?), last_used_from = ? WHERE key = (SELECT device FROM token WHERE id = ?)'
+  )
+  const recent = database.prepare<[], TokenId>(`SELECT token FROM revocation WHERE at > ${storeTime} - ${recentMs}`).pluck()
+  const firstExpired = database.prepare<[number]>('SELECT 1 FROM token WHERE expires_at <= ? LIMIT 1')
+  const endExpired = database.prepare<[number], { id: TokenId; device: number | null }>(
+    'DELETE FROM token WHERE expires_at <= ? RETURNING id, device'
+  )
+  const forgetDevice = database.prepare<[number]>(
+    'DELETE FROM device WHERE key = ? AND public_key IS NULL AND NOT EXISTS (SELECT 1 FROM token WHERE device = device.key)'
+  )
+  const forgetIdleDevices = database.prepare<[number]>('DELETE FROM device WHERE public_key IS NOT NULL AND last_used_at < ?')
+  const forgetRevocations = database.prepare<[]>(`DELETE FROM revocation WHERE at < ${storeTime} - ${dayMs}`)
+  const storeToken = insertToken(database)
+  const noteRevoked = insertRevocation(database)
+
+  function revokeOne(account: AccountId, token: TokenId): 'revoked' | 'missing' {
+    if (revoke.run(account, token).changes === 0) return 'missing'
+    noteRevoked(token)
+    return 'revoked'
+  }
+
+  function endAllExpired(now: number): TokenId[] {
+    const ended = endExpired.all(now)
+    for (const { id, device } of ended) {
+      noteRevoked(id)
+      if (device !== null) forgetDevice.run(device)
+    }
+    forgetIdleDevices.run(now - deviceIdleMs)
+    forgetRevocations.run()
+    return ended.map(({ id }) => id)
+  }
 
   return {
-    findBearer: hash => queue.read(() => find.get(hash) ?? 'missing'),
-    listTokens: account => queue.read(() => list.all(account)),
-    revokeToken: (account, token) => queue.write(() => (revoke.run(account, token).changes > 0 ? 'revoked' : 'missing')),
+    findBearer: hash =>
+      queue.read(() => {
+        const row = find.get(hash)
+        return row ? withScopes(row) : 'missing'
+      }),
+    listTokens: account => queue.read(() => list.all(account).map(withScopes)),
+    revokeToken: (account, token) => queue.write(() => revokeOne(account, token)),
     markTokensUsed: marks =>
       queue.write(() => {
-        for (const { token, at } of marks) markUsed.run(Math.floor(at), token)
-      })
+        for (const { token, at, from } of marks) {
+          markUsed.run(Math.floor(at), from, Math.floor(at), token)
+          markDeviceUsed.run(Math.floor(at), from, token)
+        }
+      }),
+    addToken: (account, draft) =>
+      queue.write(() => {
+        storeToken(account, draft)
+      }),
+    recentRevocations: () => queue.read(() => recent.all()),
+    // Asked every other second, and almost never is there anything to write.
+    async endExpiredTokens(now) {
+      const isAny = await queue.read(() => firstExpired.get(now) !== undefined)
+      return isAny ? queue.write(() => endAllExpired(now)) : []
+    }
   }
 }
 
-/** Stores a new token of an account, as part of the caller's transaction. */
-export function insertToken(database: Database): (account: AccountId, draft: TokenDraft) => void {
-  const insert = database.prepare<[AccountId, TokenId, string, TokenKind, string, number, number]>(
-    `INSERT INTO token (account, id, hash, kind, label, created_at, last_used_at)
-     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, ?, ?, ?, ?)`
+/** The device of a stored token; `isNew` when it was made with it. */
+export interface StoredDevice {
+  id: DeviceId
+  isNew: boolean
+}
+
+/** Stores a new token of an account, and its device when there is none yet, as part of the caller's transaction. */
+export function insertToken(database: Database): (account: AccountId, draft: TokenDraft) => StoredDevice | undefined {
+  const findDevice = database.prepare<[AccountId, string], { key: number; id: DeviceId }>(
+    `SELECT key, id FROM device WHERE account = ${accountKey} AND public_key = ?`
   )
-  return (account, { id, hash, kind, label, createdAt }) => {
-    insert.run(account, id, hash, kind, label, createdAt, createdAt)
+  const insertDevice = database
+    .prepare<[AccountId, DeviceId, string, string, string | null, number, number, string], number>(
+      `INSERT INTO device (account, id, kind, name, public_key, created_at, last_used_at, last_used_from)
+       VALUES (${accountKey}, ?, ?, ?, ?, ?, ?, ?) RETURNING key`
+    )
+    .pluck()
+  const insert = database.prepare<
+    [AccountId, TokenId, string, string, string, string, number | null, number, number, string, number | null, number | null]
+  >(
+    `INSERT INTO token (account, id, hash, kind, label, scopes, device, created_at, last_used_at, last_used_from, expires_at, idle_ms)
+     VALUES (${accountKey}, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`
+  )
+
+  function deviceFor(
+    account: AccountId,
+    { device, kind, label, createdAt, from }: TokenDraft
+  ): (StoredDevice & { key: number }) | undefined {
+    if (!device) return undefined
+    const { id, publicKey } = device
+    const known = publicKey === null ? undefined : findDevice.get(account, publicKey)
+    if (known) return { ...known, isNew: false }
+    const key = insertDevice.get(account, id, kind, label, publicKey, createdAt, createdAt, from)
+    if (key === undefined) throw new Error('The device was not stored')
+    return { key, id, isNew: true }
   }
+
+  return (account, draft) => {
+    const { id, hash, kind, label, scopes, from, createdAt, expiresAt, idleMs } = draft
+    const device = deviceFor(account, draft)
+    insert.run(account, id, hash, kind, label, scopes.join(' '), device?.key ?? null, createdAt, createdAt, from, expiresAt, idleMs)
+    return device && { id: device.id, isNew: device.isNew }
+  }
+}
+
+function withScopes<Row>({ scopes, ...row }: Kept<Row>) {
+  // Written by this very program, from the closed set.
+  return { ...row, scopes: scopes.split(' ').filter(word => word !== '') as Scope[] }
 }

@@ -1,9 +1,9 @@
 import type { CallFailure } from '../protocol/wire/failures.ts'
-import type { AccountId, ArtifactId, ConnectionId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, ArtifactId, ConnectionId, DeviceId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { PushKind } from '../protocol/wire/routes/push.ts'
 import type { ArtifactRow, SealedCell } from '../store/artifacts.ts'
 import type { KvChange } from '../store/kv.ts'
-import type { Cell, CellRef, MachineRow, Message, RemovableRef, RowRef, SessionRow } from '../store/store.ts'
+import type { Cell, CellRef, MachineRow, Message, RemovableRef, RowRef, SessionRow, TokenKind } from '../store/store.ts'
 import type { Amounts } from '../store/usage.ts'
 
 export type Topic = string & { readonly __is: 'Topic' }
@@ -28,6 +28,8 @@ export type Signal =
   | { type: 'usage'; session: SessionId; key: string; at: number; tokens: Amounts; cost: Amounts }
   | { type: 'session-event'; session: SessionId; kind: PushKind; title: string; body: string; at: number }
   | { type: 'partial'; session: SessionId; partial: Sealed }
+  | { type: 'device-came'; device: DeviceId; kind: TokenKind; name: string; at: number }
+  | { type: 'pairing-fetched-twice'; at: number }
 
 export type BusEvent =
   | { type: 'change'; clock: number; at: number; skip: ConnectionId | undefined; audience: Audience; change: Change }

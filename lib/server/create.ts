@@ -125,7 +125,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const bus = counted ? watchBus(openedBus, counted) : openedBus
     const setup = options.signup === 'owner' && !(await store.hasAccounts()) ? openSetupCode(options.data) : undefined
     const signup = signupPolicy(options, setup, clock)
-    const authenticator = await createAuthenticator({ store, bus, now })
+    const authenticator = await createAuthenticator({ store, bus, now, clock }, onError)
     closers.push(() => authenticator.close())
     const hub = new Hub({ bus, store, clock, onError }, instance)
     const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })

@@ -99,6 +99,11 @@ function ephemeralOf(signal: Signal): Ephemeral {
     const { type, session, kind, title, body, at } = signal
     return { type, sessionId: session, kind, title, body, timestamp: at }
   }
+  if (signal.type === 'device-came') {
+    const { type, device: id, kind, name, at: timestamp } = signal
+    return { type, id, kind, name, timestamp }
+  }
+  if (signal.type === 'pairing-fetched-twice') return { type: signal.type, timestamp: signal.at }
   if (signal.type === 'partial') return { type: 'partial', sid: signal.session, partial: signal.partial }
   const { row, active, at: activeAt, thinking } = signal
   return row.of === 'session'

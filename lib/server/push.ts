@@ -3,8 +3,10 @@ import type { PushKind } from '../protocol/wire/routes/push.ts'
 
 /** What a notification tells. Titles and texts are there only when the operator allows them to leave the server. */
 export interface PushNotice {
-  kind: PushKind
-  session: SessionId
+  /** `device`: somebody signed in to the account. */
+  kind: PushKind | 'device'
+  /** The session it is about, if any. */
+  session: SessionId | undefined
   title: string
   body: string
 }

@@ -1,9 +1,15 @@
-import type { AccountId, ArtifactId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, ArtifactId, DeviceId, LocalId, MachineId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { Scope } from '../protocol/wire/scopes.ts'
 import type { AccessKeyStore } from './access-keys.ts'
 import type { ArtifactStore } from './artifacts.ts'
 import type { AttachmentStore } from './attachments.ts'
+import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
+<<<<<<<
+import type { Door, SignupStore } from './signup.ts'
+=======
 import type { SafekeepingStore } from './safekeeping.ts'
+>>>>>>>
 import type { UsageStore } from './usage.ts'
 
 export interface Cell {
@@ -74,26 +80,43 @@ export interface Page {
   more: boolean
 }
 
-export type TokenKind = 'account' | 'terminal' | 'device'
+/** Who signs in with it: an app, a terminal or a device that was paired; or a program that was given it under a name. */
+export type TokenKind = 'account' | 'terminal' | 'device' | 'named'
 export interface TokenDraft {
   id: TokenId
   /** SHA-256 of the token, base64url; the token itself is never stored. */
   hash: string
   kind: TokenKind
   label: string
+  scopes: readonly Scope[]
+  /** Made with the token unless there is one with its public key; null for a named token. */
+  device: DeviceDraft | null
+  /** The network it was asked for from. */
+  from: string
   createdAt: number
+  /** Null: never. */
+  expiresAt: number | null
+  /** Each use moves the end to this long after it; null for an end that stays. */
+  idleMs: number | null
 }
+/** A named token, as lists show it. */
 export interface TokenRow {
   id: TokenId
-  kind: TokenKind
   label: string
+  scopes: Scope[]
   createdAt: number
   lastUsedAt: number
+  lastUsedFrom: string
+  expiresAt: number | null
 }
 export interface Bearer {
   account: AccountId
   token: TokenId
   kind: TokenKind
+  scopes: readonly Scope[]
+  device: DeviceId | null
+  expiresAt: number | null
+  idleMs: number | null
 }
 
 export interface SignIn {
@@ -102,7 +125,7 @@ export interface SignIn {
   /** SHA-256 over key and challenge bytes, base64url; a second use is refused for ever. */
   challengeHash: string
   /** What to do with a key nobody has signed in with before. */
-  create: 'never' | 'if-first' | 'always'
+  create: Door
   /** Becomes the account's id if it is created. */
   newAccount: AccountId
   /** A function because the token names its account. */
@@ -110,9 +133,17 @@ export interface SignIn {
   now: number
 }
 export type SignedIn =
-  | { result: 'signed-in'; account: AccountId; created: boolean }
+  /** `device` is the one that was made or found for the token. */
+  | { result: 'signed-in'; account: AccountId; created: boolean; device: DeviceId | undefined }
   | { result: 'challenge-used' }
   | { result: 'unknown-key' }
+  /** The account lets nobody in over challenges that clients choose, or not any more. */
+  | { result: 'legacy-off' }
+  /** A backup was restored lately. */
+  | { result: 'held' }
+
+/** Whether an account takes sign-ins over challenges that clients choose; `once` becomes `off` with the next one. */
+export type LegacyLogin = 'on' | 'once' | 'off'
 
 export type PairingKind = 'terminal' | 'device'
 export interface PairingPoll {
@@ -126,12 +157,18 @@ export interface PairingPoll {
   now: number
   token: (account: AccountId) => TokenDraft
 }
-export type PairingPolled = { state: 'waiting' } | { state: 'delivered'; account: AccountId; response: string } | { state: 'over' }
+export type PairingPolled =
+  | { state: 'waiting' }
+  | { state: 'delivered'; account: AccountId; response: string; device: DeviceId | undefined }
+  /** `again`, once: who had answered it, when it was delivered before and somebody asks once more. */
+  | { state: 'over'; again: AccountId | undefined }
 export interface PairingAnswer {
   kind: PairingKind
   publicKey: string
   response: string
   account: AccountId
+  /** The device that answers; its answers that nobody fetched go with it. */
+  device?: DeviceId | null
   now: number
 }
 export interface PairingStatus {
@@ -169,18 +206,29 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
+<<<<<<<
+export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, DeviceStore {
+  /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
+=======
 export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal spends nothing but a used challenge. */
+>>>>>>>
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>
   accountCreatedAt(account: AccountId): Promise<number | 'missing'>
+  readLegacyLogin(account: AccountId): Promise<LegacyLogin | 'missing'>
+  setLegacyLogin(account: AccountId, may: LegacyLogin): Promise<'set' | 'missing'>
+  /** For whoever restores a backup, which knows nothing of the challenges used since: until then no known account signs in with one. */
+  holdLegacyLogins(until: number): Promise<void>
 
+  /** Also one whose end has come: that is for the caller to see. */
   findBearer(tokenHash: string): Promise<Bearer | 'missing'>
+  /** The named ones, the newest first. */
   listTokens(account: AccountId): Promise<TokenRow[]>
   /** From the moment this resolves the token's hash is unknown. */
   revokeToken(account: AccountId, token: TokenId): Promise<'revoked' | 'missing'>
   /** Last-used times, coarse and best effort. */
-  markTokensUsed(marks: readonly { token: TokenId; at: number }[]): Promise<void>
+  markTokensUsed(marks: readonly { token: TokenId; at: number; from: string }[]): Promise<void>
 
   /** Creates the request when the key is new. Delivers the answer once, storing its token in the same transaction, then keeps only that it is over. */
   pollPairing(ask: PairingPoll): Promise<PairingPolled>
@@ -241,7 +289,7 @@ export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKe
   /** Marks rows without a sign of life since `before` as inactive and returns them. */
   sweepActive(before: number): Promise<{ account: AccountId; row: RowRef; activeAt: number }[]>
 
-  addPushToken(account: AccountId, push: { id: string; token: string; now: number }): Promise<void>
+  addPushToken(account: AccountId, push: { id: string; token: string; device?: DeviceId | null; now: number }): Promise<void>
   listPushTokens(account: AccountId): Promise<PushTokenRow[]>
   removePushToken(account: AccountId, token: string): Promise<void>
 

@@ -64,10 +64,10 @@ t.test('a terminal is paired: it can write for the account, with a token of its 
   t.strictSame(world.vault.openKey(terminal.machine.wrapped)?.open(terminal.machine.cipher.seal('x')), { ok: true, value: 'x' })
   await createRest({ server: world.url, token: paired.token, fetch }).call('listSessions', {})
   t.not(paired.token, world.token)
-  const { tokens } = await world.rest.call('listTokens', {})
+  const { devices } = await world.rest.call('listDevices', {})
   t.match(
-    tokens.find(({ kind }) => kind === 'terminal'),
-    { label: 'orchard-mini' },
+    devices.find(({ kind }) => kind === 'terminal'),
+    { name: 'orchard-mini' },
     'the list of sign-ins calls it by its name'
   )
   t.strictSame(await readPairingStatus(world.rest, pairing.publicKey), { status: 'answered' })

@@ -80,8 +80,8 @@ export class Person {
   }
 
   /** A connected socket; disconnected when the test ends. */
-  async connect(auth: Record<string, unknown> = {}): Promise<Socket> {
-    const socket = io(this.server.url, {
+  async connect(auth: Record<string, unknown> = {}, server = this.server): Promise<Socket> {
+    const socket = io(server.url, {
       path: '/v1/updates',
       transports: ['websocket'],
       auth: { token: this.token, clientType: 'user-scoped', ...auth },

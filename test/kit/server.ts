@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { createServer as createNetServer } from 'node:net'
 import { createInterface } from 'node:readline'
 import type { Test } from 'tap'
-import type { GivenOptions } from '../../lib/options.ts'
-import { createServer, type Server, type ServerExtras } from '../../lib/server/create.ts'
+import { createServer, type Server, type ServerSetup } from '../../lib/server/create.ts'
 
 /** A real server in this process on a free port, closed when the test ends. Unexpected errors fail the test. */
-export async function startServer(t: Test, options: GivenOptions & ServerExtras = {}): Promise<Server & { data: string }> {
+export async function startServer(t: Test, options: ServerSetup = {}): Promise<Server & { data: string }> {
   const data = options.data ?? t.testdir()
   const server = await createServer({
     port: 0,

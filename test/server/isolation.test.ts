@@ -11,6 +11,7 @@ interface Belongings {
   session: string
   machine: string
   token: string
+  device: string
   pushToken: string
   kvKey: string
   artifact: string
@@ -24,6 +25,7 @@ const missing: Belongings = {
   session: 'abcdefghijklmnopqrstuvwx',
   machine: 'no-such-machine',
   token: 'abcdefghijklmnopqrstuvwx',
+  device: 'abcdefghijklmnopqrstuvwx',
   pushToken: 'ExponentPushToken[none]',
   kvKey: 'secret.nobody',
   artifact: randomUUID(),
@@ -54,6 +56,8 @@ const artifactBody = { header: 'evil', expectedHeaderVersion: 1, body: 'evil', e
  */
 const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
   revokeToken: { kind: 'token' },
+  removeDevice: { kind: 'device' },
+  renameDevice: { kind: 'device', body: { name: 'evil' } },
   archiveSession: { kind: 'session' },
   removeSession: { kind: 'session' },
   readLatestMessages: { kind: 'session' },
@@ -125,8 +129,9 @@ async function startWorld(t: Test) {
   await (await victim.connect()).emitWithAck('usage-report', report)
   const again = await signUp(t, server, victim.secret)
   const { tid } = JSON.parse(atob(again.token.split('.')[1] ?? ''))
+  const [{ id: device }] = (await victim.call('GET', '/v1/devices')).body.devices
   const named = { kvKey: 'secret.victim', artifact, account: victim.id }
-  const owned: Belongings = { session, machine: 'laptop', token: tid, pushToken: 'ExponentPushToken[mine]', ...named }
+  const owned: Belongings = { session, machine: 'laptop', token: tid, device, pushToken: 'ExponentPushToken[mine]', ...named }
   own.session = await mallory.openSession()
   await mallory.call('POST', '/v1/machines', { body: { id: own.machine, metadata: 'x' } })
   return { server, victim, mallory, owned }
@@ -139,8 +144,8 @@ async function everythingOf(person: Person, { session, machine, artifact }: Belo
   const all: unknown[] = []
   for (const path of paths) all.push((await person.call('GET', path)).body)
   all.push((await person.call('POST', '/v1/usage/query')).body)
-  const { body } = await person.call('GET', '/v1/tokens')
-  all.push(body.tokens.map((row: { id: string }) => row.id).toSorted())
+  const { body } = await person.call('GET', '/v1/devices')
+  all.push(body.devices.map((row: { id: string; name: string }) => `${row.id} ${row.name}`).toSorted())
   return all
 }
 

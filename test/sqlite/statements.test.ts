@@ -7,7 +7,11 @@ import { artifacts } from '../../sqlite/artifacts.ts'
 import { attachments } from '../../sqlite/attachments.ts'
 import { cells } from '../../sqlite/cells.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
+<<<<<<<
+import { devices } from '../../sqlite/devices.ts'
+=======
 import { openDamage } from '../../sqlite/damage.ts'
+>>>>>>>
 import { kv } from '../../sqlite/kv.ts'
 import { machines } from '../../sqlite/machines.ts'
 import { messages } from '../../sqlite/messages.ts'
@@ -27,6 +31,7 @@ const owned = [
   'message',
   'machine',
   'push_token',
+  'device',
   'account_cells',
   'kv',
   'artifact',
@@ -85,6 +90,7 @@ function prepareAll() {
   for (const subject of [
     accounts,
     tokens,
+    devices,
     pairings,
     sessions,
     machines,

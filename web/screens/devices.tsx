@@ -110,8 +110,8 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
   )
 }
 
-function nameOf({ label, kind }: Device): string {
-  return label === '' ? words.devices.unnamed[kind] : label
+function nameOf({ name, kind }: Device): string {
+  return name === '' ? words.devices.unnamed[kind] : name
 }
 
 const icons: Record<Device['kind'], IconName> = { account: 'smartphone', terminal: 'laptop', device: 'tablet' }

@@ -87,10 +87,10 @@ export async function adoptAccount(kept: { secret: string; token: string; device
 
 /** Ends the sign-in of this device, on the server too when it can be reached, and leaves nothing on the device. */
 export async function signOut(): Promise<void> {
-  const { currentToken } = await import('./devices.ts')
+  const { currentDevice } = await import('./devices.ts')
   await liveNow
     .peek()
-    ?.rest.call('revokeToken', { params: { id: currentToken } })
+    ?.rest.call('removeDevice', { params: { id: currentDevice } })
     .catch(() => {})
   await leave({ type: 'none' })
   tellTabs({ type: 'signed-out' })

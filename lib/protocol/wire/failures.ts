@@ -7,10 +7,25 @@ export const failures = {
   'bad-token': { status: 401, retry: false, says: 'Invalid token' },
   'bad-signature': { status: 401, retry: false, says: 'Invalid signature' },
   'bad-public-key': { status: 401, retry: false, says: 'Invalid public key' },
-  'app-only': { status: 403, retry: false, says: 'Only an app of the account may do this' },
+  'scope-missing': { status: 403, retry: false, says: 'This token is not allowed to do this' },
+  'legacy-login-off': { status: 403, retry: false, says: 'This account takes sign-ins of this kind no more' },
+  'login-held': {
+    status: 403,
+    retry: true,
+    says: 'This server was restored from a backup and takes sign-ins of this kind from tomorrow on'
+  },
   'setup-code-required': { status: 403, retry: false, says: 'setup-code-required' },
   'setup-locked': { status: 429, retry: true, says: 'Too many wrong setup codes. Try again in a minute.' },
   'signup-closed': { status: 403, retry: false, says: 'This server takes no new accounts.' },
+  'signup-pending': { status: 403, retry: true, says: 'pending' },
+  'signup-not-found': { status: 404, retry: false, says: 'Nobody with this key waits' },
+  'invite-required': { status: 403, retry: false, says: 'invite-required' },
+  'invite-not-found': { status: 404, retry: false, says: 'Invitation not found' },
+  'owner-only': { status: 403, retry: false, says: 'Only the owner of this server may do this' },
+  'owner-stays': { status: 409, retry: false, says: 'The account of the owner can only be removed when it is the last one' },
+  'account-not-found': { status: 404, retry: false, says: 'Account not found' },
+  'too-many-requests': { status: 429, retry: true, says: 'Too many requests' },
+  'quota-reached': { status: 507, retry: true, says: 'This account has no room left' },
   'pairing-not-found': { status: 404, retry: false, says: 'Request not found' },
   'pairing-answered': { status: 409, retry: false, says: 'Request was answered before' },
   'pairing-over': { status: 410, retry: false, says: 'Request has ended' },
@@ -29,10 +44,14 @@ export const failures = {
   'github-not-offered': { status: 400, retry: false, says: 'GitHub OAuth not configured' },
   'voice-not-offered': { status: 400, retry: false, says: 'ELEVENLABS_API_KEY not configured' },
   'vendor-tokens-not-kept': { status: 403, retry: false, says: 'This server keeps no tokens of vendors' },
+  'device-not-found': { status: 404, retry: false, says: 'Device not found' },
   'token-not-found': { status: 404, retry: false, says: 'Token not found' },
   'body-too-large': { status: 413, retry: false, says: 'Payload Too Large' },
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
   'bad-input': { status: 400, retry: false, says: 'Error' },
+  'ambiguous-request': { status: 400, retry: false, says: 'A request has one length, in digits, or comes in chunks' },
+  'token-in-address': { status: 400, retry: false, says: 'A token belongs into the authorization header' },
+  'wrong-host': { status: 421, retry: false, says: 'This server listens for its own machine only; --public-url names it for others' },
   'storage-full': { status: 507, retry: true, says: 'The server has no room left' },
   'row-damaged': { status: 500, retry: false, says: 'What was stored here is damaged' },
   'storage-busy': { status: 503, retry: true, says: 'Another program holds the storage of the server' },
@@ -62,17 +81,25 @@ export class Failure extends Error {
   /** For refusals that say more than one text: the body as the wire wants it. */
   readonly body: unknown
 
-  constructor(code: FailureCode, detail?: string, body?: unknown) {
+  /** When the same request may succeed, in seconds; undefined where nobody knows. */
+  readonly retryAfterS: number | undefined
+
+  constructor(code: FailureCode, detail?: string, body?: unknown, retryAfterS?: number) {
     super(failures[code].says)
     this.name = 'Failure'
     this.code = code
     this.detail = detail
     this.body = body
+    this.retryAfterS = retryAfterS
   }
 }
 
 export function failure(code: FailureCode, detail?: string): Failure {
   return new Failure(code, detail)
+}
+
+export function tooMany(retryAfterS: number, code: 'too-many-requests' | 'setup-locked' = 'too-many-requests'): Failure {
+  return new Failure(code, undefined, undefined, retryAfterS)
 }
 
 export function failureWithBody(code: FailureCode, body: unknown): Failure {

@@ -15,6 +15,8 @@ export const artifactId = id(64).brand<'ArtifactId'>()
 /** Chosen by clients and readable by the server. */
 export const kvKey = id(1024).brand<'KvKey'>()
 export const tokenId = id(64).brand<'TokenId'>()
+export const inviteId = id(64).brand<'InviteId'>()
+export const deviceId = id(64).brand<'DeviceId'>()
 /** The Socket.IO id of one live connection, given out when it is accepted. */
 export const connectionId = id(64).brand<'ConnectionId'>()
 /** Chosen by the server: the random name of a file. */
@@ -42,6 +44,8 @@ export type LocalId = z.infer<typeof localId>
 export type ArtifactId = z.infer<typeof artifactId>
 export type KvKey = z.infer<typeof kvKey>
 export type TokenId = z.infer<typeof tokenId>
+export type InviteId = z.infer<typeof inviteId>
+export type DeviceId = z.infer<typeof deviceId>
 export type ConnectionId = z.infer<typeof connectionId>
 export type AttachmentId = z.infer<typeof attachmentId>
 export type Sealed = z.infer<typeof sealed>

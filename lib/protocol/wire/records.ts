@@ -1,5 +1,6 @@
 import * as z from 'zod'
-import { accountId, artifactId, kvKey, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
+import { accountId, artifactId, deviceId, kvKey, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
+import { scope } from './scopes.ts'
 
 /** A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption. */
 export const sessionRecord = z.object({
@@ -60,14 +61,31 @@ export const accountProfile = z.object({
 
 export const pushTokenRecord = z.object({ id: z.string(), token: z.string(), createdAt: time, updatedAt: time })
 
-/** One sign-in of this account. The token itself is shown once, when it is made. */
-export const tokenRecord = z.object({
-  id: tokenId,
-  kind: z.enum(['account', 'terminal', 'device']),
-  label: z.string(),
+/** Who a token is for: an app that signed in, a terminal or a device that was paired, or a program that was given it. */
+export const tokenKind = z.enum(['account', 'terminal', 'device', 'named'])
+
+/** One device that is signed in. `renews` is false for those that keep one token, as existing clients do. */
+export const deviceRecord = z.object({
+  id: deviceId,
+  kind: tokenKind.exclude(['named']),
+  name: z.string(),
+  renews: z.boolean(),
   createdAt: time,
   lastUsedAt: time,
+  /** The network it was last seen in. */
+  lastUsedFrom: z.string(),
   current: z.boolean()
+})
+
+/** A named token. The token itself is shown once, when it is made. */
+export const tokenRecord = z.object({
+  id: tokenId,
+  name: z.string(),
+  scopes: z.array(scope),
+  createdAt: time,
+  lastUsedAt: time,
+  lastUsedFrom: z.string(),
+  expiresAt: time.nullable()
 })
 
 /** An artifact as lists show it: without its body. `seq` counts how often it was written. */

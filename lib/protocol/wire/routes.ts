@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { accessKeyRoutes } from './routes/access-keys.ts'
 import { accountRoutes } from './routes/account.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
+import { deviceRoutes } from './routes/devices.ts'
 import { kvRoutes } from './routes/kv.ts'
 import { machineRoutes } from './routes/machines.ts'
 import { pushRoutes } from './routes/push.ts'
@@ -15,6 +16,7 @@ export type { Route } from './routes/route.ts'
 /** Every HTTP route the server answers: one definition for server, wrapper, app and the generated protocol page. */
 export const routes = {
   ...signInRoutes,
+  ...deviceRoutes,
   ...sessionRoutes,
   ...machineRoutes,
   ...accountRoutes,

@@ -1,7 +1,7 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { AccountProfile } from '../../protocol/wire/records.ts'
-import type { Cell, Conflict, Written } from '../../store/store.ts'
+import type { Cell, Conflict, LegacyLogin, Written } from '../../store/store.ts'
 import { writeCell } from './cells.ts'
 import type { Caller, Deps } from './deps.ts'
 
@@ -34,4 +34,14 @@ export async function writeSettings(
   const outcome = await writeCell(deps, caller, { of: 'account', name: 'settings' }, expected, settings)
   if (outcome === 'missing') throw failure('bad-token')
   return outcome
+}
+
+export async function readLegacyLogin({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<LegacyLogin> {
+  const may = await store.readLegacyLogin(caller.account)
+  if (may === 'missing') throw failure('bad-token')
+  return may
+}
+
+export async function setLegacyLogin({ store }: Pick<Deps, 'store'>, caller: Caller, may: LegacyLogin): Promise<void> {
+  if ((await store.setLegacyLogin(caller.account, may)) === 'missing') throw failure('bad-token')
 }

@@ -2,33 +2,43 @@ import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Deps } from './deps.ts'
+import { publishRevoked } from './devices.ts'
 import { hashToken } from './tokens.ts'
 
 const mostRemembered = 20_000
+/** What was revoked matters while a look-up or a body is under way, and so that the store's list is not told anew each time. */
+const mostRevoked = 20_000
 const markUsedEveryMs = 5 * 60_000
+const watchEveryMs = 2_000
 
 interface Known {
   bearer: Bearer
   markedAt: number
 }
 
-/** Finds who a token belongs to. Good tokens are remembered until they are revoked. */
+/** Finds who a token belongs to. Good tokens are remembered until they are revoked or end. */
 export interface Authenticator {
-  /** At once when the token is remembered; undefined for a token nobody has. */
-  bearer(token: string): Bearer | undefined | Promise<Bearer | undefined>
+  /** At once when the token is remembered; undefined for a token nobody has. `from` tells the network it is used from. */
+  bearer(token: string, from?: () => string): Bearer | undefined | Promise<Bearer | undefined>
   /** Whether a token that was good has been revoked since, such as while a long body arrived. */
   isRevoked(token: TokenId): boolean
   close(): Promise<void>
 }
 
-export async function createAuthenticator({ store, bus, now }: Pick<Deps, 'store' | 'bus' | 'now'>): Promise<Authenticator> {
+export async function createAuthenticator(
+  { store, bus, now, clock }: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>,
+  onError: (error: unknown) => void = () => {}
+): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
   const hashByToken = new Map<TokenId, string>()
   // A look-up that began before a revocation may end after it; what was revoked meanwhile must not be remembered.
   const revoked = new Set<TokenId>()
+  let cancelWatch = () => {}
+  let isClosed = false
 
   const unsubscribe = await bus.subscribe(revocationTopic, event => {
     if (event.type !== 'token-revoked') return
+    if (revoked.size >= mostRevoked) for (const oldest of [...revoked].slice(0, mostRevoked / 2)) revoked.delete(oldest)
     revoked.add(event.token)
     forget(event.token)
   })
@@ -50,30 +60,59 @@ export async function createAuthenticator({ store, bus, now }: Pick<Deps, 'store
     return known
   }
 
-  function used(known: Known): Bearer {
+  function used(known: Known, from: () => string): Bearer | undefined {
     const at = now()
+    const { token, expiresAt, idleMs } = known.bearer
+    if (expiresAt !== null && expiresAt <= at) {
+      forget(token)
+      return undefined
+    }
     if (at - known.markedAt > markUsedEveryMs) {
       known.markedAt = at
+      if (idleMs !== null) known.bearer = { ...known.bearer, expiresAt: at + idleMs }
       // Best effort: a list of sign-ins that is some minutes behind misleads nobody.
-      store.markTokensUsed([{ token: known.bearer.token, at }]).catch(() => {})
+      store.markTokensUsed([{ token, at, from: from() }]).catch(() => {})
     }
     return known.bearer
   }
 
-  async function lookUp(hash: string): Promise<Bearer | undefined> {
+  async function lookUp(hash: string, from: string): Promise<Bearer | undefined> {
     const bearer = await store.findBearer(hash)
     if (bearer === 'missing' || revoked.has(bearer.token)) return undefined
-    return used(remember(hash, bearer))
+    return used(remember(hash, bearer), () => from)
   }
 
+  // The bus may be dead, and an instance deaf to it: what ended is read from the store too [A4].
+  async function readEnded(): Promise<void> {
+    await store.endExpiredTokens(now())
+    publishRevoked(
+      { bus },
+      (await store.recentRevocations()).filter(token => !revoked.has(token))
+    )
+  }
+
+  function watch(): void {
+    cancelWatch = clock.after(watchEveryMs, () => {
+      readEnded()
+        .catch(error => !isClosed && onError(error))
+        .finally(() => !isClosed && watch())
+    })
+  }
+  watch()
+
   return {
-    bearer(token) {
+    bearer(token, from = () => '') {
       if (token.length > 4096) return undefined
       const hash = hashToken(token)
       const known = knownByHash.get(hash)
-      return known ? used(known) : lookUp(hash)
+      // Asked now: what it is asked of may be gone after the look-up.
+      return known ? used(known, from) : lookUp(hash, from())
     },
     isRevoked: token => revoked.has(token),
-    close: unsubscribe
+    async close() {
+      isClosed = true
+      cancelWatch()
+      await unsubscribe()
+    }
   }
 }

@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Bus } from '../../bus/bus.ts'
-import type { AccountId, ConnectionId, TokenId } from '../../protocol/wire/ids.ts'
+import type { AccountId, ConnectionId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
+import type { Scope } from '../../protocol/wire/scopes.ts'
 import type { Store, TokenKind } from '../../store/store.ts'
 
 /** What actions work with; each takes the fields it needs. */
@@ -20,6 +21,9 @@ export interface Caller {
   account: AccountId
   token: TokenId
   kind: TokenKind
+  scopes: readonly Scope[]
+  /** Null for a named token. */
+  device: DeviceId | null
   /** The connection that need not hear of what this call changes. */
   skip: ConnectionId | undefined
 }

@@ -3,6 +3,7 @@ import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import type { PairingKind } from '../../store/store.ts'
 import { decodeBase64 } from '../base64.ts'
 import type { Caller, Deps } from './deps.ts'
+import { type TellDeps, tellOfDevice, tellOfSecondFetch } from './devices.ts'
 import { mintToken, type NewToken } from './tokens.ts'
 
 const openForMs = 5 * 60_000
@@ -10,12 +11,13 @@ const keyLength = 32
 
 /** A terminal or a new device asks to be paired; repeated once a second until it is answered or over. */
 export async function pollPairing(
-  deps: Pick<Deps, 'store' | 'now' | 'newId'>,
+  deps: TellDeps & Pick<Deps, 'newId'>,
   kind: PairingKind,
   body: BodyOf<'pollDevicePairing'> & { supportsV2?: boolean | null | undefined },
   from: { client: string; network: string }
 ): Promise<ReplyOf<'pollTerminalPairing'>> {
   const now = deps.now()
+  const label = body.deviceName ?? from.client
   let token: NewToken | undefined
   const polled = await deps.store.pollPairing({
     kind,
@@ -25,12 +27,16 @@ export async function pollPairing(
     expiresAt: now + openForMs,
     now,
     token: account => {
-      token = mintToken(deps, account, kind, body.deviceName ?? from.client)
+      token = mintToken(deps, account, { kind, label, from: from.network })
       return token.draft
     }
   })
-  if (polled.state === 'over') throw failure('pairing-over')
+  if (polled.state === 'over') {
+    if (polled.again) tellOfSecondFetch(deps, polled.again)
+    throw failure('pairing-over')
+  }
   if (polled.state === 'waiting' || !token) return { state: 'requested' }
+  if (polled.device) tellOfDevice(deps, polled.account, { id: polled.device, kind, name: label })
   return { state: 'authorized', token: token.text, response: polled.response }
 }
 
@@ -52,13 +58,12 @@ export async function answerPairing(
   kind: PairingKind,
   body: BodyOf<'answerTerminalPairing'>
 ): Promise<void> {
-  // A computer that was linked must not link further ones: whoever stole its token would outlive it.
-  if (caller.kind === 'terminal') throw failure('app-only')
   const outcome = await store.answerPairing({
     kind,
     publicKey: canonicalKey(body.publicKey),
     response: body.response,
     account: caller.account,
+    device: caller.device,
     now: now()
   })
   if (outcome === 'unknown') throw failure('pairing-not-found')

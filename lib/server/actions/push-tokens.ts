@@ -6,7 +6,7 @@ export async function addPushToken(
   caller: Caller,
   token: string
 ): Promise<void> {
-  await store.addPushToken(caller.account, { id: newId(), token, now: now() })
+  await store.addPushToken(caller.account, { id: newId(), token, device: caller.device, now: now() })
 }
 
 export async function listPushTokens({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<PushTokenRow[]> {

@@ -1,8 +1,9 @@
 import { ZodUndefined } from 'zod'
 import { accountTopic } from '../../bus/bus.ts'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
-import { callFailures, Failure } from '../../protocol/wire/failures.ts'
+import { callFailures, Failure, failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
+import { isAllowed } from '../../protocol/wire/scopes.ts'
 import { type Cell, type CellRef, type Conflict, StoreBroken, StoreBusy, StoreFull, type Written } from '../../store/store.ts'
 import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
@@ -111,6 +112,7 @@ export function createEventHandlers(
   }
 
   async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
+    if (!isAllowed(from.sender.scopes, events[name].needs)) throw failure('scope-missing')
     const parsed = events[name].payload.safeParse(payload)
     if (!parsed.success) return badInput(name)
     const handler: Handler<Name> = handlers[name]

@@ -4,9 +4,10 @@ import type { BodyOf, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protoc
 import type { ArtifactPart } from '../../store/artifacts.ts'
 import type { MachineRow, SessionRow } from '../../store/store.ts'
 import { addAccessKey, readAccessKey, writeAccessKey } from '../actions/access-keys.ts'
-import { readProfile, readSettings, writeSettings } from '../actions/account.ts'
+import { readLegacyLogin, readProfile, readSettings, setLegacyLogin, writeSettings } from '../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
 import type { Caller, Deps } from '../actions/deps.ts'
+import { listDevices, removeDevice, renameDevice } from '../actions/devices.ts'
 import { listKv, mutateKv, readKv, readKvKey } from '../actions/kv.ts'
 import { signIn } from '../actions/login.ts'
 import { listMachines, openMachine, readMachine, removeMachine } from '../actions/machines.ts'
@@ -17,7 +18,7 @@ import type { Presence } from '../actions/presence.ts'
 import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
 import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../actions/sessions.ts'
 import type { SignupPolicy } from '../actions/signup.ts'
-import { listTokens, revokeToken } from '../actions/tokens.ts'
+import { createToken, listTokens, revokeToken } from '../actions/tokens.ts'
 import { queryUsage } from '../actions/usage.ts'
 import {
   artifactHeadOf,
@@ -53,7 +54,11 @@ export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presenc
     readPairingStatus: ({ query }) => readPairingStatus(deps, query.publicKey),
     answerTerminalPairing: ({ caller, body }) => answerPairing(deps, caller, 'terminal', body).then(() => ok),
     answerDevicePairing: ({ caller, body }) => answerPairing(deps, caller, 'device', body).then(() => ok),
-    listTokens: async ({ caller }) => ({ tokens: await listTokens(deps, caller) }),
+    listDevices: async ({ caller }) => ({ devices: await listDevices(deps, caller) }),
+    renameDevice: ({ caller, params, body }) => renameDevice(deps, caller, params.id, body.name).then(() => ok),
+    removeDevice: ({ caller, params }) => removeDevice(deps, caller, params.id).then(() => ok),
+    listTokens: async ({ caller }) => ({ tokens: (await listTokens(deps, caller)).map(({ label: name, ...row }) => ({ name, ...row })) }),
+    createToken: ({ caller, body }) => createToken(deps, caller, body),
     revokeToken: ({ caller, params }) => revokeToken(deps, caller, params.id).then(() => ok),
 
     openSession: async ({ caller, body }) => ({ session: listedSessionOf(await openSession(deps, caller, body)) }),
@@ -97,6 +102,9 @@ export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presenc
       const { value, version } = outcome.current
       return { success: false, error: 'version-mismatch', currentVersion: version, currentSettings: value }
     },
+
+    readLegacyLogin: async ({ caller }) => ({ legacyLogin: await readLegacyLogin(deps, caller) }),
+    setLegacyLogin: ({ caller, body }) => setLegacyLogin(deps, caller, body.legacyLogin).then(() => ok),
 
     addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),
     listPushTokens: async ({ caller }) => ({ tokens: await listPushTokens(deps, caller) }),

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
 import { type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
+import { isAllowed } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
@@ -50,7 +51,8 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     refuse(failure('body-too-large'))
     return
   }
-  const bearer = binding.auth === 'none' ? undefined : findBearer(deps.authenticator, copied.authorization)
+  const bearer =
+    binding.auth === 'none' ? undefined : findBearer(deps.authenticator, copied.authorization, () => copySender(response, request).network)
   if (bearer instanceof Failure) {
     refuse(bearer)
     return
@@ -58,6 +60,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   const run = (found: Bearer | undefined, body: Buffer) => {
     if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
+    if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
     const asked = parseAsked(binding, copied, body, found, sender)
     binding.handler(asked).then(reply => answer({ status: 200, body: reply }), refuse)
   }
@@ -82,10 +85,14 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 // Only routes without sign-in want to know who sends.
 const unnamed: Sender = { client: '', network: '' }
 
-function findBearer(authenticator: Pick<Authenticator, 'bearer'>, authorization: string): Bearer | Failure | Promise<Bearer | undefined> {
+function findBearer(
+  authenticator: Pick<Authenticator, 'bearer'>,
+  authorization: string,
+  from: () => string
+): Bearer | Failure | Promise<Bearer | undefined> {
   const token = /^Bearer (\S+)$/i.exec(authorization)?.[1]
   if (!token) return failure('no-token')
-  return authenticator.bearer(token) ?? failure('bad-token')
+  return authenticator.bearer(token, from) ?? failure('bad-token')
 }
 
 // The bytes are a copy: what the library lent is gone by the time the bearer is found.
@@ -96,7 +103,7 @@ async function runLater(bearer: Promise<Bearer | undefined>, body: Buffer, run: 
 }
 
 // Routes without sign-in never look at their caller.
-const nobody = { account: '', token: '', kind: 'account', skip: undefined } as unknown as Caller
+const nobody = { account: '', token: '', kind: 'account', scopes: [], device: null, skip: undefined } as unknown as Caller
 
 function parseAsked(binding: Binding, request: Request, body: Buffer, bearer: Bearer | undefined, from: Sender): Asked<RouteName> {
   const takesBody = binding.method === 'POST' || binding.method === 'PUT'

@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import { type Handshake, handshake, maxPacketBytes } from '../../protocol/wire/handshake.ts'
 import type { ConnectionId } from '../../protocol/wire/ids.ts'
+import { isAllowed } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
@@ -133,7 +134,8 @@ export class SocketConnection implements EngineHandler {
     if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }
     if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
     const bearer = await this.deps.authenticator.bearer(hello.token)
-    return bearer ? { bearer, hello } : { refusal: 'Invalid authentication token' }
+    if (!bearer) return { refusal: 'Invalid authentication token' }
+    return isAllowed(bearer.scopes, 'read') ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
   }
 
   private tellPresence({ account, scope }: Connection, what: 'came' | 'left'): void {
@@ -174,15 +176,15 @@ export class Accepted implements Connection {
   private readonly asked = new Map<number, Asked>()
   private lastAckId = 0
 
-  constructor(engine: EngineConnection, id: ConnectionId, { account, token, kind }: Bearer, hello: Handshake) {
+  constructor(engine: EngineConnection, id: ConnectionId, { account, token, kind, scopes, device }: Bearer, hello: Handshake) {
     this.engine = engine
     this.id = id
     this.account = account
     this.token = token
     this.scope = scopeOf(hello)
     this.visible = hello.appState === 'active'
-    this.sender = { account, token, kind, skip: id }
-    this.writer = { account, token, kind, skip: hello.echo === false ? id : undefined }
+    this.sender = { account, token, kind, scopes, device, skip: id }
+    this.writer = { account, token, kind, scopes, device, skip: hello.echo === false ? id : undefined }
     this.gone = this.controller.signal
   }
 

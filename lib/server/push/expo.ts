@@ -19,7 +19,8 @@ const types: Record<PushNotice['kind'], string> = {
   done: 'ready',
   permission: 'permission_request',
   question: 'question',
-  error: 'error'
+  error: 'error',
+  device: 'device'
 }
 
 /** Expo's push service, which the apps of Happy register with. Needs no credentials. */
@@ -59,7 +60,7 @@ export function expoPush(baseUrl: string): PushProvider {
 }
 
 function messageTo(token: string, { kind, session, title, body }: PushNotice) {
-  const data = { sessionId: session, kind, url: `/session/${session}`, type: types[kind] }
+  const data = { sessionId: session, kind, url: session === undefined ? '/' : `/session/${session}`, type: types[kind] }
   return { to: token, title, body, data, sound: 'default', channelId: 'messages' }
 }
 

@@ -7,17 +7,18 @@ import { startServer } from '../../kit/server.ts'
 
 const gone = { status: 401, body: { error: 'Invalid token' } }
 
-t.test('the sign-ins of an account are listed with what they are, without their tokens', async t => {
+t.test('the devices of an account are listed with what they are, without their tokens', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
   const again = await signUp(t, server, ada.secret)
   await signUp(t, server)
-  const { status, body } = await again.call('GET', '/v1/tokens')
+  const { status, body } = await again.call('GET', '/v1/devices')
   t.equal(status, 200)
-  t.equal(body.tokens.length, 2)
-  t.equal(body.tokens.filter((row: { current: boolean }) => row.current).length, 1)
-  for (const row of body.tokens) {
-    t.same(Object.keys(row).toSorted(), ['createdAt', 'current', 'id', 'kind', 'label', 'lastUsedAt'])
+  t.equal(body.devices.length, 2)
+  t.equal(body.devices.filter((row: { current: boolean }) => row.current).length, 1)
+  for (const row of body.devices) {
+    t.same(Object.keys(row).toSorted(), ['createdAt', 'current', 'id', 'kind', 'lastUsedAt', 'lastUsedFrom', 'name', 'renews'])
+    t.equal(row.lastUsedFrom, '127.0.0')
     t.equal(row.kind, 'account')
   }
   t.notMatch(JSON.stringify(body), ada.token.split('.')[2])

@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
-import type { AccountId, SessionId, TokenId } from '../../../lib/protocol/wire/ids.ts'
+import type { AccountId, DeviceId, SessionId, TokenId } from '../../../lib/protocol/wire/ids.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import {
+  deviceId,
   draft,
   found,
   machineId,
@@ -13,6 +14,7 @@ import {
   type StorePlace,
   sealed,
   sessionId,
+  tokenDraft,
   tokenId
 } from './kit.ts'
 
@@ -20,11 +22,15 @@ interface Named {
   session: SessionId
   machine: ReturnType<typeof machineId>
   token: TokenId
+  device: DeviceId
 }
 
 /** Every method that names a row of an account, asked with ids that are not the caller's. */
 const questions: Record<string, (store: Store, caller: AccountId, named: Named) => Promise<unknown>> = {
   revokeToken: (store, caller, { token }) => store.revokeToken(caller, token),
+  findDeviceOf: (store, caller, { token }) => store.findDeviceOf(caller, token),
+  renameDevice: (store, caller, { device }) => store.renameDevice(caller, device, 'mine'),
+  removeDevice: (store, caller, { device }) => store.removeDevice(caller, device),
   findSession: (store, caller, { session }) => store.findSession(caller, session),
   findMachine: (store, caller, { machine }) => store.findMachine(caller, machine),
   'remove a session': (store, caller, { session }) => store.remove(caller, { of: 'session', id: session }),
@@ -47,8 +53,13 @@ export function isolationContract(t: Test, place: StorePlace): void {
   t.test('an id of another account is answered like one that does not exist, and changes nothing [I1] [I3]', async t => {
     const store = await openFor(t, place)
     const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
-    const named = { session: await newSession(store, ann), machine: machineId('laptop'), token: await firstToken(store, ann) }
-    const nowhere = { session: sessionId('nowhere'), machine: machineId('nowhere'), token: tokenId('nowhere') }
+    const named = {
+      session: await newSession(store, ann),
+      machine: machineId('laptop'),
+      token: await firstToken(store, ann),
+      device: await firstDevice(store, ann)
+    }
+    const nowhere = { session: sessionId('nowhere'), machine: machineId('nowhere'), token: tokenId('nowhere'), device: deviceId('nowhere') }
     await newMachine(store, ann, named.machine)
     await store.appendMessages(ann, named.session, [draft('secret')], 2)
     const before = await everythingOf(store, ann, named.session)
@@ -65,7 +76,7 @@ export function isolationContract(t: Test, place: StorePlace): void {
     await store.removePushToken(eve, 'of ann')
     t.same(await everythingOf(store, ann, named.session), before, 'presence and push tokens')
     t.same([await store.listSessions(eve, 10), await store.listMachines(eve), await store.listPushTokens(eve)], [[], [], []])
-    t.equal((await store.listTokens(eve)).length, 1)
+    t.equal((await store.listDevices(eve)).length, 1)
   })
 
   t.test('two accounts may use the same tag, machine id and session id [I3]', async t => {
@@ -98,9 +109,15 @@ export function isolationContract(t: Test, place: StorePlace): void {
 
 async function firstToken(store: Store, account: AccountId): Promise<TokenId> {
   await store.addPushToken(account, { id: 'p', token: 'of ann', now: 1 })
-  const [token] = await store.listTokens(account)
-  if (!token) throw new Error('no token')
+  const token = tokenDraft('named')
+  await store.addToken(account, token)
   return token.id
+}
+
+async function firstDevice(store: Store, account: AccountId): Promise<DeviceId> {
+  const [device] = await store.listDevices(account)
+  if (!device) throw new Error('no device')
+  return device.id
 }
 
 async function everythingOf(store: Store, account: AccountId, session: SessionId): Promise<unknown> {
@@ -109,6 +126,7 @@ async function everythingOf(store: Store, account: AccountId, session: SessionId
     machines: await store.listMachines(account),
     messages: await readAll(store, account, session),
     tokens: await store.listTokens(account),
+    devices: await store.listDevices(account),
     pushTokens: await store.listPushTokens(account),
     settings: await store.readSettings(account)
   }

@@ -11,6 +11,7 @@ export const sealed = (text: string) => ids.sealed.parse(text)
 export const localId = (text: string) => ids.localId.parse(text)
 export const sessionId = (text: string) => ids.sessionId.parse(text)
 export const machineId = (text: string) => ids.machineId.parse(text)
+export const deviceId = (text: string) => ids.deviceId.parse(text)
 export const tokenId = (text: string) => ids.tokenId.parse(text)
 export const sha256 = (text: string) => createHash('sha256').update(text).digest('base64url')
 
@@ -26,12 +27,23 @@ export const draft = (text: string, name: string | null = randomUUID()): Message
   sealed: sealed(text)
 })
 
-export const tokenDraft = (kind: TokenKind = 'account', id: string = randomUUID(), label = 'a phone'): TokenDraft => ({
+export const tokenDraft = (
+  kind: TokenKind = 'account',
+  id: string = randomUUID(),
+  label = 'a phone',
+  more: Partial<TokenDraft> = {}
+): TokenDraft => ({
   id: tokenId(id),
   hash: sha256(id),
   kind,
   label,
-  createdAt: 1
+  scopes: ['read', 'write'],
+  device: kind === 'named' ? null : { id: deviceId(`device of ${id}`), publicKey: null },
+  from: '10.0.0',
+  createdAt: 1,
+  expiresAt: null,
+  idleMs: null,
+  ...more
 })
 
 export function signInAs(name: string, more: Partial<SignIn> = {}): SignIn {

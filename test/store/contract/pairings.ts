@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import type { PairingAnswer, PairingPoll, PairingPolled, Store } from '../../../lib/store/store.ts'
-import { newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
+import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 
 const ttlMs = 5 * 60_000
 const dayMs = 24 * 60 * 60_000
@@ -13,6 +13,7 @@ interface Request {
   supportsV2: boolean
   answer?: { account: AccountId; response: string }
   delivered: boolean
+  askedAgain: boolean
 }
 interface Model {
   now: number
@@ -26,7 +27,7 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real>
 
 export function pairingContract(t: Test, place: StorePlace): void {
-  t.test('a request is answered once, delivered once, to its creator only, and ends [A7]', async t => {
+  t.test('a request is answered once, delivered once, to its creator only, tells once of a second fetch, and ends [A7]', async t => {
     const store = await openFor(t, place)
     const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
     let round = 0
@@ -49,8 +50,11 @@ export function pairingContract(t: Test, place: StorePlace): void {
     t.equal(await store.findBearer(sha256('terminal-token')), 'missing', 'not before it is delivered')
 
     const both = await Promise.all([store.pollPairing(ask), store.pollPairing({ ...ask, token: () => tokenDraft('terminal', 'twice') })])
-    t.same(both, [{ state: 'delivered', account: ann, response: 'sealed' }, { state: 'over' }])
-    t.same(await store.findBearer(sha256('terminal-token')), { account: ann, token: 'terminal-token', kind: 'terminal' })
+    t.same(both, [
+      { state: 'delivered', account: ann, response: 'sealed', device: 'device of terminal-token' },
+      { state: 'over', again: ann }
+    ])
+    t.match(await store.findBearer(sha256('terminal-token')), { account: ann, token: 'terminal-token', kind: 'terminal' })
     t.equal(await store.findBearer(sha256('twice')), 'missing')
   })
 
@@ -94,17 +98,22 @@ function stateOf(request: Request, now: number): 'waiting' | 'answered' | 'deliv
 }
 
 function pollCommand({ publicKey, from, supportsV2 }: { publicKey: string; from: string; supportsV2: boolean }): Command {
-  const step = (model: Model): PairingPolled => {
+  const step = (model: Model, id: string): PairingPolled => {
     const request = model.requests.get(publicKey)
     if (!request) {
-      model.requests.set(publicKey, { from, supportsV2, endsAt: model.now + ttlMs, delivered: false })
+      model.requests.set(publicKey, { from, supportsV2, endsAt: model.now + ttlMs, delivered: false, askedAgain: false })
       return { state: 'waiting' }
     }
     const state = stateOf(request, model.now)
-    if (state === 'delivered' || state === 'expired') return { state: 'over' }
+    if (state === 'expired') return { state: 'over', again: undefined }
+    if (state === 'delivered') {
+      const again = request.askedAgain ? undefined : request.answer?.account
+      request.askedAgain = true
+      return { state: 'over', again }
+    }
     if (!request.answer || request.from !== from) return { state: 'waiting' }
     Object.assign(request, { delivered: true, endsAt: model.now })
-    return { state: 'delivered', ...request.answer }
+    return { state: 'delivered', ...request.answer, device: deviceId(`device of ${id}`) }
   }
   return {
     check: () => true,
@@ -112,7 +121,7 @@ function pollCommand({ publicKey, from, supportsV2 }: { publicKey: string; from:
       const id = `pairing-${real.tokens++}`
       const ask = poll({ publicKey, from, supportsV2, now: model.now, expiresAt: model.now + ttlMs })
       const polled = await real.store.pollPairing({ ...ask, token: () => tokenDraft('terminal', id) })
-      equal(polled, step(model))
+      equal(polled, step(model, id))
       const bearer = await real.store.findBearer(sha256(id))
       equal(bearer === 'missing' ? undefined : bearer.account, polled.state === 'delivered' ? polled.account : undefined)
     },

@@ -29,13 +29,14 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.equal(await again.findBearer(sha256('late')), 'missing')
   })
 
-  t.test('an unknown key is refused without a trace when no account may be made [A9]', async t => {
+  t.test('an unknown key is refused when no account may be made, and its challenge is spent all the same [A1] [A9]', async t => {
     const store = await openFor(t, place)
     const refused = signInAs('ann', { create: 'never', token: () => tokenDraft('account', 'refused') })
     t.same(await store.signIn(refused), { result: 'unknown-key' })
     t.equal(await store.hasAccounts(), false)
     t.equal(await store.findBearer(sha256('refused')), 'missing')
-    t.match(await store.signIn({ ...refused, create: 'always' }), { result: 'signed-in' }, 'its challenge was not spent')
+    t.same(await store.signIn({ ...refused, create: 'always' }), { result: 'challenge-used' })
+    t.match(await store.signIn({ ...signInAs('ann'), create: 'always' }), { result: 'signed-in' })
   })
 
   t.test('only one of several first accounts is made when only the first may be [A9]', async t => {
@@ -50,18 +51,36 @@ export function signInContract(t: Test, place: StorePlace): void {
 
   t.test('a token is found by its hash until it is revoked [A4]', async t => {
     const store = await openFor(t, place)
-    const token = (account: AccountId) => ({ ...tokenDraft('account', 'token-1'), label: `of ${account}` })
+    const token = (account: AccountId) => ({ ...tokenDraft('named', 'token-1'), label: `of ${account}` })
     await store.signIn(signInAs('ann', { token }))
     const ann = signInAs('ann').newAccount
-    t.same(await store.findBearer(sha256('token-1')), { account: ann, token: 'token-1', kind: 'account' })
+    t.same(await store.findBearer(sha256('token-1')), {
+      account: ann,
+      token: 'token-1',
+      kind: 'named',
+      scopes: ['read', 'write'],
+      device: null,
+      expiresAt: null,
+      idleMs: null
+    })
     t.equal(await store.findBearer(sha256('token-2')), 'missing')
 
     await store.markTokensUsed([
-      { token: tokenId('token-1'), at: 9 },
-      { token: tokenId('token-1'), at: 5.5 },
-      { token: tokenId('gone'), at: 9 }
+      { token: tokenId('token-1'), at: 9, from: '10.0.0' },
+      { token: tokenId('token-1'), at: 5.5, from: '10.0.1' },
+      { token: tokenId('gone'), at: 9, from: '10.0.0' }
     ])
-    t.same(await store.listTokens(ann), [{ id: 'token-1', kind: 'account', label: `of ${ann}`, createdAt: 1, lastUsedAt: 9 }])
+    t.same(await store.listTokens(ann), [
+      {
+        id: 'token-1',
+        label: `of ${ann}`,
+        scopes: ['read', 'write'],
+        createdAt: 1,
+        lastUsedAt: 9,
+        lastUsedFrom: '10.0.1',
+        expiresAt: null
+      }
+    ])
 
     t.equal(await store.revokeToken(ann, tokenId('token-1')), 'revoked')
     t.equal(await store.revokeToken(ann, tokenId('token-1')), 'missing')

@@ -3,6 +3,8 @@ import { plainText, sealed, version } from '../ids.ts'
 import { accountProfile, pushTokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
+const legacyLogin = z.enum(['on', 'once', 'off'])
+
 /** The account itself: profile, settings, push tokens. */
 export const accountRoutes = {
   readProfile: route({
@@ -37,6 +39,25 @@ export const accountRoutes = {
         currentSettings: sealed.nullable()
       })
     ])
+  }),
+  readLegacyLogin: route({
+    method: 'GET',
+    path: '/v1/account/legacy-login',
+    auth: 'manage',
+    limit: 0,
+    ours: true,
+    about: 'Whether the account takes sign-ins over challenges that clients choose, as existing apps do.',
+    reply: z.object({ legacyLogin })
+  }),
+  setLegacyLogin: route({
+    method: 'PUT',
+    path: '/v1/account/legacy-login',
+    auth: 'manage',
+    limit: kib,
+    ours: true,
+    about: 'Says whether it does from now on; `once` becomes `off` with the next one.',
+    body: z.object({ legacyLogin }),
+    reply: ok
   }),
   addPushToken: route({
     method: 'POST',

@@ -1,6 +1,5 @@
 import * as z from 'zod'
-import { plainText, tokenId } from '../ids.ts'
-import { tokenRecord } from '../records.ts'
+import { plainText } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
 /** What a person calls the device, for the list of sign-ins. */
@@ -8,7 +7,7 @@ const deviceName = plainText(100)
 /** Base64 text whose bytes are checked where they are used. */
 const bytes = (most: number) => z.string().max(most)
 
-/** Signing in, pairing and the sign-ins of an account. */
+/** Signing in and pairing. */
 export const signInRoutes = {
   signIn: route({
     method: 'POST',
@@ -68,25 +67,6 @@ export const signInRoutes = {
     limit: 2 * kib,
     about: 'A device of the account answers the request of a new one.',
     body: z.object({ publicKey: bytes(64), response: bytes(1024) }),
-    reply: ok
-  }),
-  listTokens: route({
-    method: 'GET',
-    path: '/v1/tokens',
-    auth: 'manage',
-    limit: 0,
-    ours: true,
-    about: 'The sign-ins of this account.',
-    reply: z.object({ tokens: z.array(tokenRecord) })
-  }),
-  revokeToken: route({
-    method: 'DELETE',
-    path: '/v1/tokens/:id',
-    auth: 'any',
-    limit: 0,
-    ours: true,
-    about: 'Ends a sign-in and closes its connections. The id `current` names the one that asks.',
-    params: z.object({ id: tokenId }),
     reply: ok
   })
 } as const

@@ -1,0 +1,71 @@
+import * as z from 'zod'
+import { deviceId, plainText, time, tokenId } from '../ids.ts'
+import { deviceRecord, tokenRecord } from '../records.ts'
+import { scope } from '../scopes.ts'
+import { kib, ok, route } from './route.ts'
+
+/** Who is signed in to an account, and which programs have a token of their own. */
+export const deviceRoutes = {
+  listDevices: route({
+    method: 'GET',
+    path: '/v1/devices',
+    auth: 'manage',
+    limit: 0,
+    ours: true,
+    about: 'The devices of this account, the one used last first.',
+    reply: z.object({ devices: z.array(deviceRecord) })
+  }),
+  renameDevice: route({
+    method: 'PUT',
+    path: '/v1/devices/:id',
+    auth: 'manage',
+    limit: 4 * kib,
+    ours: true,
+    about: 'Gives a device another name.',
+    params: z.object({ id: deviceId }),
+    body: z.object({ name: plainText(100) }),
+    reply: ok
+  }),
+  removeDevice: route({
+    method: 'DELETE',
+    path: '/v1/devices/:id',
+    auth: 'any',
+    limit: 0,
+    ours: true,
+    about:
+      'Ends the sign-ins of a device and closes its connections. The id `current` names the one that asks; another than that needs the scope `manage`.',
+    params: z.object({ id: deviceId }),
+    reply: ok
+  }),
+  listTokens: route({
+    method: 'GET',
+    path: '/v1/tokens',
+    auth: 'manage',
+    limit: 0,
+    ours: true,
+    about: 'The named tokens of this account, for programs of its own. The tokens of devices are not among them.',
+    reply: z.object({ tokens: z.array(tokenRecord) })
+  }),
+  createToken: route({
+    method: 'POST',
+    path: '/v1/tokens',
+    auth: 'manage',
+    limit: 4 * kib,
+    ours: true,
+    about:
+      'Makes a named token with scopes that the caller has too; without `expiresAt` it ends when it is revoked. Its text is told this once.',
+    body: z.object({ name: plainText(100), scopes: z.array(scope).min(1).max(10), expiresAt: time.nullish() }),
+    reply: z.object({ id: tokenId, token: z.string() })
+  }),
+  revokeToken: route({
+    method: 'DELETE',
+    path: '/v1/tokens/:id',
+    auth: 'any',
+    limit: 0,
+    ours: true,
+    about:
+      'Ends a token and closes its connections; one of a device ends the device. The id `current` names the one that asks; another than that needs the scope `manage`.',
+    params: z.object({ id: tokenId }),
+    reply: ok
+  })
+} as const
