@@ -193,7 +193,8 @@ function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOpt
   )
 }
 
-function isLoopback(host: string): boolean {
+/** Whether an address or name is this machine itself. */
+export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
 }
 

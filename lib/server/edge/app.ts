@@ -2,7 +2,9 @@ import type { HttpRequest, HttpResponse, TemplatedApp, us_listen_socket } from '
 import type { Clock } from '../../async/clock.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
+import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
+import { createAdmission, guardRoutes } from './admission.ts'
 import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -33,7 +35,9 @@ export async function openEdge(
     StatusDeps & { clock: Clock; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? shared(deps.app, options) : openApp(options)
-  const { app, secure } = place
+  const { secure } = place
+  const admit = createAdmission({ ...options, listens: deps.app === undefined })
+  const app = guardRoutes(place.app, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0))
   const heartbeat = new Heartbeat(deps.clock)
   const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
 

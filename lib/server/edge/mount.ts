@@ -1,7 +1,7 @@
 import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js'
 
 /** Where routes are put. An app of uWebSockets.js is one. */
-export type Routes = Pick<TemplatedApp, 'get' | 'post' | 'put' | 'del' | 'options' | 'any' | 'ws'>
+export type Routes = Pick<TemplatedApp, 'get' | 'head' | 'post' | 'put' | 'del' | 'options' | 'any' | 'ws'>
 
 type Handler = (response: HttpResponse, request: HttpRequest) => void | Promise<void>
 
@@ -20,12 +20,13 @@ export function mountOn(app: Routes): { routes: Routes; remove(): void } {
     return (...given: Given) => (current ? current(...given) : without(...given))
   }
 
-  const put = (method: 'get' | 'post' | 'put' | 'del' | 'options' | 'any') => (pattern: string, handler: Handler) => {
+  const put = (method: 'get' | 'head' | 'post' | 'put' | 'del' | 'options' | 'any') => (pattern: string, handler: Handler) => {
     app[method](pattern, held(handler, answerGone))
     return routes as TemplatedApp
   }
   const routes: Routes = {
     get: put('get'),
+    head: put('head'),
     post: put('post'),
     put: put('put'),
     del: put('del'),

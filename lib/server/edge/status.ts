@@ -16,10 +16,10 @@ export interface StatusDeps {
 
 /**
  * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
- * its store cannot be read; `/metrics` is there only for whoever shows its token.
+ * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
  */
 export function serveStatus(app: Routes, { health, metrics, scrape }: StatusDeps): void {
-  app.get('/health', (response, request) => {
+  serve(app, '/health', (response, request) => {
     answerLater(response, request, metrics, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, {
@@ -29,7 +29,7 @@ export function serveStatus(app: Routes, { health, metrics, scrape }: StatusDeps
       })
     })
   })
-  app.get('/ready', (response, request) => {
+  serve(app, '/ready', (response, request) => {
     answerLater(response, request, metrics, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, is === 'ok' ? { ready: true } : { ready: false, reason: is })
@@ -46,6 +46,11 @@ export function serveStatus(app: Routes, { health, metrics, scrape }: StatusDeps
   })
 }
 
+function serve(app: Routes, path: string, handler: Parameters<Routes['get']>[1]): void {
+  app.get(path, handler)
+  app.head(path, handler)
+}
+
 interface Told {
   status: number
   type: string
@@ -58,6 +63,7 @@ function json(status: number, body: unknown): Told {
 
 function answerLater(response: HttpResponse, request: HttpRequest, metrics: Metrics, tell: () => Promise<Told>): void {
   const route = `GET ${request.getUrl()}`
+  const isHead = request.getMethod() === 'head'
   const beganAt = performance.now()
   let isGone = false
   response.onAborted(() => {
@@ -67,7 +73,9 @@ function answerLater(response: HttpResponse, request: HttpRequest, metrics: Metr
     metrics.requestAnswered(route, status, performance.now() - beganAt)
     if (isGone) return
     response.cork(() => {
-      response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store').end(text)
+      response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store')
+      if (isHead) response.endWithoutBody(Buffer.byteLength(text))
+      else response.end(text)
     })
   }
   tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))

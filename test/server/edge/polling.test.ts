@@ -157,7 +157,7 @@ t.test('a poll that is given up ends the connection', async t => {
   const server = await startServer(t)
   const polling = await openPolling(server)
   const tcp = await openTcp(t, server)
-  tcp.write(`GET ${polling.path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  tcp.write(`GET ${polling.path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
   // Answered after the poll was seen.
   await ask(server, '/health')
   tcp.destroy()
@@ -170,7 +170,7 @@ t.test('two posts at once end the connection, and so does one that breaks off', 
   const server = await startServer(t)
   const begin = async (path: string) => {
     const tcp = await openTcp(t, server)
-    tcp.write(`POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n3`)
+    tcp.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n3`)
     await ask(server, '/health')
     return tcp
   }
@@ -195,7 +195,7 @@ t.test('a body may be no larger than its sender needs, said or not', async t => 
   const ada = await signUp(t, server)
   const post = async (path: string, head: string) => {
     const tcp = await openTcp(t, server)
-    tcp.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${head}`)
+    tcp.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\n${head}`)
     const [chunk] = await once(tcp, 'data')
     return readAnswer(chunk.toString()).status
   }

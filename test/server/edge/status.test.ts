@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -10,6 +11,17 @@ t.test('a server that serves is healthy and ready', async t => {
   const server = await startServer(t)
   t.match(await call(server, 'GET', '/health'), { status: 200, body: { status: 'ok', service: 'afield' } })
   t.same(await call(server, 'GET', '/ready'), { status: 200, body: { ready: true } })
+})
+
+t.test('monitors that ask with HEAD get the same answer without its body', async t => {
+  const server = await startServer(t)
+  const monitor = await openTcp(t, server)
+  for (const path of ['/health', '/ready']) {
+    const answer = once(monitor, 'data')
+    monitor.write(`HEAD ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    const [bytes] = await answer
+    t.match(String(bytes), /^HTTP\/1\.1 200 [\s\S]*content-length: \d+[\s\S]*\r\n\r\n$/i, path)
+  }
 })
 
 t.test('while it ends it is not ready from the first moment, and finishes what is under way [L1]', async t => {
