@@ -8,6 +8,7 @@ import { cells } from './cells.ts'
 import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
 import { openDamage } from './damage.ts'
 import { openDatabase } from './database.ts'
+import { devices } from './devices.ts'
 import { noteEndedTokens } from './ended-tokens.ts'
 import { kv } from './kv.ts'
 import { machines } from './machines.ts'
@@ -36,6 +37,7 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
   return {
     ...accounts(deps),
     ...tokens(deps),
+    ...devices(deps),
     ...pairings(deps),
     ...sessions(deps),
     ...machines(deps),

@@ -5,11 +5,7 @@ import type { ArtifactStore } from './artifacts.ts'
 import type { AttachmentStore } from './attachments.ts'
 import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
-<<<<<<<
-import type { Door, SignupStore } from './signup.ts'
-=======
 import type { SafekeepingStore } from './safekeeping.ts'
->>>>>>>
 import type { UsageStore } from './usage.ts'
 
 export interface Cell {
@@ -125,7 +121,7 @@ export interface SignIn {
   /** SHA-256 over key and challenge bytes, base64url; a second use is refused for ever. */
   challengeHash: string
   /** What to do with a key nobody has signed in with before. */
-  create: Door
+  create: 'never' | 'if-first' | 'always'
   /** Becomes the account's id if it is created. */
   newAccount: AccountId
   /** A function because the token names its account. */
@@ -206,13 +202,8 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
-<<<<<<<
-export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, DeviceStore {
+export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, DeviceStore, SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
-=======
-export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, SafekeepingStore {
-  /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal spends nothing but a used challenge. */
->>>>>>>
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>
   accountCreatedAt(account: AccountId): Promise<number | 'missing'>

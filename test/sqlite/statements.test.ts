@@ -7,11 +7,8 @@ import { artifacts } from '../../sqlite/artifacts.ts'
 import { attachments } from '../../sqlite/attachments.ts'
 import { cells } from '../../sqlite/cells.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
-<<<<<<<
-import { devices } from '../../sqlite/devices.ts'
-=======
 import { openDamage } from '../../sqlite/damage.ts'
->>>>>>>
+import { devices } from '../../sqlite/devices.ts'
 import { kv } from '../../sqlite/kv.ts'
 import { machines } from '../../sqlite/machines.ts'
 import { messages } from '../../sqlite/messages.ts'
