@@ -31,6 +31,7 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .example('$0 login --server https://home.example', 'connect this computer')
     .example('$0 claude', 'Claude Code here and on your phone')
     .epilogue('afield <command> --help shows the options of a command.')
+    .middleware(keepLast, true)
     .fail(refuse)
   for (const { usage, about, load } of commands) {
     line.command({
@@ -41,6 +42,15 @@ async function commandLine(argv: string[]): Promise<Argv> {
     })
   }
   return line
+}
+
+const lists = new Set(['_', '--', ...commands.flatMap(({ usage }) => /(\w+)\.\./.exec(usage)?.[1] ?? [])])
+
+// Of an option that is given twice the last one counts, so that a script can put its own behind those of a person.
+function keepLast(args: ArgumentsCamelCase): void {
+  for (const [name, value] of Object.entries(args)) {
+    if (Array.isArray(value) && !lists.has(name)) args[name] = value.at(-1)
+  }
 }
 
 function refuse(sentence: string | null, error: Error | undefined, line: Argv): never {

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -32,6 +33,27 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
       t.equal(stdout, '')
     })
   }
+})
+
+t.test('of an option that is given twice the last one counts', async t => {
+  const data = t.testdir()
+  const server = start(t, [
+    'serve',
+    '--port',
+    '70000',
+    '--signup',
+    'closed',
+    '--data',
+    '/nowhere',
+    '--port',
+    '0',
+    '--data',
+    data,
+    '--signup',
+    'open'
+  ])
+  await listening(server)
+  t.ok(existsSync(join(data, 'afield.db')))
 })
 
 t.test('a database from a later version is left alone, with exit code 78', async t => {
