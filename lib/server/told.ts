@@ -1,4 +1,4 @@
-import type { AccountId, LocalId, MachineId, SessionId, TokenId } from '../protocol/wire/ids.ts'
+import type { AccountId, DeviceId, LocalId, MachineId, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { CellRef, PairingKind, RemovableRef, SignedIn, TokenKind } from '../store/store.ts'
 
 /** Who came in, who was let in and who was turned away. Never a token, a key or an address; `at` is in milliseconds since 1970. */
@@ -9,6 +9,9 @@ export type AuditEvent = { at: number } & (
   | { type: 'sign-in-refused'; reason: Exclude<SignedIn['result'], 'signed-in'> }
   | { type: 'pairing-approved'; account: AccountId; kind: PairingKind }
   | { type: 'device-paired'; account: AccountId; token: TokenId; kind: TokenKind; label: string }
+  | { type: 'device-removed'; account: AccountId; device: DeviceId }
+  /** A named token, for a program of the person's own. */
+  | { type: 'token-created'; account: AccountId; token: TokenId; label: string }
   | { type: 'token-revoked'; account: AccountId; token: TokenId }
   /** `route` as in docs/protocol.md, such as `GET /v1/sessions`. */
   | { type: 'request-refused'; route: string; status: 401 | 403 | 429 }

@@ -37,6 +37,18 @@ export function watchStore(store: Store, { onAudit: audit, onEvent }: Listeners,
       if (outcome === 'revoked') audit({ type: 'token-revoked', account, token, at: now() })
       return outcome
     },
+    async removeDevice(account, device) {
+      const outcome = await store.removeDevice(account, device)
+      if (outcome === 'missing') return outcome
+      const at = now()
+      audit({ type: 'device-removed', account, device, at })
+      for (const token of outcome.tokens) audit({ type: 'token-revoked', account, token, at })
+      return outcome
+    },
+    async addToken(account, draft) {
+      await store.addToken(account, draft)
+      audit({ type: 'token-created', account, token: draft.id, label: draft.label, at: now() })
+    },
     async openSession(account, draft) {
       const opened = await store.openSession(account, draft)
       if (opened.created) onEvent({ type: 'session-opened', account, session: opened.session.id, at: now() })

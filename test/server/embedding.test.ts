@@ -86,6 +86,7 @@ t.test('the audit tells who came in, what was linked, what was ended and who was
   await call({ url }, 'POST', '/v1/auth/request', { body: { publicKey } })
   await ada.call('POST', '/v1/auth/response', { body: { publicKey, response: 'c2VhbGVk' } })
   await call({ url }, 'POST', '/v1/auth/request', { body: { publicKey } })
+  await ada.call('POST', '/v1/tokens', { body: { name: 'backup', scopes: ['read'] } })
   await ada.call('DELETE', '/v1/tokens/current')
   await ada.call('GET', '/v1/sessions')
 
@@ -99,13 +100,16 @@ t.test('the audit tells who came in, what was linked, what was ended and who was
       'request-refused',
       'pairing-approved',
       'device-paired',
+      'token-created',
+      'device-removed',
       'token-revoked',
       'request-refused'
     ]
   )
   t.match(audit[3], { reason: 'challenge-used', at: 5 })
   t.match(audit[6], { account: ada.id, kind: 'terminal' })
-  t.match(audit[8], { route: 'GET /v1/sessions', status: 401 })
+  t.match(audit.at(-1), { route: 'GET /v1/sessions', status: 401 })
+  t.match(audit.at(-4), { label: 'backup' })
   for (const secret of [ada.token, publicKey, body.challenge]) t.notOk(JSON.stringify(audit).includes(secret))
 })
 
