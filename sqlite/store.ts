@@ -5,6 +5,7 @@ import { accounts } from './accounts.ts'
 import { artifacts } from './artifacts.ts'
 import { attachments } from './attachments.ts'
 import { cells } from './cells.ts'
+import { changes } from './changes.ts'
 import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
 import { openDamage } from './damage.ts'
 import { openDatabase } from './database.ts'
@@ -16,6 +17,7 @@ import { messages } from './messages.ts'
 import { pairings } from './pairings.ts'
 import { presence } from './presence.ts'
 import { pushTokens } from './push-tokens.ts'
+import { receipts } from './receipts.ts'
 import { removal } from './removal.ts'
 import { safekeeping } from './safekeeping.ts'
 import { sessions } from './sessions.ts'
@@ -48,6 +50,8 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...pushTokens(deps),
     ...kv(deps),
     ...artifacts(deps),
+    ...changes(deps),
+    ...receipts(deps),
     ...attachments(deps),
     ...accessKeys(deps),
     ...usage(deps),

@@ -3,6 +3,7 @@ import type { Scope } from '../protocol/wire/scopes.ts'
 import type { AccessKeyStore } from './access-keys.ts'
 import type { ArtifactStore } from './artifacts.ts'
 import type { AttachmentStore } from './attachments.ts'
+import type { ChangeStore } from './changes.ts'
 import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
 import type { SafekeepingStore } from './safekeeping.ts'
@@ -19,6 +20,9 @@ export interface SessionRow {
   agentState: Cell
   dataKey: Sealed | null
   lastSeq: number
+  /** How far its messages came: to the machine, and to the agent. */
+  deliveredSeq: number
+  readSeq: number
   active: boolean
   /** Milliseconds since 1970, like every time here. */
   activeAt: number
@@ -202,7 +206,15 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
-export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, DeviceStore, SafekeepingStore {
+export interface Store
+  extends ChangeStore,
+    KvStore,
+    ArtifactStore,
+    AttachmentStore,
+    AccessKeyStore,
+    UsageStore,
+    DeviceStore,
+    SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>

@@ -6,6 +6,7 @@ import { accounts } from '../../sqlite/accounts.ts'
 import { artifacts } from '../../sqlite/artifacts.ts'
 import { attachments } from '../../sqlite/attachments.ts'
 import { cells } from '../../sqlite/cells.ts'
+import { changes } from '../../sqlite/changes.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
 import { openDamage } from '../../sqlite/damage.ts'
 import { devices } from '../../sqlite/devices.ts'
@@ -15,6 +16,7 @@ import { messages } from '../../sqlite/messages.ts'
 import { pairings } from '../../sqlite/pairings.ts'
 import { presence } from '../../sqlite/presence.ts'
 import { pushTokens } from '../../sqlite/push-tokens.ts'
+import { receipts } from '../../sqlite/receipts.ts'
 import { removal } from '../../sqlite/removal.ts'
 import { safekeeping } from '../../sqlite/safekeeping.ts'
 import { sessions } from '../../sqlite/sessions.ts'
@@ -35,6 +37,7 @@ const owned = [
   'attachment',
   'attachment_piece',
   'access_key',
+  'removed',
   'usage_report'
 ]
 
@@ -92,6 +95,8 @@ function prepareAll() {
     sessions,
     machines,
     removal,
+    changes,
+    receipts,
     cells,
     messages,
     presence,
