@@ -7,6 +7,7 @@ import type { ChangeStore } from './changes.ts'
 import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
 import type { SafekeepingStore } from './safekeeping.ts'
+import type { Door, SignupStore } from './signup.ts'
 import type { UsageStore } from './usage.ts'
 
 export interface Cell {
@@ -124,8 +125,10 @@ export interface SignIn {
   publicKey: string
   /** SHA-256 over key and challenge bytes, base64url; a second use is refused for ever. */
   challengeHash: string
-  /** What to do with a key nobody has signed in with before. */
-  create: 'never' | 'if-first' | 'always'
+  /** The challenge is a nonce of this server, a moment old: what holds for those that clients choose does not, and it is forgotten after a day. */
+  fresh?: boolean
+  /** How a key that nobody has signed in with before becomes an account. */
+  create: Door
   /** Becomes the account's id if it is created. */
   newAccount: AccountId
   /** A function because the token names its account. */
@@ -134,7 +137,7 @@ export interface SignIn {
 }
 export type SignedIn =
   /** `device` is the one that was made or found for the token. */
-  | { result: 'signed-in'; account: AccountId; created: boolean; device: DeviceId | undefined }
+  | { result: 'signed-in'; account: AccountId; created: boolean; device: { id: DeviceId; isNew: boolean } | undefined }
   | { result: 'challenge-used' }
   | { result: 'unknown-key' }
   /** The account lets nobody in over challenges that clients choose, or not any more. */
@@ -214,6 +217,7 @@ export interface Store
     AccessKeyStore,
     UsageStore,
     DeviceStore,
+    SignupStore,
     SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
   signIn(ask: SignIn): Promise<SignedIn>

@@ -4,6 +4,7 @@ import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
 import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
+import type { Seats } from '../limits.ts'
 import { createAdmission, guardRoutes } from './admission.ts'
 import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
@@ -17,6 +18,7 @@ import { createStaticFiles } from './static.ts'
 import { type StatusDeps, serveStatus } from './status.ts'
 import { Turn } from './turn.ts'
 import { loadUws } from './uws.ts'
+import { Visits } from './visits.ts'
 import { webSocketBehavior } from './websocket.ts'
 
 export interface Edge {
@@ -32,7 +34,7 @@ export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
   deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> &
     SocketDeps &
-    StatusDeps & { clock: Clock; isServing: () => boolean; app?: Routes | undefined }
+    StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? shared(deps.app, options) : openApp(options)
   const { secure } = place
@@ -45,7 +47,8 @@ export async function openEdge(
   const http = { ...deps, turn, corsOrigin: options.corsOrigin }
   serveRoutes(app, http)
   serveStatus(app, deps)
-  const engine = { ...http, heartbeat, accept: (connection: EngineConnection) => new SocketConnection(deps, connection) }
+  const visits = new Visits(deps.seats, deps.isProxy)
+  const engine = { ...http, heartbeat, visits, accept: (connection: EngineConnection) => new SocketConnection(deps, connection) }
   const polling = new PollingClients(engine)
   app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }))
   app.any(`${socketPath}/*`, (response, request) => polling.serve(response, request))

@@ -41,6 +41,12 @@ export interface EngineDeps {
   accept: (connection: EngineConnection) => EngineHandler
 }
 
+/** Where a connection comes from, and the seat it takes there until it ends. */
+export interface Visit {
+  network: string
+  leave: () => void
+}
+
 /** One Engine.IO 4 connection, whatever it travels over. */
 export class EngineConnection implements Pinged, Writer, Receiver {
   /** Names the connection in the requests of its client. Not the id that others may see. */
@@ -50,13 +56,17 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   /** Called once, when it has ended. */
   onEnd: (() => void) | undefined
   private transport: Transport | undefined
+  readonly network: string
   private readonly heartbeat: Heartbeat
   private readonly turn: Turn
+  private readonly leave: () => void
   private handler: EngineHandler | undefined
   private waiting: string[] = []
 
-  constructor(transport: Transport, { heartbeat, turn, newId, accept }: EngineDeps) {
+  constructor(transport: Transport, { heartbeat, turn, newId, accept }: EngineDeps, { network, leave }: Visit) {
     this.sid = newId()
+    this.network = network
+    this.leave = leave
     this.transport = transport
     this.heartbeat = heartbeat
     this.turn = turn
@@ -158,6 +168,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.heartbeat.leave(this)
     this.handler?.closed()
     this.handler = undefined
+    this.leave()
     this.onEnd?.()
   }
 }

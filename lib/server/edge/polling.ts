@@ -2,15 +2,17 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
 import type { Failure } from '../../protocol/wire/failures.ts'
 import type { CloseReason } from '../connection.ts'
-import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport, type Visit } from './engineio.ts'
 import { receivePayload, separator } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
 import { readBody } from './request.ts'
 import type { Turn } from './turn.ts'
 import type { Probe } from './upgrade.ts'
+import type { Visits } from './visits.ts'
 
 /** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
 const mostClients = 20_000
+const tooLarge = '413 Payload Too Large'
 const noop = '6'
 const close = '1'
 
@@ -83,7 +85,7 @@ export class PollingTransport implements Transport {
 
 /** The connections that began by polling, by the sid that their requests carry. */
 export class PollingClients {
-  private readonly deps: EngineDeps & { corsOrigin: string; isServing: () => boolean }
+  private readonly deps: EngineDeps & { corsOrigin: string; visits: Visits; isServing: () => boolean }
   private readonly clientBySid = new Map<string, PollingClient>()
 
   constructor(deps: PollingClients['deps']) {
@@ -111,7 +113,7 @@ export class PollingClients {
     const refusal = refusalOf({ query, method, isUpgrade: false }, this)
     const client = this.clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
-    else if (!client) this.open(exchange)
+    else if (!client) this.open(exchange, this.deps.visits.begin(response, request))
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
@@ -119,9 +121,13 @@ export class PollingClients {
     else exchange.refuse(engineRefusals.badRequest)
   }
 
-  private open(exchange: PollingExchange): void {
+  private open(exchange: PollingExchange, visit: Visit | undefined): void {
+    if (!visit) {
+      exchange.refuse(engineRefusals.tooMany, '429 Too Many Requests')
+      return
+    }
     const transport = new PollingTransport()
-    const connection = new EngineConnection(transport, this.deps)
+    const connection = new EngineConnection(transport, this.deps, visit)
     this.clientBySid.set(connection.sid, { connection, transport })
     connection.onEnd = () => this.clientBySid.delete(connection.sid)
     poll({ connection, transport }, exchange)
@@ -144,13 +150,13 @@ function post({ connection, transport }: PollingClient, exchange: PollingExchang
   const limit = connection.mostBytes
   if (transport.cancelPost || contentLength > limit) {
     connection.close('bad-packet')
-    exchange.refuse(engineRefusals.badRequest, contentLength > limit)
+    exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
   const forget = readBody(response, limit, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
-    else exchange.refuse(engineRefusals.badRequest, !(body instanceof Buffer))
+    else exchange.refuse(engineRefusals.badRequest, body instanceof Buffer ? undefined : tooLarge)
   })
   transport.cancelPost = () => {
     transport.cancelPost = undefined
@@ -201,8 +207,8 @@ class PollingExchange {
     this.turn.answer(() => this.send(text))
   }
 
-  refuse(refusal: EngineRefusal, isTooLarge = false): void {
-    this.finish(() => refuse(this.response, refusal, this.where, isTooLarge ? '413 Payload Too Large' : undefined))
+  refuse(refusal: EngineRefusal, status?: string): void {
+    this.finish(() => refuse(this.response, refusal, this.where, status))
   }
 
   private finish(send: () => void): void {

@@ -2,17 +2,19 @@ import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSock
 import type { Clock } from '../../async/clock.ts'
 import { maxPacketBytes } from '../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../connection.ts'
-import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport } from './engineio.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport, type Visit } from './engineio.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
-import { refusalOf, refuse } from './refusal.ts'
+import { engineRefusals, refusalOf, refuse } from './refusal.ts'
 import { Probe } from './upgrade.ts'
+import type { Visits } from './visits.ts'
 
 const idleTimeoutS = 120
 
 interface UserData {
   transport: WebSocketTransport | undefined
-  /** Who wants to change to this WebSocket. */
+  /** Who wants to change to this WebSocket; else the visit that begins with it. */
   polling: PollingClient | undefined
+  visit: Visit | undefined
 }
 
 /** Engine.IO packets as frames of a WebSocket. */
@@ -63,7 +65,7 @@ export class WebSocketTransport implements Transport {
 
 /** The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. */
 export function webSocketBehavior(
-  deps: EngineDeps & { clock: Clock; polling: PollingClients; corsOrigin: string }
+  deps: EngineDeps & { clock: Clock; polling: PollingClients; visits: Visits; corsOrigin: string }
 ): WebSocketBehavior<UserData> {
   return {
     compression: 0,
@@ -80,7 +82,7 @@ export function webSocketBehavior(
       const transport = new WebSocketTransport(ws)
       data.transport = transport
       if (data.polling) Probe.begin(transport, data.polling, deps.clock)
-      else transport.receiver = new EngineConnection(transport, deps)
+      else if (data.visit) transport.receiver = new EngineConnection(transport, deps, data.visit)
     },
     message(ws, message, isBinary) {
       const receiver = ws.getUserData().transport?.receiver
@@ -98,19 +100,26 @@ export function webSocketBehavior(
 }
 
 function upgrade(
-  { polling, corsOrigin }: { polling: PollingClients; corsOrigin: string },
+  { polling, visits, corsOrigin }: { polling: PollingClients; visits: Visits; corsOrigin: string },
   response: HttpResponse,
   request: HttpRequest,
   context: us_socket_context_t
 ): void {
   const query = new URLSearchParams(request.getQuery())
+  const where = { origin: request.getHeader('origin'), corsOrigin }
   const refusal = refusalOf({ query, method: 'GET', isUpgrade: true }, polling)
   if (refusal) {
-    refuse(response, refusal, { origin: request.getHeader('origin'), corsOrigin })
+    refuse(response, refusal, where)
+    return
+  }
+  const client = polling.find(query.get('sid') ?? '')
+  const visit = client ? undefined : visits.begin(response, request)
+  if (!client && !visit) {
+    refuse(response, engineRefusals.tooMany, where, '429 Too Many Requests')
     return
   }
   response.upgrade<UserData>(
-    { transport: undefined, polling: polling.find(query.get('sid') ?? '') },
+    { transport: undefined, polling: client, visit },
     request.getHeader('sec-websocket-key'),
     request.getHeader('sec-websocket-protocol'),
     request.getHeader('sec-websocket-extensions'),
