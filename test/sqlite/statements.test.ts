@@ -74,10 +74,13 @@ t.test('every statement on what an account owns names the account [I1]', async t
       !/INTO/.test(sql)
     )
   })
-  // Presence, checksums and what is left of files are swept over all accounts at once.
+  // Tokens are marked by their own ids; devices, presence, checksums and what is left of files are swept over all accounts at once.
   t.same(
     unbound.map(sql => sql.slice(0, 39)),
     [
+      'UPDATE device SET last_used_at = max(la',
+      'DELETE FROM device WHERE key = ? AND pu',
+      'DELETE FROM device WHERE public_key IS ',
       'UPDATE session SET active = 0 WHERE act',
       'UPDATE machine SET active = 0 WHERE act',
       'SELECT key, account, received FROM atta',
