@@ -13,7 +13,8 @@ const cases = [
   { title: 'one agent speaks', posters: 1, messages: 2_000 },
   { title: 'eight agents speak', posters: 8, messages: 6_000 }
 ]
-const shape = { listeners: 50, batch: 1, textBytes: 2_000 }
+// In step, so that both servers have the same messages in each turn, whatever they answer first.
+const shape = { listeners: 50, batch: 1, textBytes: 2_000, inStep: true }
 
 if (isChild) await (process.argv[2] === 'bare' ? bareLoop() : afieldServer())
 else await main()

@@ -13,9 +13,10 @@ export interface LoadShape {
   listeners: number
   batch: number
   textBytes: number
+  /** All posters post at once, and again when all was answered and seen; otherwise each posts again when it was answered. */
+  inStep?: boolean
 }
 
-/** Each poster posts again when it was answered. */
 export async function openLoad(target: Target, shape: LoadShape): Promise<Load> {
   const posters = await Promise.all(Array.from({ length: shape.posters }, () => openPoster(target.port)))
   const listeners = await Promise.all(Array.from({ length: shape.listeners }, () => openListener(target)))
@@ -23,20 +24,27 @@ export async function openLoad(target: Target, shape: LoadShape): Promise<Load> 
 
   return {
     async run(messages) {
-      const arrived = listeners.map(listener => listener.arrived(messages))
-      let left = Math.ceil(messages / shape.batch)
-      const work = posters.map(async poster => {
-        while (left > 0) {
-          left -= 1
-          posted += 1
-          await poster.post(requestText(target, shape, posted))
-        }
-      })
-      await Promise.all([...work, ...arrived])
+      if (shape.inStep) {
+        for (let left = messages; left > 0; left -= posters.length * shape.batch)
+          await runFreely(Math.min(left, posters.length * shape.batch))
+      } else await runFreely(messages)
     },
     async close() {
       for (const one of [...posters, ...listeners]) one.close()
     }
+  }
+
+  async function runFreely(messages: number): Promise<void> {
+    const arrived = listeners.map(listener => listener.arrived(messages))
+    let left = Math.ceil(messages / shape.batch)
+    const work = posters.map(async poster => {
+      while (left > 0) {
+        left -= 1
+        posted += 1
+        await poster.post(requestText(target, shape, posted))
+      }
+    })
+    await Promise.all([...work, ...arrived])
   }
 }
 
