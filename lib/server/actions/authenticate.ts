@@ -1,7 +1,6 @@
 import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
 import type { Bearer } from '../../store/store.ts'
-import type { Limits } from '../limits.ts'
 import type { Deps } from './deps.ts'
 import { publishRevoked } from './devices.ts'
 import { hashToken } from './tokens.ts'
@@ -27,7 +26,7 @@ export interface Authenticator {
 }
 
 export async function createAuthenticator(
-  { store, bus, now, clock, limits }: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> & { limits: Limits },
+  { store, bus, now, clock }: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>,
   onError: (error: unknown) => void = () => {}
 ): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
@@ -78,12 +77,8 @@ export async function createAuthenticator(
   }
 
   async function lookUp(hash: string, from: string): Promise<Bearer | undefined> {
-    limits.check('badToken', `${from} ${hash}`)
     const bearer = await store.findBearer(hash)
-    if (bearer === 'missing' || revoked.has(bearer.token)) {
-      limits.take('badToken', `${from} ${hash}`)
-      return undefined
-    }
+    if (bearer === 'missing' || revoked.has(bearer.token)) return undefined
     return used(remember(hash, bearer), () => from)
   }
 

@@ -1,14 +1,12 @@
 import type { z } from 'zod'
 import { serverCommands } from './server.ts'
-import { userCommands } from './users.ts'
 
 /**
  * Everything that `afield <command>` can ask of a server, running or not. Each subject has a file beside this one with
  * its rows, and a line here.
  */
 export const commands = {
-  ...serverCommands,
-  ...userCommands
+  ...serverCommands
 } as const
 
 export type CommandName = keyof typeof commands

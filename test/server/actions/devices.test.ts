@@ -131,29 +131,31 @@ t.test('a named token is listed without its text, ends when revoked, and gives n
   t.same(await make(body.token, 'manage'), gone)
 })
 
-async function startWithTime(t: Test) {
-  const time = { at: Date.now() }
-  const server = await startServer(t, { now: () => time.at })
-  return { server, time, ada: await signUp(t, server) }
+async function startWithClock(t: Test) {
+  const clock = manualClock()
+  const began = Date.now()
+  const server = await startServer(t, { clock, now: () => began + clock.now() })
+  return { server, clock, began, ada: await signUp(t, server) }
 }
 
 t.test('a named token is good until its end', async t => {
-  const { server, time, ada } = await startWithTime(t)
-  const { body } = await ada.call('POST', '/v1/tokens', { body: { name: 'x', scopes: ['read'], expiresAt: time.at + 5_000 } })
+  const { server, clock, began, ada } = await startWithClock(t)
+  const { body } = await ada.call('POST', '/v1/tokens', { body: { name: 'x', scopes: ['read'], expiresAt: began + 5_000 } })
   const ask = () => call(server, 'GET', '/v1/sessions', { token: body.token })
-  time.at += 4_999
+  clock.advance(4_999)
   t.equal((await ask()).status, 200)
-  time.at += 1
+  clock.advance(1)
   t.same(await ask(), gone)
 })
 
 t.test('the token of an existing client ends when half a year passed without it', async t => {
-  const { time, ada } = await startWithTime(t)
-  time.at += 179 * days
+  const { clock, ada } = await startWithClock(t)
+  const idle = () => clock.advance(179 * days)
+  idle()
   t.equal((await ada.call('GET', '/v1/sessions')).status, 200)
-  time.at += 179 * days
+  idle()
   t.equal((await ada.call('GET', '/v1/sessions')).status, 200, 'each use keeps it alive')
-  time.at += 180 * days + 1
+  clock.advance(180 * days + 1)
   t.same(await ada.call('GET', '/v1/sessions'), gone)
 })
 
