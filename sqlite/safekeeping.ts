@@ -1,6 +1,8 @@
-import type { SafekeepingStore, Soundness } from '../lib/store/safekeeping.ts'
+import type { Database } from 'better-sqlite3'
+import type { Inspection, SafekeepingStore, Soundness } from '../lib/store/safekeeping.ts'
 import { type Checked, isSound } from './checksum.ts'
 import type { Deps } from './deps.ts'
+import { renewEpoch } from './epoch.ts'
 import { createPrivately } from './private-file.ts'
 
 /** About a tenth of a millisecond each, between which the loop turns. */
@@ -47,6 +49,33 @@ export function safekeeping({ database, queue, damage }: Deps): SafekeepingStore
       })
     },
     scrub: () => queue.read(scrub),
+    inspect: () => queue.read(() => inspect(database)),
+    becomeRestored: ({ endedTokens, holdLoginsUntil }) =>
+      queue.write(() => {
+        renewEpoch(database)
+        database.prepare('UPDATE legacy_hold SET until = ? WHERE only = 1').run(holdLoginsUntil)
+        const end = database.prepare<[string]>('DELETE FROM token WHERE id = ?')
+        return { endedTokens: endedTokens.reduce((ended, id) => ended + end.run(id).changes, 0) }
+      }),
     soundness: () => ({ ...so, damaged: damage.count() })
   }
+}
+
+function inspect(database: Database): Inspection {
+  const flaws = database
+    .prepare<[], string>('PRAGMA integrity_check(10)')
+    .pluck()
+    .all()
+    .filter(line => line !== 'ok')
+  let messages = 0
+  for (const row of database.prepare<[], Checked & { session: number }>('SELECT session, seq, sealed, crc FROM message').iterate()) {
+    messages++
+    if (!isSound(row.session, row)) flaws.push(`message ${row.seq} of session row ${row.session} is not what was stored`)
+  }
+  const uneven = database.prepare<[], number>(
+    'SELECT key FROM session WHERE last_seq <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)'
+  )
+  for (const key of uneven.pluck().all()) flaws.push(`session row ${key} does not have all its messages`)
+  const count = (table: 'account' | 'session') => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+  return { accounts: count('account'), sessions: count('session'), messages, flaws }
 }

@@ -27,3 +27,15 @@ export async function openStore(url: string, { dataDirectory, onBroken, clock = 
   // The rest of an unknown URL is not repeated: it may hold a password.
   throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)
 }
+
+/** Keeps servers out of a data directory while its database is replaced. Throws `CannotStart` when one is using it. */
+export async function lockForRestore(dataDirectory: string): Promise<{ free(): void }> {
+  const { lockDirectory } = await import('../../sqlite/lock.ts')
+  return lockDirectory(dataDirectory, {})
+}
+
+/** The ids of the tokens that ended in a data directory, whatever became of its database. */
+export async function readEndedTokens(dataDirectory: string): Promise<string[]> {
+  const { readEndedTokens: read } = await import('../../sqlite/ended-tokens.ts')
+  return read(dataDirectory)
+}

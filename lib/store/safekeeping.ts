@@ -14,6 +14,14 @@ export interface Soundness {
   damaged: number
 }
 
+export interface Inspection {
+  accounts: number
+  sessions: number
+  messages: number
+  /** In words; empty when all is well. */
+  flaws: string[]
+}
+
 /** Keeping what is stored safe over the years. */
 export interface SafekeepingStore {
   /** Copies all that is committed into a new, private file, while the store goes on; what is committed meanwhile is in it too. */
@@ -21,4 +29,11 @@ export interface SafekeepingStore {
   /** Compares the next rows with their checksums, about 1 MiB of them; begins anew when it came to the end. */
   scrub(): Promise<void>
   soundness(): Soundness
+  /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */
+  inspect(): Promise<Inspection>
+  /**
+   * Makes a copy that comes from a backup fit to be served: another epoch, without the tokens that ended since, and without
+   * logins over challenges that clients chose until then, because those used since are not known.
+   */
+  becomeRestored(since: { endedTokens: readonly string[]; holdLoginsUntil: number }): Promise<{ endedTokens: number }>
 }

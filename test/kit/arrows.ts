@@ -36,6 +36,11 @@ const rooms: Record<string, Room> = {
   edge: { files: ['lib/server/edge/'], rooms: ['actions', 'hub', ...common], packages: ['node:', 'uWebSockets.js', 'zod'] },
   // Commands of the owner come another way than requests: past the edge, to the same actions.
   control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], packages: ['node:', 'zod'] },
+  backup: {
+    files: ['lib/backup/'],
+    rooms: ['control', 'store/open', ...common],
+    packages: ['node:', 'zod', 'libsodium-wrappers', '@noble/hashes']
+  },
   actions: { files: ['lib/server/actions/'], rooms: ['server'], packages: ['node:'] },
   hub: {
     files: ['lib/server/hub.ts', 'lib/server/callees.ts', 'lib/server/connection.ts', 'lib/server/frames.ts'],
@@ -61,6 +66,11 @@ const rooms: Record<string, Room> = {
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
   // What runs an agent loads neither uWebSockets nor SQLite; only these two commands know the server.
   'bin/serve': { files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts'], rooms: ['bin', 'create'], packages: ['yargs'] },
+  'bin/keep': {
+    files: ['bin/commands/backup.ts', 'bin/commands/restore.ts', 'bin/passphrase.ts'],
+    rooms: ['bin', 'backup'],
+    packages: ['node:', 'yargs']
+  },
   bin: { files: ['bin/'], rooms: ['wrapper', ...common], packages: ['node:', 'yargs', 'undici'] }
 }
 
@@ -70,7 +80,9 @@ const exceptions = [
   { from: 'lib/server/actions/login.ts', to: 'lib/crypto/sign.ts' },
   // Commands are loaded when they run, so the list of all of them loads nothing.
   { from: 'bin/commands.ts', to: 'bin/commands/serve.ts', isDynamic: true },
-  { from: 'bin/commands.ts', to: 'bin/commands/doctor.ts', isDynamic: true }
+  { from: 'bin/commands.ts', to: 'bin/commands/doctor.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true }
 ]
 
 const drivers = ['sqlite', 'postgres', 'redis']

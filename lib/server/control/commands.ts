@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import { backupCommands } from './backup.ts'
 import { serverCommands } from './server.ts'
 
 /**
@@ -6,6 +7,7 @@ import { serverCommands } from './server.ts'
  * its rows, and a line here.
  */
 export const commands = {
+  ...backupCommands,
   ...serverCommands
 } as const
 

@@ -1,0 +1,35 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { makeBackup } from '../../lib/backup/make.ts'
+import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { passphraseOptions, readNewPassphrase } from '../passphrase.ts'
+import { progressLine } from '../progress-line.ts'
+import { shownSize } from '../shown.ts'
+
+export function builder(line: Argv): Argv {
+  return passphraseOptions(dataOptions(line))
+    .positional('target', { type: 'string', describe: 'A new file, or a directory in which it gets a name' })
+    .example('$0 backup /mnt/usb', 'one file with the database and the keys of the server')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const passphrase = await readNewPassphrase(args)
+  const progress = progressLine(process.stderr)
+  try {
+    const made = await makeBackup({
+      options: readDataOptions(args),
+      target: String(args['target']),
+      passphrase,
+      now: Date.now(),
+      tell: progress.show
+    })
+    progress.clear()
+    const { accounts, sessions, messages } = made.holds
+    console.log(`${made.file}  ${shownSize(made.bytes)}`)
+    console.log(
+      `Holds ${accounts} accounts, ${sessions} sessions and ${messages} messages${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
+    )
+    if (!made.sealed) console.log('It has no passphrase: whoever reads the file learns who has an account, though not what is said.')
+  } finally {
+    progress.clear()
+  }
+}

@@ -1,0 +1,42 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { restoreBackup } from '../../lib/backup/restore.ts'
+import { CannotStart } from '../../lib/exit.ts'
+import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { passphraseOptions, readPassphrase } from '../passphrase.ts'
+import { progressLine } from '../progress-line.ts'
+
+export function builder(line: Argv): Argv {
+  return passphraseOptions(dataOptions(line))
+    .positional('file', { type: 'string', describe: 'The backup' })
+    .option('force', { type: 'boolean', default: false, describe: 'Put aside what the data directory holds' })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const progress = progressLine(process.stderr)
+  const passphrase = async () => {
+    const given = await readPassphrase(args, 'Passphrase of the backup: ')
+    if (given === undefined)
+      throw new CannotStart('The backup is sealed; give its passphrase with --passphrase-file or $AFIELD_BACKUP_PASSPHRASE.')
+    return given
+  }
+  try {
+    const options = readDataOptions(args)
+    const restored = await restoreBackup({
+      options,
+      file: String(args['file']),
+      passphrase,
+      force: args['force'] === true,
+      now: Date.now(),
+      tell: progress.show
+    })
+    progress.clear()
+    const { madeAt, holds } = restored.manifest
+    console.log(`Restored the backup of ${new Date(madeAt).toISOString()} into ${options.data}.`)
+    console.log(`It holds ${holds.accounts} accounts, ${holds.sessions} sessions and ${holds.messages} messages; every row was checked.`)
+    if (restored.putAside !== undefined) console.log(`What was there before is in ${restored.putAside}.`)
+    console.log(`${restored.endedTokens} sign-ins that had ended since stay ended. Apps read everything anew when they come back.`)
+    console.log("For 24 hours, sign-ins of Happy's apps with a known key wait for your approval in an app that is signed in.")
+  } finally {
+    progress.clear()
+  }
+}

@@ -1,0 +1,134 @@
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import sodium from 'libsodium-wrappers'
+import { z } from 'zod'
+import { CannotStart } from '../exit.ts'
+import { exactly, type ReadBytes, readBytes, readLine } from './bytes.ts'
+import { newSealing, type Sealing, sealed, sealingKey, unsealed } from './seal.ts'
+
+const firstLine = 'afield-backup-1'
+const mostHeadBytes = 1024
+const mostManifestBytes = 64 * 1024
+
+const head = z.strictObject({
+  sealing: z
+    .strictObject({
+      cipher: z.literal('argon2id+xchacha20poly1305'),
+      salt: z.base64().max(64),
+      passes: z.int().min(1).max(16),
+      memoryKiB: z
+        .int()
+        .min(8)
+        .max(1024 * 1024)
+    })
+    .nullable()
+})
+
+const manifest = z.object({
+  version: z.string(),
+  madeAt: z.int(),
+  holds: z.object({ accounts: z.int(), sessions: z.int(), messages: z.int() }),
+  // Names, never paths: a backup that somebody made up must not write elsewhere.
+  files: z.array(z.strictObject({ name: z.string().regex(/^[\w-][\w.-]{0,100}$/), bytes: z.int().min(0), sha256: z.string() })).max(100)
+})
+/** What a backup says it is; with it come the files, whole. */
+export type Manifest = z.output<typeof manifest>
+export type PackedFile = Manifest['files'][number]
+
+/** The name, size and digest of a file, as a manifest lists it. */
+export async function describeFile(directory: string, name: string): Promise<PackedFile> {
+  const path = join(directory, name)
+  const digest = createHash('sha256')
+  for await (const chunk of createReadStream(path)) digest.update(chunk)
+  return { name, bytes: (await stat(path)).size, sha256: digest.digest('hex') }
+}
+
+/**
+ * The bytes of a backup: a line that says what this is, a line that says how it is sealed, then, sealed or not, a line
+ * with the manifest and the files one after the other. `pathOf` says where each is.
+ */
+export async function* pack(content: Manifest, pathOf: (name: string) => string, seal: Seal | undefined): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${firstLine}\n${JSON.stringify({ sealing: seal?.sealing ?? null })}\n`)
+  const plain = packed(content, pathOf)
+  if (seal) yield* sealed(plain, seal.key)
+  else yield* plain
+}
+
+export interface Seal {
+  sealing: Sealing
+  key: Uint8Array
+}
+
+export async function newSeal(passphrase: string): Promise<Seal> {
+  await sodium.ready
+  const sealing = newSealing()
+  return { sealing, key: await sealingKey(passphrase, sealing) }
+}
+
+async function* packed(content: Manifest, pathOf: (name: string) => string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(`${JSON.stringify(content)}\n`)
+  for (const { name, bytes } of content.files) {
+    if (bytes > 0) yield* createReadStream(pathOf(name), { end: bytes - 1 }) as AsyncIterable<Buffer>
+  }
+}
+
+export interface Unpacking {
+  manifest: Manifest
+  /** Hands each file's bytes to `write`; throws `CannotStart` when they are not what the manifest says. To be called once. */
+  files(write: (name: string, chunk: Buffer) => Promise<void>, tell?: (progress: { done: number; total: number }) => void): Promise<void>
+  close(): Promise<void>
+}
+
+/** Opens a backup. `keyOf` is asked only when it is sealed. Throws `CannotStart` for what is not one, or not whole. */
+export async function unpack(path: string, keyOf: (sealing: Sealing) => Promise<Uint8Array>): Promise<Unpacking> {
+  await sodium.ready
+  const handle = await openFile(path)
+  try {
+    const read = readBytes(handle.createReadStream({ autoClose: false, highWaterMark: 256 * 1024 }))
+    if ((await readLine(read, firstLine.length)) !== firstLine) throw new CannotStart(`${path} is not a backup of Afield.`)
+    const { sealing } = parseLine(head, await readLine(read, mostHeadBytes))
+    const plain = sealing === null ? read : readBytes(unsealed(read, await keyOf(sealing)))
+    const content = parseLine(manifest, await readLine(plain, mostManifestBytes))
+    return { manifest: content, files: (write, tell) => readFiles(plain, content, write, tell), close: () => handle.close() }
+  } catch (error) {
+    await handle.close()
+    throw error
+  }
+}
+
+async function readFiles(read: ReadBytes, { files }: Manifest, ...[write, tell]: Parameters<Unpacking['files']>): Promise<void> {
+  const total = files.reduce((sum, { bytes }) => sum + bytes, 0)
+  let done = 0
+  for (const { name, bytes, sha256 } of files) {
+    const digest = createHash('sha256')
+    await write(name, Buffer.alloc(0))
+    for (let left = bytes; left > 0; ) {
+      const chunk = await exactly(read, Math.min(left, 256 * 1024))
+      digest.update(chunk)
+      await write(name, chunk)
+      left -= chunk.length
+      done += chunk.length
+      tell?.({ done, total })
+    }
+    if (digest.digest('hex') !== sha256) throw new CannotStart(`The backup is damaged: ${name} in it is not what was packed.`)
+  }
+  if ((await read(1)).length > 0) throw new CannotStart('The backup is damaged: something follows its end.')
+}
+
+async function openFile(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'r')
+  } catch (error) {
+    throw new CannotStart(`${path} cannot be read.`, undefined, { cause: error })
+  }
+}
+
+function parseLine<Schema extends z.ZodType>(schema: Schema, line: string | undefined): z.output<Schema> {
+  try {
+    return schema.parse(JSON.parse(line ?? ''))
+  } catch (error) {
+    throw new CannotStart('The backup is damaged, or of a later version of Afield.', undefined, { cause: error })
+  }
+}

@@ -1,0 +1,201 @@
+import { execFileSync } from 'node:child_process'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { makeBackup } from '../../lib/backup/make.ts'
+import { restoreBackup } from '../../lib/backup/restore.ts'
+import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
+import { openStore } from '../../lib/store/open.ts'
+import type { Store } from '../../lib/store/store.ts'
+import { startServer } from '../kit/server.ts'
+import { draft, newAccount, newSession, readAll, sha256, signInAs, tokenDraft } from '../store/contract/kit.ts'
+
+const now = Date.UTC(2030, 0, 2)
+const day = 24 * 60 * 60 * 1000
+
+for (const passphrase of [undefined, 'correct horse battery staple']) {
+  t.test(
+    `a backup ${passphrase ? 'sealed with a passphrase' : 'without one'} comes back as it was, in one private file [K1] [K3]`,
+    async t => {
+      const { out, place, data, ann, session } = await filledData(t)
+      writeFileSync(join(data, 'push-key.pem'), 'a key of the server')
+      writeFileSync(join(data, 'setup-code'), 'ABCD-EFGH')
+      const file = join(out, 'x.backup')
+      const made = await backup(data, file, passphrase)
+      t.match(made, { file, holds: { accounts: 1, sessions: 1, messages: 40 }, keys: ['push-key.pem'], sealed: passphrase !== undefined })
+      t.equal(statSync(file).mode & 0o777, 0o600)
+      t.same(readdirSync(join(file, '..')), ['x.backup'], 'nothing unfinished is left')
+      t.same(
+        readdirSync(data).filter(name => name.startsWith('copy-')),
+        []
+      )
+      t.equal(readFileSync(file).includes('ABCD-EFGH'), false, 'the setup code lets somebody in')
+      t.equal(readFileSync(file).includes('number 17'), passphrase === undefined)
+
+      const empty = join(place, 'new')
+      const restored = await restore(empty, file, passphrase)
+      t.match(restored, { putAside: undefined, endedTokens: 0 })
+      const store = await open(empty)
+      t.same(
+        (await readAll(store, ann, session)).map(message => message.sealed),
+        Array.from({ length: 40 }, (_, index) => `number ${index}`)
+      )
+      await store.close()
+      t.equal(readFileSync(join(empty, 'push-key.pem'), 'utf8'), 'a key of the server')
+      t.same(
+        readdirSync(empty).filter(name => name.startsWith('restore-')),
+        []
+      )
+    }
+  )
+}
+
+t.test('a backup of a server that runs has every message acknowledged before it began [K1]', async t => {
+  const { out, data, ann, session } = await filledData(t)
+  const { store } = await serverOver(t, data)
+  let acked = 40
+  let stop = false
+  const writing = (async () => {
+    while (!stop) {
+      await store.appendMessages(ann, session, [draft(`number ${acked}`)], 1)
+      acked++
+    }
+  })()
+  while (acked < 200) await new Promise(resolve => setImmediate(resolve))
+  const ackedBefore = acked
+  const file = join(out, 'x.backup')
+  const made = await backup(data, file, undefined)
+  stop = true
+  await writing
+  t.ok(made.holds.messages >= ackedBefore, `${made.holds.messages} of ${ackedBefore}`)
+
+  await t.rejects(restore(data, file, undefined, true), { message: /Another Afield server is using/ })
+})
+
+t.test('what a backup does not know of is honoured when it is restored [A10] [O6]', async t => {
+  const { data, ann } = await filledData(t)
+  const file = join(data, '..', 'x.backup')
+  const store = await open(data)
+  const lost = await store.signIn(signInAs('ann', { token: () => tokenDraft('account', 'a-lost-phone') }))
+  t.match(lost, { result: 'signed-in' })
+  const epochBefore = epochOf(data)
+  await store.close()
+  await backup(data, file, undefined)
+
+  const later = await open(data)
+  t.equal(await later.revokeToken(ann, tokenDraft('account', 'a-lost-phone').id), 'revoked')
+  await later.close()
+
+  await t.rejects(restore(data, file, undefined), { message: /has a database already; with --force/, exitCode: 78 })
+  const { putAside, endedTokens } = await restore(data, file, undefined, true)
+  t.equal(endedTokens, 1)
+  t.ok(putAside && readdirSync(putAside).includes('afield.db'), 'what was there is kept')
+  const restored = await open(data)
+  t.equal(await restored.findBearer(sha256('a-lost-phone')), 'missing')
+  await restored.close()
+  t.not(epochOf(data), epochBefore)
+  t.equal(query(data, 'SELECT until FROM legacy_hold'), now + day)
+})
+
+t.test('a backup that is damaged, cut off, not one, or sealed with other words is refused, and nothing is touched', async t => {
+  const { data, out: place } = await filledData(t)
+  const whole = { open: join(place, 'open.backup'), sealed: join(place, 'sealed.backup') }
+  await backup(data, whole.open, undefined)
+  await backup(data, whole.sealed, 'right')
+  const changed = (path: string, change: (bytes: Buffer) => Buffer) => {
+    const file = join(place, 'changed.backup')
+    writeFileSync(file, change(readFileSync(path)))
+    return file
+  }
+  const flip = (at: number) => (bytes: Buffer) => {
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at)
+    return bytes
+  }
+  const middle = Math.floor(statSync(whole.sealed).size / 2)
+  const refused: [string, () => string, RegExp][] = [
+    ['a bit of a sealed one', () => changed(whole.sealed, flip(middle)), /damaged/],
+    ['a bit of an open one', () => changed(whole.open, flip(middle)), /damaged/],
+    ['the end of a sealed one', () => changed(whole.sealed, bytes => bytes.subarray(0, middle)), /damaged|cut off/],
+    [
+      'a chunk of a sealed one',
+      () => changed(whole.sealed, bytes => bytes.subarray(0, bytes.length - (bytes.length % 65_553) - 1)),
+      /damaged|cut off/
+    ],
+    ['the end of an open one', () => changed(whole.open, bytes => bytes.subarray(0, -10)), /cut off/],
+    ['something behind it', () => changed(whole.open, bytes => Buffer.concat([bytes, Buffer.from('x')])), /follows its end/],
+    ['another file', () => changed(whole.open, () => Buffer.from('hello\n')), /not a backup of Afield/],
+    ['no file', () => join(place, 'none'), /cannot be read/]
+  ]
+  const target = join(place, 'new')
+  for (const [what, make, says] of refused) {
+    await t.rejects(restore(target, make(), 'right'), { message: says, name: 'CannotStart' }, what)
+  }
+  await t.rejects(restore(target, whole.sealed, 'wrong'), { message: 'The passphrase is not the one of this backup.' })
+  t.same(
+    readdirSync(target).filter(name => !name.startsWith('afield.lock')),
+    []
+  )
+})
+
+t.test('no backup is made of a damaged database, and none over another file', async t => {
+  const { data, place } = await filledData(t)
+  await t.rejects(backup(data, join(place, 'there'), undefined), { message: /exists/ })
+  query(data, "UPDATE message SET sealed = 'Number 17' WHERE seq = 18 RETURNING 1")
+  await t.rejects(backup(data, join(place, 'new'), undefined), { message: /damaged: message 18 .*Keep your older backups/, exitCode: 75 })
+  t.same(readdirSync(place).toSorted(), ['data', 'out', 'there', 'words'])
+})
+
+t.test('the commands do the same, and say what they did', async t => {
+  const { data, place } = await filledData(t)
+  const run = (...args: string[]) =>
+    execFileSync(process.execPath, ['bin/afield.ts', ...args, '--passphrase-file', join(place, 'words')], { encoding: 'utf8' })
+  const said = run('backup', join(place, 'out'), '--data', data)
+  const file = /^(\S+\.backup) {2}/.exec(said)?.[1] ?? ''
+  t.match(said, /Holds 1 accounts?, 1 sessions? and 40 messages/)
+  t.notMatch(said, /no passphrase/)
+  t.match(run('restore', file, '--data', join(place, 'new')), /Restored the backup of .*\n.*40 messages/)
+})
+
+function backup(data: string, target: string, passphrase: string | undefined) {
+  return makeBackup({ options: { data, store: `sqlite:${join(data, 'afield.db')}` }, target, passphrase, now, tell() {} })
+}
+
+function restore(data: string, file: string, passphrase: string | undefined, force = false) {
+  const options = { data, store: `sqlite:${join(data, 'afield.db')}` }
+  return restoreBackup({ options, file, passphrase: async () => passphrase ?? '', force, now, tell() {} })
+}
+
+async function filledData(t: Test): Promise<{ place: string; out: string; data: string; ann: AccountId; session: SessionId }> {
+  const place = t.testdir({ data: {}, out: {}, words: 'a passphrase\n', there: 'an older backup' })
+  const data = join(place, 'data')
+  const store = await open(data)
+  const ann = await newAccount(store, 'ann')
+  const session = await newSession(store, ann)
+  for (let index = 0; index < 40; index++) await store.appendMessages(ann, session, [draft(`number ${index}`)], 1)
+  await store.close()
+  return { place, out: join(place, 'out'), data, ann, session }
+}
+
+function open(data: string): Promise<Store> {
+  return openStore('sqlite:afield.db', { dataDirectory: data, onBroken() {} })
+}
+
+async function serverOver(t: Test, data: string): Promise<{ store: Store }> {
+  const store = await open(data)
+  await startServer(t, { data, store })
+  return { store }
+}
+
+function epochOf(data: string): unknown {
+  return query(data, 'SELECT id FROM epoch')
+}
+
+function query(data: string, sql: string): unknown {
+  const database = new Database(join(data, 'afield.db'))
+  try {
+    return database.prepare(sql).pluck().get()
+  } finally {
+    database.close()
+  }
+}
