@@ -13,9 +13,11 @@ export interface Command {
  */
 export const commands: readonly { usage: string; about: string | false; load(): Promise<Command> }[] = [
   { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') },
+  { usage: 'users [action] [who]', about: 'Show and change who has an account', load: () => import('./commands/users.ts') },
+  { usage: 'invite [action] [what]', about: 'Make a link for one new account', load: () => import('./commands/invite.ts') },
   { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },
   { usage: 'logout', about: 'End that link', load: () => import('./commands/logout.ts') },
-  { usage: 'claude [prompt..]', about: 'Run Claude Code for your phone', load: () => import('./commands/claude.ts') },
+  { usage: 'claude [prompt..]', about: 'Run Claude Code, here and on your phone', load: () => import('./commands/claude.ts') },
   { usage: 'run [agent..]', about: 'Run any agent that speaks ACP for your phone', load: () => import('./commands/run.ts') },
   { usage: 'demo [prompt..]', about: 'Run a scripted agent, to try everything', load: () => import('./commands/demo.ts') },
   { usage: 'resume [words..]', about: 'Go on with a session that has ended', load: () => import('./commands/resume.ts') },
@@ -28,6 +30,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'backup <target>', about: 'Copy the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Put a backup in its place', load: () => import('./commands/restore.ts') },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
+  { usage: 'relay-hook <relay>', about: false, load: () => import('./commands/relay-hook.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

@@ -2,6 +2,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import type { ClaudeOptions } from '../lib/wrapper/agents/claude.ts'
 import { openHome } from '../lib/wrapper/credentials.ts'
 import type { RunOptions } from '../lib/wrapper/run.ts'
+import { type Console, processConsole } from '../lib/wrapper/terminal/console.ts'
 import { processTerminal } from '../lib/wrapper/terminal/terminal.ts'
 
 /** Options of every command that talks to a server for this computer. */
@@ -28,12 +29,18 @@ export function readAgentOptions(args: ArgumentsCamelCase): Omit<RunOptions, 'ki
     directory: process.cwd(),
     mode: text(args['mode']),
     resume: text(args['resume']),
-    tag: text(args['tag'])
+    tag: text(args['tag']),
+    console: ownConsole(args)
   }
 }
 
 export function readServerOption(args: ArgumentsCamelCase): Pick<RunOptions, 'home' | 'server' | 'env' | 'terminal'> {
   return { home: openHome(process.env), server: text(args['server']), env: process.env, terminal: processTerminal() }
+}
+
+// What the daemon started has no person at its terminal.
+function ownConsole(args: ArgumentsCamelCase): Console | undefined {
+  return args['remote'] === true || args['tag'] !== undefined ? undefined : processConsole()
 }
 
 /** How Claude Code is found, and its adapter fetched if the person lets it. */

@@ -6,6 +6,7 @@ import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapp
 export function builder(line: Argv): Argv {
   return agentOptions(line)
     .positional('prompt', { type: 'string', array: true, describe: 'What Claude shall do first' })
+    .option('remote', { type: 'boolean', default: false, describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'Fetch the adapter for Claude Code without asking' })
 }
 

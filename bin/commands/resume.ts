@@ -12,6 +12,7 @@ export function builder(line: Argv): Argv {
   return line
     .positional('words', { type: 'string', array: true, describe: 'Words of its title or folder, or its id; without them you pick one' })
     .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to go on in; without it one in which the agent asks' })
+    .option('remote', { type: 'boolean', default: false, describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'Fetch the adapter for Claude Code without asking' })
     .option('tag', { type: 'string', hidden: true })
 }

@@ -18,8 +18,8 @@ export interface Decisions {
   ask(asked: PermissionAsk): void
   /** A step changed while it waits: an answer to what was shown before no longer counts. */
   update(step: Step): void
-  /** The question is over without an answer. */
-  close(ask: string): void
+  /** The question is over without an answer from outside; `approved` tells what the person at the terminal said. */
+  close(ask: string, approved?: boolean): void
   /** Throws, with a sentence for the one who answers, when the question is over or is not the one that was shown. */
   answer(answer: Answer): Decision | undefined
 }
@@ -55,7 +55,10 @@ export function createDecisions(publish: (change: (state: AgentState) => AgentSt
         if (shownHash(changed) !== request.shown) show(changed, request.createdAt)
       }
     },
-    close: ask => finish(ask, { status: 'canceled' }),
+    close(ask, approved) {
+      if (approved === undefined) finish(ask, { status: 'canceled' })
+      else finish(ask, { status: approved ? 'approved' : 'denied', answeredBy: 'the terminal' })
+    },
     answer(answer) {
       const known = open.get(answer.id)
       if (!known) {

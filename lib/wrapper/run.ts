@@ -14,8 +14,10 @@ import { deliverLeftovers } from './leftovers.ts'
 import { typed } from './own-program.ts'
 import { type Session, type SessionEnd, startSession } from './session.ts'
 import { createSessionFolder, findLeftovers, type SessionFolder } from './session-folder.ts'
+import type { Console } from './terminal/console.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
 import { drawSession, type SessionView } from './terminal/session-view.ts'
+import { shareTerminal } from './terminal/share.ts'
 import { plain, styleFor } from './terminal/style.ts'
 import { openBlock, type Terminal } from './terminal/terminal.ts'
 
@@ -34,6 +36,8 @@ export interface RunOptions {
   earlier?: SessionFolder | undefined
   /** The tag of the session, when the daemon started this process and waits for it. */
   tag?: string | undefined
+  /** The person's terminal, when an agent that can shall begin there on its own screen. */
+  console?: Console | undefined
   /** What the agent shall do first. */
   prompt?: string | undefined
 }
@@ -47,25 +51,30 @@ export async function runAgent(options: RunOptions): Promise<number> {
   const credentials = needCredentials(options)
   await cryptoReady()
   terminal.write(`Starting ${kind.title} …\n`)
+  const screen = openScreen(options, credentials.server)
+  const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
-  const agent = await kind.start({ directory, env: agentEnvironment(env), mode: options.mode, resume }).catch(error => {
+  const start = { directory, env: agentEnvironment(env), mode: options.mode, resume }
+  const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt } }).catch(error => {
+    shared?.close()
+    screen.close()
     earlier?.retire()
     throw error
   })
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? newFolder(options, credentials, metadata)
-  const screen = openScreen(options, credentials.server)
   const session = await startSession({ agent, home, credentials, folder, metadata, fetch, onChange: screen.redraw })
   screen.show(session)
   const stopInterrupts = onInterrupts(session, screen)
   const stopDelivering = new AbortController()
   const leftovers = screen.deliverEarlier(stopDelivering.signal)
-  if (options.prompt) await session.prompt(options.prompt)
+  if (options.prompt && !agent.handover) await session.prompt(options.prompt)
 
   const { how, delivered } = await session.ended
   stopDelivering.abort()
   await leftovers
   stopInterrupts()
+  shared?.close()
   screen.close()
   return sayGoodbye(terminal, how, delivered)
 }
@@ -125,7 +134,16 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
     const { status } = session
     workingSince = status.isWorking ? (workingSince ?? performance.now()) : undefined
     const workingMs = terminal.isTTY && workingSince !== undefined ? performance.now() - workingSince : 0
-    return { ...status, title: kind.title, folder: shortPath(directory), server, workingMs, leftovers, stopping }
+    return {
+      ...status,
+      title: kind.title,
+      folder: shortPath(directory),
+      server,
+      workingMs,
+      leftovers,
+      stopping,
+      canTakeBack: session.handover !== undefined
+    }
   }
   const block = openBlock(terminal, columns => {
     const now = view()
@@ -134,6 +152,10 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
   const ticking = setInterval(() => workingSince !== undefined && terminal.isTTY && block.redraw(), 1000)
   return {
     redraw: () => block.redraw(),
+    suspend: () => block.suspend(),
+    resume: () => block.resume(),
+    /** Any key was pressed while the phone drives. */
+    bringBack: () => void session?.handover?.toTerminal(),
     show(opened: Session): void {
       session = opened
       block.redraw()

@@ -7,7 +7,7 @@ import { OutboxFull } from '../client/outbox.ts'
 import type { Fetch } from '../client/rest.ts'
 import type { MessageBody, MessageMeta } from '../protocol/sealed/messages.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
-import { type Agent, AgentDied, type AgentEvent } from './agents/agent.ts'
+import { type Agent, AgentDied, type AgentEvent, type Handover } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { createDecisions, type Decisions } from './decisions.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
@@ -44,6 +44,8 @@ export interface Session {
   end(): void
   /** Tries to reach the server now. */
   hurry(): void
+  /** For an agent that has a terminal of its own here. */
+  readonly handover: Handover | undefined
   /** Resolves when everything is closed; `delivered` is false when messages stay on disk for the next run. */
   readonly ended: Promise<{ how: SessionEnd; delivered: boolean }>
 }
@@ -129,7 +131,7 @@ class WrappedSession implements Session {
       onSetAside: refusal => this.#tellTrouble(`The server did not take a message: ${refusal.message}`),
       onChange: () => this.#followLink()
     })
-    this.#uplink.changeState(state => ({ ...state, controlledByUser: false }))
+    this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     if (folder.notes.id !== undefined) this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata }))
     void this.#listen()
     void this.#serve()
@@ -141,6 +143,10 @@ class WrappedSession implements Session {
     await this.#keep(userText(text, { sentFrom: 'cli' }), localId)
     this.#prompts.offer({ text, meta: undefined, seq: undefined })
     this.#options.onChange()
+  }
+
+  get handover(): Handover | undefined {
+    return this.#agent.handover
   }
 
   stopTurn(): boolean {
@@ -172,6 +178,13 @@ class WrappedSession implements Session {
         await this.#agent.cancel()
         return undefined
       },
+      switch: async ({ to }) => {
+        const { handover } = this.#agent
+        if (!handover) throw new Error('This agent has no terminal of its own here.')
+        const isToPhone = to === undefined ? handover.by === 'terminal' : to === 'remote'
+        await (isToPhone ? handover.toPhone() : handover.toTerminal())
+        return true
+      },
       killSession: () => {
         // The answer has to leave before the line is closed.
         setTimeout(() => this.#over.resolve({ type: 'elsewhere', sentence: 'The session was ended from another device.' }), 50)
@@ -194,17 +207,34 @@ class WrappedSession implements Session {
   /** Hands over one prompt after the other, each in a turn of its own. */
   async #serve(): Promise<void> {
     for await (const { text, meta, seq } of this.#prompts) {
+      // A turn that began at the terminal comes to its end first.
+      while (this.#turn) await this.#turn.promise
       if (this.#isEnding) return
-      this.#turn = Promise.withResolvers()
-      this.#uplink?.setThinking(true)
+      const ended = this.#beginTurn()
       if (meta?.permissionMode) await this.#agent.setMode(meta.permissionMode)
       const turn = await this.#narrator.beginTurn()
       await this.#agent.prompt(text)
       // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not.
       this.#options.folder.note({ turn, ...(seq !== undefined && { cursor: seq }) })
       this.#options.onChange()
-      await this.#turn.promise
+      await ended
     }
+  }
+
+  #beginTurn(): Promise<void> {
+    this.#turn = Promise.withResolvers()
+    this.#uplink?.setThinking(true)
+    return this.#turn.promise
+  }
+
+  /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */
+  async #hearTerminal(text: string): Promise<void> {
+    const localId = newId()
+    this.#ownMessages.add(localId)
+    await this.#keep(userText(text, { sentFrom: 'cli' }), localId)
+    if (this.#turn) return
+    void this.#beginTurn()
+    this.#options.folder.note({ turn: await this.#narrator.beginTurn() })
   }
 
   async #listen(): Promise<void> {
@@ -213,6 +243,8 @@ class WrappedSession implements Session {
         await this.#take(event)
         this.#options.onChange()
       }
+      // Its person left it at the terminal.
+      this.#over.resolve({ type: 'asked' })
     } catch (error) {
       if (!(error instanceof AgentDied)) throw error
       this.#over.resolve({ type: 'agent-died', died: error })
@@ -225,7 +257,19 @@ class WrappedSession implements Session {
         await this.#narrator.showStep(event.asked.step)
         return this.#decisions.ask(event.asked)
       case 'permission-closed':
-        return this.#decisions.close(event.ask)
+        return this.#decisions.close(event.ask, event.approved)
+      case 'prompted':
+        return this.#hearTerminal(event.text)
+      case 'controlled':
+        return this.#uplink?.setControl(event.by)
+      case 'conversation': {
+        const { id } = event
+        return this.#uplink?.changeMetadata(metadata => ({
+          ...metadata,
+          agentSessionId: id,
+          ...(metadata.flavor === 'claude' && { claudeSessionId: id })
+        }))
+      }
       case 'modes': {
         const { current, available } = event.modes
         const operatingModes = available.map(({ id, name, description }) => ({ code: id, value: name, description: description ?? null }))

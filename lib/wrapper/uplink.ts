@@ -51,6 +51,8 @@ export interface Uplink {
   /** Lost when there is no link. */
   showPartial(partial: PartialBody): void
   setThinking(thinking: boolean): void
+  /** Who drives the agent. */
+  setControl(by: 'terminal' | 'phone'): void
   /** `change` must be pure; it is applied again to what others wrote meanwhile. */
   changeState(change: (state: AgentState) => AgentState): void
   changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
@@ -95,6 +97,7 @@ class SessionUplink implements Uplink {
   /** Made before there was a cell to write them to. */
   #changes: { state: ((state: AgentState) => AgentState)[]; metadata: ((metadata: SessionMetadata) => SessionMetadata)[] }
   #thinking = false
+  #mode: 'local' | 'remote' = 'remote'
   #aliveTimer: NodeJS.Timeout | undefined
 
   constructor(options: UplinkOptions) {
@@ -148,6 +151,12 @@ class SessionUplink implements Uplink {
   setThinking(thinking: boolean): void {
     if (this.#thinking === thinking) return
     this.#thinking = thinking
+    this.#tellAlive()
+  }
+
+  setControl(by: 'terminal' | 'phone'): void {
+    this.#mode = by === 'terminal' ? 'local' : 'remote'
+    this.changeState(state => ({ ...state, controlledByUser: by === 'terminal' }))
     this.#tellAlive()
   }
 
@@ -283,7 +292,7 @@ class SessionUplink implements Uplink {
 
   #tellAlive(): void {
     if (this.session === undefined || !this.#options.handlers) return
-    const alive = { sid: this.session, time: Date.now(), thinking: this.#thinking, mode: 'remote' }
+    const alive = { sid: this.session, time: Date.now(), thinking: this.#thinking, mode: this.#mode }
     this.#socket?.send('session-alive', alive, { volatile: true })
   }
 

@@ -17,6 +17,7 @@ const view: SessionView = {
   server: 'https://home.example',
   workingMs: 0,
   leftovers: 0,
+  canTakeBack: false,
   stopping: 'no'
 }
 const style = styleFor({ isTTY: false }, {})

@@ -17,6 +17,8 @@ export const sessionCalls = {
     z.unknown()
   ),
   abort: call(z.looseObject({ reason: z.string().optional() }), z.unknown()),
+  /** Between the agent's own terminal and the phone; without `to` to the other one. */
+  switch: call(z.looseObject({ to: z.enum(['remote', 'local']).optional().catch(undefined) }), z.unknown()),
   killSession: call(z.looseObject({}), z.looseObject({ success: z.boolean(), message: z.string() })),
   /** Ours: sets the agent's own mode by its id. */
   setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() }))

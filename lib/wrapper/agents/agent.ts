@@ -1,5 +1,6 @@
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
 import type { PermissionChoice } from '../../protocol/sealed/session.ts'
+import type { Console } from '../terminal/console.ts'
 import type { AgentProgram } from './program.ts'
 
 /** A step as far as the agent has told it; each event carries all that is known so far. */
@@ -45,8 +46,14 @@ export type AgentEvent =
   | { type: 'step-ended'; step: Step; status: StepStatus }
   | { type: 'plan'; entries: PlanEntry[] }
   | { type: 'permission-asked'; asked: PermissionAsk }
-  /** The question is over without an answer from outside: withdrawn, or its turn was cancelled. */
-  | { type: 'permission-closed'; ask: string }
+  /** The question is over without an answer from outside: answered at the terminal, withdrawn, or its turn was cancelled. */
+  | { type: 'permission-closed'; ask: string; approved?: boolean }
+  /** A person wrote this at the agent's own terminal; unless one runs already, a turn begins with it. */
+  | { type: 'prompted'; text: string }
+  /** The agent is now at its own terminal, or with the phone. */
+  | { type: 'controlled'; by: 'terminal' | 'phone' }
+  /** It goes on under another id. */
+  | { type: 'conversation'; id: string }
   | { type: 'modes'; modes: Modes }
   | { type: 'commands'; names: string[] }
   | { type: 'title'; title: string }
@@ -54,6 +61,14 @@ export type AgentEvent =
   | { type: 'usage'; used: number; size: number }
   | { type: 'notice'; text: string }
   | ({ type: 'turn-ended' } & TurnEnd)
+
+/** The way of a conversation between the agent's own terminal and the phone. Nothing said is lost on it. */
+export interface Handover {
+  readonly by: 'terminal' | 'phone'
+  /** Ends the turn that runs at the terminal. */
+  toPhone(): Promise<void>
+  toTerminal(): Promise<void>
+}
 
 /** A running agent. Every method is safe to call after it has stopped. */
 export interface Agent {
@@ -70,8 +85,19 @@ export interface Agent {
   setMode(mode: string): Promise<boolean>
   /** Ends the turn that runs; open questions are closed. */
   cancel(): Promise<void>
+  /** Only for an agent that has a terminal of its own here. */
+  readonly handover?: Handover
   /** Ends the agent and everything it started. Resolves when nothing of it runs any more. */
   stop(): Promise<void>
+}
+
+/** The person's terminal, for an agent that has a screen of its own. */
+export interface AgentScreen {
+  console: Console
+  /** What to say to it first. */
+  prompt: string | undefined
+  /** Called before it draws on the terminal by itself, and after. */
+  onDrawing(isDrawing: boolean): void
 }
 
 export interface StartAgent {
@@ -82,6 +108,8 @@ export interface StartAgent {
   resume?: string | undefined
   /** The mode to begin in, by the agent's own id or a name existing apps use; without it one that asks. */
   mode?: string | undefined
+  /** Where it shall begin, if its kind has a screen of its own; without it the phone drives. */
+  screen?: AgentScreen | undefined
   signal?: AbortSignal | undefined
 }
 
@@ -92,6 +120,8 @@ export interface AgentKind {
   /** What to call it on screen. */
   readonly title: string
   readonly program: AgentProgram
+  /** Whether it can run at the terminal on a screen of its own, and change over to the phone. */
+  readonly hasOwnScreen?: boolean
   /** Throws CannotStart, with what to do about it, when the agent is not here or refuses to start. */
   start(how: StartAgent): Promise<Agent>
 }

@@ -4,7 +4,7 @@ import { isSingleFile } from '../../assets.ts'
 import { CannotStart } from '../../exit.ts'
 import { ownProgram } from '../own-program.ts'
 import { startAcp } from './acp.ts'
-import type { AgentKind } from './agent.ts'
+import type { AgentKind, StartAgent } from './agent.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
 import { findProgram, isProgram } from './find-program.ts'
 
@@ -24,6 +24,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
     flavor: 'claude',
     title,
     program: { kind: 'claude' },
+    hasOwnScreen: true,
     async start(how) {
       const claude = findClaude(options.env)
       if (claude === undefined) {
@@ -31,7 +32,11 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       }
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
-      return startAcp({ ...program, title }, { ...how, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+      const startRemote = (how: StartAgent) =>
+        startAcp({ ...program, title }, { ...how, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+      if (!how.screen) return startRemote(how)
+      const { startTwoModes } = await import('./claude/two-modes.ts')
+      return startTwoModes({ home: options.home, claude, screen: how.screen, how, startRemote })
     }
   }
 }

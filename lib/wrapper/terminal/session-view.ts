@@ -13,6 +13,8 @@ export interface SessionView extends SessionStatus {
   leftovers: number
   /** What Ctrl-C has begun. */
   stopping: 'no' | 'turn' | 'asked' | 'ending'
+  /** Whether any key brings the agent's own screen back. */
+  canTakeBack: boolean
 }
 
 /** What the terminal shows while an agent works for somebody who is elsewhere: a few calm lines. */
@@ -88,7 +90,7 @@ function linkLook({ link }: SessionView, style: Style): (text: string) => string
   }
 }
 
-function hint({ stopping, isWorking }: SessionView): string {
+function hint({ stopping, isWorking, canTakeBack }: SessionView): string {
   switch (stopping) {
     case 'turn':
       return 'Stopping. Ctrl-C again ends the session.'
@@ -97,7 +99,7 @@ function hint({ stopping, isWorking }: SessionView): string {
     case 'ending':
       return 'Ending. Ctrl-C again leaves at once; nothing is lost.'
     case 'no':
-      return isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'
+      return `${canTakeBack ? 'Any key takes it back here. ' : ''}${isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'}`
   }
 }
 

@@ -42,6 +42,9 @@ export function processTerminal(output: WriteStream = process.stdout): Terminal 
  */
 export interface Block {
   redraw(): void
+  /** Leaves the screen to somebody else, at once, until `resume`. */
+  suspend(): void
+  resume(): void
   /** The block stays as it was last, and what is written next comes below. */
   close(): void
 }
@@ -59,11 +62,13 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
   let shown = ''
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
+  let isSuspended = false
 
   const clear = () => (height > 0 ? `\x1b[${height}F\x1b[0J` : '')
   const paint = () => {
     clearTimeout(timer)
     timer = undefined
+    if (isSuspended) return
     const lines = draw(terminal.columns)
     const text = lines.map(line => `${line}\n`).join('')
     if (text === shown) return
@@ -80,6 +85,16 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
   return {
     redraw() {
       if (!isClosed) timer ??= setTimeout(paint, redrawEveryMs)
+    },
+    suspend() {
+      terminal.write(clear())
+      isSuspended = true
+    },
+    resume() {
+      isSuspended = false
+      height = 0
+      shown = ''
+      paint()
     },
     close() {
       if (isClosed) return
@@ -105,6 +120,8 @@ function plainBlock(terminal: Terminal, draw: (columns: number) => string[]): Bl
     redraw() {
       timer ??= setTimeout(write, rewriteEveryMs)
     },
+    suspend() {},
+    resume: write,
     close: write
   }
 }

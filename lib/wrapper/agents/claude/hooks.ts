@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { ownProgram } from '../../own-program.ts'
+import { makePrivateFolder, writePrivateFile } from '../../private-files.ts'
+import { ownName } from '../../process-name.ts'
+
+const text = z.string().optional().catch(undefined)
+
+/** What Claude Code tells at certain moments; everything but the name may be missing in another version. */
+export const hook = z.looseObject({
+  hook_event_name: z.string(),
+  session_id: text,
+  transcript_path: text,
+  /** Of SessionStart: startup, resume, clear, compact or fork. */
+  source: text,
+  permission_mode: text,
+  prompt: text,
+  tool_name: text,
+  tool_input: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  tool_use_id: text,
+  permission_suggestions: z.array(z.unknown()).optional().catch(undefined),
+  error: text
+})
+export type Hook = z.infer<typeof hook>
+
+export interface Hooks {
+  /** For `--settings`: adds our hooks to those the person has. */
+  readonly settings: string
+  close(): void
+}
+
+// A phone may answer a day later. Other hooks hold the agent up and are answered at once.
+const dayInSeconds = 86_400
+const promptlyInSeconds = 5
+const mostBytes = 32 * 1024 * 1024
+const overHttp = [
+  'SessionEnd',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'Notification',
+  'Stop',
+  'StopFailure'
+]
+
+/**
+ * Listens for the hooks of one Claude Code on loopback; only who knows the token, which stands in a private file, is
+ * heard. What `onHook` resolves to is the answer. When this fails, the agent asks at its own terminal: it never decides yes.
+ */
+export async function openHooks(home: string, onHook: (hook: Hook, gone: AbortSignal) => object | Promise<object>): Promise<Hooks> {
+  const token = randomBytes(24).toString('base64url')
+  const server = createServer((request, response) => {
+    answer(request, response, token, onHook).catch(() => response.destroy())
+  })
+  // An answer may take a day.
+  server.requestTimeout = 0
+  server.timeout = 0
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/`
+  const folder = join(home, 'hooks', ownName())
+  makePrivateFolder(join(home, 'hooks'))
+  makePrivateFolder(folder)
+  const settings = join(folder, 'settings.json')
+  const relay = join(folder, 'relay.json')
+  writePrivateFile(relay, JSON.stringify({ url, token }))
+  writePrivateFile(settings, JSON.stringify({ hooks: hooksOf(url, token, relay) }))
+  return {
+    settings,
+    close() {
+      server.closeAllConnections()
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+function hooksOf(url: string, token: string, relay: string): object {
+  const headers = { Authorization: `Bearer ${token}` }
+  const entries = overHttp.map(name => {
+    const timeout = name === 'PermissionRequest' ? dayInSeconds : promptlyInSeconds
+    return [name, [{ hooks: [{ type: 'http', url, headers, timeout }] }]]
+  })
+  // This one is called as a command only.
+  const { command, args } = ownProgram(['relay-hook', relay])
+  const line = [command, ...args].map(quoted).join(' ')
+  return { ...Object.fromEntries(entries), SessionStart: [{ hooks: [{ type: 'command', command: line, timeout: 10 }] }] }
+}
+
+async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  token: string,
+  onHook: (hook: Hook, gone: AbortSignal) => object | Promise<object>
+): Promise<void> {
+  if (request.method !== 'POST' || request.headers.authorization !== `Bearer ${token}`) {
+    response.writeHead(401).end()
+    return
+  }
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const said = hook.parse(JSON.parse(await bodyOf(request)))
+  const reply = await onHook(said, gone.signal)
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new Error('a hook is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}
+
+function quoted(word: string): string {
+  return process.platform === 'win32' ? `"${word}"` : `'${word.replace(/'/g, `'\\''`)}'`
+}

@@ -1,0 +1,83 @@
+import * as z from 'zod'
+
+const block = z.discriminatedUnion('type', [
+  z.looseObject({ type: z.literal('text'), text: z.string() }),
+  z.looseObject({ type: z.literal('thinking'), thinking: z.string() }),
+  z.looseObject({ type: z.literal('tool_use'), id: z.string(), name: z.string(), input: z.record(z.string(), z.unknown()).catch({}) }),
+  z.looseObject({
+    type: z.literal('tool_result'),
+    tool_use_id: z.string(),
+    is_error: z.boolean().optional().catch(undefined),
+    content: z.unknown()
+  })
+])
+
+const turnRow = z.looseObject({
+  type: z.enum(['user', 'assistant']),
+  uuid: z.string(),
+  isMeta: z.boolean().optional(),
+  isSidechain: z.boolean().optional(),
+  isApiErrorMessage: z.boolean().optional(),
+  message: z.looseObject({
+    id: z.string().optional(),
+    model: z.string().optional(),
+    content: z.union([z.string(), z.array(z.unknown())])
+  })
+})
+const modeRow = z.looseObject({ type: z.literal('permission-mode'), permissionMode: z.string() })
+
+export type Block = z.infer<typeof block>
+
+/** One thing a line of the transcript says. `uuid` and `index` name it for ever: a line is copied when a conversation is resumed. */
+export type Row =
+  | { type: 'mode'; mode: string }
+  | { type: 'interrupted' }
+  | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block }
+
+/** What a line of the transcript says to a reader; nothing for the many lines Claude Code writes for itself. */
+export function readRow(line: string): Row[] {
+  const value = parse(line)
+  const mode = modeRow.safeParse(value)
+  if (mode.success) return [{ type: 'mode', mode: mode.data.permissionMode }]
+  const { data: row } = turnRow.safeParse(value)
+  if (!row || row.isMeta || row.isSidechain) return []
+  // Put in by every resume after a turn that was cut off; errors of the API come this way too and count.
+  if (row.message.model === '<synthetic>' && !row.isApiErrorMessage) return []
+  const { content } = row.message
+  const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
+  return blocks.flatMap((item, index): Row[] => {
+    const { data } = block.safeParse(item)
+    if (!data) return []
+    if (row.type === 'user' && data.type === 'text') {
+      if (/^\[Request interrupted by user/.test(data.text)) return [{ type: 'interrupted' }]
+      if (isOwnTalk(data.text)) return []
+    }
+    return [{ type: 'block', by: row.type, uuid: row.uuid, index, block: data }]
+  })
+}
+
+/** What a tool gave back, as text. */
+export function resultText(content: unknown): string {
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) return ''
+  return content.flatMap(item => (isText(item) ? item.text : [])).join('\n')
+}
+
+function isText(item: unknown): item is { text: string } {
+  return typeof item === 'object' && item !== null && 'text' in item && typeof item.text === 'string'
+}
+
+// Commands of the terminal and their output are written as if a person had said them.
+function isOwnTalk(text: string): boolean {
+  return /^<(command-name|command-message|command-args|local-command-stdout|local-command-stderr|local-command-caveat|system-reminder|task-notification)>/.test(
+    text.trimStart()
+  )
+}
+
+function parse(line: string): unknown {
+  try {
+    return JSON.parse(line)
+  } catch {
+    return undefined
+  }
+}

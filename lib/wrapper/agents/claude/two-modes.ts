@@ -1,0 +1,187 @@
+import { randomUUID } from 'node:crypto'
+import { BoundedQueue } from '../../../async/queue.ts'
+import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
+import { modesAt, startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
+
+export interface TwoModesOptions {
+  home: string
+  claude: string
+  screen: AgentScreen
+  how: StartAgent
+  /** Claude Code behind its ACP adapter, for when the phone drives. */
+  startRemote(how: StartAgent): Promise<Agent>
+}
+
+/**
+ * One conversation with Claude Code that is at the terminal or with the phone, and changes over as people want. At the
+ * terminal it is its own screen, and the phone reads along, decides and writes; with the phone it runs without one.
+ */
+export async function startTwoModes(options: TwoModesOptions): Promise<Agent> {
+  const agent = new TwoModes(options)
+  await agent.open()
+  return agent
+}
+
+class TwoModes implements Agent, Handover {
+  readonly version = undefined
+  readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  readonly handover: Handover = this
+  readonly #options: TwoModesOptions
+  #conversation: string
+  #hasHistory: boolean
+  #mode: string
+  #terminal: TerminalClaude | undefined
+  #remote: Agent | undefined
+  /** One change at a time. */
+  #changing: Promise<void> = Promise.resolve()
+  #isStopping = false
+
+  constructor(options: TwoModesOptions) {
+    const { resume, mode } = options.how
+    this.#options = options
+    this.#conversation = resume ?? randomUUID()
+    this.#hasHistory = resume !== undefined
+    this.#mode = mode ?? 'default'
+  }
+
+  get conversation(): string {
+    return this.#conversation
+  }
+
+  get by(): 'terminal' | 'phone' {
+    return this.#terminal ? 'terminal' : 'phone'
+  }
+
+  async open(): Promise<void> {
+    await this.#openTerminal(this.#options.screen.prompt)
+    this.#emit({ type: 'modes', modes: modesAt(this.#mode) })
+  }
+
+  async prompt(text: string): Promise<void> {
+    await this.#changing
+    if (this.#terminal) {
+      if (await this.#terminal.type(text)) return
+      await this.toPhone()
+    }
+    await this.#remote?.prompt(text)
+  }
+
+  answer(ask: string, choice: string): boolean {
+    return this.#terminal?.answer(ask, choice) ?? this.#remote?.answer(ask, choice) ?? false
+  }
+
+  async setMode(mode: string): Promise<boolean> {
+    await this.#changing
+    if (this.#remote) return this.#remote.setMode(mode)
+    // At the terminal the mode is changed with the keys there.
+    return mode === this.#terminal?.mode
+  }
+
+  async cancel(): Promise<void> {
+    await (this.#terminal?.interrupt() ?? this.#remote?.cancel())
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.#changing
+    await this.#closeTerminal()
+    await this.#closeRemote()
+    this.events.close()
+  }
+
+  toPhone(): Promise<void> {
+    return this.#change(async () => {
+      if (!this.#terminal) return
+      await this.#closeTerminal()
+      await this.#openRemote()
+    })
+  }
+
+  toTerminal(): Promise<void> {
+    return this.#change(async () => {
+      if (this.#terminal) return
+      await this.#closeRemote()
+      await this.#openTerminal()
+    })
+  }
+
+  #change(work: () => Promise<void>): Promise<void> {
+    const changed = this.#changing.then(() => (this.#isStopping ? undefined : work()))
+    this.#changing = changed.catch(error => this.events.fail(new AgentDied(String(error), '')))
+    return changed
+  }
+
+  async #openTerminal(prompt?: string): Promise<void> {
+    const { home, claude, screen, how } = this.#options
+    screen.onDrawing(true)
+    this.#emit({ type: 'controlled', by: 'terminal' })
+    const terminal = await startTerminalClaude({
+      home,
+      claude,
+      console: screen.console,
+      directory: how.directory,
+      env: how.env,
+      conversation: { id: this.#conversation, isOld: this.#hasHistory },
+      mode: this.#mode,
+      prompt,
+      emit: event => this.#pass(event)
+    })
+    this.#terminal = terminal
+    // The person left it: that ends the session. When it ends for the phone, it is not this one any more.
+    void terminal.ended.then(() => {
+      if (this.#terminal !== terminal) return
+      this.#terminal = undefined
+      screen.onDrawing(false)
+      this.events.close()
+    })
+  }
+
+  async #closeTerminal(): Promise<void> {
+    const terminal = this.#terminal
+    if (!terminal) return
+    this.#terminal = undefined
+    await terminal.end()
+    this.#conversation = terminal.conversation
+    this.#hasHistory = terminal.hasHistory
+    this.#mode = terminal.mode
+    this.#options.screen.onDrawing(false)
+  }
+
+  async #openRemote(): Promise<void> {
+    const { how, startRemote } = this.#options
+    this.#emit({ type: 'controlled', by: 'phone' })
+    const remote = await startRemote({ ...how, mode: this.#mode, resume: this.#hasHistory ? this.#conversation : undefined })
+    this.#remote = remote
+    if (remote.conversation !== this.#conversation) {
+      this.#conversation = remote.conversation
+      this.#emit({ type: 'conversation', id: remote.conversation })
+    }
+    void this.#listen(remote)
+  }
+
+  async #closeRemote(): Promise<void> {
+    const remote = this.#remote
+    if (!remote) return
+    this.#remote = undefined
+    await remote.cancel()
+    await remote.stop()
+  }
+
+  async #listen(remote: Agent): Promise<void> {
+    try {
+      for await (const event of remote.events) this.#pass(event)
+    } catch (error) {
+      if (this.#remote === remote) this.events.fail(error)
+    }
+  }
+
+  #pass(event: AgentEvent): void {
+    if (event.type === 'modes') this.#mode = event.modes.current
+    if (event.type === 'text') this.#hasHistory = true
+    this.#emit(event)
+  }
+
+  #emit(event: AgentEvent): void {
+    this.events.offer(event)
+  }
+}

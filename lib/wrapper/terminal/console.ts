@@ -1,0 +1,38 @@
+/** The whole terminal, for a program that draws on it by itself: keys as they are typed, output as it comes. */
+export interface Console {
+  readonly columns: number
+  readonly rows: number
+  write(bytes: string | Uint8Array): void
+  /** Every key from now on, in raw mode. One listener at a time; the returned function gives the keys back. */
+  takeKeys(listener: (keys: Buffer) => void): () => void
+  onResize(listener: () => void): () => void
+}
+
+/** Undefined when there is no terminal on both sides. */
+export function processConsole(): Console | undefined {
+  const { stdin, stdout } = process
+  if (!stdin.isTTY || !stdout.isTTY) return undefined
+  return {
+    get columns() {
+      return stdout.columns || 80
+    },
+    get rows() {
+      return stdout.rows || 24
+    },
+    write: bytes => void stdout.write(bytes),
+    takeKeys(listener) {
+      stdin.setRawMode(true)
+      stdin.on('data', listener)
+      stdin.resume()
+      return () => {
+        stdin.off('data', listener)
+        stdin.setRawMode(false)
+        stdin.pause()
+      }
+    },
+    onResize(listener) {
+      stdout.on('resize', listener)
+      return () => stdout.off('resize', listener)
+    }
+  }
+}

@@ -1,0 +1,137 @@
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { startServer } from '../kit/server.ts'
+import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
+import type { PhoneSession } from '../wrapper/kit/phone.ts'
+import { runOnTerminal } from '../wrapper/kit/terminal.ts'
+import { linkedComputer } from '../wrapper/kit/world.ts'
+import { startFakeModel } from './fake-model.ts'
+
+// The real Claude Code on its own screen, with a model on loopback; see claude.test.ts for the two variables.
+const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
+const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 180_000 }
+
+async function claudeAtTerminal(t: Test) {
+  const server = await startServer(t)
+  const { phone, home } = await linkedComputer(t, server)
+  if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
+  const directory = join(home, '..', 'code')
+  mkdirSync(directory)
+  const model = await startFakeModel(t, (prompt, hasToolResult) => {
+    const file = /write (\S+)/.exec(prompt)?.[1]
+    if (hasToolResult) return [{ type: 'text', text: 'all done' }]
+    if (file === undefined) return [{ type: 'text', text: `you said: ${prompt.trim()}` }]
+    return [
+      { type: 'text', text: `I will write ${file}.` },
+      { type: 'tool_use', name: 'Write', input: { file_path: join(directory, file), content: 'from the model\n' } }
+    ]
+  })
+  const key = `sk-ant-fake-${'0'.repeat(40)}`
+  const config = join(home, 'claude')
+  mkdirSync(config)
+  const known = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
+  writeFileSync(
+    join(config, '.claude.json'),
+    JSON.stringify({
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+      projects: { [directory]: known }
+    })
+  )
+  const terminal = runOnTerminal(t, {
+    home,
+    directory,
+    args: ['claude', '--yes'],
+    env: {
+      CLAUDE_CODE_EXECUTABLE: CLAUDE_BIN ?? '',
+      ANTHROPIC_BASE_URL: model,
+      ANTHROPIC_API_KEY: key,
+      CLAUDE_CONFIG_DIR: config,
+      HOME: home,
+      IS_SANDBOX: '',
+      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+      DISABLE_TELEMETRY: '1',
+      DISABLE_ERROR_REPORTING: '1',
+      DISABLE_AUTOUPDATER: '1'
+    }
+  })
+  const session = await phone.session()
+  await terminal.sees(/❯/)
+  return { terminal, session, directory, home }
+}
+
+t.test('what is said at the terminal is on the phone, and what the phone writes is typed there', how, async t => {
+  const { terminal, session } = await claudeAtTerminal(t)
+  await session.until(({ state }) => state.controlledByUser === true)
+  terminal.type('hello from the desk')
+  await terminal.sees(/hellofromthedesk/)
+  terminal.type('\r')
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['you said: hello from the desk'])
+  t.strictSame(said(session), ['hello from the desk'])
+
+  await session.say('and from the phone')
+  await session.until(session => turnsEnded(session) === 2)
+  await terminal.sees(/yousaid:andfromthephone/)
+  t.strictSame(texts(session), ['you said: hello from the desk', 'you said: and from the phone'])
+  t.strictSame(said(session), ['hello from the desk', 'and from the phone'], 'each once')
+  t.equal(session.state.controlledByUser, true, 'the keyboard stayed at the desk')
+})
+
+t.test('a question is answered on the phone while its dialog is open in the terminal, and the other way round', how, async t => {
+  const { terminal, session, directory } = await claudeAtTerminal(t)
+  await session.say('write one.txt')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  await terminal.sees(/Doyouwantto/)
+  const [[id = '', request] = []] = Object.entries(session.state.requests ?? {})
+  t.match(request, { tool: 'Write', kind: 'edit', content: [{ type: 'diff', newText: 'from the model\n' }] })
+  await session.call('permission', { id, approved: true, choice: 'allow', shown: request?.shown ?? '' })
+  await session.until(session => turnsEnded(session) === 1)
+  t.equal(readFileSync(join(directory, 'one.txt'), 'utf8'), 'from the model\n')
+
+  const from = terminal.seen.length
+  await session.say('write two.txt')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  await terminal.sees(/Doyouwantto/, from)
+  terminal.type('\r')
+  await session.until(session => turnsEnded(session) === 2)
+  t.equal(readFileSync(join(directory, 'two.txt'), 'utf8'), 'from the model\n')
+  const answered = Object.values(session.state.completedRequests ?? {}).map(({ status, answeredBy }) => ({ status, answeredBy }))
+  t.match(answered, [{ status: 'approved' }, { status: 'approved', answeredBy: 'the terminal' }])
+  t.strictSame(texts(session), ['I will write one.txt.', 'all done', 'I will write two.txt.', 'all done'])
+})
+
+t.test('the phone takes over, and any key takes it back; nothing is lost or said twice', how, async t => {
+  const { terminal, session } = await claudeAtTerminal(t)
+  terminal.type('first')
+  await terminal.sees(/first/)
+  terminal.type('\r')
+  await session.until(session => turnsEnded(session) === 1)
+
+  await session.call('switch', { to: 'remote' })
+  await session.until(({ state }) => state.controlledByUser === false)
+  await terminal.sees(/Anykeytakesitback/)
+  await session.say('second')
+  await session.until(session => turnsEnded(session) === 2)
+
+  const from = terminal.seen.length
+  terminal.type(' ')
+  await session.until(({ state }) => state.controlledByUser === true)
+  await terminal.sees(/❯/, from)
+  await terminal.sees(/yousaid:second/, from)
+  terminal.type('third')
+  await terminal.sees(/third/, from)
+  terminal.type('\r')
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(texts(session), ['you said: first', 'you said: second', 'you said: third'])
+  t.strictSame(said(session), ['first', 'second', 'third'])
+
+  terminal.kill('SIGTERM')
+  t.equal(await terminal.ended, 0)
+})
+
+function said({ messages }: PhoneSession): string[] {
+  return messages.flatMap(({ role, content }) => (role === 'user' ? content.text : []))
+}
