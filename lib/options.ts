@@ -53,10 +53,10 @@ const options = {
     flag: 'public-url',
     about: 'Address under which phones reach this server, when that is not where it listens.'
   }),
-  signup: option(z.enum(['owner', 'open', 'closed']).default('owner'), {
+  signup: option(z.enum(['owner', 'approve', 'invite', 'open', 'closed']).default('owner'), {
     env: 'AFIELD_SIGNUP',
     flag: 'signup',
-    about: 'Who may create an account: the owner with the setup code, everybody, or nobody.'
+    about: 'Who may create an account after the owner: nobody, whom the owner approves or invites, everybody; or nobody at all.'
   }),
   store: option(z.string().min(1).optional(), {
     env: 'AFIELD_STORE',
@@ -87,7 +87,13 @@ const options = {
   limits: option(z.enum(['default', 'off']).default('default'), {
     env: 'AFIELD_LIMITS',
     flag: 'limits',
-    about: 'Bounds on what callers may ask for in a time; this version has none yet, and off is taken so that load tests need no change.'
+    about: 'Bounds on what callers may ask for in a time, and on what an account may keep; off is for load tests.'
+  }),
+  trustProxy: option(z.string().min(1).optional(), {
+    env: 'AFIELD_TRUST_PROXY',
+    flag: 'trust-proxy',
+    about:
+      'Proxies whose word counts for where a request came from: loopback, addresses and blocks such as 10.0.0.0/8, with commas between.'
   }),
   corsOrigin: option(z.string().min(1).default('*'), {
     env: 'AFIELD_CORS_ORIGIN',

@@ -48,3 +48,16 @@ CREATE TABLE legacy_hold (
   until INTEGER NOT NULL
 ) STRICT;
 INSERT INTO legacy_hold (only, until) VALUES (1, 0);
+
+-- What every instance of the server has in common and nobody else knows.
+CREATE TABLE server_secret (
+  name TEXT PRIMARY KEY,
+  value BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Nonces of the server end by themselves, so unlike challenges they are kept for a day only.
+CREATE TABLE used_nonce (
+  hash BLOB PRIMARY KEY CHECK (length(hash) = 32),
+  at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX used_nonce_by_time ON used_nonce (at);

@@ -1,6 +1,10 @@
 import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import type { Role } from '../lib/store/signup.ts'
 import type { LegacyLogin, SignedIn, SignIn, Store } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
+import { spendNonce } from './nonces.ts'
+import { endOlderTokens } from './renewals.ts'
+import { doors } from './signup.ts'
 import { insertToken } from './tokens.ts'
 
 /** So many used challenges cost an account 64 KB; after them it signs in over challenges of the server. */
@@ -21,7 +25,9 @@ export function accounts({
     'SELECT id, legacy_login AS legacyLogin, legacy_logins AS legacyLogins FROM account WHERE public_key = ?'
   )
   const findAny = database.prepare<[]>('SELECT 1 FROM account LIMIT 1')
-  const create = database.prepare<[AccountId, string, number]>('INSERT INTO account (id, public_key, created_at) VALUES (?, ?, ?)')
+  const create = database.prepare<[AccountId, string, Role, number]>(
+    'INSERT INTO account (id, public_key, role, created_at) VALUES (?, ?, ?, ?)'
+  )
   const spend = database.prepare<[Buffer]>('INSERT INTO used_challenge (hash) VALUES (?) ON CONFLICT DO NOTHING')
   const createdAt = database.prepare<[AccountId], number>('SELECT created_at FROM account WHERE id = ?').pluck()
   const count = database.prepare<[AccountId]>(
@@ -33,25 +39,37 @@ export function accounts({
   const heldUntil = database.prepare<[], number>('SELECT until FROM legacy_hold WHERE only = 1').pluck()
   const hold = database.prepare<[number]>('UPDATE legacy_hold SET until = max(until, ?) WHERE only = 1')
   const storeToken = insertToken(database)
+  const spendFresh = spendNonce(database)
+  const endOlder = endOlderTokens(database)
+  const goesThrough = doors(database)
 
   const hasAny = () => findAny.get() !== undefined
 
   function signIn(ask: SignIn): SignedIn {
     // Spent whatever comes of it: what was refused today must not let in whoever heard it once the account is there.
-    if (spend.run(Buffer.from(ask.challengeHash, 'base64url')).changes === 0) return { result: 'challenge-used' }
+    if (!spendOnce(ask)) return { result: 'challenge-used' }
     const known = findByKey.get(ask.publicKey)
-    if (known && ask.now < (heldUntil.get() ?? 0)) return { result: 'held' }
-    if (known && (known.legacyLogin === 'off' || known.legacyLogins >= mostLegacyLogins)) return { result: 'legacy-off' }
-    if (!known && !mayCreate(ask)) return { result: 'unknown-key' }
+    const refusal = known && !ask.fresh ? legacyRefusal(known, ask.now) : undefined
+    if (refusal) return { result: refusal }
+    const isFirst = !known && !hasAny()
+    if (!known && !goesThrough(ask, isFirst)) return { result: 'unknown-key' }
 
-    if (!known) create.run(ask.newAccount, ask.publicKey, ask.now)
+    if (!known) create.run(ask.newAccount, ask.publicKey, isFirst ? 'owner' : 'member', ask.now)
     const account = known?.id ?? ask.newAccount
-    count.run(account)
-    const device = storeToken(account, ask.token(account))
-    return { result: 'signed-in', account, created: !known, device: device?.id }
+    if (!ask.fresh) count.run(account)
+    const token = ask.token(account)
+    const device = storeToken(account, token)
+    if (device && !device.isNew) endOlder(account, device.id, token.id, ask.now)
+    return { result: 'signed-in', account, created: !known, device }
   }
 
-  const mayCreate = ({ create }: SignIn) => create === 'always' || (create === 'if-first' && !hasAny())
+  const spendOnce = ({ fresh, challengeHash, now }: SignIn) =>
+    fresh ? spendFresh(challengeHash, now) : spend.run(Buffer.from(challengeHash, 'base64url')).changes > 0
+
+  function legacyRefusal({ legacyLogin, legacyLogins }: KnownAccount, now: number): 'held' | 'legacy-off' | undefined {
+    if (now < (heldUntil.get() ?? 0)) return 'held'
+    return legacyLogin === 'off' || legacyLogins >= mostLegacyLogins ? 'legacy-off' : undefined
+  }
 
   return {
     signIn: ask => queue.write(() => signIn(ask)),

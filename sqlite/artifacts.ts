@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3'
 import type { AccountId, ArtifactId, Sealed } from '../lib/protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../lib/store/artifacts.ts'
 import { accountClock } from './clock.ts'
@@ -32,9 +33,9 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   const list = database.prepare<[AccountId, number], FlatHead>(
     `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} ORDER BY updated_at DESC, key DESC LIMIT ?`
   )
-  const create = database.prepare<[AccountId, ArtifactId, Sealed, Sealed, Sealed, number, number]>(
-    `INSERT INTO artifact (account, id, data_key, header, header_version, body, body_version, created_at, updated_at)
-     VALUES (${accountKey}, ?, ?, ?, 1, ?, 1, ?, ?)`
+  const create = database.prepare<[AccountId, ArtifactId, Sealed, Sealed, Sealed, number, number, number]>(
+    `INSERT INTO artifact (account, id, data_key, header, header_version, body, body_version, created_at, updated_at, clock)
+     VALUES (${accountKey}, ?, ?, ?, 1, ?, 1, ?, ?, ?)`
   )
   const writePart = (column: 'header' | 'body') =>
     database.prepare<[Sealed, AccountId, ArtifactId]>(
@@ -42,8 +43,8 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     )
   const writeHeader = writePart('header')
   const writeBody = writePart('body')
-  const touch = database.prepare<[number, AccountId, ArtifactId]>(
-    `UPDATE artifact SET seq = seq + 1, updated_at = ? WHERE account = ${accountKey} AND id = ?`
+  const touch = database.prepare<[number, number, AccountId, ArtifactId]>(
+    `UPDATE artifact SET seq = seq + 1, updated_at = ?, clock = ? WHERE account = ${accountKey} AND id = ?`
   )
   const clock = accountClock(database)
 
@@ -51,9 +52,10 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     const known = find.get(account, id)
     if (known) return { artifact: inflate(known), created: false, clock: clock.read(account) }
 
-    create.run(account, id, dataKey, header, body, now, now)
+    const moved = clock.move(account, 1)
+    create.run(account, id, dataKey, header, body, now, now, moved)
     const cells = { header: { version: 1, value: header }, body: { version: 1, value: body } }
-    return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock: clock.move(account, 1) }
+    return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock: moved }
   }
 
   function write(account: AccountId, id: ArtifactId, { header, body }: Parts, now: number): ArtifactWritten | 'missing' {
@@ -67,8 +69,9 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     }
     if (header) writeHeader.run(header.value, account, id)
     if (body) writeBody.run(body.value, account, id)
-    touch.run(now, account, id)
-    return { written: true, ...(header && { header: next(header) }), ...(body && { body: next(body) }), clock: clock.move(account, 1) }
+    const moved = clock.move(account, 1)
+    touch.run(now, moved, account, id)
+    return { written: true, ...(header && { header: next(header) }), ...(body && { body: next(body) }), clock: moved }
   }
 
   return {
@@ -83,6 +86,16 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
       queue.write(() => write(account, artifact, parts, now), {
         bytes: (parts.header?.value.length ?? 0) + (parts.body?.value.length ?? 0)
       })
+  }
+}
+
+export function findArtifactHead(database: Database): (account: AccountId, artifact: ArtifactId) => ArtifactHead | undefined {
+  const find = database.prepare<[AccountId, ArtifactId], FlatHead>(
+    `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} AND id = ?`
+  )
+  return (account, artifact) => {
+    const row = find.get(account, artifact)
+    return row && inflateHead(row)
   }
 }
 

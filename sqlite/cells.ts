@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 interface CellStatements {
   read: Statement<[AccountId, string], Cell>
   write: Statement<[Sealed | null, AccountId, string, number]>
-  touch: Statement<[number, AccountId, string]>
+  touch: Statement<[number, number, AccountId, string]>
 }
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -17,7 +17,9 @@ const emptyCell: Cell = { version: 0, value: null }
 /** Sealed values that change only over the version their writer has seen. */
 export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | 'writeCell'> {
   const touchRow = (table: 'session' | 'machine') =>
-    database.prepare<[number, AccountId, string]>(`UPDATE ${table} SET updated_at = ? WHERE account = ${accountKey} AND id = ?`)
+    database.prepare<[number, number, AccountId, string]>(
+      `UPDATE ${table} SET updated_at = ?, clock = ? WHERE account = ${accountKey} AND id = ?`
+    )
 
   const ofSession = (column: 'metadata' | 'agent_state'): CellStatements => ({
     ...versioned('session_cells', column, `session = (SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`),
@@ -40,9 +42,10 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
   const readSettings = database.prepare<[AccountId], Cell>(
     `SELECT settings_version AS version, settings AS value FROM account_cells WHERE account = ${accountKey}`
   )
-  const writeSettings = database.prepare<[AccountId, Sealed | null]>(
-    `INSERT INTO account_cells (account, settings, settings_version) VALUES (${accountKey}, ?, 1)
-     ON CONFLICT (account) DO UPDATE SET settings = excluded.settings, settings_version = settings_version + 1`
+  const writeSettings = database.prepare<[AccountId, Sealed | null, number]>(
+    `INSERT INTO account_cells (account, settings, settings_version, settings_clock) VALUES (${accountKey}, ?, 1, ?)
+     ON CONFLICT (account) DO UPDATE
+     SET settings = excluded.settings, settings_version = settings_version + 1, settings_clock = excluded.settings_clock`
   )
   const clock = accountClock(database)
 
@@ -59,24 +62,22 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
 
   function writeRow(row: CellStatements, account: AccountId, id: string, expected: number, value: Sealed | null, now: number) {
     if (row.write.run(value, account, id, expected).changes === 0) return conflictWith(row.read.get(account, id))
-    row.touch.run(now, account, id)
-    return written(account, expected)
+    const moved = clock.move(account, 1)
+    row.touch.run(now, moved, account, id)
+    return written(expected, moved)
   }
 
   function writeAccount(account: AccountId, expected: number, value: Sealed | null): Written | Conflict | 'missing' {
     if (!accountExists.get(account)) return 'missing'
     const current = readSettings.get(account) ?? emptyCell
     if (current.version !== expected) return { written: false, current }
-    writeSettings.run(account, value)
-    return written(account, expected)
+    const moved = clock.move(account, 1)
+    writeSettings.run(account, value, moved)
+    return written(expected, moved)
   }
 
   const conflictWith = (current: Cell | undefined): Conflict | 'missing' => (current ? { written: false, current } : 'missing')
-  const written = (account: AccountId, expected: number): Written => ({
-    written: true,
-    version: expected + 1,
-    clock: clock.move(account, 1)
-  })
+  const written = (expected: number, clock: number): Written => ({ written: true, version: expected + 1, clock })
 
   return {
     readSettings: account => queue.read(() => readSettings.get(account) ?? emptyCell),

@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3'
 import type { AccountId, MachineId, Sealed } from '../lib/protocol/wire/ids.ts'
 import type { MachineRow, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
@@ -23,32 +24,37 @@ const select = `SELECT id, metadata, metadata_version AS metadataVersion, daemon
   FROM machine WHERE account = (SELECT key FROM account WHERE id = ?)`
 
 export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' | 'listMachines' | 'findMachine'> {
-  const find = database.prepare<[AccountId, MachineId], FlatMachine>(`${select} AND id = ?`)
+  const find = findMachine(database)
   const list = database.prepare<[AccountId], FlatMachine>(`${select} ORDER BY active_at DESC, key DESC`)
-  const create = database.prepare<[AccountId, MachineId, Sealed | null, Sealed, Sealed | null, number, number, number, number]>(
-    `INSERT INTO machine (account, id, data_key, metadata, metadata_version, daemon_state, daemon_state_version, active, active_at, created_at, updated_at)
-     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, ?, 1, ?, ?, 0, ?, ?, ?)`
+  const create = database.prepare<[AccountId, MachineId, Sealed | null, Sealed, Sealed | null, number, number, number, number, number]>(
+    `INSERT INTO machine (account, id, data_key, metadata, metadata_version, daemon_state, daemon_state_version, active, active_at, created_at, updated_at, clock)
+     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, ?, 1, ?, ?, 0, ?, ?, ?, ?)`
   )
   const clock = accountClock(database)
 
   function open(account: AccountId, draft: Draft) {
-    const known = find.get(account, draft.id)
-    if (known) return { machine: inflate(known), created: false, clock: clock.read(account) }
+    const known = find(account, draft.id)
+    if (known) return { machine: known, created: false, clock: clock.read(account) }
 
     const { id, dataKey, metadata, daemonState, now } = draft
-    create.run(account, id, dataKey, metadata, daemonState, firstVersion(draft), now, now, now)
-    return { machine: opened(draft), created: true, clock: clock.move(account, 2) }
+    const moved = clock.move(account, 2)
+    create.run(account, id, dataKey, metadata, daemonState, firstVersion(draft), now, now, now, moved)
+    return { machine: opened(draft), created: true, clock: moved }
   }
 
   return {
     openMachine: (account, draft) =>
       queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.daemonState?.length ?? 0) }),
     listMachines: account => queue.read(() => list.all(account).map(inflate)),
-    findMachine: (account, machine) =>
-      queue.read(() => {
-        const row = find.get(account, machine)
-        return row ? inflate(row) : 'missing'
-      })
+    findMachine: (account, machine) => queue.read(() => find(account, machine) ?? 'missing')
+  }
+}
+
+export function findMachine(database: Database): (account: AccountId, machine: MachineId) => MachineRow | undefined {
+  const find = database.prepare<[AccountId, MachineId], FlatMachine>(`${select} AND id = ?`)
+  return (account, machine) => {
+    const row = find.get(account, machine)
+    return row && inflate(row)
   }
 }
 

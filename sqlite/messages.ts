@@ -121,8 +121,8 @@ function sessionHeads(database: Database): SessionHeads {
     `SELECT account, key AS session, last_seq AS lastSeq, (SELECT clock FROM account WHERE key = session.account) AS clock
      FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?`
   )
-  const moveSession = database.prepare<[number, number, number, number]>(
-    'UPDATE session SET last_seq = ?, updated_at = ? WHERE account = ? AND key = ?'
+  const moveSession = database.prepare<[number, number, number, number, number]>(
+    'UPDATE session SET last_seq = ?, updated_at = ?, clock = ? WHERE account = ? AND key = ?'
   )
   const moveClock = database.prepare<[number, number]>('UPDATE account SET clock = ? WHERE key = ?')
   const headByName = new Map<string, SessionHead & { movedAt: number | undefined }>()
@@ -145,12 +145,13 @@ function sessionHeads(database: Database): SessionHeads {
       if (by === 0) return clock
       head.lastSeq += by
       head.movedAt = now
+      head.clock = clock
       clockByAccount.set(head.account, clock)
       return clock
     },
     finish() {
-      for (const { movedAt, lastSeq, account, session } of headByName.values()) {
-        if (movedAt !== undefined) moveSession.run(lastSeq, movedAt, account, session)
+      for (const { movedAt, lastSeq, clock, account, session } of headByName.values()) {
+        if (movedAt !== undefined) moveSession.run(lastSeq, movedAt, clock, account, session)
       }
       for (const [account, clock] of clockByAccount) moveClock.run(clock, account)
       this.forget()

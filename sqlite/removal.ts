@@ -1,4 +1,6 @@
+import type { Database } from 'better-sqlite3'
 import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import { mostRemovalsKept } from '../lib/store/changes.ts'
 import type { RemovableRef, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
@@ -23,6 +25,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
   const removeSession = database.prepare<[AccountId, string]>(`DELETE FROM session WHERE account = ${accountKey} AND id = ?`)
   const removeMachine = database.prepare<[AccountId, string]>(`DELETE FROM machine WHERE account = ${accountKey} AND id = ?`)
   const clock = accountClock(database)
+  const remember = rememberRemovals(database)
 
   function removeRow(account: AccountId, { of, id }: RemovableRef): number {
     switch (of) {
@@ -37,7 +40,32 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
     }
   }
 
-  return {
-    remove: (account, row) => queue.write(() => (removeRow(account, row) > 0 ? { clock: clock.move(account, 1) } : 'missing'))
+  function remove(account: AccountId, row: RemovableRef): { clock: number } | 'missing' {
+    if (removeRow(account, row) === 0) return 'missing'
+    const moved = clock.move(account, 1)
+    remember(account, row, moved)
+    return { clock: moved }
+  }
+
+  return { remove: (account, row) => queue.write(() => remove(account, row)) }
+}
+
+/** Leaves a tombstone, and forgets the oldest when there are too many. */
+function rememberRemovals(database: Database): (account: AccountId, row: RemovableRef, clock: number) => void {
+  const add = database.prepare<[AccountId, number, string, string]>(
+    `INSERT INTO removed (account, clock, kind, id) VALUES (${accountKey}, ?, ?, ?)`
+  )
+  const newestTooMany = database
+    .prepare<[AccountId, number], number>(`SELECT clock FROM removed WHERE account = ${accountKey} ORDER BY clock DESC LIMIT 1 OFFSET ?`)
+    .pluck()
+  const forget = database.prepare<[AccountId, number]>(`DELETE FROM removed WHERE account = ${accountKey} AND clock <= ?`)
+  const forgottenUpTo = database.prepare<[number, AccountId]>('UPDATE account SET forgotten_clock = ? WHERE id = ?')
+
+  return (account, { of, id }, clock) => {
+    add.run(account, clock, of, id)
+    const last = newestTooMany.get(account, mostRemovalsKept)
+    if (last === undefined) return
+    forget.run(account, last)
+    forgottenUpTo.run(last, account)
   }
 }

@@ -1,3 +1,4 @@
+import type { Database } from 'better-sqlite3'
 import type { AccountId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
 import type { SessionRow, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
@@ -14,6 +15,8 @@ interface FlatSession {
   agentStateVersion: number
   dataKey: Sealed | null
   lastSeq: number
+  deliveredSeq: number
+  readSeq: number
   active: number
   activeAt: number
   createdAt: number
@@ -21,16 +24,14 @@ interface FlatSession {
 }
 
 const columns = `session.id, metadata, metadata_version AS metadataVersion, agent_state AS agentState, agent_state_version AS agentStateVersion,
-  data_key AS dataKey, last_seq AS lastSeq, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt`
+  data_key AS dataKey, last_seq AS lastSeq, delivered_seq AS deliveredSeq, read_seq AS readSeq, active, active_at AS activeAt, created_at AS createdAt, updated_at AS updatedAt`
 const inAccount = 'session.account = (SELECT key FROM account WHERE id = ?)'
 
 export function sessions({
   database,
   queue
 }: Deps): Pick<Store, 'openSession' | 'listSessions' | 'listActiveSessions' | 'pageSessions' | 'findSession'> {
-  const findBy = (column: 'id' | 'tag') =>
-    `SELECT ${columns} FROM session JOIN session_cells ON session = key WHERE ${inAccount} AND session.${column} = ?`
-  const findById = database.prepare<[AccountId, SessionId], FlatSession>(findBy('id'))
+  const findById = findSession(database)
   const findByTag = database.prepare<[AccountId, string], FlatSession>(findBy('tag'))
   // The newest are chosen from the narrow rows before any sealed text is read.
   const list = database.prepare<[AccountId, number], FlatSession>(
@@ -45,9 +46,9 @@ export function sessions({
     `SELECT ${columns} FROM session JOIN session_cells ON session = key
      WHERE ${inAccount} AND session.id < ? AND updated_at > ? ORDER BY session.id DESC LIMIT ?`
   )
-  const create = database.prepare<[AccountId, SessionId, string, number, number, number]>(
-    `INSERT INTO session (account, id, tag, active, active_at, created_at, updated_at)
-     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, 1, ?, ?, ?)`
+  const create = database.prepare<[AccountId, SessionId, string, number, number, number, number]>(
+    `INSERT INTO session (account, id, tag, clock, active, active_at, created_at, updated_at)
+     VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, ?, 1, ?, ?, ?)`
   )
   const createCells = database.prepare<[Sealed | null, Sealed, Sealed | null, AccountId, SessionId]>(
     `INSERT INTO session_cells (session, account, data_key, metadata, metadata_version, agent_state, agent_state_version)
@@ -59,9 +60,10 @@ export function sessions({
     const known = findByTag.get(account, draft.tag)
     if (known) return { session: inflate(known), created: false, clock: clock.read(account) }
 
-    create.run(account, draft.id, draft.tag, draft.now, draft.now, draft.now)
+    const moved = clock.move(account, 1)
+    create.run(account, draft.id, draft.tag, moved, draft.now, draft.now, draft.now)
     createCells.run(draft.dataKey, draft.metadata, draft.agentState, account, draft.id)
-    return { session: opened(draft), created: true, clock: clock.move(account, 1) }
+    return { session: opened(draft), created: true, clock: moved }
   }
 
   return {
@@ -74,7 +76,18 @@ export function sessions({
         const rows = page.all(account, before, changedSince, limit + 1)
         return { sessions: rows.slice(0, limit).map(inflate), more: rows.length > limit }
       }),
-    findSession: (account, session) => queue.read(() => inflateOr(findById.get(account, session)))
+    findSession: (account, session) => queue.read(() => findById(account, session) ?? 'missing')
+  }
+}
+
+const findBy = (column: 'id' | 'tag') =>
+  `SELECT ${columns} FROM session JOIN session_cells ON session = key WHERE ${inAccount} AND session.${column} = ?`
+
+export function findSession(database: Database): (account: AccountId, session: SessionId) => SessionRow | undefined {
+  const find = database.prepare<[AccountId, SessionId], FlatSession>(findBy('id'))
+  return (account, session) => {
+    const row = find.get(account, session)
+    return row && inflate(row)
   }
 }
 
@@ -85,15 +98,13 @@ function opened({ id, metadata, agentState, dataKey, now }: Draft): SessionRow {
     agentState: { version: 0, value: agentState },
     dataKey,
     lastSeq: 0,
+    deliveredSeq: 0,
+    readSeq: 0,
     active: true,
     activeAt: now,
     createdAt: now,
     updatedAt: now
   }
-}
-
-function inflateOr(row: FlatSession | undefined): SessionRow | 'missing' {
-  return row ? inflate(row) : 'missing'
 }
 
 function inflate({ metadata, metadataVersion, agentState, agentStateVersion, active, ...row }: FlatSession): SessionRow {

@@ -5,6 +5,7 @@ import { accounts } from './accounts.ts'
 import { artifacts } from './artifacts.ts'
 import { attachments } from './attachments.ts'
 import { cells } from './cells.ts'
+import { changes } from './changes.ts'
 import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
 import { openDamage } from './damage.ts'
 import { openDatabase } from './database.ts'
@@ -13,14 +14,19 @@ import { noteEndedTokens } from './ended-tokens.ts'
 import { kv } from './kv.ts'
 import { machines } from './machines.ts'
 import { messages } from './messages.ts'
+import { nonces } from './nonces.ts'
 import { pairings } from './pairings.ts'
 import { presence } from './presence.ts'
 import { pushTokens } from './push-tokens.ts'
+import { receipts } from './receipts.ts'
 import { removal } from './removal.ts'
+import { renewals } from './renewals.ts'
 import { safekeeping } from './safekeeping.ts'
 import { sessions } from './sessions.ts'
+import { signup } from './signup.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
+import { users } from './users.ts'
 
 export interface SqliteStoreDeps {
   dataDirectory: string
@@ -36,8 +42,13 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
   const deps = { database, queue, damage: openDamage() }
   return {
     ...accounts(deps),
+    ...signup(deps),
+    ...users(deps),
     ...tokens(deps),
     ...devices(deps),
+    ...renewals(deps),
+    ...nonces(deps),
+    time: () => queue.read(clock),
     ...pairings(deps),
     ...sessions(deps),
     ...machines(deps),
@@ -48,6 +59,8 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...pushTokens(deps),
     ...kv(deps),
     ...artifacts(deps),
+    ...changes(deps),
+    ...receipts(deps),
     ...attachments(deps),
     ...accessKeys(deps),
     ...usage(deps),

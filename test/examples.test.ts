@@ -4,10 +4,11 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { signUp } from './kit/person.ts'
+import { cryptoReady, engine } from '../lib/crypto/index.ts'
+import { call, signInBody, signUp } from './kit/person.ts'
 
 const root = join(import.meta.dirname, '..')
-const tested = ['embed.ts', 'shared-app.ts']
+const tested = ['embed.ts', 'own-policy.ts', 'shared-app.ts']
 
 t.test('every example is run', async t => {
   t.same(
@@ -24,6 +25,19 @@ t.test('embed: a program has a server in it, hears of what is stored, and ends b
   await ada.openSession()
   await example.end()
   t.same(example.lines, ['audit: account-created', 'audit: signed-in', `session-opened in ${ada.id}`, 'closed'])
+})
+
+t.test('own-policy: the program decides whose key becomes an account', async t => {
+  const example = await start(t, 'own-policy.ts')
+  const ask = async (client: string) => {
+    await cryptoReady()
+    const body = await signInBody(engine.randomBytes(32))
+    return (await call(example, 'POST', '/v1/auth', { body, headers: { 'x-happy-client': client } })).status
+  }
+  t.same([await ask('stranger/1'), await ask('friend/1'), await ask('friend/1'), await ask('friend/1')], [403, 200, 200, 200])
+  t.equal(await ask('friend/1'), 403, 'the fourth is one too many')
+  await example.end()
+  t.equal(example.lines.length, 6)
 })
 
 t.test('shared-app: own routes and those of the server are on one port, and nothing is left when both have closed', async t => {

@@ -1,7 +1,8 @@
 import { hsalsa, xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
-import { ed25519, x25519 } from '@noble/curves/ed25519.js'
+import { ed25519, ed25519ph, x25519 } from '@noble/curves/ed25519.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { randomBytes } from '@noble/hashes/utils.js'
+import { concatBytes, encodeUtf8 } from './bytes.ts'
 import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
 
 export const engine: Engine = {
@@ -24,6 +25,14 @@ export const engine: Engine = {
   verifyDetached(signature, message, publicKey) {
     if (signature.length !== 64 || publicKey.length !== keyLength) return false
     return verifyWithoutCofactor(signature, message, publicKey)
+  },
+  signPrehashed(message, secretKey) {
+    expectLength('secretKey', secretKey, 2 * keyLength)
+    return ed25519ph.sign(message, secretKey.subarray(0, keyLength))
+  },
+  verifyPrehashed(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== keyLength) return false
+    return verifyWithoutCofactor(signature, sha512(message), publicKey, prehashedDomain)
   },
 
   boxSeedKeypair(seed) {
@@ -104,20 +113,24 @@ function bytesOf(numbers: Uint32Array): Bytes {
 
 // ed25519.verify multiplies by the cofactor and so accepts keys and signatures with a torsion part, which libsodium refuses.
 // An account must not exist in one engine only, hence the same equation here: R is the encoding of S·B − k·A.
-function verifyWithoutCofactor(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean {
+function verifyWithoutCofactor(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array, domain = noDomain): boolean {
   try {
     const { Point } = ed25519
     const key = Point.fromBytes(publicKey)
     const r = signature.subarray(0, keyLength)
     if (key.isSmallOrder() || Point.fromBytes(r).isSmallOrder()) return false
     const s = littleEndian(signature.subarray(keyLength))
-    const k = Point.Fn.create(littleEndian(sha512.create().update(r).update(publicKey).update(message).digest()))
+    const k = Point.Fn.create(littleEndian(sha512.create().update(domain).update(r).update(publicKey).update(message).digest()))
     const recomputed = Point.BASE.multiplyUnsafe(s).subtract(key.multiplyUnsafe(k)).toBytes()
     return recomputed.every((byte, index) => byte === r[index])
   } catch {
     return false
   }
 }
+
+const noDomain = new Uint8Array(0)
+/** dom2(1, '') of RFC 8032. */
+const prehashedDomain = concatBytes(encodeUtf8('SigEd25519 no Ed25519 collisions'), Uint8Array.of(1, 0))
 
 function littleEndian(bytes: Uint8Array): bigint {
   return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n)

@@ -21,6 +21,15 @@ export const engine: Engine = {
     return sodium.crypto_sign_verify_detached(signature, message, publicKey)
   },
 
+  signPrehashed(message, secretKey) {
+    expectLength('secretKey', secretKey, 2 * keyLength)
+    return owned(sodium.crypto_sign_final_create(hashed(message), secretKey))
+  },
+  verifyPrehashed(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== keyLength) return false
+    return sodium.crypto_sign_final_verify(hashed(message), signature, publicKey)
+  },
+
   boxSeedKeypair(seed) {
     expectLength('seed', seed, keyLength)
     return keypair(sodium.crypto_box_seed_keypair(seed))
@@ -54,6 +63,12 @@ export const engine: Engine = {
 }
 
 export const ready: Promise<void> = sodium.ready
+
+function hashed(message: Uint8Array) {
+  const state = sodium.crypto_sign_init()
+  sodium.crypto_sign_update(state, message)
+  return state
+}
 
 function expectBoxLengths(nonce: Uint8Array, publicKey: Uint8Array, secretKey: Uint8Array): void {
   expectLength('nonce', nonce, boxNonceLength)

@@ -24,6 +24,10 @@ export interface Engine {
   /** Without the cofactor, like libsodium: the recomputed R has the very bytes of the signature. For what a server believes, see `verifySignature`. */
   verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
 
+  /** Ed25519ph of RFC 8032: no such signature is ever one of plain Ed25519, nor the other way round. */
+  signPrehashed(message: Uint8Array, secretKey: Uint8Array): Bytes
+  verifyPrehashed(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
+
   /** X25519; the secret key is the first half of SHA-512(seed). */
   boxSeedKeypair(seed: Uint8Array): Keypair
   boxKeypair(): Keypair

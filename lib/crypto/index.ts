@@ -29,4 +29,4 @@ export { analyticsId, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlo
 export { formatAccountLink, formatTerminalLink, formatWebTerminalLink, type PairingLink, readPairingLink } from './links.ts'
 export { openAnswer, type PairingAnswer, sealAnswerV1, sealAnswerV2 } from './pairing-answers.ts'
 export { cryptoReady } from './ready.ts'
-export { signChallenge, verifySignature } from './sign.ts'
+export { type ForServer, type Purpose, signChallenge, signForServer, signingKeypair, verifyForServer, verifySignature } from './sign.ts'

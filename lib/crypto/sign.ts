@@ -1,6 +1,6 @@
 import { engine } from '#crypto-engine'
-import { fromHex } from './bytes.ts'
-import { type Bytes, expectLength, keyLength } from './engine.ts'
+import { concatBytes, encodeUtf8, fromHex } from './bytes.ts'
+import { type Bytes, expectLength, type Keypair, keyLength } from './engine.ts'
 
 // The server may import this file of the folder and no other, so what it needs at start is here too.
 export { cryptoReady } from './ready.ts'
@@ -16,13 +16,61 @@ export function signChallenge(accountSecret: Uint8Array, challenge: Uint8Array):
  * Strict Ed25519 (A2): one key, one message, one signature. Refuses what other libraries let pass: wrong lengths, points of small order
  * (they sign everything), second encodings of a point, S not below the group order. Never throws.
  */
-export function verifySignature(claim: { publicKey: Uint8Array; message: Uint8Array; signature: Uint8Array }): boolean {
-  const { publicKey, message, signature } = claim
+export function verifySignature(claim: Claim): boolean {
+  return isSoundClaim(claim) && engine.verifyDetached(claim.signature, claim.message, claim.publicKey)
+}
+
+/** As strict, for a signature of `signForServer`. Never throws. */
+export function verifyForServer(claim: { publicKey: Uint8Array; signature: Uint8Array; said: ForServer }): boolean {
+  const { publicKey, signature, said } = claim
+  const message = forServer(said)
+  return isSoundClaim({ publicKey, message, signature }) && engine.verifyPrehashed(signature, message, publicKey)
+}
+
+/** What a signature to a server says. It is of use to that server alone, under that origin, once, for that device and purpose. */
+export interface ForServer {
+  /** SHA-256 of the server's identity key. */
+  serverKeyId: Uint8Array
+  /** Such as `https://home.example`, as the client knows the server. */
+  origin: string
+  /** 32 bytes that the server gave out a moment ago. */
+  nonce: Uint8Array
+  /** Ed25519 public key of the device. */
+  deviceKey: Uint8Array
+  purpose: Purpose
+}
+
+export type Purpose = 'sign-in' | 'renew' | 'delete-account'
+
+/** Ed25519ph, by the key of the account or of the device; `secretKey` has 64 bytes. */
+export function signForServer(secretKey: Uint8Array, said: ForServer): Bytes {
+  return engine.signPrehashed(forServer(said), secretKey)
+}
+
+// Longer than any challenge of the first kind may be, and prehashed: neither is ever taken for the other.
+function forServer({ serverKeyId, origin, nonce, deviceKey, purpose }: ForServer): Bytes {
+  expectLength('serverKeyId', serverKeyId, keyLength)
+  expectLength('nonce', nonce, keyLength)
+  expectLength('deviceKey', deviceKey, keyLength)
+  return concatBytes(encodeUtf8('afield-auth-v2\0'), serverKeyId, encodeUtf8(origin), nonce, deviceKey, encodeUtf8(purpose))
+}
+
+/** The Ed25519 keys that grow from 32 random bytes; the secret key has 64. */
+export function signingKeypair(seed: Uint8Array): Keypair {
+  return engine.signSeedKeypair(seed)
+}
+
+interface Claim {
+  publicKey: Uint8Array
+  message: Uint8Array
+  signature: Uint8Array
+}
+
+function isSoundClaim({ publicKey, signature }: Claim): boolean {
   if (publicKey.length !== keyLength || signature.length !== 2 * keyLength) return false
   const r = signature.subarray(0, keyLength)
   const s = signature.subarray(keyLength)
-  if (!isSoundPoint(publicKey) || !isSoundPoint(r) || !isBelow(s, groupOrder)) return false
-  return engine.verifyDetached(signature, message, publicKey)
+  return isSoundPoint(publicKey) && isSoundPoint(r) && isBelow(s, groupOrder)
 }
 
 function isSoundPoint(encoded: Uint8Array): boolean {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../async/clock.ts'
@@ -10,8 +11,19 @@ import { openStore } from '../store/open.ts'
 import type { Store } from '../store/store.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
+import { openIdentity } from './actions/fresh-login.ts'
 import { Presence } from './actions/presence.ts'
-import { closedSignup, openSignup, ownerSignup, type SignupPolicy } from './actions/signup.ts'
+import type { SignupPolicy } from './actions/signup.ts'
+import {
+  approvedSignup,
+  closedSignup,
+  type DecideSignup,
+  invitedSignup,
+  openSignup,
+  ownerFirst,
+  ownSignup
+} from './actions/signup-policies.ts'
+import { readTrustedProxies } from './address.ts'
 import { openControl } from './control/socket.ts'
 import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
@@ -19,12 +31,14 @@ import { createHttpHandlers } from './edge/handlers.ts'
 import type { Routes } from './edge/mount.ts'
 import { Hub } from './hub.ts'
 import { newId } from './ids.ts'
+import { createLimits, mostSockets, Seats, unlimited } from './limits.ts'
 import { listenersOf, watchRefusals } from './listeners.ts'
 import { type Logger, noteOf, openLogger } from './log.ts'
 import { createMetrics, uncounted } from './metrics.ts'
+import { ownOrigins } from './origins.ts'
 import { expoPush } from './push/expo.ts'
 import { type Push, pushThrough } from './push.ts'
-import { openSetupCode, type SetupCode } from './setup-code.ts'
+import { openSetupCode } from './setup-code.ts'
 import type { Listeners } from './told.ts'
 import { watchBus } from './watched-bus.ts'
 import { watchStore } from './watched-store.ts'
@@ -47,6 +61,12 @@ export interface Server {
   close(): Promise<void>
 }
 
+/** What embedders decide by functions of their own. */
+export interface Policy {
+  /** In place of `signup`: asked for each key that nobody has signed in with before, once its signature was found good. */
+  signup?: DecideSignup
+}
+
 /** What an embedder may hand in besides options. */
 export interface ServerExtras extends Partial<Listeners> {
   /** In place of the URL of one: what the server keeps everything in. It stays its owner's to close. */
@@ -64,6 +84,8 @@ export interface ServerExtras extends Partial<Listeners> {
   logger?: Logger
   /** Delivers notifications in place of the providers of the options. */
   push?: Push
+  /** What the embedder decides in place of the options. */
+  policy?: Policy
   /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
   clock?: Clock
   /** Wall clock in milliseconds since 1970, for what is stored and shown; the system's unless a test sets it. */
@@ -78,13 +100,16 @@ export type ServerSetup = Omit<GivenOptions, 'store' | 'bus'> & ServerExtras
  * Throws CannotStart, in one sentence, when options, data directory, port or system do not allow it.
  */
 export async function createServer(given: ServerSetup = {}): Promise<Server> {
-  const { onError: tellError, onAudit, onEvent, app, logger, push: ownPush, clock = systemClock, now = Date.now, ...rest } = given
+  const { onError: tellError, onAudit, onEvent, app, logger, push: ownPush, policy, clock = systemClock, now = Date.now, ...rest } = given
   const { store: givenStore, bus: givenBus, ...plain } = rest
   const options = completeOptions({
     ...plain,
     ...(typeof givenStore === 'string' && { store: givenStore }),
     ...(typeof givenBus === 'string' && { bus: givenBus })
   })
+  const isProxy = readTrustedProxies(options.trustProxy)
+  const isLimited = options.limits === 'default'
+  const limits = isLimited ? createLimits({ clock }) : unlimited
   const log = logger ?? openLogger(options.logLevel)
   const onError: typeof tellError & {} = (error, at) => {
     log.error({ ...at, error: noteOf(error) }, 'Met an unexpected error')
@@ -123,10 +148,13 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.push(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
-    const setup = options.signup === 'owner' && !(await store.hasAccounts()) ? openSetupCode(options.data) : undefined
-    const signup = signupPolicy(options, setup, clock)
-    const authenticator = await createAuthenticator({ store, bus, now, clock }, onError)
+    const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
+    const setup = hasOwner ? undefined : openSetupCode(options.data)
+    const others = policy?.signup ? ownSignup({ store, now }, policy.signup) : signupPolicies[options.signup]({ store, now })
+    const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
+    const authenticator = await createAuthenticator({ store, bus, now, clock, limits }, onError)
     closers.push(() => authenticator.close())
+    const identity = await openIdentity(store, randomBytes(32), ownOrigins(options))
     const hub = new Hub({ bus, store, clock, onError }, instance)
     const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })
     closers.push(() => presence.close())
@@ -145,7 +173,11 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       calls,
       hub,
       signup,
+      limits,
+      isProxy,
+      seats: new Seats(isLimited ? mostSockets : Number.POSITIVE_INFINITY),
       authenticator,
+      identity,
       log,
       metrics,
       push,
@@ -228,10 +260,12 @@ class InFlight {
   }
 }
 
-function signupPolicy({ signup }: Pick<ServerOptions, 'signup'>, setup: SetupCode | undefined, clock: Clock): SignupPolicy {
-  if (signup === 'open') return openSignup
-  if (signup === 'closed' || !setup) return closedSignup
-  return ownerSignup({ setupCode: setup.code, onOwner: setup.discard, clock })
+const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; now: () => number }) => SignupPolicy> = {
+  owner: closedSignup,
+  approve: approvedSignup,
+  invite: invitedSignup,
+  open: openSignup,
+  closed: closedSignup
 }
 
 function makeDataDirectory(directory: string): void {

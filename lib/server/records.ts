@@ -8,6 +8,8 @@ export function sessionRecordOf(row: SessionRow): SessionRecord {
   return {
     id: row.id,
     seq: row.lastSeq,
+    deliveredSeq: row.deliveredSeq,
+    readSeq: row.readSeq,
     metadata: filled(row.metadata),
     metadataVersion: row.metadata.version,
     agentState: row.agentState.value,

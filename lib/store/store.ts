@@ -3,9 +3,11 @@ import type { Scope } from '../protocol/wire/scopes.ts'
 import type { AccessKeyStore } from './access-keys.ts'
 import type { ArtifactStore } from './artifacts.ts'
 import type { AttachmentStore } from './attachments.ts'
+import type { ChangeStore } from './changes.ts'
 import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
 import type { SafekeepingStore } from './safekeeping.ts'
+import type { Door, SignupStore } from './signup.ts'
 import type { UsageStore } from './usage.ts'
 
 export interface Cell {
@@ -19,6 +21,9 @@ export interface SessionRow {
   agentState: Cell
   dataKey: Sealed | null
   lastSeq: number
+  /** How far its messages came: to the machine, and to the agent. */
+  deliveredSeq: number
+  readSeq: number
   active: boolean
   /** Milliseconds since 1970, like every time here. */
   activeAt: number
@@ -120,8 +125,10 @@ export interface SignIn {
   publicKey: string
   /** SHA-256 over key and challenge bytes, base64url; a second use is refused for ever. */
   challengeHash: string
-  /** What to do with a key nobody has signed in with before. */
-  create: 'never' | 'if-first' | 'always'
+  /** The challenge is a nonce of this server, a moment old: what holds for those that clients choose does not, and it is forgotten after a day. */
+  fresh?: boolean
+  /** How a key that nobody has signed in with before becomes an account. */
+  create: Door
   /** Becomes the account's id if it is created. */
   newAccount: AccountId
   /** A function because the token names its account. */
@@ -130,7 +137,7 @@ export interface SignIn {
 }
 export type SignedIn =
   /** `device` is the one that was made or found for the token. */
-  | { result: 'signed-in'; account: AccountId; created: boolean; device: DeviceId | undefined }
+  | { result: 'signed-in'; account: AccountId; created: boolean; device: { id: DeviceId; isNew: boolean } | undefined }
   | { result: 'challenge-used' }
   | { result: 'unknown-key' }
   /** The account lets nobody in over challenges that clients choose, or not any more. */
@@ -202,7 +209,16 @@ export class StoreBroken extends Error {
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
  * readable before. Rows of another account are never read or changed: to a caller they are missing.
  */
-export interface Store extends KvStore, ArtifactStore, AttachmentStore, AccessKeyStore, UsageStore, DeviceStore, SafekeepingStore {
+export interface Store
+  extends ChangeStore,
+    KvStore,
+    ArtifactStore,
+    AttachmentStore,
+    AccessKeyStore,
+    UsageStore,
+    DeviceStore,
+    SignupStore,
+    SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
   signIn(ask: SignIn): Promise<SignedIn>
   hasAccounts(): Promise<boolean>

@@ -178,7 +178,8 @@ function everyKind(): BusEvent[] {
   const sealed = ids.sealed.parse('ünïcödé \u0000 🔐')
   const cell = { version: 3, value: sealed }
   const times = { active: true, activeAt: 1, createdAt: 2, updatedAt: 3 }
-  const sessionRow = { id: session, metadata: cell, agentState: { version: 0, value: null }, dataKey: null, lastSeq: 9, ...times }
+  const reached = { lastSeq: 9, deliveredSeq: 4, readSeq: 2 }
+  const sessionRow = { id: session, metadata: cell, agentState: { version: 0, value: null }, dataKey: null, ...reached, ...times }
   const machineRow = { id: machine, metadata: cell, daemonState: cell, dataKey: sealed, ...times }
   const message = { seq: 7, localId: null, sealed, createdAt: 5 }
   const change = { type: 'change', clock: 12, at: 13, skip: undefined } as const

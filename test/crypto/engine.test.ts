@@ -22,7 +22,7 @@ t.test('both engines give the same bytes for the same input', async () => {
         const theirs = engine.boxPublicKey(other)
         return JSON.stringify([
           [engine.sha256(message), engine.sha512(message)],
-          [signing, engine.signDetached(message, signing.secretKey)],
+          [signing, engine.signDetached(message, signing.secretKey), engine.signPrehashed(message, signing.secretKey)],
           [mine, theirs, engine.boxEasy(message, nonce, theirs, mine.secretKey)],
           engine.secretboxEasy(message, nonce, one)
         ])
@@ -59,6 +59,24 @@ t.test('both engines agree about every claim of a signature, torsioned keys incl
     claims.map(({ signature, message, publicKey }) => engine.verifyDetached(signature, message, publicKey))
   t.same(verdicts(noble), verdicts(sodium))
   t.equal(verdicts(sodium).filter(Boolean).length, 1)
+})
+
+t.test('a prehashed signature verifies in both engines, is none of the plain kind, and nothing changed verifies', async () => {
+  fc.assert(
+    fc.property(message, sized(32), fc.nat(63), (message, seed, at) => {
+      const { publicKey, secretKey } = sodium.signSeedKeypair(seed)
+      const signature = sodium.signPrehashed(message, secretKey)
+      const changed = signature.map((byte, index) => (index === at ? byte ^ 1 : byte))
+      return [sodium, noble].every(
+        engine =>
+          engine.verifyPrehashed(signature, message, publicKey) &&
+          !engine.verifyDetached(signature, message, publicKey) &&
+          !engine.verifyPrehashed(engine.signDetached(message, secretKey), message, publicKey) &&
+          !engine.verifyPrehashed(changed, message, publicKey)
+      )
+    }),
+    few
+  )
 })
 
 t.test('the hashes are the ones Node knows', async () => {

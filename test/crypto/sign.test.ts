@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import t from 'tap'
 import { engine, fromHex } from '../../lib/crypto/index.ts'
-import { cryptoReady, signChallenge, verifySignature } from '../../lib/crypto/sign.ts'
+import { cryptoReady, signChallenge, signForServer, signingKeypair, verifyForServer, verifySignature } from '../../lib/crypto/sign.ts'
 import { honestClaim, refusedDialects, smallOrderEncodings } from './dialects.ts'
 
 await cryptoReady()
@@ -25,6 +25,32 @@ t.test('the vectors of RFC 8032 verify and are signed the same [A2]', async t =>
     t.same(signed, { publicKey: bytes(publicKey), signature: bytes(signature) })
     t.ok(verifySignature({ publicKey: bytes(publicKey), message: bytes(text), signature: bytes(signature) }))
   }
+})
+
+t.test('the vector of RFC 8032 for Ed25519ph is signed the same', async t => {
+  const { secretKey, publicKey } = signingKeypair(bytes('833fe62409237b9d62ec77587520911e9a759cec1d19755b7da901b96dca3d42'))
+  const signature =
+    '98a70222f0b8121aa9d30f813d683f809e462b469c7ff87639499bb94e6dae4131f85042463c2a355a2003d062adf5aaa10b8c61e636062aaad11c2a26083406'
+  t.same(engine.signPrehashed(bytes('616263'), secretKey), bytes(signature))
+  t.ok(engine.verifyPrehashed(bytes(signature), bytes('616263'), publicKey))
+})
+
+t.test('a key or an R of small order, and S plus the order, sign nothing for a server [A2]', async t => {
+  const { secretKey, publicKey } = signingKeypair(new Uint8Array(32).fill(7))
+  const part = new Uint8Array(32).fill(1)
+  const said = { serverKeyId: part, origin: 'https://home.example', nonce: part, deviceKey: part, purpose: 'sign-in' as const }
+  const signature = signForServer(secretKey, said)
+  t.ok(verifyForServer({ publicKey, signature, said }))
+  const lenient = engine.verifyPrehashed
+  t.teardown(() => {
+    engine.verifyPrehashed = lenient
+  })
+  engine.verifyPrehashed = () => true
+  for (const point of smallOrderEncodings) {
+    t.notOk(verifyForServer({ publicKey: point, signature, said }))
+    t.notOk(verifyForServer({ publicKey, signature: Uint8Array.from([...point, ...signature.slice(32)]), said }))
+  }
+  t.notOk(verifyForServer({ publicKey, signature: Uint8Array.from([...signature.slice(0, 32), ...new Uint8Array(32).fill(0xff)]), said }))
 })
 
 const dialects = refusedDialects()

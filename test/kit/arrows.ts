@@ -23,7 +23,7 @@ const rooms: Record<string, Room> = {
   wrapper: {
     files: ['lib/wrapper/'],
     rooms: ['client', ...common],
-    packages: ['node:', 'undici', 'uqr', 'zod', '@agentclientprotocol/sdk']
+    packages: ['node:', 'undici', 'uqr', 'zod', 'zigpty', '@agentclientprotocol/sdk']
   },
   client: { files: ['lib/client/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['socket.io-client', 'zod'] },
 
@@ -65,11 +65,15 @@ const rooms: Record<string, Room> = {
 
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
   // What runs an agent loads neither uWebSockets nor SQLite; only these two commands know the server.
-  'bin/serve': { files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts'], rooms: ['bin', 'create'], packages: ['yargs'] },
   'bin/keep': {
     files: ['bin/commands/backup.ts', 'bin/commands/restore.ts', 'bin/passphrase.ts'],
     rooms: ['bin', 'backup'],
     packages: ['node:', 'yargs']
+  },
+  'bin/serve': {
+    files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts', 'bin/commands/users.ts', 'bin/commands/invite.ts'],
+    rooms: ['bin', 'create'],
+    packages: ['yargs']
   },
   bin: { files: ['bin/'], rooms: ['wrapper', ...common], packages: ['node:', 'yargs', 'undici'] }
 }
@@ -77,12 +81,14 @@ const rooms: Record<string, Room> = {
 const exceptions = [
   // Who signs in is the one thing the server checks with the clients' own keys; create waits until that can be done.
   { from: 'lib/server/create.ts', to: 'lib/crypto/sign.ts' },
-  { from: 'lib/server/actions/login.ts', to: 'lib/crypto/sign.ts' },
+  { from: 'lib/server/actions/signatures.ts', to: 'lib/crypto/sign.ts' },
   // Commands are loaded when they run, so the list of all of them loads nothing.
   { from: 'bin/commands.ts', to: 'bin/commands/serve.ts', isDynamic: true },
-  { from: 'bin/commands.ts', to: 'bin/commands/doctor.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
-  { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true }
+  { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/users.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/invite.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/doctor.ts', isDynamic: true }
 ]
 
 const drivers = ['sqlite', 'postgres', 'redis']

@@ -27,7 +27,7 @@ export async function statementsOfStore(dataDirectory: string): Promise<string[]
 const ownership = /(?:\w+\.)?account = (?:\?|\(SELECT key FROM account WHERE id = \?\))/g
 const ownRow = /(?:FROM|UPDATE) account .*?WHERE ((?:id|key) = \?)(?: RETURNING \w+)?$/s
 /** A key inside the database belongs to one account, and was found or is being found under it: a second lock on the same door. */
-const innerKey = /^[^()]* AND (?:\w+\.)?(?:session|machine|key) = (\?|\()/
+const innerKey = /^[^()]* AND (?:\w+\.)?(?:session|machine|device|attachment|key) = (\?|\()/
 
 interface Span {
   from: number

@@ -84,8 +84,8 @@ const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
   queryUsage: { kind: 'session', body: sessionId => ({ sessionId }) },
   readUser: { kind: 'account' }
 }
-/** Routes whose parameter names no row of anybody. */
-const routesWithoutIds = ['registerVendorToken', 'readVendorToken', 'removeVendorToken']
+/** Routes whose parameter names no row of an account; those of the owner are proved in test/server/actions/users.test.ts. */
+const routesWithoutIds = ['registerVendorToken', 'readVendorToken', 'removeVendorToken', 'approveSignup', 'rejectSignup', 'revokeInvite']
 
 /** Every event that takes one. Those without an entry below take none. */
 const idEvents: Partial<Record<keyof typeof events, { kind: Kind; payload: (id: string) => object }>> = {

@@ -6,20 +6,26 @@ import { accounts } from '../../sqlite/accounts.ts'
 import { artifacts } from '../../sqlite/artifacts.ts'
 import { attachments } from '../../sqlite/attachments.ts'
 import { cells } from '../../sqlite/cells.ts'
+import { changes } from '../../sqlite/changes.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
 import { openDamage } from '../../sqlite/damage.ts'
 import { devices } from '../../sqlite/devices.ts'
 import { kv } from '../../sqlite/kv.ts'
 import { machines } from '../../sqlite/machines.ts'
 import { messages } from '../../sqlite/messages.ts'
+import { nonces } from '../../sqlite/nonces.ts'
 import { pairings } from '../../sqlite/pairings.ts'
 import { presence } from '../../sqlite/presence.ts'
 import { pushTokens } from '../../sqlite/push-tokens.ts'
+import { receipts } from '../../sqlite/receipts.ts'
 import { removal } from '../../sqlite/removal.ts'
+import { renewals } from '../../sqlite/renewals.ts'
 import { safekeeping } from '../../sqlite/safekeeping.ts'
 import { sessions } from '../../sqlite/sessions.ts'
+import { signup } from '../../sqlite/signup.ts'
 import { tokens } from '../../sqlite/tokens.ts'
 import { usage } from '../../sqlite/usage.ts'
+import { users } from '../../sqlite/users.ts'
 
 /** What one account owns is reached through it. */
 const owned = [
@@ -35,6 +41,7 @@ const owned = [
   'attachment',
   'attachment_piece',
   'access_key',
+  'removed',
   'usage_report'
 ]
 
@@ -44,6 +51,13 @@ t.test('every statement finds its rows by an index, save the few over small tabl
   t.same(scans.toSorted(), [
     'DELETE FROM pairing WHERE ends_at <= ?',
     'SELECT 1 FROM account LIMIT 1',
+    'SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) LIMIT 1',
+    `SELECT id, label, created_at AS createdAt, ends_at AS endsAt, open_until AS openUntil, used_at AS usedAt
+     FROM invite ORDER BY created_at DESC, id DESC LIMIT 500`,
+    `SELECT id, public_key AS publicKey, role, created_at AS createdAt,
+       (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes
+     FROM account ORDER BY key LIMIT 10000`,
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) WHERE name = 'account')",
     'UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?'
   ])
   t.ok(statements.length > 40, `${statements.length} statements`)
@@ -60,10 +74,13 @@ t.test('every statement on what an account owns names the account [I1]', async t
       !/INTO/.test(sql)
     )
   })
-  // Presence, checksums and what is left of files are swept over all accounts at once.
+  // Tokens are marked by their own ids; devices, presence, checksums and what is left of files are swept over all accounts at once.
   t.same(
     unbound.map(sql => sql.slice(0, 39)),
     [
+      'UPDATE device SET last_used_at = max(la',
+      'DELETE FROM device WHERE key = ? AND pu',
+      'DELETE FROM device WHERE public_key IS ',
       'UPDATE session SET active = 0 WHERE act',
       'UPDATE machine SET active = 0 WHERE act',
       'SELECT key, account, received FROM atta',
@@ -86,12 +103,18 @@ function prepareAll() {
   })
   for (const subject of [
     accounts,
+    signup,
+    users,
     tokens,
     devices,
+    renewals,
+    nonces,
     pairings,
     sessions,
     machines,
     removal,
+    changes,
+    receipts,
     cells,
     messages,
     presence,

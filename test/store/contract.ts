@@ -3,6 +3,7 @@ import { accessKeyContract } from './contract/access-keys.ts'
 import { artifactContract } from './contract/artifacts.ts'
 import { attachmentContract } from './contract/attachments.ts'
 import { cellContract } from './contract/cells.ts'
+import { changeContract } from './contract/changes.ts'
 import { isolationContract } from './contract/isolation.ts'
 import type { StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
@@ -30,6 +31,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     attachmentContract,
     accessKeyContract,
     usageContract,
+    changeContract,
     turnContract,
     isolationContract,
     namesakeContract,

@@ -2,10 +2,15 @@ import * as z from 'zod'
 import { accountId, artifactId, deviceId, kvKey, localId, machineId, sealed, sessionId, time, tokenId, version } from './ids.ts'
 import { scope } from './scopes.ts'
 
-/** A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption. */
+/**
+ * A session as clients see it. `seq` is that of its last message; `dataEncryptionKey` null means legacy encryption.
+ * Ours: the messages up to `deliveredSeq` came to the machine, those up to `readSeq` to the agent.
+ */
 export const sessionRecord = z.object({
   id: sessionId,
   seq: z.int(),
+  deliveredSeq: z.int().optional(),
+  readSeq: z.int().optional(),
   metadata: sealed,
   metadataVersion: version,
   agentState: sealed.nullable(),

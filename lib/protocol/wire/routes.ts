@@ -8,6 +8,7 @@ import { machineRoutes } from './routes/machines.ts'
 import { pushRoutes } from './routes/push.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
+import { signUpRoutes } from './routes/sign-up.ts'
 import { unofferedRoutes } from './routes/unoffered.ts'
 import { usageRoutes } from './routes/usage.ts'
 
@@ -16,6 +17,7 @@ export type { Route } from './routes/route.ts'
 /** Every HTTP route the server answers: one definition for server, wrapper, app and the generated protocol page. */
 export const routes = {
   ...signInRoutes,
+  ...signUpRoutes,
   ...deviceRoutes,
   ...sessionRoutes,
   ...machineRoutes,

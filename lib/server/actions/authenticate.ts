@@ -1,6 +1,7 @@
 import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
 import type { Bearer } from '../../store/store.ts'
+import type { Limits } from '../limits.ts'
 import type { Deps } from './deps.ts'
 import { publishRevoked } from './devices.ts'
 import { hashToken } from './tokens.ts'
@@ -26,7 +27,7 @@ export interface Authenticator {
 }
 
 export async function createAuthenticator(
-  { store, bus, now, clock }: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>,
+  { store, bus, now, clock, limits }: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> & { limits: Limits },
   onError: (error: unknown) => void = () => {}
 ): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
@@ -77,8 +78,12 @@ export async function createAuthenticator(
   }
 
   async function lookUp(hash: string, from: string): Promise<Bearer | undefined> {
+    limits.check('badToken', `${from} ${hash}`)
     const bearer = await store.findBearer(hash)
-    if (bearer === 'missing' || revoked.has(bearer.token)) return undefined
+    if (bearer === 'missing' || revoked.has(bearer.token)) {
+      limits.take('badToken', `${from} ${hash}`)
+      return undefined
+    }
     return used(remember(hash, bearer), () => from)
   }
 

@@ -1,56 +1,68 @@
 import { hash } from 'node:crypto'
-import { verifySignature } from '../../crypto/sign.ts'
 import { failure } from '../../protocol/wire/failures.ts'
-import type { AccountId } from '../../protocol/wire/ids.ts'
+import type { AccountId, DeviceId } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
-import { decodeBase64 } from '../base64.ts'
+import type { Limits } from '../limits.ts'
 import type { Deps } from './deps.ts'
 import { type TellDeps, tellOfDevice } from './devices.ts'
-import type { SignupPolicy } from './signup.ts'
+import { readChallengeClaim } from './signatures.ts'
+import { findDoor, type Newcomer, type SignupPolicy } from './signup.ts'
 import { mintToken, type NewToken } from './tokens.ts'
 
-const shortestChallenge = 16
-const longestChallenge = 64
+export type EnterDeps = TellDeps & Pick<Deps, 'newId'> & { signup: SignupPolicy; limits: Limits }
+export type From = Pick<Newcomer, 'client' | 'address' | 'network'>
 
 /** Signs in with a signature over a challenge the client chose; each challenge of a key is good once, for ever. */
-export async function signIn(
-  deps: TellDeps & Pick<Deps, 'newId'> & { signup: SignupPolicy },
-  body: BodyOf<'signIn'>,
-  from: { client: string; network: string }
-): Promise<{ token: string }> {
-  const { publicKey, challenge } = checkSignature(body)
-  const { store, signup, now, newId } = deps
-  const create = signup.admits(body.setupCode)
+export async function signIn(deps: EnterDeps, body: BodyOf<'signIn'>, from: From): Promise<{ token: string }> {
+  const { publicKey, challenge } = readChallengeClaim(body)
+  const challengeHash = hash('sha256', Buffer.concat([Buffer.from('v1'), publicKey, challenge]), 'base64url')
+  const { token } = await enter(deps, { publicKey, challengeHash }, body, from)
+  return { token: token.text }
+}
 
-  const label = body.deviceName ?? from.client
+/** Who proved to have the key of an account, and with what. */
+interface Proof {
+  publicKey: Buffer
+  challengeHash: string
+  fresh?: boolean
+  /** base64 of the key with which the device renews its token. */
+  deviceKey?: string
+}
+
+/** Lets the owner of a key in, or makes the account when the sign-up policy allows it. */
+export async function enter(
+  deps: EnterDeps,
+  { publicKey: keyBytes, challengeHash, fresh = false, deviceKey }: Proof,
+  { setupCode, invite, deviceName }: Pick<BodyOf<'signIn'>, 'setupCode' | 'invite' | 'deviceName'>,
+  from: From
+): Promise<{ account: AccountId; device: DeviceId | undefined; token: NewToken }> {
+  const { store, signup, limits, now, newId } = deps
+  const publicKey = keyBytes.toString('hex').toUpperCase()
+  limits.take('loginOfKey', publicKey)
+  const newcomer = { publicKey, setupCode, invite, ...from }
+  const create = await findDoor(deps, newcomer)
+
+  const label = deviceName ?? from.client
   let token: NewToken | undefined
   const outcome = await store.signIn({
-    publicKey: publicKey.toString('hex').toUpperCase(),
-    challengeHash: hash('sha256', Buffer.concat([Buffer.from('v1'), publicKey, challenge]), 'base64url'),
+    publicKey,
+    challengeHash,
+    fresh,
     create,
     newAccount: newId() as AccountId,
     token: account => {
-      token = mintToken(deps, account, { kind: 'account', label, from: from.network })
+      token = mintToken(deps, account, { kind: 'account', label, from: from.network, deviceKey })
       return token.draft
     },
     now: now()
   })
   // A used challenge is answered like a bad signature: whoever replays one learns nothing.
   if (outcome.result === 'challenge-used') throw failure('bad-signature')
-  if (outcome.result === 'unknown-key') throw await signup.refusal(store)
+  if (outcome.result === 'unknown-key') throw await signup.refusal(newcomer, create)
   if (outcome.result !== 'signed-in') throw failure(outcome.result === 'held' ? 'login-held' : 'legacy-login-off')
   if (outcome.created) signup.accountCreated()
   if (!token) throw new Error('The store signed in without taking a token.')
-  if (!outcome.created && outcome.device) tellOfDevice(deps, outcome.account, { id: outcome.device, kind: 'account', name: label })
-  return { token: token.text }
-}
-
-function checkSignature(body: BodyOf<'signIn'>): { publicKey: Buffer; challenge: Uint8Array } {
-  const publicKey = decodeBase64(body.publicKey)
-  const message = decodeBase64(body.challenge)
-  const signature = decodeBase64(body.signature)
-  if (!publicKey || !message || !signature) throw failure('bad-signature')
-  if (message.length < shortestChallenge || message.length > longestChallenge) throw failure('bad-signature')
-  if (!verifySignature({ publicKey, message, signature })) throw failure('bad-signature')
-  return { publicKey: Buffer.from(publicKey), challenge: message }
+  const { account, device } = outcome
+  if (!outcome.created && device?.isNew) tellOfDevice(deps, account, { id: device.id, kind: 'account', name: label })
+  return { account, device: device?.id, token }
 }

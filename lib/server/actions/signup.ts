@@ -1,57 +1,89 @@
-import { hash, timingSafeEqual } from 'node:crypto'
-import type { Clock } from '../../async/clock.ts'
-import { type Failure, failure } from '../../protocol/wire/failures.ts'
-import type { SignIn, Store } from '../../store/store.ts'
+import { hash } from 'node:crypto'
+import { type Failure, failure, tooMany } from '../../protocol/wire/failures.ts'
+import { fingerprintOf } from '../../protocol/wire/fingerprint.ts'
+import type { Door } from '../../store/signup.ts'
+import { subnetOf } from '../address.ts'
+import type { Limits } from '../limits.ts'
+import type { Deps } from './deps.ts'
 
-const wrongCodesAllowed = 10
-const lockedForMs = 60_000
+const mostWaiting = 20
+const waitsForMs = 15 * 60_000
+
+/** Whoever shows a key, and what else they bring. */
+export interface Newcomer {
+  /** Upper-case hex of the Ed25519 public key. */
+  publicKey: string
+  setupCode: string | undefined
+  /** The code of an invitation. */
+  invite: string | undefined
+  /** What the client says of itself. */
+  client: string
+  address: string
+  /** The neighbourhood of the address, for which an invitation may be open. */
+  network: string
+}
 
 /** Who may create an account with a key that nobody has signed in with before. */
 export interface SignupPolicy {
-  admits(setupCode: string | undefined): SignIn['create']
-  /** Why an unknown key was turned away. */
-  refusal(store: Pick<Store, 'hasAccounts'>): Promise<Failure>
+  doorFor(newcomer: Newcomer): Promise<Door>
+  /** Why a new key was turned away at that door. */
+  refusal(newcomer: Newcomer, door: Door): Promise<Failure>
   accountCreated(): void
 }
 
-export const openSignup: SignupPolicy = {
-  admits: () => 'always',
-  refusal: async () => failure('signup-closed'),
-  accountCreated() {}
+/**
+ * The door for a sign-in, which every way to sign in hands to the store: a key with an account needs none. Throws
+ * `too-many-requests` when too many new keys come from one address.
+ */
+export async function findDoor(
+  { store, now, limits, signup }: Pick<Deps, 'store' | 'now'> & { limits: Limits; signup: SignupPolicy },
+  newcomer: Newcomer
+): Promise<Door> {
+  const standing = await store.readStanding(newcomer.publicKey, now())
+  if (standing === 'member') return 'never'
+  // Who waits may ask again, and the first person may mistype the setup code: both have bounds of their own.
+  if (standing === 'unknown' && (await store.hasAccounts())) limits.take('newKey', subnetOf(newcomer.address))
+  return signup.doorFor(newcomer)
 }
 
-export const closedSignup: SignupPolicy = { ...openSignup, admits: () => 'never' }
-
-/**
- * The first account is for whoever has the code that only the machine's owner can read; after it, nobody is let in.
- * Ten wrong codes lock the door for a minute, from wherever they came.
- */
-export function ownerSignup({ setupCode, onOwner, clock }: { setupCode: string; onOwner: () => void; clock: Clock }): SignupPolicy {
-  let wrong = 0
-  let lockedUntil = 0
-  const isLocked = () => clock.now() < lockedUntil
-
-  return {
-    admits(given) {
-      if (given === undefined || isLocked()) return 'never'
-      if (isSameCode(given, setupCode)) return 'if-first'
-      wrong += 1
-      if (wrong % wrongCodesAllowed === 0) lockedUntil = clock.now() + lockedForMs
-      return 'never'
-    },
-    async refusal(store) {
-      if (await store.hasAccounts()) return failure('signup-closed')
-      return failure(isLocked() ? 'setup-locked' : 'setup-code-required')
-    },
-    accountCreated: onOwner
+/** What most policies say of a door that stayed shut; one that waits for the owner takes its place among those who do. */
+export function refusals({ store, now }: Pick<Deps, 'store' | 'now'>): SignupPolicy['refusal'] {
+  return async ({ publicKey, client, address }, door) => {
+    if (typeof door === 'object') return failure('invite-required')
+    if (door !== 'if-approved') return failure('signup-closed')
+    const askedAt = now()
+    const asked = await store.askSignup({
+      publicKey,
+      fingerprint: fingerprintOfKey(publicKey),
+      client,
+      address,
+      askedAt,
+      endsAt: askedAt + waitsForMs,
+      most: mostWaiting
+    })
+    switch (asked) {
+      case 'waiting':
+      case 'approved':
+        return failure('signup-pending')
+      case 'rejected':
+        return failure('signup-closed')
+      case 'full':
+        return tooMany(60)
+    }
   }
 }
 
-// People copy codes by hand: case, blanks and dashes do not count.
-function isSameCode(given: string, code: string): boolean {
-  return timingSafeEqual(digest(given), digest(code))
+export function fingerprintOfKey(publicKey: string): string {
+  return fingerprintOf(hash('sha256', Buffer.from(publicKey, 'hex'), 'buffer'))
 }
 
-function digest(code: string): Buffer {
-  return hash('sha256', code.replace(/[\s-]/g, '').toUpperCase(), 'buffer')
+/** What the owner says of somebody who waits holds as long as the wait did. */
+export async function decideSignup(
+  { store, now }: Pick<Deps, 'store' | 'now'>,
+  fingerprint: string,
+  state: 'approved' | 'rejected'
+): Promise<void> {
+  const at = now()
+  const outcome = await store.decideSignup(fingerprint, { state, now: at, endsAt: at + waitsForMs })
+  if (outcome === 'missing') throw failure('signup-not-found')
 }

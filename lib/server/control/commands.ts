@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { backupCommands } from './backup.ts'
 import { serverCommands } from './server.ts'
+import { userCommands } from './users.ts'
 
 /**
  * Everything that `afield <command>` can ask of a server, running or not. Each subject has a file beside this one with
@@ -8,7 +9,8 @@ import { serverCommands } from './server.ts'
  */
 export const commands = {
   ...backupCommands,
-  ...serverCommands
+  ...serverCommands,
+  ...userCommands
 } as const
 
 export type CommandName = keyof typeof commands

@@ -4,8 +4,8 @@ import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
 import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
+import type { Seats } from '../limits.ts'
 import { createAdmission, guardRoutes } from './admission.ts'
-import { Backlog } from './backlog.ts'
 import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
@@ -13,13 +13,12 @@ import { type HttpDeps, serveRoutes } from './http.ts'
 import { mountOn, type Routes } from './mount.ts'
 import { PollingClients } from './polling.ts'
 import { notFound } from './reply.ts'
-import { copySender } from './request.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
 import { type StatusDeps, serveStatus } from './status.ts'
-import { Strangers } from './strangers.ts'
 import { Turn } from './turn.ts'
 import { loadUws } from './uws.ts'
+import { Visits } from './visits.ts'
 import { webSocketBehavior } from './websocket.ts'
 
 export interface Edge {
@@ -32,10 +31,10 @@ export interface Edge {
 
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
-  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'strangers'> &
+  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> &
     SocketDeps &
-    StatusDeps & { clock: Clock; isServing: () => boolean; app?: Routes | undefined }
+    StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? shared(deps.app, options) : openApp(options)
   const { secure } = place
@@ -45,21 +44,13 @@ export async function openEdge(
   const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
 
   const turn = new Turn()
-  const strangers = new Strangers(options)
-  const http = { ...deps, turn, strangers, corsOrigin: options.corsOrigin }
+  const http = { ...deps, turn, corsOrigin: options.corsOrigin }
   serveRoutes(app, http)
   serveStatus(app, deps)
-  const engine = {
-    ...http,
-    heartbeat,
-    limits: options.limits,
-    backlog: new Backlog(),
-    networkOf: (response: HttpResponse, request: HttpRequest) => copySender(response, request).network,
-    accept: (connection: EngineConnection) => new SocketConnection(deps, connection)
-  }
+  const visits = new Visits(deps.seats, deps.isProxy)
+  const engine = { ...http, heartbeat, visits, accept: (connection: EngineConnection) => new SocketConnection(deps, connection) }
   const polling = new PollingClients(engine)
-  app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }, 'strangers'))
-  app.ws('/*', webSocketBehavior({ ...engine, polling }, 'known'))
+  app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }))
   app.any(`${socketPath}/*`, (response, request) => polling.serve(response, request))
   app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
   app.any('/*', (response, request) => {

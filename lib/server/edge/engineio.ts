@@ -1,9 +1,6 @@
-import type { Clock } from '../../async/clock.ts'
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../protocol/wire/handshake.ts'
 import type { CloseReason } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
-import { Pace } from './pace.ts'
-import type { Stranger } from './strangers.ts'
 import type { Turn, Writer } from './turn.ts'
 
 /** What a connection that falls behind may leave unread, and as much again may wait, before it is closed; besides what one turn brought. */
@@ -32,8 +29,8 @@ export interface Receiver {
 export interface EngineHandler {
   /** How much a client may send at once now; strangers need little. */
   readonly mostBytes: number
-  /** What an Engine.IO message packet carried. One that is over the pace is answered with a refusal. */
-  message(data: string | Buffer, isOver: boolean): void
+  /** What an Engine.IO message packet carried. */
+  message(data: string | Buffer): void
   closed(): void
 }
 
@@ -41,9 +38,13 @@ export interface EngineDeps {
   heartbeat: Heartbeat
   turn: Turn
   newId: () => string
-  clock: Clock
-  limits: 'default' | 'off'
   accept: (connection: EngineConnection) => EngineHandler
+}
+
+/** Where a connection comes from, and the seat it takes there until it ends. */
+export interface Visit {
+  network: string
+  leave: () => void
 }
 
 /** One Engine.IO 4 connection, whatever it travels over. */
@@ -55,18 +56,17 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   /** Called once, when it has ended. */
   onEnd: (() => void) | undefined
   private transport: Transport | undefined
+  readonly network: string
   private readonly heartbeat: Heartbeat
   private readonly turn: Turn
-  private readonly stranger: Stranger
-  private readonly pace: Pace
+  private readonly leave: () => void
   private handler: EngineHandler | undefined
   private waiting: string[] = []
 
-  constructor(transport: Transport, stranger: Stranger, deps: EngineDeps) {
-    const { heartbeat, turn, newId, accept } = deps
+  constructor(transport: Transport, { heartbeat, turn, newId, accept }: EngineDeps, { network, leave }: Visit) {
     this.sid = newId()
-    this.stranger = stranger
-    this.pace = new Pace(deps)
+    this.network = network
+    this.leave = leave
     this.transport = transport
     this.heartbeat = heartbeat
     this.turn = turn
@@ -79,11 +79,6 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   get mostBytes(): number {
     return this.handler?.mostBytes ?? 0
-  }
-
-  /** Somebody is let in. */
-  signedIn(): void {
-    this.stranger.signedIn()
   }
 
   isOn(transport: Transport): boolean {
@@ -133,14 +128,9 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   receive(packet: string): void {
     if (!this.transport) return
-    const pace = this.pace.take(packet.length)
-    if (pace === 'far-over') {
-      this.close('too-fast')
-      return
-    }
     switch (packet[0]) {
       case '4':
-        this.handler?.message(packet.slice(1), pace === 'over')
+        this.handler?.message(packet.slice(1))
         return
       case '3':
         this.heartbeat.alive(this)
@@ -158,9 +148,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   receiveBinary(bytes: Buffer): void {
-    const pace = this.pace.take(bytes.length)
-    if (pace === 'far-over') this.close('too-fast')
-    else this.handler?.message(bytes, pace === 'over')
+    this.handler?.message(bytes)
   }
 
   gone(): void {
@@ -178,9 +166,9 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.endedBy = reason
     this.waiting = []
     this.heartbeat.leave(this)
-    this.stranger.left()
     this.handler?.closed()
     this.handler = undefined
+    this.leave()
     this.onEnd?.()
   }
 }

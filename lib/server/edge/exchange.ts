@@ -21,8 +21,8 @@ export interface ExchangeDeps {
 
 /** One request that is answered once. */
 export interface Exchange {
-  /** Does nothing when the client has gone. */
-  answer(reply: Reply): void
+  /** Does nothing when the client has gone. Returns how long the answer is. */
+  answer(reply: Reply): number
   /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
   refuse(error: unknown): void
 }
@@ -49,12 +49,13 @@ export function openExchange(
   response.onAborted(() => {
     if (!isOver) end('gone')
   })
-  const send = (status: number, text: string) => {
+  const send = (status: number, text: string, retryAfterS: number | undefined) => {
     if (isOver) return
     end(status)
     response.cork(() => {
       if (status !== 200) response.writeStatus(statusLine(status))
       if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+      if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
       if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
       response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
       if (status === 503 || status === 507) response.writeHeader('retry-after', retryAfterSeconds)
@@ -63,9 +64,10 @@ export function openExchange(
       else response.end(text, status === 413)
     })
   }
-  const answer = ({ status, body }: Reply) => {
+  const answer = ({ status, body, retryAfterS }: Reply) => {
     const text = JSON.stringify(body)
-    turn.answer(() => send(status, text))
+    turn.answer(() => send(status, text, retryAfterS))
+    return text.length
   }
   const refuse = (error: unknown) => {
     const known = refusalOf(error)
@@ -79,10 +81,11 @@ export function openExchange(
     refuse,
     answer(reply) {
       try {
-        answer(reply)
+        return answer(reply)
       } catch (error) {
         // A reply may be too large to be written as one text.
         refuse(error)
+        return 0
       }
     }
   }

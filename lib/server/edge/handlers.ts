@@ -8,6 +8,8 @@ import { readLegacyLogin, readProfile, readSettings, setLegacyLogin, writeSettin
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
 import type { Caller, Deps } from '../actions/deps.ts'
 import { listDevices, removeDevice, renameDevice } from '../actions/devices.ts'
+import { freshSignIn, type Identity, issueNonce } from '../actions/fresh-login.ts'
+import { createInvite, listInvites, openInvite, revokeInvite } from '../actions/invites.ts'
 import { listKv, mutateKv, readKv, readKvKey } from '../actions/kv.ts'
 import { signIn } from '../actions/login.ts'
 import { listMachines, openMachine, readMachine, removeMachine } from '../actions/machines.ts'
@@ -17,9 +19,11 @@ import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.t
 import type { Presence } from '../actions/presence.ts'
 import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
 import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../actions/sessions.ts'
-import type { SignupPolicy } from '../actions/signup.ts'
+import { decideSignup, type SignupPolicy } from '../actions/signup.ts'
 import { createToken, listTokens, revokeToken } from '../actions/tokens.ts'
 import { queryUsage } from '../actions/usage.ts'
+import { mustBeOwner } from '../actions/users.ts'
+import type { Limits } from '../limits.ts'
 import {
   artifactHeadOf,
   artifactRecordOf,
@@ -46,9 +50,13 @@ export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promis
 const ok = { success: true } as const
 
 /** Each route handed to its action, and the answer put into the words of the wire. */
-export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presence; signup: SignupPolicy }): HttpHandlers {
+export function createHttpHandlers(
+  deps: Deps & NotifyDeps & { presence: Presence; signup: SignupPolicy; identity: Identity; limits: Limits }
+): HttpHandlers {
   return {
     signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
+    issueNonce: () => issueNonce(deps),
+    freshSignIn: ({ body, from }) => freshSignIn(deps, body, from),
     pollTerminalPairing: ({ body, from }) => pollPairing(deps, 'terminal', body, from),
     pollDevicePairing: ({ body, from }) => pollPairing(deps, 'device', body, from),
     readPairingStatus: ({ query }) => readPairingStatus(deps, query.publicKey),
@@ -60,6 +68,36 @@ export function createHttpHandlers(deps: Deps & NotifyDeps & { presence: Presenc
     listTokens: async ({ caller }) => ({ tokens: (await listTokens(deps, caller)).map(({ label: name, ...row }) => ({ name, ...row })) }),
     createToken: ({ caller, body }) => createToken(deps, caller, body),
     revokeToken: ({ caller, params }) => revokeToken(deps, caller, params.id).then(() => ok),
+
+    async listSignups({ caller }) {
+      await mustBeOwner(deps, caller)
+      const rows = await deps.store.listSignups(deps.now())
+      return { signups: rows.map(({ publicKey: _, ...row }) => row) }
+    },
+    async approveSignup({ caller, params }) {
+      await mustBeOwner(deps, caller)
+      await decideSignup(deps, params.fingerprint, 'approved')
+      return ok
+    },
+    async rejectSignup({ caller, params }) {
+      await mustBeOwner(deps, caller)
+      await decideSignup(deps, params.fingerprint, 'rejected')
+      return ok
+    },
+    async listInvites({ caller }) {
+      await mustBeOwner(deps, caller)
+      return { invites: await listInvites(deps) }
+    },
+    async createInvite({ caller, body }) {
+      await mustBeOwner(deps, caller)
+      return createInvite(deps, body.label ?? '')
+    },
+    async revokeInvite({ caller, params }) {
+      await mustBeOwner(deps, caller)
+      await revokeInvite(deps, params.id)
+      return ok
+    },
+    openInvite: ({ body, from }) => openInvite(deps, body.code, from),
 
     openSession: async ({ caller, body }) => ({ session: listedSessionOf(await openSession(deps, caller, body)) }),
     listSessions: async ({ caller }) => ({ sessions: (await listSessions(deps, caller)).map(listedSessionOf) }),

@@ -7,16 +7,19 @@ import { isAllowed } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
+import type { TrustedProxies } from '../address.ts'
+import { type LimitName, type Limits, limitsOf } from '../limits.ts'
+import { Allowance } from './allowance.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
 import type { Routes } from './mount.ts'
 import { copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
-import type { Strangers } from './strangers.ts'
 
 export interface HttpDeps extends ExchangeDeps {
   handlers: HttpHandlers
   authenticator: Pick<Authenticator, 'bearer' | 'isRevoked'>
-  strangers: Pick<Strangers, 'know'>
+  limits: Limits
+  isProxy: TrustedProxies
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
@@ -26,6 +29,7 @@ interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   /** How logs and metrics name it. */
   label: string
   paramNames: string[]
+  limits: readonly LimitName[]
   handler: (asked: Asked<RouteName>) => Promise<unknown>
 }
 
@@ -36,7 +40,8 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
     const paramNames = route.path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))
     // One table, one loop: that handler and route belong together is checked where the handlers are made.
     const handler = deps.handlers[name] as Binding['handler']
-    const binding: Binding = { ...route, label: `${route.method} ${route.path}`, paramNames, handler }
+    const counted = limitsOf(name, route.auth !== 'none')
+    const binding: Binding = { ...route, label: `${route.method} ${route.path}`, paramNames, limits: counted, handler }
     const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[route.method]
     bind.call(app, route.path, (response, request) => serve(deps, binding, response, request))
   }
@@ -44,8 +49,10 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
 
 function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
   const copied = copyRequest(request, binding.paramNames.length)
-  const sender = binding.auth === 'none' ? copySender(response, request) : unnamed
+  const sender = binding.auth === 'none' ? copySender(response, request, deps.isProxy) : unnamed
   const { answer, refuse } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
+
+  const allowance = new Allowance(deps.limits, binding.limits, sender)
 
   // What is too large is refused before it is taken, and who may not ask is told so before a byte is looked at.
   const limit = binding.limit || ignoredBodyBytes
@@ -53,58 +60,73 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     refuse(failure('body-too-large'))
     return
   }
-  const bearer =
-    binding.auth === 'none' ? undefined : findBearer(deps.authenticator, copied.authorization, () => copySender(response, request).network)
-  if (bearer instanceof Failure) {
-    refuse(bearer)
+  const caller = findCaller()
+  if (caller instanceof Failure) {
+    refuse(caller)
     return
   }
 
-  const run = (found: Bearer | undefined, body: Buffer) => {
-    if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
-    if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
-    const asked = parseAsked(binding, copied, body, found, sender)
-    binding.handler(asked).then(reply => answer({ status: 200, body: reply }), refuse)
-  }
   const dropBody = readBody(response, limit, body => {
     try {
       if (body instanceof Failure) throw body
-      if (bearer instanceof Promise) runLater(bearer, Buffer.from(body), run).catch(refuse)
-      else run(bearer, body)
+      if (caller instanceof Promise) runLater(caller, Buffer.from(body)).catch(refuse)
+      else run(caller, body)
     } catch (error) {
       refuse(error)
     }
   })
-  if (bearer instanceof Promise) {
-    const { network } = copySender(response, request)
-    bearer.then(found => (found ? deps.strangers.know(network) : turnAway(failure('bad-token'))), turnAway)
+  // A stranger is told so as soon as that is known, however long the body is that still arrives.
+  if (caller instanceof Promise) {
+    caller.catch(error => {
+      dropBody()
+      refuse(error)
+    })
   }
 
-  // A stranger is told so as soon as that is known, however long the body is that still arrives.
-  function turnAway(error: unknown) {
-    dropBody()
-    refuse(error)
+  function findCaller(): Bearer | undefined | Failure | Promise<Bearer | undefined> {
+    try {
+      const bearer = binding.auth === 'none' ? undefined : findBearer(deps, copied.authorization, response, request)
+      return bearer instanceof Promise ? bearer.then(admitted) : admitted(bearer)
+    } catch (error) {
+      if (error instanceof Failure) return error
+      throw error
+    }
+  }
+
+  function admitted(bearer: Bearer | undefined): Bearer | undefined {
+    if (bearer === undefined && binding.auth !== 'none') throw failure('bad-token')
+    allowance.open(bearer)
+    return bearer
+  }
+
+  // The bytes are a copy: what the library lent is gone by the time the bearer is found.
+  async function runLater(later: Promise<Bearer | undefined>, body: Buffer): Promise<void> {
+    run(await later, body)
+  }
+
+  function run(found: Bearer | undefined, body: Buffer): void {
+    if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
+    if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
+    allowance.asked(found, body.length)
+    const asked = parseAsked(binding, copied, body, found, sender)
+    binding.handler(asked).then(reply => allowance.answered(found, answer({ status: 200, body: reply })), refuse)
   }
 }
 
 // Only routes without sign-in want to know who sends.
-const unnamed: Sender = { client: '', network: '' }
+const unnamed: Sender = { client: '', address: '', network: '' }
 
 function findBearer(
-  authenticator: Pick<Authenticator, 'bearer'>,
+  { authenticator, isProxy }: Pick<HttpDeps, 'authenticator' | 'isProxy'>,
   authorization: string,
-  from: () => string
-): Bearer | Failure | Promise<Bearer | undefined> {
+  response: HttpResponse,
+  request: HttpRequest
+): Bearer | Promise<Bearer | undefined> {
   const token = /^Bearer (\S+)$/i.exec(authorization)?.[1]
-  if (!token) return failure('no-token')
-  return authenticator.bearer(token, from) ?? failure('bad-token')
-}
-
-// The bytes are a copy: what the library lent is gone by the time the bearer is found.
-async function runLater(bearer: Promise<Bearer | undefined>, body: Buffer, run: (found: Bearer, body: Buffer) => void): Promise<void> {
-  const found = await bearer
-  if (!found) throw failure('bad-token')
-  run(found, body)
+  if (!token) throw failure('no-token')
+  const bearer = authenticator.bearer(token, () => copySender(response, request, isProxy).network)
+  if (!bearer) throw failure('bad-token')
+  return bearer
 }
 
 // Routes without sign-in never look at their caller.

@@ -2,17 +2,17 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
 import type { Failure } from '../../protocol/wire/failures.ts'
 import type { CloseReason } from '../connection.ts'
-import type { Backlog, Behind } from './backlog.ts'
-import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport, type Visit } from './engineio.ts'
 import { receivePayload, separator } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
 import { readBody } from './request.ts'
-import type { Strangers } from './strangers.ts'
 import type { Turn } from './turn.ts'
 import type { Probe } from './upgrade.ts'
+import type { Visits } from './visits.ts'
 
 /** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
 const mostClients = 20_000
+const tooLarge = '413 Payload Too Large'
 const noop = '6'
 const close = '1'
 
@@ -22,7 +22,7 @@ export interface PollingClient {
 }
 
 /** Engine.IO packets in the answers of HTTP requests: they wait here until the client asks. */
-export class PollingTransport implements Transport, Behind {
+export class PollingTransport implements Transport {
   readonly upgrades = ['websocket']
   /** The WebSocket that wants to take over. */
   probe: Probe | undefined
@@ -33,17 +33,6 @@ export class PollingTransport implements Transport, Behind {
   private poll: ((payload: string) => void) | undefined
   private unread: string[] = []
   private unreadBytes = 0
-  private readonly backlog: Backlog
-  private readonly onEvicted: () => void
-
-  constructor(backlog: Backlog, onEvicted: () => void) {
-    this.backlog = backlog
-    this.onEvicted = onEvicted
-  }
-
-  evict(): void {
-    this.onEvicted()
-  }
 
   get isPolled(): boolean {
     return this.poll !== undefined
@@ -63,7 +52,6 @@ export class PollingTransport implements Transport, Behind {
       this.unreadBytes += Buffer.byteLength(packet)
     }
     this.reply()
-    this.backlog.note(this, this.unreadBytes)
     return true
   }
 
@@ -76,7 +64,6 @@ export class PollingTransport implements Transport, Behind {
     const packets = this.unread
     this.unread = []
     this.unreadBytes = 0
-    this.backlog.note(this, 0)
     return packets
   }
 
@@ -98,13 +85,7 @@ export class PollingTransport implements Transport, Behind {
 
 /** The connections that began by polling, by the sid that their requests carry. */
 export class PollingClients {
-  private readonly deps: EngineDeps & {
-    corsOrigin: string
-    isServing: () => boolean
-    strangers: Strangers
-    backlog: Backlog
-    networkOf: (response: HttpResponse, request: HttpRequest) => string
-  }
+  private readonly deps: EngineDeps & { corsOrigin: string; visits: Visits; isServing: () => boolean }
   private readonly clientBySid = new Map<string, PollingClient>()
 
   constructor(deps: PollingClients['deps']) {
@@ -113,10 +94,7 @@ export class PollingClients {
 
   readonly isKnown = (sid: string): boolean => this.clientBySid.has(sid)
 
-  /** Whether a connection from there may begin. */
-  mayOpen(network: string): boolean {
-    return this.deps.isServing() && this.deps.strangers.mayCome(network)
-  }
+  readonly mayOpen = (): boolean => this.deps.isServing() && this.clientBySid.size < mostClients
 
   find(sid: string): PollingClient | undefined {
     return this.clientBySid.get(sid)
@@ -132,12 +110,10 @@ export class PollingClients {
     const query = new URLSearchParams(request.getQuery())
     const method = request.getCaseSensitiveMethod()
     const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, turn)
-    const network = query.has('sid') ? '' : this.deps.networkOf(response, request)
-    const mayOpen = () => this.clientBySid.size < mostClients && this.mayOpen(network)
-    const refusal = refusalOf({ query, method, isUpgrade: false }, { isKnown: this.isKnown, mayOpen })
+    const refusal = refusalOf({ query, method, isUpgrade: false }, this)
     const client = this.clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
-    else if (!client) this.open(exchange, network)
+    else if (!client) this.open(exchange, this.deps.visits.begin(response, request))
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
@@ -145,9 +121,13 @@ export class PollingClients {
     else exchange.refuse(engineRefusals.badRequest)
   }
 
-  private open(exchange: PollingExchange, network: string): void {
-    const transport = new PollingTransport(this.deps.backlog, () => connection.close('slow-consumer'))
-    const connection = new EngineConnection(transport, this.deps.strangers.came(network), this.deps)
+  private open(exchange: PollingExchange, visit: Visit | undefined): void {
+    if (!visit) {
+      exchange.refuse(engineRefusals.tooMany, '429 Too Many Requests')
+      return
+    }
+    const transport = new PollingTransport()
+    const connection = new EngineConnection(transport, this.deps, visit)
     this.clientBySid.set(connection.sid, { connection, transport })
     connection.onEnd = () => this.clientBySid.delete(connection.sid)
     poll({ connection, transport }, exchange)
@@ -170,13 +150,13 @@ function post({ connection, transport }: PollingClient, exchange: PollingExchang
   const limit = connection.mostBytes
   if (transport.cancelPost || contentLength > limit) {
     connection.close('bad-packet')
-    exchange.refuse(engineRefusals.badRequest, contentLength > limit)
+    exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
   const forget = readBody(response, limit, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
-    else exchange.refuse(engineRefusals.badRequest, !(body instanceof Buffer))
+    else exchange.refuse(engineRefusals.badRequest, body instanceof Buffer ? undefined : tooLarge)
   })
   transport.cancelPost = () => {
     transport.cancelPost = undefined
@@ -227,8 +207,8 @@ class PollingExchange {
     this.turn.answer(() => this.send(text))
   }
 
-  refuse(refusal: EngineRefusal, isTooLarge = false): void {
-    this.finish(() => refuse(this.response, refusal, this.where, isTooLarge ? '413 Payload Too Large' : undefined))
+  refuse(refusal: EngineRefusal, status?: string): void {
+    this.finish(() => refuse(this.response, refusal, this.where, status))
   }
 
   private finish(send: () => void): void {

@@ -12,6 +12,7 @@ export const engineRefusals = {
   badMethod: { code: 2, message: 'Bad handshake method' },
   badRequest: { code: 3, message: 'Bad request' },
   forbidden: { code: 4, message: 'Forbidden' },
+  tooMany: { code: 4, message: 'Too many connections' },
   unsupportedVersion: { code: 5, message: 'Unsupported protocol version' }
 } as const satisfies Record<string, EngineRefusal>
 

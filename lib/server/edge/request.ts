@@ -1,6 +1,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
+import { networkOf, readAddress, type TrustedProxies } from '../address.ts'
 
 /** What a request brought, copied before the first await: the library's own object is gone after it. */
 export interface Request {
@@ -33,26 +34,55 @@ export function copyRequest(request: HttpRequest, paramCount: number): Request {
   }
 }
 
-/** Where a request came from: a label for lists of sign-ins, never trusted, and the network. */
+/** Where a request came from: a label for lists of sign-ins, never trusted, the address, and the network it belongs to. */
 export interface Sender {
   client: string
+  address: string
   network: string
 }
 
-export function copySender(response: HttpResponse, request: HttpRequest): Sender {
+export function copySender(response: HttpResponse, request: HttpRequest, isProxy: TrustedProxies): Sender {
   const client = request.getHeader('x-happy-client') || request.getHeader('user-agent')
-  return { client: client.slice(0, 100), network: networkOf(Buffer.from(response.getRemoteAddressAsText()).toString()) }
+  const address = addressOf(response, request, isProxy)
+  return { client: client.slice(0, 100), address, network: networkOf(address) }
 }
 
-/** The network an address belongs to: /24 for IPv4, /56 for IPv6. The pairing answer goes back to where the question came from. */
-export function networkOf(address: string): string {
-  const mapped = /^(?:0000:){5}ffff:([0-9a-f]{2})([0-9a-f]{2}):([0-9a-f]{2})[0-9a-f]{2}$/.exec(address)
-  if (mapped)
-    return mapped
-      .slice(1)
-      .map(part => Number.parseInt(part, 16))
-      .join('.')
-  return address.includes(':') ? address.slice(0, 17) : address.replace(/\.\d+$/, '')
+/**
+ * The address a request came from. Everybody can write a header, so one counts only when a proxy of ours sent it, and of
+ * the hops it names only what the last proxy of ours saw: the rightmost that is no proxy of ours itself.
+ */
+export function addressOf(response: HttpResponse, request: HttpRequest, isProxy: TrustedProxies): string {
+  const text = Buffer.from(response.getRemoteAddressAsText()).toString()
+  const peer = readAddress(text) ?? text
+  return isProxy(peer) ? firstOutside(hopsOf(request), isProxy, peer) : peer
+}
+
+function firstOutside(hops: readonly string[], isProxy: TrustedProxies, peer: string): string {
+  let nearest = peer
+  for (const hop of hops.toReversed()) {
+    const address = readAddress(hop)
+    if (address === undefined) return nearest
+    nearest = address
+    if (!isProxy(address)) return address
+  }
+  return nearest
+}
+
+// Every line of a header counts: some proxies add one of their own below that of the client. Where the two kinds of
+// header disagree, one of them was not written by the proxy, and nobody can tell which.
+function hopsOf(request: HttpRequest): string[] {
+  const plain: string[] = []
+  const forwarded: string[] = []
+  request.forEach((name, value) => {
+    if (name === 'x-forwarded-for') plain.push(...value.split(',').map(hop => hop.trim()))
+    if (name === 'forwarded') forwarded.push(...value.split(',').map(forOf))
+  })
+  if (plain.length === 0) return forwarded
+  return forwarded.length === 0 || forwarded.at(-1) === plain.at(-1) ? plain : []
+}
+
+function forOf(element: string): string {
+  return /(?:^|;)\s*for="?([^";]*)"?/i.exec(element)?.[1]?.trim() ?? ''
 }
 
 /**

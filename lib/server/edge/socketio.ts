@@ -8,6 +8,7 @@ import type { Caller } from '../actions/deps.ts'
 import type { Presence } from '../actions/presence.ts'
 import type { CloseReason, Connection } from '../connection.ts'
 import type { Hub } from '../hub.ts'
+import type { Seats } from '../limits.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
 import type { EventHandlers } from './events.ts'
 import { PacketReader } from './packet-reader.ts'
@@ -24,6 +25,8 @@ export interface SocketDeps {
   clock: Clock
   newId: () => string
   authenticator: Pick<Authenticator, 'bearer'>
+  /** Of each account. */
+  seats: Seats
   events: EventHandlers
   onError: (error: unknown) => void
 }
@@ -40,6 +43,7 @@ export class SocketConnection implements EngineHandler {
   private readonly reader = new PacketReader()
   private readonly cancelDeadline: () => void
   private accepted: Accepted | undefined
+  private leave = () => {}
   private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
 
   constructor(deps: SocketDeps, engine: EngineConnection) {
@@ -52,15 +56,16 @@ export class SocketConnection implements EngineHandler {
     return this.state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
   }
 
-  message(data: string | Buffer, isOver: boolean): void {
+  message(data: string | Buffer): void {
     const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
     if (!packet) this.engine.close('bad-packet')
-    else if (packet !== 'more') this.take(packet, isOver)
+    else if (packet !== 'more') this.take(packet)
   }
 
   closed(): void {
     this.cancelDeadline()
     this.state = 'gone'
+    this.leave()
     const { accepted } = this
     this.accepted = undefined
     if (!accepted) return
@@ -69,7 +74,7 @@ export class SocketConnection implements EngineHandler {
     this.tellPresence(accepted, 'left')
   }
 
-  private take(packet: Packet, isOver: boolean): void {
+  private take(packet: Packet): void {
     if (packet.type === 'connect' && packet.namespace !== '/') {
       this.engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
       return
@@ -87,10 +92,10 @@ export class SocketConnection implements EngineHandler {
       this.engine.close('bad-packet')
       return
     }
-    this.takeLive(this.accepted, packet, isOver)
+    this.takeLive(this.accepted, packet)
   }
 
-  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
+  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>): void {
     switch (packet.type) {
       case 'disconnect':
         this.engine.close('client-left')
@@ -101,10 +106,7 @@ export class SocketConnection implements EngineHandler {
       case 'event': {
         const { ackId } = packet
         const reply = ackId === undefined ? undefined : (body: unknown) => this.engine.send(ackFrame(ackId, body))
-        if (!isOver) this.deps.events.handle(accepted, packet.name, packet.payload, reply)
-        else if (reply) this.deps.events.refuse(packet.name, reply)
-        // Who does not ask whether it was taken could not know that it was not.
-        else this.engine.close('too-fast')
+        this.deps.events.handle(accepted, packet.name, packet.payload, reply)
       }
     }
   }
@@ -116,6 +118,11 @@ export class SocketConnection implements EngineHandler {
       this.state = this.state === 'connecting' ? 'new' : this.state
       return
     }
+    const leave = this.deps.seats.take(`account ${shaken.bearer.account}`)
+    // Not refused, which clients take for final: there may be room later.
+    if (!leave) return this.engine.close('try-again')
+    this.leave = leave
+    if (this.state !== 'connecting') return leave()
     const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello)
     await this.deps.hub.attach(accepted)
     // It may have gone while it was being let in.
@@ -124,7 +131,6 @@ export class SocketConnection implements EngineHandler {
       return
     }
     this.cancelDeadline()
-    this.engine.signedIn()
     this.state = 'live'
     this.accepted = accepted
     this.engine.send(connectFrame(accepted.id))
@@ -137,7 +143,7 @@ export class SocketConnection implements EngineHandler {
     if (!hello?.token) return { refusal: 'Missing authentication token' }
     if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }
     if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
-    const bearer = await this.deps.authenticator.bearer(hello.token)
+    const bearer = await this.deps.authenticator.bearer(hello.token, () => this.engine.network)
     if (!bearer) return { refusal: 'Invalid authentication token' }
     return isAllowed(bearer.scopes, 'read') ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
   }

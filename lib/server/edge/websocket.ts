@@ -1,52 +1,32 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js'
 import type { Clock } from '../../async/clock.ts'
-import { maxPacketBytes, socketPath } from '../../protocol/wire/handshake.ts'
+import { maxPacketBytes } from '../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../connection.ts'
-import type { Backlog, Behind } from './backlog.ts'
-import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport } from './engineio.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport, type Visit } from './engineio.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
-import { refusalOf, refuse } from './refusal.ts'
-import type { Strangers } from './strangers.ts'
+import { engineRefusals, refusalOf, refuse } from './refusal.ts'
 import { Probe } from './upgrade.ts'
+import type { Visits } from './visits.ts'
 
 const idleTimeoutS = 120
-/** How long a client that fell behind may take to read what it was sent, so that it hears why it is closed. */
-const lingerMs = 5_000
-/** The most a packet may be where nobody known comes from. */
-const mostStrangeBytes = 64 * 1024
 
 interface UserData {
   transport: WebSocketTransport | undefined
-  /** Who wants to change to this WebSocket. */
+  /** Who wants to change to this WebSocket; else the visit that begins with it. */
   polling: PollingClient | undefined
-  network: string
-}
-
-interface WebSocketDeps extends EngineDeps {
-  polling: PollingClients
-  corsOrigin: string
-  strangers: Strangers
-  backlog: Backlog
-  networkOf: (response: HttpResponse, request: HttpRequest) => string
+  visit: Visit | undefined
 }
 
 /** Engine.IO packets as frames of a WebSocket. */
-export class WebSocketTransport implements Transport, Behind {
+export class WebSocketTransport implements Transport {
   readonly upgrades = []
   receiver: Receiver | undefined
   private readonly ws: WebSocket<UserData>
-  private readonly clock: Clock
-  private readonly backlog: Backlog
   private queued: string[] = []
   private queuedBytes = 0
-  /** Why it ends, while what was written before is still read. */
-  private ending: CloseReason | undefined
-  private cancelLinger = () => {}
 
-  constructor(ws: WebSocket<UserData>, { clock, backlog }: Pick<WebSocketDeps, 'clock' | 'backlog'>) {
+  constructor(ws: WebSocket<UserData>) {
     this.ws = ws
-    this.clock = clock
-    this.backlog = backlog
   }
 
   // What a turn brings is written whole, however much it is; what comes after it waits here until most of that is read.
@@ -60,86 +40,49 @@ export class WebSocketTransport implements Transport, Behind {
       this.queued.push(packet)
       this.queuedBytes += packet.length
     }
-    this.count()
     return this.queuedBytes <= mostUnreadBytes
   }
 
   /** The client has read some of what was written. */
   drained(): void {
-    const unread = this.ws.getBufferedAmount()
-    if (this.ending && unread === 0) this.hangUp(this.ending)
-    else if (this.queued.length > 0 && unread <= mostUnreadBytes) this.send(this.takeQueued())
-    else this.count()
-  }
-
-  // The library would keep what a client that fell behind does not read for minutes.
-  end(reason: CloseReason): void {
-    this.takeQueued()
-    if (reason === 'slow-consumer' && this.ws.getBufferedAmount() > 0) {
-      this.ending = reason
-      this.cancelLinger = this.clock.after(lingerMs, () => this.evict())
-    } else this.hangUp(reason)
-  }
-
-  evict(): void {
-    this.ws.close()
-  }
-
-  /** The WebSocket is no more. */
-  closed(): void {
-    this.cancelLinger()
-    this.backlog.note(this, 0)
-    this.receiver?.gone()
-  }
-
-  private hangUp(reason: CloseReason): void {
-    this.ws.end(closeCodes[reason], reason)
-  }
-
-  private takeQueued(): string[] {
+    if (this.queued.length === 0 || this.ws.getBufferedAmount() > mostUnreadBytes) return
     const packets = this.queued
     this.queued = []
     this.queuedBytes = 0
-    return packets
+    this.send(packets)
+  }
+
+  end(reason: CloseReason): void {
+    this.ws.end(closeCodes[reason], reason)
   }
 
   private send(packets: readonly string[]): void {
     this.ws.cork(() => {
       for (const packet of packets) this.ws.send(packet)
     })
-    this.count()
-  }
-
-  private count(): void {
-    this.backlog.note(this, this.ws.getBufferedAmount() + this.queuedBytes)
   }
 }
 
-/**
- * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There are
- * two of it, since the library takes the most a packet may be per route, and one route per path: `strangers` passes known
- * networks on to the next route that fits, a wider one.
- */
-export function webSocketBehavior(deps: WebSocketDeps, whom: 'strangers' | 'known'): WebSocketBehavior<UserData> {
+/** The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. */
+export function webSocketBehavior(
+  deps: EngineDeps & { clock: Clock; polling: PollingClients; visits: Visits; corsOrigin: string }
+): WebSocketBehavior<UserData> {
   return {
     compression: 0,
-    maxPayloadLength: whom === 'known' ? maxPacketBytes : mostStrangeBytes,
+    maxPayloadLength: maxPacketBytes,
     // `write` decides; the library's own limit would drop frames, so it is out of reach.
     maxBackpressure: 2 * maxPacketBytes,
     idleTimeout: idleTimeoutS,
     sendPingsAutomatically: false,
     upgrade(response, request, context) {
-      const network = deps.networkOf(response, request)
-      const isNext = whom === 'strangers' ? deps.strangers.isKnown(network) : !request.getUrl().startsWith(`${socketPath}/`)
-      if (isNext) request.setYield(true)
-      else upgrade(deps, network, response, request, context)
+      upgrade(deps, response, request, context)
     },
     open(ws) {
       const data = ws.getUserData()
-      const transport = new WebSocketTransport(ws, deps)
+      const transport = new WebSocketTransport(ws)
       data.transport = transport
       if (data.polling) Probe.begin(transport, data.polling, deps.clock)
-      else transport.receiver = new EngineConnection(transport, deps.strangers.came(data.network), deps)
+      else if (data.visit) transport.receiver = new EngineConnection(transport, deps, data.visit)
     },
     message(ws, message, isBinary) {
       const receiver = ws.getUserData().transport?.receiver
@@ -151,29 +94,32 @@ export function webSocketBehavior(deps: WebSocketDeps, whom: 'strangers' | 'know
       ws.getUserData().transport?.drained()
     },
     close(ws) {
-      ws.getUserData().transport?.closed()
+      ws.getUserData().transport?.receiver?.gone()
     }
   }
 }
 
 function upgrade(
-  { polling, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'corsOrigin'>,
-  network: string,
+  { polling, visits, corsOrigin }: { polling: PollingClients; visits: Visits; corsOrigin: string },
   response: HttpResponse,
   request: HttpRequest,
   context: us_socket_context_t
 ): void {
   const query = new URLSearchParams(request.getQuery())
-  const refusal = refusalOf(
-    { query, method: 'GET', isUpgrade: true },
-    { isKnown: polling.isKnown, mayOpen: () => polling.mayOpen(network) }
-  )
+  const where = { origin: request.getHeader('origin'), corsOrigin }
+  const refusal = refusalOf({ query, method: 'GET', isUpgrade: true }, polling)
   if (refusal) {
-    refuse(response, refusal, { origin: request.getHeader('origin'), corsOrigin })
+    refuse(response, refusal, where)
+    return
+  }
+  const client = polling.find(query.get('sid') ?? '')
+  const visit = client ? undefined : visits.begin(response, request)
+  if (!client && !visit) {
+    refuse(response, engineRefusals.tooMany, where, '429 Too Many Requests')
     return
   }
   response.upgrade<UserData>(
-    { transport: undefined, polling: polling.find(query.get('sid') ?? ''), network },
+    { transport: undefined, polling: client, visit },
     request.getHeader('sec-websocket-key'),
     request.getHeader('sec-websocket-protocol'),
     request.getHeader('sec-websocket-extensions'),

@@ -20,6 +20,8 @@ t.test('a new session has every field, keeps what was posted, and is told to app
   const record = {
     id,
     seq: 0,
+    deliveredSeq: 0,
+    readSeq: 0,
     metadata: 'meta',
     metadataVersion: 0,
     agentState: 'state',

@@ -2,25 +2,46 @@ import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import type { CellRef, Store } from '../../../lib/store/store.ts'
-import { draft, localId, machineId, newAccount, openFor, readAll, type StorePlace, sealed, sessionId } from './kit.ts'
+import {
+  deviceId,
+  draft,
+  localId,
+  machineId,
+  newAccount,
+  openFor,
+  readAll,
+  type StorePlace,
+  sealed,
+  sessionId,
+  sha256,
+  signInAs,
+  tokenDraft,
+  tokenId
+} from './kit.ts'
 
-/** Both accounts call everything they have by the same names. */
+/** Both accounts call everything that clients name by the same names. */
 const session = sessionId('s')
 const machine = machineId('m')
 const artifact = ids.artifactId.parse('a')
 const key = ids.kvKey.parse('k')
+const attachment = ids.attachmentId.parse('00000000-0000-4000-8000-000000000000.enc')
+
+/** What the server names has a name of its own in each. */
+const phoneOf = (account: AccountId) => deviceId(`phone of ${account}`)
+const phoneTokenOf = (account: AccountId) => tokenId(`token of the phone of ${account}`)
+const namedTokenOf = (account: AccountId) => tokenId(`named token of ${account}`)
 
 export function namesakeContract(t: Test, place: StorePlace): void {
   for (const whose of ['first', 'second'] as const) {
     t.test(`with the same names for everything, what the ${whose} of two accounts does leaves the other as it was [I1] [I3]`, async t => {
       const store = await openFor(t, place)
-      const [first, second] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
+      const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
       await fill(store, first, 1)
       await fill(store, second, 2)
       const [actor, other] = whose === 'first' ? [first, second] : [second, first]
       const before = await everythingOf(store, other)
       for (const [name, act] of Object.entries(acts)) {
-        await act(store, actor)
+        await act(store, actor, other)
         t.same(await everythingOf(store, other), before, name)
       }
     })
@@ -31,8 +52,17 @@ export function namesakeContract(t: Test, place: StorePlace): void {
     await newAccount(store, 'ann')
     const nobody = ids.accountId.parse('nobody')
     t.equal(await store.accountCreatedAt(nobody), 'missing')
+    t.equal(await store.readLegacyLogin(nobody), 'missing')
     t.equal(await store.writeCell(nobody, { of: 'account', name: 'settings' }, 0, sealed('mine'), 9), 'missing')
   })
+}
+
+async function signUp(store: Store, name: string): Promise<AccountId> {
+  const token = (account: AccountId) =>
+    tokenDraft('account', phoneTokenOf(account), 'phone', { device: { id: phoneOf(account), publicKey: 'the same key' } })
+  const outcome = await store.signIn(signInAs(name, { token }))
+  if (outcome.result !== 'signed-in') throw new Error(outcome.result)
+  return outcome.account
 }
 
 async function fill(store: Store, account: AccountId, at: number): Promise<void> {
@@ -46,7 +76,10 @@ async function fill(store: Store, account: AccountId, at: number): Promise<void>
   await store.putUsageReport(account, { id: `${at}`, key: 'k', session, tokens: { total: at }, cost: { total: at }, now: at })
   await store.mutateKv(account, [{ key, value: mine, version: -1 }], at)
   await store.writeCell(account, { of: 'account', name: 'settings' }, 0, mine, at)
-  await store.addPushToken(account, { id: `${at}`, token: 'phone', now: at })
+  await store.addPushToken(account, { id: `${at}`, token: 'phone', device: phoneOf(account), now: at })
+  await store.addToken(account, tokenDraft('named', namedTokenOf(account), 'backup'))
+  await store.openUpload(account, session, { id: attachment, size: 2, now: at, endsAt: 100 })
+  await store.appendPiece(account, session, attachment, { attempt: 0, at: 0, bytes: Buffer.from([at]), now: at, endsAt: 100 })
 }
 
 const cellsOf: CellRef[] = [
@@ -58,7 +91,7 @@ const cellsOf: CellRef[] = [
 ]
 
 /** Everything that changes what an account has; the last ones take it away. */
-const acts: Record<string, (store: Store, account: AccountId) => Promise<unknown>> = {
+const acts: Record<string, (store: Store, account: AccountId, other: AccountId) => Promise<unknown>> = {
   'a message': (store, account) => store.appendMessages(account, session, [{ localId: localId('l'), sealed: sealed('new') }], 9),
   async 'every cell'(store, account) {
     for (const cell of cellsOf) {
@@ -82,10 +115,24 @@ const acts: Record<string, (store: Store, account: AccountId) => Promise<unknown
       { account, row: { of: 'session', id: session }, active: false, at: 99 },
       { account, row: { of: 'machine', id: machine }, active: true, at: 99 }
     ]),
+  'a piece of an attachment': (store, account) =>
+    store.appendPiece(account, session, attachment, { attempt: 0, at: 1, bytes: Buffer.from([9]), now: 9, endsAt: 200 }),
+  'a whole attachment': (store, account) =>
+    store.completeUpload(account, session, attachment, { attempt: 0, received: 2, sha256: sha256('x'), now: 9 }),
+  'the older way to sign in': (store, account) => store.setLegacyLogin(account, 'off'),
+  'a device renamed': (store, account) => store.renameDevice(account, phoneOf(account), 'new'),
+  'a device of the other renamed': (store, account, other) => store.renameDevice(account, phoneOf(other), 'new'),
+  'a token of the other revoked': (store, account, other) => store.revokeToken(account, namedTokenOf(other)),
+  'a device of the other removed': (store, account, other) => store.removeDevice(account, phoneOf(other)),
+  'a token revoked': (store, account) => store.revokeToken(account, namedTokenOf(account)),
+  'a device removed': (store, account) => store.removeDevice(account, phoneOf(account)),
   'a push token taken off': (store, account) => store.removePushToken(account, 'phone'),
   'an artifact removed': (store, account) => store.remove(account, { of: 'artifact', id: artifact }),
   'a machine removed': (store, account) => store.remove(account, { of: 'machine', id: machine }),
-  'a session removed': (store, account) => store.remove(account, { of: 'session', id: session })
+  async 'a session removed, its attachment swept'(store, account) {
+    await store.remove(account, { of: 'session', id: session })
+    await store.sweepAttachments(50)
+  }
 }
 
 async function everythingOf(store: Store, account: AccountId): Promise<unknown> {
@@ -102,6 +149,13 @@ async function everythingOf(store: Store, account: AccountId): Promise<unknown> 
     kv: await store.readKv(account, [key]),
     settings: await store.readSettings(account),
     pushTokens: await store.listPushTokens(account),
-    createdAt: await store.accountCreatedAt(account)
+    devices: await store.listDevices(account),
+    tokens: await store.listTokens(account),
+    deviceOf: await store.findDeviceOf(account, phoneTokenOf(account)),
+    upload: await store.findUpload(account, session, attachment, 50),
+    piece: await store.readPiece(account, session, attachment, 0),
+    attachmentBytes: await store.readAttachmentBytes(account),
+    createdAt: await store.accountCreatedAt(account),
+    legacyLogin: await store.readLegacyLogin(account)
   }
 }

@@ -16,6 +16,8 @@ export function rowContract(t: Test, place: StorePlace): void {
       agentState: { version: 0, value: 'a' },
       dataKey: 'k',
       lastSeq: 0,
+      deliveredSeq: 0,
+      readSeq: 0,
       active: true,
       activeAt: 5,
       createdAt: 5,

@@ -1,11 +1,21 @@
 import * as z from 'zod'
-import { plainText } from '../ids.ts'
+import { accountId, deviceId, plainText } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
 /** What a person calls the device, for the list of sign-ins. */
 const deviceName = plainText(100)
 /** Base64 text whose bytes are checked where they are used. */
 const bytes = (most: number) => z.string().max(most)
+
+/** What somebody new may need to show, and how the list of devices calls who signs in. */
+const newcomer = {
+  setupCode: z.string().max(64).optional(),
+  /** The code of an invitation. */
+  invite: z.string().max(64).optional(),
+  deviceName: deviceName.optional()
+}
+/** What a client of our own signed; the origin is that under which it reached the server. */
+const claim = { deviceKey: bytes(64), origin: z.string().max(300), nonce: bytes(64), signature: bytes(128) }
 
 /** Signing in and pairing. */
 export const signInRoutes = {
@@ -19,10 +29,32 @@ export const signInRoutes = {
       publicKey: bytes(64),
       challenge: bytes(128),
       signature: bytes(128),
-      setupCode: z.string().max(64).optional(),
-      deviceName: deviceName.optional()
+      ...newcomer
     }),
     reply: z.object({ success: z.literal(true), token: z.string() })
+  }),
+  issueNonce: route({
+    method: 'GET',
+    path: '/v2/auth/nonce',
+    auth: 'none',
+    limit: 0,
+    ours: true,
+    about: 'A nonce to sign, good once and for a minute, and the id of the key by which this server is known.',
+    reply: z.object({ nonce: z.string(), expiresInMs: z.int(), serverKeyId: z.string() })
+  }),
+  freshSignIn: route({
+    method: 'POST',
+    path: '/v2/auth',
+    auth: 'none',
+    limit: 4 * kib,
+    ours: true,
+    about:
+      'Signs in a device with the key of the account, or renews the token of one that is signed in with its own. The signature is Ed25519ph over `afield-auth-v2\\0`, the server key id, the origin, the nonce, the device key and the purpose.',
+    body: z.discriminatedUnion('purpose', [
+      z.object({ purpose: z.literal('sign-in'), publicKey: bytes(64), ...claim, ...newcomer }),
+      z.object({ purpose: z.literal('renew'), account: accountId, ...claim })
+    ]),
+    reply: z.object({ token: z.string(), account: accountId, device: deviceId, expiresInMs: z.int() })
   }),
   pollTerminalPairing: route({
     method: 'POST',

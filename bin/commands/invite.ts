@@ -1,0 +1,68 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { inviteId } from '../../lib/protocol/wire/ids.ts'
+import { askServer } from '../../lib/server/control/ask.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { drawTable, shownTime } from '../table.ts'
+
+type Options = ReturnType<typeof readDataOptions>
+
+const actions = { create, list, revoke } as const
+
+export function builder(line: Argv): Argv {
+  return dataOptions(line)
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; list without one' })
+    .positional('what', { type: 'string', describe: 'With create: who it is for; with revoke: the id of an invitation' })
+    .option('public-url', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'With create: the address of the server as phones know it [AFIELD_PUBLIC_URL]'
+    })
+    .example('$0 invite create Ada', 'a link for one account, good for 24 hours')
+    .example('$0 invite revoke k3j9x2', 'end an invitation that nobody used')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const action = actions[(args['action'] ?? 'list') as keyof typeof actions]
+  await action(readDataOptions(args), { what: textOf(args['what']), server: serverOf(args) }, processTerminal())
+}
+
+interface Asked {
+  what: string | undefined
+  server: string
+}
+
+async function create(options: Options, { what, server }: Asked, terminal: Terminal): Promise<void> {
+  const { invite, code } = await askServer(options, 'createInvite', what === undefined ? {} : { label: what })
+  terminal.write(`${server}/#invite=${code}\n`)
+  terminal.write(
+    `\nGood for one account until ${shownTime(invite.endsAt)}. It is shown this once; who has it comes in, so send it safely.\n`
+  )
+}
+
+async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
+  const { invites } = await askServer(options, 'listInvites', {})
+  if (invites.length === 0) {
+    terminal.write('There are no invitations. "invite create" makes one.\n')
+    return
+  }
+  const rows = invites.map(({ id, label, state, createdAt, endsAt }) => [id, label, state, shownTime(createdAt), shownTime(endsAt)])
+  terminal.write(drawTable(['invitation', 'for', 'state', 'made', 'until'], rows, styleFor(terminal, process.env)))
+}
+
+async function revoke(options: Options, { what }: Asked, terminal: Terminal): Promise<void> {
+  if (what === undefined) throw new CannotStart('invite revoke needs the id of an invitation; "invite list" shows them.')
+  await askServer(options, 'revokeInvite', { id: inviteId.parse(what) })
+  terminal.write(`The invitation ${what} lets nobody in any more.\n`)
+}
+
+function serverOf(args: ArgumentsCamelCase): string {
+  const given = textOf(args['public-url']) ?? process.env['AFIELD_PUBLIC_URL']
+  return (given ?? '<address of the server>').replace(/\/+$/, '')
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined
+}

@@ -1,0 +1,93 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { accountId } from '../../lib/protocol/wire/ids.ts'
+import { askServer } from '../../lib/server/control/ask.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { drawTable, shownBytes, shownTime } from '../table.ts'
+
+type Options = ReturnType<typeof readDataOptions>
+
+const actions = { list, approve, reject, remove } as const
+
+export function builder(line: Argv): Argv {
+  return dataOptions(line)
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; list without one' })
+    .positional('who', { type: 'string', describe: 'The words of somebody who waits, or the id of an account' })
+    .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'With remove: do not ask again' })
+    .example('$0 users', 'who has an account, and who waits for one')
+    .example('$0 users approve lusab-babad-gutuk-mosij', 'let somebody in who waits')
+    .example('$0 users remove k3j9x2', 'remove an account with everything it has')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const action = actions[(args['action'] ?? 'list') as keyof typeof actions]
+  const who = typeof args['who'] === 'string' ? args['who'] : undefined
+  await action(readDataOptions(args), { who, isSure: args['yes'] === true }, processTerminal())
+}
+
+interface Asked {
+  who: string | undefined
+  isSure: boolean
+}
+
+async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
+  const { users, waiting } = await askServer(options, 'listUsers', {})
+  const style = styleFor(terminal, process.env)
+  const rows = users.map(({ id, fingerprint, role, createdAt, lastUsedAt, messages, bytes }) => [
+    id,
+    fingerprint,
+    role,
+    shownTime(createdAt),
+    shownTime(lastUsedAt),
+    String(messages),
+    shownBytes(bytes)
+  ])
+  if (rows.length === 0) terminal.write('Nobody has an account yet.\n')
+  else terminal.write(drawTable(['account', 'key', 'role', 'since', 'last seen', 'messages', 'size'], rows, style))
+  if (waiting.length === 0) return
+  const asked = waiting.map(({ fingerprint, address, client, askedAt, endsAt }) => [
+    fingerprint,
+    address,
+    client,
+    shownTime(askedAt),
+    shownTime(endsAt)
+  ])
+  terminal.write(`\n${drawTable(['waits: key', 'from', 'calls itself', 'asked', 'until'], asked, style)}`)
+  terminal.write('\n  Let somebody in with: users approve <key>. Only you can know whose key it is.\n')
+}
+
+async function approve(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
+  const fingerprint = required(who, 'approve', 'the words of somebody who waits')
+  await askServer(options, 'approveSignup', { fingerprint })
+  terminal.write(`${fingerprint} may come in: signing in once more within 15 minutes creates the account.\n`)
+}
+
+async function reject(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
+  const fingerprint = required(who, 'reject', 'the words of somebody who waits')
+  await askServer(options, 'rejectSignup', { fingerprint })
+  terminal.write(`${fingerprint} was turned away, and is for the next 15 minutes.\n`)
+}
+
+async function remove(options: Options, { who, isSure }: Asked, terminal: Terminal): Promise<void> {
+  const id = accountId.parse(required(who, 'remove', 'the id of an account'))
+  const { users } = await askServer(options, 'listUsers', {})
+  const user = users.find(row => row.id === id)
+  if (!user) throw new CannotStart(`There is no account ${id}; "users list" shows them.`, 1)
+  const loss = `account ${id} with ${user.messages} messages (${shownBytes(user.bytes)})`
+  if (!isSure) await confirm(terminal, `This removes ${loss} for ever. Write the id to go on: `, id)
+  await askServer(options, 'removeUser', { id })
+  terminal.write(`Removed ${loss}.\n`)
+}
+
+async function confirm(terminal: Terminal, question: string, word: string): Promise<void> {
+  const answer = await terminal.ask(question)
+  if (answer === undefined) throw new CannotStart('Nobody can be asked here; add --yes to go on without.')
+  if (answer.trim() !== word) throw new CannotStart('Nothing was removed.', 1)
+}
+
+function required(who: string | undefined, action: string, what: string): string {
+  if (who === undefined) throw new CannotStart(`users ${action} needs ${what}; "users list" shows them.`)
+  return who
+}

@@ -1,0 +1,27 @@
+import { plain, type Style, widthOf } from '../lib/wrapper/terminal/style.ts'
+
+/** Columns as wide as their widest text, under a line of names. What it is given may come from strangers. */
+export function drawTable(names: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+  const cells = rows.map(row => row.map(plain))
+  const widths = names.map((name, column) => Math.max(...[name, ...cells.map(row => row[column] ?? '')].map(widthOf)))
+  const line = (row: readonly string[]) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))).join('  ')
+  return [style.dim(line(names).trimEnd()), ...cells.map(row => line(row).trimEnd())].map(text => `  ${text}\n`).join('')
+}
+
+/** When something was or will be, to the minute, in the time of this computer. */
+export function shownTime(at: number | null): string {
+  if (at === null) return 'never'
+  const date = new Date(at)
+  const two = (number: number) => String(number).padStart(2, '0')
+  return `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())} ${two(date.getHours())}:${two(date.getMinutes())}`
+}
+
+export function shownBytes(bytes: number): string {
+  const units = ['B', 'KiB', 'MiB', 'GiB']
+  let [amount, unit] = [bytes, 0]
+  while (amount >= 1024 && unit < units.length - 1) {
+    amount /= 1024
+    unit += 1
+  }
+  return `${unit === 0 ? amount : amount.toFixed(1)} ${units[unit]}`
+}

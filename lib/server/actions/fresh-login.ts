@@ -1,0 +1,89 @@
+import { createHash } from 'node:crypto'
+
+import { failure } from '../../protocol/wire/failures.ts'
+import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
+import { createNonces, nonceForMs } from '../nonces.ts'
+import type { Deps } from './deps.ts'
+import type { TellDeps } from './devices.ts'
+import { type EnterDeps, enter, type From } from './login.ts'
+import { identityKeyOf, type Purpose, readServerClaim, type ServerClaim } from './signatures.ts'
+import { mintToken, type NewToken } from './tokens.ts'
+
+/** The server as clients know it: by an identity of its own, under origins of its own. */
+export interface Identity {
+  /** SHA-256 of the identity key. */
+  keyId: Uint8Array
+  issueNonce(): Promise<Uint8Array>
+  /** A good signature over a nonce of ours that is still good, for one of our origins. Throws the refusal otherwise. */
+  readClaim(claim: ServerClaim, purpose: Purpose): Promise<ReturnType<typeof readServerClaim>>
+}
+
+/** Makes the identity at the first start; from then on every instance on this store has it. `fresh`: 32 random bytes. */
+export async function openIdentity(
+  store: Pick<Deps['store'], 'keepSecret' | 'time'>,
+  fresh: Uint8Array,
+  isOwnOrigin: (origin: string) => boolean
+): Promise<Identity> {
+  const secret = await store.keepSecret('identity', fresh)
+  const keyId = createHash('sha256').update(identityKeyOf(secret)).digest()
+  const nonces = createNonces(secret)
+
+  return {
+    keyId,
+    issueNonce: async () => nonces.issue(await store.time()),
+    async readClaim(claim, purpose) {
+      if (!isOwnOrigin(claim.origin)) throw failure('wrong-origin')
+      const read = readServerClaim(claim, keyId, purpose)
+      if (!nonces.isGood(read.nonce, await store.time())) throw failure('bad-nonce')
+      return read
+    }
+  }
+}
+
+export async function issueNonce({ identity }: { identity: Identity }): Promise<ReplyOf<'issueNonce'>> {
+  const nonce = Buffer.from(await identity.issueNonce()).toString('base64')
+  return { nonce, expiresInMs: nonceForMs, serverKeyId: Buffer.from(identity.keyId).toString('base64') }
+}
+
+/** Signs in a device with the key of the account, or gives one that is signed in a new token for its own signature. */
+export async function freshSignIn(
+  deps: EnterDeps & { identity: Identity },
+  body: BodyOf<'freshSignIn'>,
+  from: From
+): Promise<ReplyOf<'freshSignIn'>> {
+  if (body.purpose === 'renew') return renew(deps, body, from)
+  const { publicKey, deviceKey, nonceHash } = await deps.identity.readClaim(body, 'sign-in')
+  const { account, device, token } = await enter(deps, { publicKey, challengeHash: nonceHash, fresh: true, deviceKey }, body, from)
+  return answer(token, account, device)
+}
+
+async function renew(
+  deps: TellDeps & Pick<Deps, 'newId'> & { identity: Identity },
+  body: Extract<BodyOf<'freshSignIn'>, { purpose: 'renew' }>,
+  from: From
+): Promise<ReplyOf<'freshSignIn'>> {
+  const { deviceKey, nonceHash } = await deps.identity.readClaim({ ...body, publicKey: body.deviceKey }, 'renew')
+  let token: NewToken | undefined
+  const outcome = await deps.store.renewToken({
+    account: body.account,
+    deviceKey,
+    nonceHash,
+    token: ({ kind, name }) => {
+      token = mintToken(deps, body.account, { kind, label: name, from: from.network, deviceKey })
+      return token.draft
+    },
+    now: deps.now()
+  })
+  if (outcome.result === 'nonce-used') throw failure('bad-nonce')
+  if (outcome.result === 'unknown-device' || !token) throw failure('device-unknown')
+  return answer(token, body.account, outcome.device)
+}
+
+function answer(
+  { text, draft }: NewToken,
+  account: ReplyOf<'freshSignIn'>['account'],
+  device: ReplyOf<'freshSignIn'>['device'] | undefined
+) {
+  if (device === undefined || draft.expiresAt === null) throw new Error('A token of a device has an end.')
+  return { token: text, account, device, expiresInMs: draft.expiresAt - draft.createdAt }
+}

@@ -1,0 +1,64 @@
+import { hash, randomBytes } from 'node:crypto'
+import { failure } from '../../protocol/wire/failures.ts'
+import type { InviteId } from '../../protocol/wire/ids.ts'
+import type { InviteRow } from '../../store/signup.ts'
+import type { Deps } from './deps.ts'
+
+const validForMs = 24 * 60 * 60_000
+const openForMs = 5 * 60_000
+
+export type InviteState = 'unused' | 'open' | 'used' | 'over'
+export type Invite = Pick<InviteRow, 'id' | 'label' | 'createdAt' | 'endsAt'> & { state: InviteState }
+
+/** The code goes into a link and is not kept: 128 random bits, for one account within 24 hours. */
+export async function createInvite(
+  { store, now, newId }: Pick<Deps, 'store' | 'now' | 'newId'>,
+  label: string
+): Promise<{ invite: Invite; code: string }> {
+  const code = randomBytes(16).toString('base64url')
+  const createdAt = now()
+  const row = { id: newId() as InviteId, label, createdAt, endsAt: createdAt + validForMs }
+  await store.addInvite({ ...row, hash: hashInvite(code) })
+  return { invite: { ...row, state: 'unused' }, code }
+}
+
+export async function listInvites({ store, now }: Pick<Deps, 'store' | 'now'>): Promise<Invite[]> {
+  const rows = await store.listInvites()
+  return rows.map(({ id, label, createdAt, endsAt, ...row }) => ({
+    id,
+    label,
+    createdAt,
+    endsAt,
+    state: stateOf({ endsAt, ...row }, now())
+  }))
+}
+
+/** A link that was used is only forgotten; the account it let in stays. */
+export async function revokeInvite({ store }: Pick<Deps, 'store'>, id: InviteId): Promise<void> {
+  if ((await store.removeInvite(id)) === 'missing') throw failure('invite-not-found')
+}
+
+/**
+ * For apps that cannot hand in a code: for five minutes one new key comes in without it, from the network of whoever
+ * opened the link.
+ */
+export async function openInvite(
+  { store, now }: Pick<Deps, 'store' | 'now'>,
+  code: string,
+  { network }: { network: string }
+): Promise<{ openUntil: number }> {
+  const at = now()
+  const outcome = await store.openInvite(hashInvite(code), { network, now: at, until: at + openForMs })
+  if (outcome === 'missing') throw failure('invite-not-found')
+  return { openUntil: at + openForMs }
+}
+
+export function hashInvite(code: string): string {
+  return hash('sha256', code, 'base64url')
+}
+
+function stateOf({ endsAt, openUntil, usedAt }: Pick<InviteRow, 'endsAt' | 'openUntil' | 'usedAt'>, now: number): InviteState {
+  if (usedAt !== null) return 'used'
+  if (openUntil !== null && openUntil > now) return 'open'
+  return endsAt > now ? 'unused' : 'over'
+}

@@ -1,0 +1,70 @@
+import { z } from 'zod'
+import { accountId, inviteId, plainText } from '../../protocol/wire/ids.ts'
+import { createInvite, listInvites, revokeInvite } from '../actions/invites.ts'
+import { decideSignup } from '../actions/signup.ts'
+import { listUsers, removeUser } from '../actions/users.ts'
+import { command } from './command.ts'
+
+const nothing = z.object({})
+const fingerprint = z.strictObject({ fingerprint: z.string() })
+const invite = z.object({
+  id: inviteId,
+  label: z.string(),
+  state: z.enum(['unused', 'open', 'used', 'over']),
+  createdAt: z.number(),
+  endsAt: z.number()
+})
+
+/** Who has an account, who waits for one and who was invited. */
+export const userCommands = {
+  listUsers: command({
+    ask: z.strictObject({}),
+    reply: z.object({
+      users: z.array(
+        z.object({
+          id: accountId,
+          fingerprint: z.string(),
+          role: z.enum(['owner', 'member']),
+          createdAt: z.number(),
+          lastUsedAt: z.number().nullable(),
+          messages: z.number(),
+          bytes: z.number()
+        })
+      ),
+      waiting: z.array(
+        z.object({ fingerprint: z.string(), client: z.string(), address: z.string(), askedAt: z.number(), endsAt: z.number() })
+      )
+    }),
+    run: async deps => ({ users: await listUsers(deps), waiting: await deps.store.listSignups(deps.now()) })
+  }),
+  approveSignup: command({
+    ask: fingerprint,
+    reply: nothing,
+    run: (deps, asked) => decideSignup(deps, asked.fingerprint, 'approved').then(() => ({}))
+  }),
+  rejectSignup: command({
+    ask: fingerprint,
+    reply: nothing,
+    run: (deps, asked) => decideSignup(deps, asked.fingerprint, 'rejected').then(() => ({}))
+  }),
+  removeUser: command({
+    ask: z.strictObject({ id: accountId }),
+    reply: nothing,
+    run: (deps, { id }) => removeUser(deps, id).then(() => ({}))
+  }),
+  createInvite: command({
+    ask: z.strictObject({ label: plainText(100).optional() }),
+    reply: z.object({ invite, code: z.string() }),
+    run: (deps, { label = '' }) => createInvite(deps, label)
+  }),
+  listInvites: command({
+    ask: z.strictObject({}),
+    reply: z.object({ invites: z.array(invite) }),
+    run: async deps => ({ invites: await listInvites(deps) })
+  }),
+  revokeInvite: command({
+    ask: z.strictObject({ id: inviteId }),
+    reply: nothing,
+    run: (deps, { id }) => revokeInvite(deps, id).then(() => ({}))
+  })
+}

@@ -1,0 +1,20 @@
+import { hostname, networkInterfaces } from 'node:os'
+
+/**
+ * Whether clients may know the server under an origin: its public one, or that of the machine it runs on. A client signs the
+ * origin it talks to; one that is not ours shows that somebody in between hands on what was meant for them.
+ */
+export function ownOrigins({ publicUrl }: { publicUrl?: string | undefined }): (origin: string) => boolean {
+  const known = publicUrl === undefined ? undefined : new URL(publicUrl).origin
+  return origin => origin === known || isThisMachine(origin)
+}
+
+function isThisMachine(origin: string): boolean {
+  const url = URL.parse(origin)
+  if (!url || url.origin !== origin) return false
+  const host = url.hostname.replace(/^\[|\]$/g, '').toLowerCase()
+  if (host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)) return true
+  const name = hostname().toLowerCase()
+  if (host === name || host === `${name}.local`) return true
+  return Object.values(networkInterfaces()).some(addresses => addresses?.some(({ address }) => address === host))
+}
