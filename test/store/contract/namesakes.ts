@@ -1,7 +1,7 @@
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
-import type { CellRef, Store } from '../../../lib/store/store.ts'
+import type { CellRef, PairingPoll, Store } from '../../../lib/store/store.ts'
 import {
   deviceId,
   draft,
@@ -44,6 +44,7 @@ export function namesakeContract(t: Test, place: StorePlace): void {
         await act(store, actor, other)
         t.same(await everythingOf(store, other), before, name)
       }
+      t.match(await store.pollPairing(pairingOf(other)), { state: 'delivered' }, 'what the other let in may still come in')
     })
   }
 
@@ -65,8 +66,23 @@ async function signUp(store: Store, name: string): Promise<AccountId> {
   return outcome.account
 }
 
+/** A terminal that each account has let in from its phone, and that has not fetched the answer yet. */
+const pairingOf = (account: AccountId): PairingPoll => ({
+  kind: 'terminal',
+  publicKey: `terminal of ${account}`,
+  supportsV2: true,
+  from: '10.0.0',
+  expiresAt: 100,
+  now: 50,
+  token: () => tokenDraft('terminal', `terminal of ${account}`)
+})
+
 async function fill(store: Store, account: AccountId, at: number): Promise<void> {
   const mine = sealed(`of ${account}`)
+  const pairing = pairingOf(account)
+  await store.pollPairing(pairing)
+  await store.answerPairing({ ...pairing, response: 'c2VhbGVk', account, device: phoneOf(account) })
+  await store.setLegacyLogin(account, 'once')
   await store.openSession(account, { id: session, tag: 'tag', metadata: mine, agentState: mine, dataKey: null, now: at })
   await store.openMachine(account, { id: machine, metadata: mine, daemonState: mine, dataKey: null, now: at })
   await store.openArtifact(account, { id: artifact, header: mine, body: mine, dataKey: mine, now: at })
@@ -119,6 +135,7 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
     store.appendPiece(account, session, attachment, { attempt: 0, at: 1, bytes: Buffer.from([9]), now: 9, endsAt: 200 }),
   'a whole attachment': (store, account) =>
     store.completeUpload(account, session, attachment, { attempt: 0, received: 2, sha256: sha256('x'), now: 9 }),
+  'a sign-in': (store, account) => store.signIn(signInAs(account.replace('account-', ''))),
   'the older way to sign in': (store, account) => store.setLegacyLogin(account, 'off'),
   'a device renamed': (store, account) => store.renameDevice(account, phoneOf(account), 'new'),
   'a device of the other renamed': (store, account, other) => store.renameDevice(account, phoneOf(other), 'new'),
