@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { StoreBroken, StoreBusy, StoreFull } from '../lib/store/store.ts'
 import { verdictOn } from './failure.ts'
+import type { Reserve } from './reserve.ts'
 
 const mostMembers = 128
 const mostBytes = 4 * 1024 * 1024
@@ -32,6 +33,8 @@ export interface CommitQueueDeps {
   onBroken: (reason: StoreBroken) => void
   /** Told of each commit, from its begin to its end. What it throws changes nothing that was committed. */
   onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
+  /** Room that is given up when the disk is full; until it is back, writes that take room are refused. */
+  reserve?: Pick<Reserve, 'release' | 'isReleased'> | undefined
   /** Hears of the turn at its two ends, for what has to be on disk beside the database by then. */
   beside?: { beforeCommit(): void; undone(): void } | undefined
 }
@@ -46,6 +49,7 @@ export class CommitQueue {
   readonly #onBroken: (reason: StoreBroken) => void
   readonly #onCommit: CommitQueueDeps['onCommit']
   readonly #beside: CommitQueueDeps['beside']
+  readonly #reserve: CommitQueueDeps['reserve']
   readonly #begin
   readonly #commit
   readonly #rollback
@@ -58,11 +62,12 @@ export class CommitQueue {
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
 
-  constructor({ database, onBroken, onCommit, beside }: CommitQueueDeps) {
+  constructor({ database, onBroken, onCommit, beside, reserve }: CommitQueueDeps) {
     this.#database = database
     this.#onBroken = onBroken
     this.#onCommit = onCommit
     this.#beside = beside
+    this.#reserve = reserve
     this.#begin = database.prepare<[]>('BEGIN IMMEDIATE')
     this.#commit = database.prepare<[]>('COMMIT')
     this.#rollback = database.prepare<[]>('ROLLBACK')
@@ -78,6 +83,7 @@ export class CommitQueue {
   write<T>(run: () => T, { bytes = 0, tail }: { bytes?: number; tail?: Tail } = {}): Promise<T> {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal)
+      if (bytes > 0 && this.#reserve?.isReleased()) return reject(new StoreFull('The disk has no room for this write.'))
       let value: T
       const keep = () => {
         value = run()
@@ -204,6 +210,7 @@ export class CommitQueue {
       case 'busy':
         return this.#hasPatience() ? 'busy' : rejectAll(members, new StoreBusy('Another program holds the database.', { cause: error }))
       case 'full':
+        this.#reserve?.release()
         return rejectAll(members, new StoreFull('The disk has no room for this write.', { cause: error }))
       case 'broken':
         return rejectAll([...members, ...this.#waiting.splice(0)], this.#break(error))

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Inspection, SafekeepingStore, Soundness } from '../lib/store/safekeeping.ts'
+import type { Inspection, SafekeepingStore } from '../lib/store/safekeeping.ts'
 import { type Checked, isSound } from './checksum.ts'
 import type { Deps } from './deps.ts'
 import { renewEpoch } from './epoch.ts'
@@ -16,11 +16,11 @@ interface Row extends Checked {
   session: number
 }
 
-export function safekeeping({ database, queue, damage }: Deps): SafekeepingStore {
+export function safekeeping({ database, queue, damage, reserve }: Deps): SafekeepingStore {
   const nextRows = database.prepare<[number, number], Row>(
     'SELECT rowid AS row, account, session, seq, sealed, crc FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?'
   )
-  const so: Soundness = { scrubbed: 0, rounds: 0, damaged: 0 }
+  const so = { scrubbed: 0, rounds: 0 }
   let scrubbedTo = 0
 
   function scrub(): void {
@@ -57,7 +57,8 @@ export function safekeeping({ database, queue, damage }: Deps): SafekeepingStore
         const end = database.prepare<[string]>('DELETE FROM token WHERE id = ?')
         return { endedTokens: endedTokens.reduce((ended, id) => ended + end.run(id).changes, 0) }
       }),
-    soundness: () => ({ ...so, damaged: damage.count() })
+    soundness: () => ({ ...so, damaged: damage.count(), isFull: reserve?.isReleased() ?? false }),
+    makeRoom: async () => reserve?.regain()
   }
 }
 

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path'
 import { readMigrations } from '../lib/store/migrate.ts'
 import type { Store, StoreBroken } from '../lib/store/store.ts'
 import { accessKeys } from './access-keys.ts'
@@ -21,6 +22,7 @@ import { pushTokens } from './push-tokens.ts'
 import { receipts } from './receipts.ts'
 import { removal } from './removal.ts'
 import { renewals } from './renewals.ts'
+import { openReserve } from './reserve.ts'
 import { safekeeping } from './safekeeping.ts'
 import { sessions } from './sessions.ts'
 import { signup } from './signup.ts'
@@ -38,8 +40,9 @@ export interface SqliteStoreDeps {
 /** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
 export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps): Promise<Store> {
   const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
-  const queue = new CommitQueue({ database, onBroken, onCommit, beside: noteEndedTokens(database, dataDirectory) })
-  const deps = { database, queue, damage: openDamage() }
+  const reserve = openReserve(dirname(file))
+  const queue = new CommitQueue({ database, onBroken, onCommit, reserve, beside: noteEndedTokens(database, dataDirectory) })
+  const deps = { database, queue, damage: openDamage(), reserve }
   return {
     ...accounts(deps),
     ...signup(deps),

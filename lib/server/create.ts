@@ -24,6 +24,7 @@ import {
   ownSignup
 } from './actions/signup-policies.ts'
 import { readTrustedProxies } from './address.ts'
+import { Caretaker } from './caretaker.ts'
 import { openControl } from './control/socket.ts'
 import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
@@ -184,6 +185,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       pushTitles: options.pushTitles,
       onError
     }
+    const caretaker = new Caretaker({ store, clock, log })
+    closers.push(() => caretaker.close())
     const control = await openControl({ ...deps, options })
     closers.push(() => control.close())
     const inFlight = new InFlight(clock)
@@ -195,7 +198,11 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       events: createEventHandlers(deps),
       newRequestId: requestIds(instance),
       isServing: () => !inFlight.isClosing,
-      health: async () => (inFlight.isClosing ? 'draining' : !isBroken && (await isReadable(store)) ? 'ok' : 'storage-failed'),
+      async health() {
+        if (inFlight.isClosing) return 'draining'
+        if (isBroken || !(await isReadable(store))) return 'storage-failed'
+        return store.soundness().isFull ? 'storage-full' : 'ok'
+      },
       scrape: counted && options.metricsToken !== undefined ? { token: options.metricsToken, text: counted.text } : undefined
     })
     log.info({ port: edge.port }, 'Serving')

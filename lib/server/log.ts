@@ -19,6 +19,7 @@ export interface LogFields {
   status?: number | 'gone'
   ms?: number
   port?: number
+  count?: number
   error?: ErrorNote
 }
 

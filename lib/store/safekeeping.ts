@@ -12,6 +12,8 @@ export interface Soundness {
   rounds: number
   /** Rows found damaged, by a read or by `scrub`; each is counted once. */
   damaged: number
+  /** True from a write that found the disk full until there is room again; meanwhile only what takes no room is accepted. */
+  isFull: boolean
 }
 
 export interface Inspection {
@@ -29,6 +31,8 @@ export interface SafekeepingStore {
   /** Compares the next rows with their checksums, about 1 MiB of them; begins anew when it came to the end. */
   scrub(): Promise<void>
   soundness(): Soundness
+  /** Looks whether a disk that was full has room again, and keeps some of it for the next time. */
+  makeRoom(): Promise<void>
   /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */
   inspect(): Promise<Inspection>
   /**

@@ -4,6 +4,7 @@ import { promisify } from 'node:util'
 import t from 'tap'
 
 const script = fileURLToPath(new URL('../kit/fill-disk.ts', import.meta.url))
+const reserveScript = fileURLToPath(new URL('../kit/fill-reserve.ts', import.meta.url))
 const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 
 t.test(
@@ -18,5 +19,29 @@ t.test(
     t.match(seen.refusal, { message: /There is no room on the disk for .*afield\.db; free some and start again\./, exitCode: 75 })
     t.ok(seen.ackedWhenFull > 10, `${seen.ackedWhenFull} messages before the disk was full`)
     t.match(seen, { isFull: true, isStillFull: true, read: seen.ackedWhenFull, acked: seen.ackedWhenFull + 1, kept: seen.acked })
+  }
+)
+
+t.test(
+  'on a full disk reading and removing go on, what takes room is refused, and all is well once there is some [F1]',
+  { skip: canMount ? false : 'needs the right to mount a small disk' },
+  async t => {
+    const mount = 'mount -t tmpfs -o size=40m tmpfs "$1" && exec "$2" "$3" "$1"'
+    const { stdout } = await promisify(execFile)('unshare', ['-m', 'sh', '-c', mount, 'sh', t.testdir(), process.execPath, reserveScript])
+    const { read, kept, ...seen } = JSON.parse(stdout)
+    t.same(seen, {
+      hadReserve: true,
+      healthBefore: 200,
+      isFull: true,
+      healthWhenFull: 503,
+      hasReserveWhenFull: false,
+      isRefusedAgain: true,
+      isRemoved: true,
+      isStillFull: true,
+      isAppended: true,
+      healthAfter: 200,
+      hasReserveAfter: true
+    })
+    t.equal(kept, read + 1)
   }
 )

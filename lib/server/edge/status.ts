@@ -5,7 +5,7 @@ import type { Routes } from './mount.ts'
 import { statusLine } from './reply.ts'
 
 /** How the server is: it serves, it ends, or it can store nothing. */
-export type Health = 'ok' | 'draining' | 'storage-failed'
+export type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
 
 export interface StatusDeps {
   health: () => Promise<Health>

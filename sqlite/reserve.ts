@@ -1,0 +1,66 @@
+import { randomFillSync } from 'node:crypto'
+import { rmSync, statfsSync, statSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+
+const reserveBytes = 16 * 1024 * 1024
+/** So much more has to be free before the reserve is made again, or the next write would take it back. */
+const marginBytes = 4 * 1024 * 1024
+
+/** Room on the disk that is kept for when there is none: removing what nobody needs takes some too. */
+export interface Reserve {
+  /** Gives the room up. From then on what grows is refused, until `regain` has it back. */
+  release(): void
+  isReleased(): boolean
+  /** Takes the room, the first time too, when the disk has it. */
+  regain(): Promise<void>
+}
+
+export function openReserve(directory: string): Reserve {
+  const file = join(directory, 'reserve')
+  let isReleased = false
+  let making: Promise<void> | undefined
+  const regain = async () => {
+    if (sizeOf(file) === reserveBytes) return
+    const { bavail, bsize } = statfsSync(directory)
+    if (bavail * bsize < reserveBytes + marginBytes) return
+    if (await make(file)) isReleased = false
+  }
+  return {
+    release() {
+      // On a disk too small for a reserve each write finds out for itself.
+      if (sizeOf(file) === 0) return
+      isReleased = true
+      rmSync(file, { force: true })
+    },
+    isReleased: () => isReleased,
+    regain() {
+      making ??= regain().finally(() => {
+        making = undefined
+      })
+      return making
+    }
+  }
+}
+
+// Random, because some file systems keep nothing for a file of zeros.
+async function make(file: string): Promise<boolean> {
+  try {
+    const handle = await open(file, 'w', 0o600)
+    try {
+      const block = randomFillSync(Buffer.alloc(1024 * 1024))
+      for (let at = 0; at < reserveBytes; at += block.length) await handle.write(block)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    return sizeOf(file) === reserveBytes
+  } catch {
+    rmSync(file, { force: true })
+    return false
+  }
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}

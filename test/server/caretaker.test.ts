@@ -1,0 +1,62 @@
+import t from 'tap'
+import { Caretaker } from '../../lib/server/caretaker.ts'
+import type { Logger } from '../../lib/server/log.ts'
+import type { Soundness } from '../../lib/store/safekeeping.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+
+t.test('the store is looked after every second, and each change is told once [F1] [F5]', async t => {
+  const { clock, said, so, scrubs, caretaker } = setUp()
+  for (const next of [{}, { isFull: true }, { isFull: true, damaged: 2 }, { damaged: 2 }, { damaged: 2 }]) {
+    Object.assign(so, { isFull: false, damaged: 0 }, next)
+    clock.advance(1_000)
+    await settled()
+  }
+  t.equal(scrubs(), 5)
+  t.match(said, [/disk is full/, /damaged/, /room again/])
+  await caretaker.close()
+  clock.advance(10_000)
+  await settled()
+  t.equal(scrubs(), 5)
+  t.equal(clock.pending, 0)
+})
+
+t.test('a store that fails meanwhile ends neither the server nor the care', async t => {
+  const { clock, failWith, scrubs, caretaker } = setUp()
+  failWith(new Error('the store is closed'))
+  clock.advance(1_000)
+  await settled()
+  clock.advance(1_000)
+  await settled()
+  t.equal(scrubs(), 2)
+  await caretaker.close()
+})
+
+function setUp() {
+  const clock = manualClock()
+  const so: Soundness = { scrubbed: 0, rounds: 0, damaged: 0, isFull: false }
+  const said: string[] = []
+  const say = (_fields: object, message: string) => void said.push(message)
+  const log: Logger = { error: say, warn: say, info: say, debug() {}, isLevelEnabled: () => true }
+  let scrubs = 0
+  let failure: Error | undefined
+  const store = {
+    makeRoom: async () => {},
+    soundness: () => ({ ...so }),
+    async scrub() {
+      scrubs++
+      if (failure) throw failure
+    }
+  }
+  return {
+    clock,
+    so,
+    said,
+    scrubs: () => scrubs,
+    failWith: (error: Error) => (failure = error),
+    caretaker: new Caretaker({ store, clock, log })
+  }
+}
+
+function settled(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}
