@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, ArtifactId, KvKey, MachineId, SessionId } from '../lib/protocol/wire/ids.ts'
-import type { ChangedRows, ChangeStore, Changes, ChangesAsk, StartOver } from '../lib/store/changes.ts'
-import type { Cell, RemovableRef, RowRef } from '../lib/store/store.ts'
+import type { ActiveRows, ChangedRows, ChangeStore, Changes, ChangesAsk, StartOver } from '../lib/store/changes.ts'
+import type { Cell, RemovableRef } from '../lib/store/store.ts'
 import { findArtifactHead } from './artifacts.ts'
 import type { Deps } from './deps.ts'
 import { readEpoch, renewEpoch } from './epoch.ts'
@@ -164,17 +164,14 @@ function removalSource(database: Database): Source {
     list.all(account, since, limit).map(({ clock, ...row }) => ({ clock, addTo: ({ removed }) => removed.push(row) && row.id.length }))
 }
 
-function findActive(database: Database): (account: AccountId) => { row: RowRef; at: number }[] {
+function findActive(database: Database): (account: AccountId) => ActiveRows {
   const list = <Id>(table: 'session' | 'machine') =>
-    database.prepare<[AccountId, number], { id: Id; at: number }>(
-      `SELECT id, active_at AS at FROM ${table} WHERE account = ${accountKey} AND active = 1 ORDER BY active_at DESC LIMIT ?`
+    database.prepare<[AccountId, number], { id: Id; activeAt: number }>(
+      `SELECT id, active_at AS activeAt FROM ${table} WHERE account = ${accountKey} AND active = 1 ORDER BY active_at DESC LIMIT ?`
     )
   const sessions = list<SessionId>('session')
   const machines = list<MachineId>('machine')
-  return account => [
-    ...sessions.all(account, mostActive).map(({ id, at }) => ({ row: { of: 'session' as const, id }, at })),
-    ...machines.all(account, mostActive).map(({ id, at }) => ({ row: { of: 'machine' as const, id }, at }))
-  ]
+  return account => ({ sessions: sessions.all(account, mostActive), machines: machines.all(account, mostActive) })
 }
 
 // The mark was read in this very turn.

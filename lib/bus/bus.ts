@@ -21,6 +21,7 @@ export type Change =
   | { type: 'kv-written'; changes: KvChange[] }
   | { type: 'cell-written'; cell: CellRef; now: Cell }
   | { type: 'messages-added'; session: SessionId; messages: Message[] }
+  | { type: 'receipts-marked'; session: SessionId; deliveredSeq: number; readSeq: number }
 
 /** What is true now and nowhere stored. */
 export type Signal =

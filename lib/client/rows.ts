@@ -100,6 +100,8 @@ export class AccountRows {
           seq: Math.max(session.seq, body.message.seq),
           updatedAt: Math.max(session.updatedAt, body.message.createdAt)
         }))
+      case 'session-receipts':
+        return this.#changeSession(body.sid, session => ({ ...session, ...furthest(session, body) }))
       case 'delete-session':
         this.#removeSession(body.sid)
         return true
@@ -158,6 +160,7 @@ export class AccountRows {
       ...newerAgentState(row, known),
       ...presence,
       seq: Math.max(row.seq, known?.seq ?? 0),
+      ...furthest(row, known),
       createdAt: row.createdAt,
       updatedAt: Math.max(row.updatedAt, known?.updatedAt ?? 0),
       thinking: presence.active && (known?.thinking ?? false)
@@ -227,11 +230,20 @@ export class AccountRows {
 
 type Metadata = Pick<SessionRecord, 'metadata' | 'metadataVersion'>
 type AgentState = Pick<SessionRecord, 'agentState' | 'agentStateVersion'>
+type Receipts = Pick<SessionRecord, 'deliveredSeq' | 'readSeq'>
 type DaemonState = Pick<MachineRecord, 'daemonState' | 'daemonStateVersion'>
 
 function newerMetadata(one: Metadata, other: Metadata | undefined): Metadata {
   const { metadata, metadataVersion } = other && other.metadataVersion > one.metadataVersion ? other : one
   return { metadata, metadataVersion }
+}
+
+/** A server of Happy's keeps no receipts. */
+function furthest(one: Receipts, other: Receipts | undefined): Receipts {
+  return {
+    deliveredSeq: Math.max(one.deliveredSeq ?? 0, other?.deliveredSeq ?? 0),
+    readSeq: Math.max(one.readSeq ?? 0, other?.readSeq ?? 0)
+  }
 }
 
 function newerAgentState(one: AgentState, other: AgentState | undefined): AgentState {

@@ -43,6 +43,10 @@ function updateBodies(change: ChangeEvent['change'], account: AccountId): Body[]
         body: { t: 'new-message', sid: change.session, message: messageRecordOf(change.session, message) },
         appsOnly: false
       }))
+    case 'receipts-marked': {
+      const { session: sid, deliveredSeq, readSeq } = change
+      return [{ body: { t: 'session-receipts', sid, deliveredSeq, readSeq }, appsOnly: false }]
+    }
     case 'session-opened':
       return [{ body: { t: 'new-session', ...sessionRecordOf(change.session) }, appsOnly: true }]
     case 'machine-opened': {

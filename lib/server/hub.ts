@@ -238,6 +238,9 @@ function newsIn(line: Line, change: Change): Change | undefined {
       const changes = change.changes.filter(({ key, version }) => isNews(`kv ${key}`, version))
       return changes.length > 0 ? { ...change, changes } : undefined
     }
+    case 'receipts-marked':
+      // Both only rise, so their sum does.
+      return isNews(`session receipts ${change.session}`, change.deliveredSeq + change.readSeq) ? change : undefined
     case 'row-removed':
       forget(line, change.row)
       return change
@@ -249,7 +252,11 @@ function newsIn(line: Line, change: Change): Change | undefined {
   }
 }
 
-const cellsOf = { session: ['metadata', 'agentState'], machine: ['metadata', 'daemonState'], artifact: ['header', 'body'] } as const
+const cellsOf = {
+  session: ['metadata', 'agentState', 'receipts'],
+  machine: ['metadata', 'daemonState'],
+  artifact: ['header', 'body']
+} as const
 
 // A machine or an artifact made again under its old id begins at its first versions.
 function forget(line: Line, { of, id }: RemovableRef): void {

@@ -1,6 +1,8 @@
 import type { Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactRecord, MachineRecord, MessageReceipt, MessageRecord, SessionRecord } from '../protocol/wire/records.ts'
+import type { ChangesReply } from '../protocol/wire/routes/changes.ts'
 import type * as artifacts from '../store/artifacts.ts'
+import type { Changes, StartOver } from '../store/changes.ts'
 import type { Cell, MachineRow, Message, SessionRow } from '../store/store.ts'
 
 /** Rows of the store as the wire shows them. */
@@ -43,6 +45,17 @@ export function artifactHeadOf({ id, header, dataKey, seq, createdAt, updatedAt 
 
 export function artifactRecordOf(row: artifacts.ArtifactRow): ArtifactRecord {
   return { ...artifactHeadOf(row), body: row.body.value, bodyVersion: row.body.version }
+}
+
+export function changesReplyOf(changes: Changes | StartOver): ChangesReply {
+  if (!changes.complete) return changes
+  const { sessions, machines, artifacts, ...rest } = changes
+  return {
+    ...rest,
+    sessions: sessions.map(sessionRecordOf),
+    machines: machines.map(machineRecordOf),
+    artifacts: artifacts.map(artifactHeadOf)
+  }
 }
 
 export function messageReceiptOf(session: SessionId, message: Message): MessageReceipt {

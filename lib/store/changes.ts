@@ -1,7 +1,7 @@
-import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
+import type { AccountId, MachineId, SessionId } from '../protocol/wire/ids.ts'
 import type { ArtifactHead } from './artifacts.ts'
 import type { KvChange } from './kv.ts'
-import type { Cell, MachineRow, RemovableRef, RowRef, SessionRow } from './store.ts'
+import type { Cell, MachineRow, RemovableRef, SessionRow } from './store.ts'
 
 /** How many removals an account remembers; of older ones it knows only that there were some. */
 export const mostRemovalsKept = 1_000
@@ -27,6 +27,11 @@ export interface ChangedRows {
   removed: RemovableRef[]
 }
 
+export interface ActiveRows {
+  sessions: { id: SessionId; activeAt: number }[]
+  machines: { id: MachineId; activeAt: number }[]
+}
+
 export interface Changes extends ChangedRows {
   complete: true
   epoch: string
@@ -35,7 +40,7 @@ export interface Changes extends ChangedRows {
   began: number
   more: boolean
   /** On the last page: the rows that are active now. Presence does not move the clock. */
-  active: { row: RowRef; at: number }[] | undefined
+  active: ActiveRows | undefined
 }
 
 /** What was asked about cannot be told in full: forget every row and ask from 0. */

@@ -64,6 +64,7 @@ const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
   readMessages: { kind: 'session' },
   appendMessages: { kind: 'session', body: { messages: [{ localId: 'evil', content: 'evil' }] } },
   notify: { kind: 'session', body: { kind: 'done', title: 'evil', body: 'evil' } },
+  markReceipts: { kind: 'session', body: { deliveredSeq: 1, readSeq: 1 } },
   readMachine: { kind: 'machine' },
   removeMachine: { kind: 'machine' },
   removePushToken: { kind: 'pushToken' },

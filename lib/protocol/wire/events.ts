@@ -8,7 +8,7 @@ const refused = z.object({ result: z.literal('error'), message: z.string().optio
 const artifactCell = z.object({ version, data: sealed })
 const artifactPart = z.object({ data: sealed, expectedVersion: version })
 const total = amounts.refine(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
-const rpcMethod = z.string().min(1).max(4096)
+export const rpcMethod = z.string().min(1).max(4096)
 
 /** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
 export const events = {

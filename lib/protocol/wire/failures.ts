@@ -49,6 +49,11 @@ export const failures = {
   'wrong-origin': { status: 403, retry: false, says: 'This server is not known under that origin' },
   'device-not-found': { status: 404, retry: false, says: 'Device not found' },
   'token-not-found': { status: 404, retry: false, says: 'Token not found' },
+  'callee-away': { status: 503, retry: true, says: 'RPC method not available' },
+  'callee-gone': { status: 502, retry: false, says: 'RPC target disconnected' },
+  'call-timed-out': { status: 504, retry: false, says: 'operation has timed out' },
+  'call-failed': { status: 502, retry: false, says: 'Internal error' },
+  'too-many-calls': { status: 429, retry: true, says: 'Too many calls at once' },
   'body-too-large': { status: 413, retry: false, says: 'Payload Too Large' },
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
   'bad-input': { status: 400, retry: false, says: 'Error' },
@@ -71,6 +76,7 @@ export const callFailures = {
   'same-connection': 'Cannot call RPC on the same socket',
   'callee-gone': 'RPC target disconnected',
   'timed-out': 'operation has timed out',
+  'too-many': 'Too many calls at once',
   internal: 'Internal error'
 } as const
 

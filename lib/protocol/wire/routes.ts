@@ -2,6 +2,7 @@ import type * as z from 'zod'
 import { accessKeyRoutes } from './routes/access-keys.ts'
 import { accountRoutes } from './routes/account.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
+import { changeRoutes } from './routes/changes.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { kvRoutes } from './routes/kv.ts'
 import { machineRoutes } from './routes/machines.ts'
@@ -26,6 +27,7 @@ export const routes = {
   ...kvRoutes,
   ...accessKeyRoutes,
   ...usageRoutes,
+  ...changeRoutes,
   ...unofferedRoutes,
   ...pushRoutes
 } as const

@@ -1,9 +1,12 @@
 import { accountTopic, type BusEvent, instanceTopic } from '../../bus/bus.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
+import { Seats } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Caller, Deps } from './deps.ts'
 
+/** Calls without a connection that one token may have under way; a connection counts its own. */
+const mostCallsInFlight = 32
 /** How long a call waits for somebody to register its method: the gap of a reconnect. */
 const graceMs = 15_000
 const answerWithinMs = 30_000
@@ -15,6 +18,8 @@ export interface Calls {
   call(caller: Caller, ask: { method: string; params: Sealed; from: ConnectionId | undefined; signal: AbortSignal }): Promise<CallResult>
   close(): Promise<void>
 }
+
+type Ask = Parameters<Calls['call']>[1]
 
 interface Waiting {
   taken: boolean
@@ -31,6 +36,7 @@ export async function createCalls(
 ): Promise<Calls> {
   const replyTo = instanceTopic(instance)
   const waitingById = new Map<string, Waiting>()
+  const seats = new Seats(mostCallsInFlight)
   const unsubscribe = await bus.subscribe(replyTo, event => settle(event))
 
   function settle(event: BusEvent) {
@@ -41,7 +47,13 @@ export async function createCalls(
     if (event.type === 'call-answered') waitingById.get(event.id)?.settle(event.result)
   }
 
-  async function call(caller: Caller, { method, params, from, signal }: Parameters<Calls['call']>[1]): Promise<CallResult> {
+  async function call(caller: Caller, ask: Ask): Promise<CallResult> {
+    const leave = ask.from === undefined ? seats.take(caller.token) : () => {}
+    if (!leave) return { ok: false, why: 'too-many' }
+    return run(caller, ask).finally(leave)
+  }
+
+  async function run(caller: Caller, { method, params, from, signal }: Ask): Promise<CallResult> {
     const id = newId()
     const topic = accountTopic(caller.account)
     const { promise, resolve } = Promise.withResolvers<CallResult>()

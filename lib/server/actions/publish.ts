@@ -17,6 +17,7 @@ function audienceOf(change: Change): Audience {
     case 'machine-opened':
       return { of: 'machine', id: change.machine.id }
     case 'messages-added':
+    case 'receipts-marked':
       return { of: 'session', id: change.session }
     case 'cell-written':
       return change.cell.of === 'account' ? 'apps' : change.cell

@@ -25,6 +25,8 @@ export interface Exchange {
   answer(reply: Reply): number
   /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
   refuse(error: unknown): void
+  /** Aborts when the client has gone before it was answered. */
+  gone(): AbortSignal
 }
 
 /** `route` is a row of our own tables, never the path itself, which may carry a secret. */
@@ -37,6 +39,8 @@ export function openExchange(
   const beganAt = performance.now()
   let requestId: string | undefined
   let isOver = false
+  // Few ask for it, and it is dear.
+  let goneSignal: AbortController | undefined
 
   const end = (status: number | 'gone') => {
     isOver = true
@@ -48,6 +52,7 @@ export function openExchange(
   }
   response.onAborted(() => {
     if (!isOver) end('gone')
+    goneSignal?.abort()
   })
   const send = (status: number, text: string, retryAfterS: number | undefined) => {
     if (isOver) return
@@ -79,6 +84,10 @@ export function openExchange(
   }
   return {
     refuse,
+    gone() {
+      goneSignal ??= new AbortController()
+      return goneSignal.signal
+    },
     answer(reply) {
       try {
         return answer(reply)

@@ -6,6 +6,9 @@ import type { MachineRow, SessionRow } from '../../store/store.ts'
 import { addAccessKey, readAccessKey, writeAccessKey } from '../actions/access-keys.ts'
 import { readLegacyLogin, readProfile, readSettings, setLegacyLogin, writeSettings } from '../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
+import { callMethod } from '../actions/call-method.ts'
+import type { Calls } from '../actions/calls.ts'
+import { readChanges } from '../actions/changes.ts'
 import type { Caller, Deps } from '../actions/deps.ts'
 import { listDevices, removeDevice, renameDevice } from '../actions/devices.ts'
 import { freshSignIn, type Identity, issueNonce } from '../actions/fresh-login.ts'
@@ -18,6 +21,7 @@ import { type NotifyDeps, notify } from '../actions/notify.ts'
 import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.ts'
 import type { Presence } from '../actions/presence.ts'
 import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
+import { markReceipts } from '../actions/receipts.ts'
 import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../actions/sessions.ts'
 import { decideSignup, type SignupPolicy } from '../actions/signup.ts'
 import { createToken, listTokens, revokeToken } from '../actions/tokens.ts'
@@ -27,6 +31,7 @@ import type { Limits } from '../limits.ts'
 import {
   artifactHeadOf,
   artifactRecordOf,
+  changesReplyOf,
   filled,
   machineRecordOf,
   messageReceiptOf,
@@ -43,6 +48,8 @@ export interface Asked<Name extends RouteName> {
   body: BodyOf<Name>
   /** Filled in for routes without sign-in only. */
   from: Sender
+  /** Aborts when the client has gone. */
+  gone: () => AbortSignal
 }
 
 export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promise<ReplyOf<Name>> }
@@ -51,7 +58,7 @@ const ok = { success: true } as const
 
 /** Each route handed to its action, and the answer put into the words of the wire. */
 export function createHttpHandlers(
-  deps: Deps & NotifyDeps & { presence: Presence; signup: SignupPolicy; identity: Identity; limits: Limits }
+  deps: Deps & NotifyDeps & { presence: Presence; calls: Pick<Calls, 'call'>; signup: SignupPolicy; identity: Identity; limits: Limits }
 ): HttpHandlers {
   return {
     signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
@@ -190,6 +197,10 @@ export function createHttpHandlers(
     },
 
     queryUsage: ({ caller, body }) => queryUsage(deps, caller, body),
+
+    readChanges: async ({ caller, query }) => changesReplyOf(await readChanges(deps, caller, query)),
+    markReceipts: ({ caller, params, body }) => markReceipts(deps, caller, params.id, body),
+    callMethod: async ({ caller, body, gone }) => ({ result: await callMethod(deps, caller, body, gone()) }),
 
     ...unofferedHandlers
   }

@@ -50,7 +50,7 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
 function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
   const copied = copyRequest(request, binding.paramNames.length)
   const sender = binding.auth === 'none' ? copySender(response, request, deps.isProxy) : unnamed
-  const { answer, refuse } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
+  const { answer, refuse, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
 
   const allowance = new Allowance(deps.limits, binding.limits, sender)
 
@@ -108,7 +108,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
     if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
     allowance.asked(found, body.length)
-    const asked = parseAsked(binding, copied, body, found, sender)
+    const asked = { ...parseAsked(binding, copied, body, found, sender), gone }
     binding.handler(asked).then(reply => allowance.answered(found, answer({ status: 200, body: reply })), refuse)
   }
 }
@@ -132,7 +132,13 @@ function findBearer(
 // Routes without sign-in never look at their caller.
 const nobody = { account: '', token: '', kind: 'account', scopes: [], device: null, skip: undefined } as unknown as Caller
 
-function parseAsked(binding: Binding, request: Request, body: Buffer, bearer: Bearer | undefined, from: Sender): Asked<RouteName> {
+function parseAsked(
+  binding: Binding,
+  request: Request,
+  body: Buffer,
+  bearer: Bearer | undefined,
+  from: Sender
+): Omit<Asked<RouteName>, 'gone'> {
   const takesBody = binding.method === 'POST' || binding.method === 'PUT'
   return {
     caller: bearer ? { ...bearer, skip: skipOf(request) } : nobody,
