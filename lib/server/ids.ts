@@ -1,6 +1,6 @@
 import { randomFillSync } from 'node:crypto'
 
-const alphabet = 'abcdefghijklmnopqrstuvwxyz234567'
+const alphabet = Buffer.from('abcdefghijklmnopqrstuvwxyz234567')
 const idLength = 24
 
 // Random bytes for many ids are asked for at once: each question is a call into the system.
@@ -11,9 +11,11 @@ let taken = pool.length
 export function newId(): string {
   if (taken === pool.length) {
     randomFillSync(pool)
+    pool.forEach((byte, index) => {
+      pool[index] = alphabet[byte & 31] ?? 0
+    })
     taken = 0
   }
-  let id = ''
-  for (const end = taken + idLength; taken < end; taken += 1) id += alphabet[(pool[taken] ?? 0) & 31]
-  return id
+  taken += idLength
+  return pool.toString('latin1', taken - idLength, taken)
 }

@@ -3,9 +3,7 @@ import { type Packet, parsePacket, type Unfinished } from './packets.ts'
 
 /** Makes packets of the messages of one connection: most are one text, some are a text and the bytes that belong into it. */
 export class PacketReader {
-  private unfinished: Unfinished | undefined
-  private attachments: Buffer[] = []
-  private attachedBytes = 0
+  private unfinished: { packet: Unfinished; attachments: Buffer[]; bytes: number } | undefined
 
   /** A whole packet, or that more is to come. Undefined when the connection says what nobody may say. Never throws. */
   read(data: string | Buffer): Packet | 'more' | undefined {
@@ -16,19 +14,18 @@ export class PacketReader {
     // The bytes that were announced come before anything else.
     const packet = this.unfinished ? undefined : parsePacket(text)
     if (packet?.type !== 'unfinished') return packet
-    this.unfinished = packet
+    this.unfinished = { packet, attachments: [], bytes: 0 }
     return 'more'
   }
 
   private readBytes(bytes: Buffer): Packet | 'more' | undefined {
-    const { unfinished, attachments } = this
-    this.attachedBytes += bytes.length
-    if (!unfinished || this.attachedBytes > maxPacketBytes) return undefined
-    attachments.push(bytes)
-    if (attachments.length < unfinished.attachmentCount) return 'more'
+    const { unfinished } = this
+    if (!unfinished) return undefined
+    unfinished.bytes += bytes.length
+    if (unfinished.bytes > maxPacketBytes) return undefined
+    unfinished.attachments.push(bytes)
+    if (unfinished.attachments.length < unfinished.packet.attachmentCount) return 'more'
     this.unfinished = undefined
-    this.attachments = []
-    this.attachedBytes = 0
-    return unfinished.finish(attachments)
+    return unfinished.packet.finish(unfinished.attachments)
   }
 }

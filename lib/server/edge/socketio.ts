@@ -41,9 +41,9 @@ export class SocketConnection implements EngineHandler {
   private readonly deps: SocketDeps
   private readonly engine: EngineConnection
   private readonly reader = new PacketReader()
-  private readonly cancelDeadline: () => void
+  private cancelDeadline: () => void
   private accepted: Accepted | undefined
-  private leave = () => {}
+  private leave = nothing
   private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
 
   constructor(deps: SocketDeps, engine: EngineConnection) {
@@ -131,6 +131,7 @@ export class SocketConnection implements EngineHandler {
       return
     }
     this.cancelDeadline()
+    this.cancelDeadline = nothing
     this.state = 'live'
     this.accepted = accepted
     this.engine.send(connectFrame(accepted.id))
@@ -162,6 +163,10 @@ export class SocketConnection implements EngineHandler {
   }
 }
 
+// Most connections wait nearly all the time, so what only a busy one needs is made when it is needed.
+const nothing = () => {}
+const nothingWritten = Promise.resolve()
+
 /** A connection that was let in. */
 export class Accepted implements Connection {
   readonly id: ConnectionId
@@ -171,19 +176,15 @@ export class Accepted implements Connection {
   visible: boolean
   /** Who calls when this connection sends a message: the sender never hears itself. */
   readonly sender: Caller
-  /** Who calls when it writes a versioned value: echoed, unless it asked for silence. */
-  readonly writer: Caller
-  /** Aborted when the connection ends. */
-  readonly gone: AbortSignal
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
-  written: Promise<unknown> = Promise.resolve()
-  /** The methods this connection registered. */
-  readonly methods = new Set<string>()
+  written: Promise<unknown> = nothingWritten
   callsInFlight = 0
   private eventsUnderWay = 0
   private readonly engine: EngineConnection
-  private readonly controller = new AbortController()
-  private readonly asked = new Map<number, Asked>()
+  private readonly isEchoed: boolean
+  private controller: AbortController | undefined
+  private registered: Set<string> | undefined
+  private asked: Map<number, Asked> | undefined
   private lastAckId = 0
 
   constructor(engine: EngineConnection, id: ConnectionId, { account, token, kind, scopes, device }: Bearer, hello: Handshake) {
@@ -194,8 +195,24 @@ export class Accepted implements Connection {
     this.scope = scopeOf(hello)
     this.visible = hello.appState === 'active'
     this.sender = { account, token, kind, scopes, device, skip: id }
-    this.writer = { account, token, kind, scopes, device, skip: hello.echo === false ? id : undefined }
-    this.gone = this.controller.signal
+    this.isEchoed = hello.echo !== false
+  }
+
+  /** Who calls when it writes a versioned value: echoed, unless it asked for silence. */
+  get writer(): Caller {
+    return this.isEchoed ? { ...this.sender, skip: undefined } : this.sender
+  }
+
+  /** Aborted when the connection ends. */
+  get gone(): AbortSignal {
+    this.controller ??= new AbortController()
+    return this.controller.signal
+  }
+
+  /** The methods this connection registered. */
+  get methods(): Set<string> {
+    this.registered ??= new Set()
+    return this.registered
   }
 
   send(frame: string): void {
@@ -210,12 +227,13 @@ export class Accepted implements Connection {
     this.lastAckId += 1
     const ackId = this.lastAckId
     const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+    this.asked ??= new Map()
     this.asked.set(ackId, { resolve, reject })
     const stop = () => reject(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     this.engine.send(askFrame(ackId, event, body))
     return promise.finally(() => {
-      this.asked.delete(ackId)
+      this.asked?.delete(ackId)
       signal.removeEventListener('abort', stop)
     })
   }
@@ -235,12 +253,12 @@ export class Accepted implements Connection {
 
   /** Late and unknown acknowledgements are dropped. */
   acknowledged(ackId: number, reply: unknown): void {
-    this.asked.get(ackId)?.resolve(reply)
+    this.asked?.get(ackId)?.resolve(reply)
   }
 
   end(): void {
-    this.controller.abort()
-    for (const { reject } of this.asked.values()) reject('callee-gone')
+    this.controller?.abort()
+    for (const { reject } of this.asked?.values() ?? []) reject('callee-gone')
   }
 }
 

@@ -9,6 +9,7 @@ import { Probe } from './upgrade.ts'
 import type { Visits } from './visits.ts'
 
 const idleTimeoutS = 120
+const none: readonly string[] = []
 
 interface UserData {
   transport: WebSocketTransport | undefined
@@ -19,7 +20,7 @@ interface UserData {
 
 /** Engine.IO packets as frames of a WebSocket. */
 export class WebSocketTransport implements Transport {
-  readonly upgrades = []
+  readonly upgrades = none
   receiver: Receiver | undefined
   private readonly ws: WebSocket<UserData>
   private queued: string[] = []
