@@ -8,7 +8,7 @@ export class World {
   readonly random: Random
   private readonly server: { url: string }
   private readonly secrets = [1, 2, 3].map(() => engine.randomBytes(32))
-  private tokens: string[] = []
+  private tokens: readonly string[] = []
   private readonly ids = new Map<string, string[]>()
 
   constructor(server: { url: string }, random: Random) {
@@ -18,12 +18,11 @@ export class World {
 
   /** Signs everybody in anew, and sees to it that there is something to attack: attacks take away both. */
   async refill(): Promise<void> {
-    this.tokens = []
-    for (const secret of this.secrets) {
-      const { body } = await call(this.server, 'POST', '/v1/auth', { body: await signInBody(secret) })
-      const token: string = body.token
+    const tokens: string[] = []
+    for (const index of this.secrets.keys()) {
+      const token = await this.signIn(index)
       const ask = (path: string, body: object) => call(this.server, 'POST', path, { token, body })
-      this.tokens.push(token)
+      tokens.push(token)
       this.learn('token', JSON.parse(atob(token.split('.')[1] ?? '')).tid)
       const { session } = (await ask('/v1/sessions', { tag: `tag ${this.random.between(0, 9)}`, metadata: 'bWV0YQ==' })).body
       this.learn('session', session.id)
@@ -33,6 +32,7 @@ export class World {
       this.learn('artifact', artifact)
       await ask('/v1/push-tokens', { token: 'ExponentPushToken[fuzz]' })
     }
+    this.tokens = tokens
   }
 
   /** The token of one of the accounts. */
@@ -63,6 +63,16 @@ export class World {
     if (/^(publicKey|challenge|signature)$/.test(field)) return [Buffer.alloc(random.pick([16, 32, 64]), 1).toString('base64')]
     if (field === 'state') return ['active', 'background']
     return []
+  }
+
+  // An attack may have removed the account or shut its door: then somebody else comes in.
+  private async signIn(index: number): Promise<string> {
+    const secret = this.secrets[index] ?? engine.randomBytes(32)
+    const { status, body } = await call(this.server, 'POST', '/v1/auth', { body: await signInBody(secret) })
+    if (status === 200) return body.token
+    if (status >= 500) throw new Error(`Signing in was answered with ${status}.`)
+    this.secrets[index] = engine.randomBytes(32)
+    return this.signIn(index)
   }
 
   private of(kind: string): string[] {
