@@ -36,3 +36,4 @@ ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 -- So that an account can be removed without a look at what others have.
 CREATE INDEX session_cells_by_account ON session_cells (account);
 CREATE INDEX pairing_by_account ON pairing (account) WHERE account IS NOT NULL;
+CREATE INDEX pairing_waiting ON pairing (ends_at) WHERE account IS NULL AND delivered = 0;

@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, KvKey, Sealed } from '../lib/protocol/wire/ids.ts'
 import type { KvChange, KvRow, KvStore, KvWritten } from '../lib/store/kv.ts'
+import { noQuotas, OverQuota, type Quotas } from '../lib/store/quotas.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { rowQuota } from './quotas.ts'
 import { endOfPrefix } from './text-order.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
@@ -20,11 +22,19 @@ export function kv({ database, queue }: Deps): KvStore {
      SET value = excluded.value, version = excluded.version, updated_at = excluded.updated_at, clock = excluded.clock`
   )
   const clock = accountClock(database)
+  const hasRows = rowQuota(database, 'kv')
 
-  function mutate(account: AccountId, changes: readonly KvChange[], now: number): KvWritten {
+  function mayKeep(account: AccountId, changes: readonly KvChange[], quotas: Quotas): void {
+    if (changes.some(({ value }) => (value?.length ?? 0) > quotas.kvValueBytes)) throw new OverQuota('kvValueBytes')
+    const added = changes.filter(({ version }) => version === -1).length
+    if (added > 0 && hasRows(account, quotas.kvKeys - added + 1)) throw new OverQuota('kvKeys')
+  }
+
+  function mutate(account: AccountId, changes: readonly KvChange[], now: number, quotas: Quotas): KvWritten {
     const current = changes.map(({ key }) => find(account, key) ?? { key, value: null, version: -1 })
     const conflicts = current.filter(({ version }, index) => version !== changes[index]?.version)
     if (conflicts.length > 0) return { written: false, conflicts }
+    mayKeep(account, changes, quotas)
 
     const written = changes.map(({ key, value, version }) => ({ key, value, version: version + 1 }))
     const moved = clock.move(account, 1)
@@ -35,8 +45,8 @@ export function kv({ database, queue }: Deps): KvStore {
   return {
     readKv: (account, keys) => queue.read(() => keys.flatMap(key => find(account, key) ?? []).filter(isPresent)),
     listKv: (account, { prefix, limit }) => queue.read(() => list.all(account, prefix, endOfPrefix(prefix), limit)),
-    mutateKv: (account, changes, now) =>
-      queue.write(() => mutate(account, changes, now), { bytes: changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) })
+    mutateKv: (account, changes, now, quotas = noQuotas) =>
+      queue.write(() => mutate(account, changes, now, quotas), { bytes: changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) })
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, LocalId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
+import { noQuotas, OverQuota, type Quotas } from '../lib/store/quotas.ts'
 import type { Appended, Message, MessageDraft, Page, Store } from '../lib/store/store.ts'
 import { type Checked, checksumOf, isSound } from './checksum.ts'
 import type { Tail } from './commit-queue.ts'
@@ -16,7 +17,15 @@ interface SessionHead {
   account: number
   session: number
   lastSeq: number
+}
+/** What an account counts. */
+interface Counters {
   clock: number
+  messages: number
+  bytes: number
+}
+interface OpenHead extends SessionHead {
+  counters: Counters
 }
 
 export function messages({ database, queue, damage }: Deps): Pick<Store, 'appendMessages' | 'readMessages'> {
@@ -30,10 +39,17 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
   const pageAfter = database.prepare<[number, number, number, number], StoredMessage>(`${select} AND seq > ? ORDER BY seq LIMIT ?`)
   const pageBefore = database.prepare<[number, number, number, number], StoredMessage>(`${select} AND seq < ? ORDER BY seq DESC LIMIT ?`)
 
-  function append(account: AccountId, session: SessionId, drafts: readonly MessageDraft[], now: number): Appended | 'missing' | 'full' {
+  function append(
+    account: AccountId,
+    session: SessionId,
+    drafts: readonly MessageDraft[],
+    now: number,
+    quotas: Quotas
+  ): Appended | 'missing' | 'full' {
     const head = heads.open(account, session)
     if (!head) return 'missing'
     if (!hasRoom(head, drafts)) return 'full'
+    mayKeep(head, drafts, quotas)
 
     const added: Message[] = []
     const repeated: Message[] = []
@@ -47,7 +63,7 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
     return {
       messages: repeated.length === 0 ? added : inOrder([...repeated, ...added]),
       added,
-      clock: heads.move(account, session, added.length, now)
+      clock: heads.move(account, session, { messages: added.length, bytes: bytesOf(added) }, now)
     }
   }
 
@@ -58,13 +74,21 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
     return messageOf(message)
   }
 
-  // Counting the repeats costs a search for each, so it waits until the end of the numbers is near.
+  // Telling the repeats apart costs a search for each, so it waits until the end of the numbers, or a quota, is near.
   function hasRoom(head: SessionHead, drafts: readonly MessageDraft[]): boolean {
     const room = lastPossibleSeq - head.lastSeq
-    if (drafts.length <= room) return true
+    return drafts.length <= room || newOnes(head, drafts).length <= room
+  }
+
+  function mayKeep(head: OpenHead, drafts: readonly MessageDraft[], quotas: Quotas): void {
+    if (excessOf(head.counters, drafts, quotas) === undefined) return
+    const excess = excessOf(head.counters, newOnes(head, drafts), quotas)
+    if (excess !== undefined) throw new OverQuota(excess)
+  }
+
+  function newOnes(head: SessionHead, drafts: readonly MessageDraft[]): MessageDraft[] {
     const unknown = drafts.filter(({ localId }) => localId === null || !findStored.get(head.account, head.session, localId))
-    const names = new Set(unknown.map(({ localId }) => localId ?? Symbol('unnamed')))
-    return names.size <= room
+    return [...new Map(unknown.map(draft => [draft.localId ?? Symbol('unnamed'), draft])).values()]
   }
 
   function read(account: AccountId, session: SessionId, page: PageAsk): Page | 'missing' {
@@ -96,8 +120,8 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
   }
 
   return {
-    appendMessages: (account, session, drafts, now) =>
-      queue.write(() => append(account, session, drafts, now), { bytes: bytesOf(drafts), tail: heads }),
+    appendMessages: (account, session, drafts, now, quotas = noQuotas) =>
+      queue.write(() => append(account, session, drafts, now, quotas), { bytes: bytesOf(drafts), tail: heads }),
     readMessages: (account, session, page) => queue.read(() => read(account, session, page))
   }
 }
@@ -105,9 +129,9 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
 interface SessionHeads extends Tail {
   find(account: AccountId, session: SessionId): SessionHead | undefined
   /** As `find`, with what appends of this turn have moved already. */
-  open(account: AccountId, session: SessionId): SessionHead | undefined
-  /** Moves the last seq of an opened session and the clock of its account; returns the clock. */
-  move(account: AccountId, session: SessionId, by: number, now: number): number
+  open(account: AccountId, session: SessionId): OpenHead | undefined
+  /** Moves the last seq of an opened session and the counters of its account by what was added; returns the clock. */
+  move(account: AccountId, session: SessionId, added: { messages: number; bytes: number }, now: number): number
 }
 
 /**
@@ -118,15 +142,26 @@ function sessionHeads(database: Database): SessionHeads {
   // One table searched by a whole unique key is planned once. A join is planned again at each call, because the driver
   // clears the bindings that the planner had looked at; that costs ten times as much as the search.
   const find = database.prepare<[AccountId, SessionId], SessionHead>(
-    `SELECT account, key AS session, last_seq AS lastSeq, (SELECT clock FROM account WHERE key = session.account) AS clock
-     FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?`
+    'SELECT account, key AS session, last_seq AS lastSeq FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?'
   )
-  const moveSession = database.prepare<[number, number, number, number, number]>(
-    'UPDATE session SET last_seq = ?, updated_at = ?, clock = ? WHERE account = ? AND key = ?'
+  const findCounters = database.prepare<[number], Counters>('SELECT clock, messages, bytes FROM account WHERE key = ?')
+  const moveSession = database.prepare<[number, number, number, number, number, number]>(
+    'UPDATE session SET last_seq = ?, updated_at = ?, clock = ?, bytes = bytes + ? WHERE account = ? AND key = ?'
   )
-  const moveClock = database.prepare<[number, number]>('UPDATE account SET clock = ? WHERE key = ?')
-  const headByName = new Map<string, SessionHead & { movedAt: number | undefined }>()
-  const clockByAccount = new Map<number, number>()
+  const moveAccount = database.prepare<[number, number, number, number]>(
+    'UPDATE account SET clock = ?, messages = ?, bytes = ? WHERE key = ?'
+  )
+  const headByName = new Map<string, OpenHead & { moved: { at: number; clock: number; bytes: number } | undefined }>()
+  const countersByAccount = new Map<number, Counters>()
+
+  function countersOf(account: number): Counters {
+    const opened = countersByAccount.get(account)
+    if (opened) return opened
+    const counters = findCounters.get(account)
+    if (!counters) throw new Error('The account does not exist')
+    countersByAccount.set(account, counters)
+    return counters
+  }
 
   return {
     find: (account, session) => find.get(account, session),
@@ -135,32 +170,51 @@ function sessionHeads(database: Database): SessionHeads {
       const opened = headByName.get(name)
       if (opened) return opened
       const head = find.get(account, session)
-      if (head) headByName.set(name, { ...head, movedAt: undefined })
-      return head
+      if (!head) return undefined
+      const open = { ...head, counters: countersOf(head.account), moved: undefined }
+      headByName.set(name, open)
+      return open
     },
-    move(account, session, by, now) {
+    move(account, session, added, now) {
       const head = headByName.get(`${account} ${session}`)
       if (!head) throw new Error('A session was moved that was not opened')
-      const clock = (clockByAccount.get(head.account) ?? head.clock) + by
-      if (by === 0) return clock
-      head.lastSeq += by
-      head.movedAt = now
-      head.clock = clock
-      clockByAccount.set(head.account, clock)
-      return clock
+      const { counters } = head
+      if (added.messages === 0) return counters.clock
+      counters.clock += added.messages
+      counters.messages += added.messages
+      counters.bytes += added.bytes
+      head.lastSeq += added.messages
+      head.moved = { at: now, clock: counters.clock, bytes: (head.moved?.bytes ?? 0) + added.bytes }
+      return counters.clock
     },
     finish() {
-      for (const { movedAt, lastSeq, clock, account, session } of headByName.values()) {
-        if (movedAt !== undefined) moveSession.run(lastSeq, movedAt, clock, account, session)
+      const movedAccounts = new Set<number>()
+      for (const { moved, lastSeq, account, session } of headByName.values()) {
+        if (!moved) continue
+        moveSession.run(lastSeq, moved.at, moved.clock, moved.bytes, account, session)
+        movedAccounts.add(account)
       }
-      for (const [account, clock] of clockByAccount) moveClock.run(clock, account)
+      for (const account of movedAccounts) {
+        const { clock, messages, bytes } = countersOf(account)
+        moveAccount.run(clock, messages, bytes, account)
+      }
       this.forget()
     },
     forget() {
       headByName.clear()
-      clockByAccount.clear()
+      countersByAccount.clear()
     }
   }
+}
+
+function excessOf(
+  { messages, bytes }: Counters,
+  drafts: readonly MessageDraft[],
+  quotas: Pick<Quotas, 'messages' | 'bytes'>
+): 'messages' | 'bytes' | undefined {
+  if (drafts.length === 0) return undefined
+  if (messages + drafts.length > quotas.messages) return 'messages'
+  return quotas.bytes !== Number.POSITIVE_INFINITY && bytes + bytesOf(drafts) > quotas.bytes ? 'bytes' : undefined
 }
 
 function messageOf({ seq, localId, sealed, createdAt }: StoredMessage): Message {

@@ -26,6 +26,9 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
   const create = database.prepare<[PairingKind, string, number, string, number]>(
     'INSERT INTO pairing (kind, public_key, supports_v2, asked_from, ends_at) VALUES (?, ?, ?, ?, ?)'
   )
+  const countWaiting = database.prepare<[string, number], { here: number; inAll: number }>(
+    'SELECT count(*) AS inAll, count(CASE asked_from WHEN ? THEN 1 END) AS here FROM pairing WHERE account IS NULL AND delivered = 0 AND ends_at > ?'
+  )
   const answer = database.prepare<[AccountId, DeviceId | null, string, Buffer, PairingKind, string]>(
     `UPDATE pairing SET account = (SELECT key FROM account WHERE id = ?), answered_by = (SELECT key FROM device WHERE id = ?),
        response = ?, answer_hash = ?
@@ -44,6 +47,7 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
   function poll(ask: PairingPoll): PairingPolled {
     const row = find.get(ask.kind, ask.publicKey)
     if (!row) {
+      if (isFull(ask)) return { state: 'full' }
       create.run(ask.kind, ask.publicKey, ask.supportsV2 ? 1 : 0, ask.from, Math.floor(ask.expiresAt))
       return { state: 'waiting' }
     }
@@ -66,6 +70,12 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
           device: storeToken(state.account, ask.token(state.account))?.id
         }
     }
+  }
+
+  function isFull({ from, now, most }: PairingPoll): boolean {
+    if (!most) return false
+    const waiting = countWaiting.get(from, now)
+    return waiting !== undefined && (waiting.here >= most.here || waiting.inAll >= most.inAll)
   }
 
   function status(kind: PairingKind, publicKey: string, now: number): PairingStatus {

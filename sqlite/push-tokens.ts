@@ -1,4 +1,5 @@
 import type { AccountId, DeviceId } from '../lib/protocol/wire/ids.ts'
+import { noQuotas } from '../lib/store/quotas.ts'
 import type { PushTokenRow, Store } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
 
@@ -16,10 +17,17 @@ export function pushTokens({ database, queue }: Deps): Pick<Store, 'addPushToken
   )
   const remove = database.prepare<[AccountId, string]>(`DELETE FROM push_token WHERE account = ${accountKey} AND token = ?`)
 
+  // Existing apps register at every start and for ever when they are refused, so the one registered longest ago makes room.
+  const keepNewest = database.prepare<[AccountId, AccountId, number]>(
+    `DELETE FROM push_token WHERE account = ${accountKey} AND token IN (
+       SELECT token FROM push_token WHERE account = ${accountKey} ORDER BY updated_at DESC, token LIMIT -1 OFFSET ?)`
+  )
+
   return {
-    addPushToken: (account, { id, token, device = null, now }) =>
+    addPushToken: (account, { id, token, device = null, now }, { pushTokens: most } = noQuotas) =>
       queue.write(() => {
         add.run(account, token, id, device, now, now)
+        if (Number.isFinite(most)) keepNewest.run(account, account, most)
       }),
     listPushTokens: account => queue.read(() => list.all(account)),
     removePushToken: (account, token) =>

@@ -22,6 +22,10 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
     `DELETE FROM access_key WHERE account = ${accountKey} AND machine = (SELECT key FROM machine WHERE account = ${accountKey} AND id = ?)`
   )
   const removeArtifact = database.prepare<[AccountId, string]>(`DELETE FROM artifact WHERE account = ${accountKey} AND id = ?`)
+  const uncount = database.prepare<[AccountId, string, AccountId]>(
+    `UPDATE account SET messages = messages - last_seq, bytes = account.bytes - session.bytes
+     FROM session WHERE session.account = (SELECT key FROM account WHERE id = ?) AND session.id = ? AND account.id = ?`
+  )
   const removeSession = database.prepare<[AccountId, string]>(`DELETE FROM session WHERE account = ${accountKey} AND id = ?`)
   const removeMachine = database.prepare<[AccountId, string]>(`DELETE FROM machine WHERE account = ${accountKey} AND id = ?`)
   const clock = accountClock(database)
@@ -35,6 +39,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
         removeMachineKeys.run(account, account, id)
         return removeMachine.run(account, id).changes
       case 'session':
+        uncount.run(account, id, account)
         for (const what of [removeMessages, removeCells, removeSessionKeys, removeUsage, leaveAttachments]) what.run(account, account, id)
         return removeSession.run(account, id).changes
     }

@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, Sealed, SessionId } from '../lib/protocol/wire/ids.ts'
+import { noQuotas, OverQuota, type Quotas } from '../lib/store/quotas.ts'
 import type { SessionRow, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { rowQuota } from './quotas.ts'
 import { afterAllText } from './text-order.ts'
 
 type Draft = Parameters<Store['openSession']>[1]
@@ -54,11 +56,13 @@ export function sessions({
     `INSERT INTO session_cells (session, account, data_key, metadata, metadata_version, agent_state, agent_state_version)
      SELECT key, account, ?, ?, 0, ?, 0 FROM session WHERE ${inAccount} AND id = ?`
   )
+  const isFull = rowQuota(database, 'session')
   const clock = accountClock(database)
 
-  function open(account: AccountId, draft: Draft) {
+  function open(account: AccountId, draft: Draft, quotas: Quotas) {
     const known = findByTag.get(account, draft.tag)
     if (known) return { session: inflate(known), created: false, clock: clock.read(account) }
+    if (isFull(account, quotas.sessions)) throw new OverQuota('sessions')
 
     const moved = clock.move(account, 1)
     create.run(account, draft.id, draft.tag, moved, draft.now, draft.now, draft.now)
@@ -67,8 +71,8 @@ export function sessions({
   }
 
   return {
-    openSession: (account, draft) =>
-      queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.agentState?.length ?? 0) }),
+    openSession: (account, draft, quotas = noQuotas) =>
+      queue.write(() => open(account, draft, quotas), { bytes: draft.metadata.length + (draft.agentState?.length ?? 0) }),
     listSessions: (account, limit) => queue.read(() => list.all(account, limit).map(inflate)),
     listActiveSessions: (account, { since, limit }) => queue.read(() => listActive.all(account, since, limit).map(inflate)),
     pageSessions: (account, { before = afterAllText, changedSince, limit }) =>

@@ -7,7 +7,9 @@ import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
 import { CannotStart } from '../exit.ts'
 import { completeOptions, type GivenOptions, type ServerOptions } from '../options.ts'
+import type { AccountId } from '../protocol/wire/ids.ts'
 import { openStore } from '../store/open.ts'
+import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import type { Store } from '../store/store.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
@@ -66,6 +68,8 @@ export interface Server {
 export interface Policy {
   /** In place of `signup`: asked for each key that nobody has signed in with before, once its signature was found good. */
   signup?: DecideSignup
+  /** What an account may keep, where that differs from the defaults. Asked at every write, so it must be quick and not throw. */
+  quotas?: (account: AccountId) => Partial<Quotas>
 }
 
 /** What an embedder may hand in besides options. */
@@ -111,6 +115,9 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const isProxy = readTrustedProxies(options.trustProxy)
   const isLimited = options.limits === 'default'
   const limits = isLimited ? createLimits({ clock }) : unlimited
+  const usual = isLimited ? defaultQuotas : noQuotas
+  const ownQuotas = policy?.quotas
+  const quotas = (account: AccountId) => (ownQuotas ? { ...usual, ...ownQuotas(account) } : usual)
   const log = logger ?? openLogger(options.logLevel)
   const onError: typeof tellError & {} = (error, at) => {
     log.error({ ...at, error: noteOf(error) }, 'Met an unexpected error')
@@ -175,6 +182,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       hub,
       signup,
       limits,
+      quotas,
       isProxy,
       seats: new Seats(isLimited ? mostSockets : Number.POSITIVE_INFINITY),
       authenticator,

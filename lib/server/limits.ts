@@ -39,6 +39,11 @@ export const mostSockets = 64
 /** What a request counts as before its body is taken. Those with a token and without a row here count as `api`. */
 const limitsOfRoute: Partial<Record<RouteName, readonly LimitName[]>> = {
   signIn: ['login', 'everyLogin'],
+  freshSignIn: ['login', 'everyLogin'],
+  issueNonce: ['nonce'],
+  removeOwnAccount: ['login'],
+  askPairing: ['pairing'],
+  approvePairing: ['approval'],
   openInvite: ['login'],
   answerTerminalPairing: ['approval'],
   answerDevicePairing: ['approval'],
@@ -56,6 +61,8 @@ export const mostTracked = 100_000
 
 /** Counts what callers ask for. Keys of different limits never meet. */
 export interface Limits {
+  /** Pairing requests that wait at once; undefined for any number. */
+  readonly mostPairings: { here: number; inAll: number } | undefined
   /** Throws the refusal that says when to come back, and then counts nothing. */
   check(name: LimitName, key: string): void
   /** As `check`, then counts one. */
@@ -64,7 +71,7 @@ export interface Limits {
   charge(name: LimitName, key: string, cost: number): void
 }
 
-export const unlimited: Limits = { check() {}, take() {}, charge() {} }
+export const unlimited: Limits = { mostPairings: undefined, check() {}, take() {}, charge() {} }
 
 export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
   // When the allowance of a key would be whole again, in the order of last use.
@@ -88,6 +95,7 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
   }
 
   return {
+    mostPairings: { here: 8, inAll: 1_000 },
     check,
     charge,
     take(name, key) {

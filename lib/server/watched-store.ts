@@ -49,8 +49,8 @@ export function watchStore(store: Store, { onAudit: audit, onEvent }: Listeners,
       await store.addToken(account, draft)
       audit({ type: 'token-created', account, token: draft.id, label: draft.label, at: now() })
     },
-    async openSession(account, draft) {
-      const opened = await store.openSession(account, draft)
+    async openSession(account, draft, quotas) {
+      const opened = await store.openSession(account, draft, quotas)
       if (opened.created) onEvent({ type: 'session-opened', account, session: opened.session.id, at: now() })
       return opened
     },
@@ -59,8 +59,8 @@ export function watchStore(store: Store, { onAudit: audit, onEvent }: Listeners,
       if (opened.created) onEvent({ type: 'machine-opened', account, machine: opened.machine.id, at: now() })
       return opened
     },
-    async appendMessages(account, session, drafts, at) {
-      const outcome = await store.appendMessages(account, session, drafts, at)
+    async appendMessages(account, session, drafts, at, quotas) {
+      const outcome = await store.appendMessages(account, session, drafts, at, quotas)
       if (typeof outcome !== 'string' && outcome.added.length > 0) {
         const messages = outcome.added.map(({ seq, localId }) => ({ seq, localId }))
         onEvent({ type: 'messages-stored', account, session, messages, at: now() })

@@ -1,4 +1,5 @@
 import type { AccountId, KvKey, Sealed } from '../protocol/wire/ids.ts'
+import type { Quotas } from './quotas.ts'
 
 export interface KvRow {
   key: KvKey
@@ -24,5 +25,5 @@ export interface KvStore {
    * All or nothing, moving the clock once. Each change names the version it is made over, -1 for a key nobody has written;
    * what is written has one more. The keys are all different. A conflict says what is there, version -1 for nothing.
    */
-  mutateKv(account: AccountId, changes: readonly KvChange[], now: number): Promise<KvWritten>
+  mutateKv(account: AccountId, changes: readonly KvChange[], now: number, quotas?: Quotas): Promise<KvWritten>
 }

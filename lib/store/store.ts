@@ -6,6 +6,8 @@ import type { AttachmentStore } from './attachments.ts'
 import type { ChangeStore } from './changes.ts'
 import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
+import type { PairingRequestStore } from './pairing-requests.ts'
+import type { Quotas } from './quotas.ts'
 import type { SafekeepingStore } from './safekeeping.ts'
 import type { Door, SignupStore } from './signup.ts'
 import type { UsageStore } from './usage.ts'
@@ -157,11 +159,15 @@ export interface PairingPoll {
   /** Network prefix of the asker; only the creator's prefix is handed the answer. */
   from: string
   expiresAt: number
+  /** A request is not made when so many wait already, from this network or in all. */
+  most?: { here: number; inAll: number } | undefined
   now: number
   token: (account: AccountId) => TokenDraft
 }
 export type PairingPolled =
   | { state: 'waiting' }
+  /** Too many wait already. */
+  | { state: 'full' }
   | { state: 'delivered'; account: AccountId; response: string; device: DeviceId | undefined }
   /** `again`, once: who had answered it, when it was delivered before and somebody asks once more. */
   | { state: 'over'; again: AccountId | undefined }
@@ -207,7 +213,7 @@ export class StoreBroken extends Error {
 
 /**
  * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
- * readable before. Rows of another account are never read or changed: to a caller they are missing.
+ * readable before. With `quotas` a write that would exceed one throws `OverQuota`. Rows of another account are never read or changed: to a caller they are missing.
  */
 export interface Store
   extends ChangeStore,
@@ -216,8 +222,9 @@ export interface Store
     AttachmentStore,
     AccessKeyStore,
     UsageStore,
-    DeviceStore,
     SignupStore,
+    DeviceStore,
+    PairingRequestStore,
     SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
   signIn(ask: SignIn): Promise<SignedIn>
@@ -248,7 +255,8 @@ export interface Store
   /** The same tag on the same account always names the same session, which a repeat returns unchanged. */
   openSession(
     account: AccountId,
-    draft: { id: SessionId; tag: string; metadata: Sealed; agentState: Sealed | null; dataKey: Sealed | null; now: number }
+    draft: { id: SessionId; tag: string; metadata: Sealed; agentState: Sealed | null; dataKey: Sealed | null; now: number },
+    quotas?: Quotas
   ): Promise<{ session: SessionRow; created: boolean; clock: number }>
   listSessions(account: AccountId, limit: number): Promise<SessionRow[]>
   /** Those marked as active that showed a sign of life after `since`, the latest first. */
@@ -282,7 +290,8 @@ export interface Store
     account: AccountId,
     session: SessionId,
     drafts: readonly MessageDraft[],
-    now: number
+    now: number,
+    quotas?: Quotas
   ): Promise<Appended | 'missing' | 'full'>
   /** `after`: ascending; `before`: descending. Exactly one of them. */
   readMessages(
@@ -296,7 +305,11 @@ export interface Store
   /** Marks rows without a sign of life since `before` as inactive and returns them. */
   sweepActive(before: number): Promise<{ account: AccountId; row: RowRef; activeAt: number }[]>
 
-  addPushToken(account: AccountId, push: { id: string; token: string; device?: DeviceId | null; now: number }): Promise<void>
+  addPushToken(
+    account: AccountId,
+    push: { id: string; token: string; device?: DeviceId | null; now: number },
+    quotas?: Quotas
+  ): Promise<void>
   listPushTokens(account: AccountId): Promise<PushTokenRow[]>
   removePushToken(account: AccountId, token: string): Promise<void>
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../async/clock.ts'
 import type { Bus } from '../../bus/bus.ts'
 import type { AccountId, ConnectionId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
 import type { Scope } from '../../protocol/wire/scopes.ts'
+import type { Quotas } from '../../store/quotas.ts'
 import type { Store, TokenKind } from '../../store/store.ts'
 
 /** What actions work with; each takes the fields it needs. */
@@ -12,6 +13,8 @@ export interface Deps {
   now: () => number
   /** Monotonic clock, for waits and limits. */
   clock: Clock
+  /** What an account may keep. */
+  quotas: (account: AccountId) => Quotas
   /** A new id: 120 random bits, lower case, safe in URLs, without a colon. */
   newId: () => string
 }

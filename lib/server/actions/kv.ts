@@ -20,11 +20,11 @@ export async function listKv({ store }: Pick<Deps, 'store'>, caller: Caller, ask
 
 /** Changes keys, all or none, and tells the apps once. */
 export async function mutateKv(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   mutations: readonly KvChange[]
 ): Promise<KvWritten> {
-  const outcome = await deps.store.mutateKv(caller.account, mutations, deps.now())
+  const outcome = await deps.store.mutateKv(caller.account, mutations, deps.now(), deps.quotas(caller.account))
   if (outcome.written) announce(deps, caller, outcome.clock, { type: 'kv-written', changes: outcome.changes })
   return outcome
 }

@@ -8,12 +8,12 @@ import { announce } from './publish.ts'
 const newest = 2_147_483_647
 
 export async function appendMessages(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   session: SessionId,
   drafts: readonly MessageDraft[]
 ): Promise<Message[]> {
-  const outcome = await deps.store.appendMessages(caller.account, session, drafts, deps.now())
+  const outcome = await deps.store.appendMessages(caller.account, session, drafts, deps.now(), deps.quotas(caller.account))
   if (outcome === 'missing') throw failure('session-not-found')
   if (outcome === 'full') throw failure('session-full')
 

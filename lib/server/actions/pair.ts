@@ -1,7 +1,9 @@
-import { failure } from '../../protocol/wire/failures.ts'
+import { failure, tooMany } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import type { PairingKind } from '../../store/store.ts'
+import { subnetOf } from '../address.ts'
 import { decodeBase64 } from '../base64.ts'
+import type { Limits } from '../limits.ts'
 import type { Caller, Deps } from './deps.ts'
 import { type TellDeps, tellOfDevice, tellOfSecondFetch } from './devices.ts'
 import { mintToken, type NewToken } from './tokens.ts'
@@ -11,26 +13,32 @@ const keyLength = 32
 
 /** A terminal or a new device asks to be paired; repeated once a second until it is answered or over. */
 export async function pollPairing(
-  deps: TellDeps & Pick<Deps, 'newId'>,
+  deps: TellDeps & Pick<Deps, 'newId'> & { limits: Limits },
   kind: PairingKind,
   body: BodyOf<'pollDevicePairing'> & { supportsV2?: boolean | null | undefined },
-  from: { client: string; network: string }
+  from: { client: string; address: string; network: string }
 ): Promise<ReplyOf<'pollTerminalPairing'>> {
   const now = deps.now()
+  const publicKey = canonicalKey(body.publicKey)
+  const { status } = await deps.store.readPairing(kind, publicKey, now)
+  // Only what begins is counted: to existing clients a refused poll is the end of the pairing.
+  if (status === 'unknown') deps.limits.take('pairing', subnetOf(from.address))
   const label = body.deviceName ?? from.client
   let token: NewToken | undefined
   const polled = await deps.store.pollPairing({
     kind,
-    publicKey: canonicalKey(body.publicKey),
+    publicKey,
     supportsV2: body.supportsV2 ?? false,
     from: from.network,
     expiresAt: now + openForMs,
+    most: deps.limits.mostPairings,
     now,
     token: account => {
       token = mintToken(deps, account, { kind, label, from: from.network })
       return token.draft
     }
   })
+  if (polled.state === 'full') throw tooMany(openForMs / 1000)
   if (polled.state === 'over') {
     if (polled.again) tellOfSecondFetch(deps, polled.again)
     throw failure('pairing-over')

@@ -12,19 +12,20 @@ const cursorPrefix = 'cursor_v1_'
 
 /** Creates a session, or loads the one with this tag unchanged; a load lets its heartbeats count again. */
 export async function openSession(
-  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId'> & { presence: Presence },
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'> & { presence: Presence },
   caller: Caller,
   body: BodyOf<'openSession'>
 ): Promise<SessionRow> {
-  const { store, newId, now, presence } = deps
-  const { session, created, clock } = await store.openSession(caller.account, {
+  const { store, newId, now, quotas, presence } = deps
+  const draft = {
     id: newId() as SessionId,
     tag: body.tag,
     metadata: body.metadata,
     agentState: body.agentState ?? null,
     dataKey: body.dataEncryptionKey ?? null,
     now: now()
-  })
+  }
+  const { session, created, clock } = await store.openSession(caller.account, draft, quotas(caller.account))
   if (created) announce(deps, caller, clock, { type: 'session-opened', session })
   else presence.listenAgain(caller.account, session.id)
   return session

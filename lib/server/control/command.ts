@@ -3,7 +3,7 @@ import type { ServerOptions } from '../../options.ts'
 import type { Deps } from '../actions/deps.ts'
 
 /** What commands work with: the running server's own, or a store that was opened for the one command. */
-export interface ControlDeps extends Deps {
+export interface ControlDeps extends Omit<Deps, 'quotas'> {
   options: Pick<ServerOptions, 'data'>
 }
 

@@ -4,6 +4,7 @@ import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../prot
 import { callFailures, Failure, failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
+import { OverQuota } from '../../store/quotas.ts'
 import { type Cell, type CellRef, type Conflict, StoreBroken, StoreBusy, StoreFull, type Written } from '../../store/store.ts'
 import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
@@ -32,7 +33,7 @@ export interface EventHandlers {
 }
 
 export function createEventHandlers(
-  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId'> & {
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'> & {
     presence: Presence
     calls: Calls
     hub: Hub
@@ -134,7 +135,11 @@ export function createEventHandlers(
         error => {
           // A refusal is an answer; only what nobody foresaw is worth a line in the log.
           const isForeseen =
-            error instanceof Failure || error instanceof StoreFull || error instanceof StoreBusy || error instanceof StoreBroken
+            error instanceof Failure ||
+            error instanceof OverQuota ||
+            error instanceof StoreFull ||
+            error instanceof StoreBusy ||
+            error instanceof StoreBroken
           metrics.eventTaken(name, isForeseen ? 'refused' : 'failed')
           if (!isForeseen) onError(error)
           reply?.(failed(name, error))

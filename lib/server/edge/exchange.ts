@@ -1,5 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
+import { OverQuota } from '../../store/quotas.ts'
 import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
@@ -102,6 +103,7 @@ export function openExchange(
 
 function refusalOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
+  if (error instanceof OverQuota) return failure(error.quota === 'kvValueBytes' ? 'body-too-large' : 'quota-reached')
   if (error instanceof StoreFull) return failure('storage-full')
   if (error instanceof RowDamaged) return failure('row-damaged')
   if (error instanceof StoreBusy) return failure('storage-busy')

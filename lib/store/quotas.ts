@@ -1,0 +1,37 @@
+/** What one account may keep. */
+export interface Quotas {
+  sessions: number
+  /** Of all sessions together. */
+  messages: number
+  /** Of the sealed text of all messages. */
+  bytes: number
+  pushTokens: number
+  /** Keys once written count, also when their value was removed. */
+  kvKeys: number
+  kvValueBytes: number
+}
+
+const gib = 1024 ** 3
+
+export const defaultQuotas: Quotas = {
+  sessions: 10_000,
+  messages: 5_000_000,
+  bytes: 20 * gib,
+  pushTokens: 16,
+  kvKeys: 10_000,
+  kvValueBytes: 64 * 1024
+}
+
+const all = Number.POSITIVE_INFINITY
+export const noQuotas: Quotas = { sessions: all, messages: all, bytes: all, pushTokens: all, kvKeys: all, kvValueBytes: all }
+
+/** A write the store refused because the account would keep more than it may; nothing of it was kept. */
+export class OverQuota extends Error {
+  override readonly name = 'OverQuota'
+  readonly quota: keyof Quotas
+
+  constructor(quota: keyof Quotas) {
+    super(`The account may keep no more ${quota}.`)
+    this.quota = quota
+  }
+}
