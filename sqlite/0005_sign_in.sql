@@ -61,3 +61,25 @@ CREATE TABLE used_nonce (
   at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX used_nonce_by_time ON used_nonce (at);
+
+-- Requests of the second kind to be paired, until a day after they ended. `response` is wiped when they do.
+CREATE TABLE pairing_request (
+  id TEXT PRIMARY KEY,
+  kind TEXT NOT NULL,
+  name TEXT NOT NULL,
+  public_key TEXT NOT NULL,
+  device_key TEXT NOT NULL,
+  poll_hash TEXT NOT NULL,
+  asked_from TEXT NOT NULL,
+  account INTEGER REFERENCES account (key),
+  answered_by INTEGER REFERENCES device (key) ON DELETE SET NULL,
+  response TEXT,
+  answer_hash BLOB,
+  state TEXT NOT NULL DEFAULT 'waiting',
+  asked_again INTEGER NOT NULL DEFAULT 0,
+  ends_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX pairing_request_by_end ON pairing_request (ends_at);
+CREATE INDEX pairing_request_waiting ON pairing_request (asked_from) WHERE state = 'waiting';
+CREATE INDEX pairing_request_by_account ON pairing_request (account) WHERE account IS NOT NULL;
+CREATE INDEX pairing_request_by_device ON pairing_request (answered_by) WHERE answered_by IS NOT NULL;

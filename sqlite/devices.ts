@@ -34,6 +34,9 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
   const endAnswers = database.prepare<[AccountId, DeviceId]>(
     `UPDATE pairing SET delivered = 1, account = NULL, response = NULL, answered_by = NULL WHERE answered_by = ${deviceKey}`
   )
+  const endApprovals = database.prepare<[AccountId, DeviceId]>(
+    `UPDATE pairing_request SET state = 'over', account = NULL, response = NULL, answered_by = NULL WHERE answered_by = ${deviceKey}`
+  )
   const remove = database.prepare<[AccountId, DeviceId]>(`DELETE FROM device WHERE account = ${accountKey} AND id = ?`)
   const noteRevoked = insertRevocation(database)
 
@@ -42,6 +45,7 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
     for (const token of tokens) noteRevoked(token)
     removePushTokens.run(account, account, device)
     endAnswers.run(account, device)
+    endApprovals.run(account, device)
     return remove.run(account, device).changes > 0 ? { tokens } : 'missing'
   }
 

@@ -16,6 +16,7 @@ import { kv } from './kv.ts'
 import { machines } from './machines.ts'
 import { messages } from './messages.ts'
 import { nonces } from './nonces.ts'
+import { pairingRequests } from './pairing-requests.ts'
 import { pairings } from './pairings.ts'
 import { presence } from './presence.ts'
 import { pushTokens } from './push-tokens.ts'
@@ -50,6 +51,7 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...tokens(deps),
     ...devices(deps),
     ...renewals(deps),
+    ...pairingRequests(deps),
     ...nonces(deps),
     time: () => queue.read(clock),
     ...pairings(deps),

@@ -28,5 +28,16 @@ export {
 export { analyticsId, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey, signInKeypair } from './keys.ts'
 export { formatAccountLink, formatTerminalLink, formatWebTerminalLink, type PairingLink, readPairingLink } from './links.ts'
 export { openAnswer, type PairingAnswer, sealAnswerV1, sealAnswerV2 } from './pairing-answers.ts'
+export { type Approval, type Asker, checkCode, linkSecretLength, lockAnswer, openLockedAnswer, openToken, sealToken } from './pairing-v2.ts'
 export { cryptoReady } from './ready.ts'
-export { type ForServer, type Purpose, signChallenge, signForServer, signingKeypair, verifyForServer, verifySignature } from './sign.ts'
+export {
+  type ForServer,
+  type Purpose,
+  signApproval,
+  signChallenge,
+  signForServer,
+  signingKeypair,
+  verifyApproval,
+  verifyForServer,
+  verifySignature
+} from './sign.ts'

@@ -1,9 +1,11 @@
 import { engine } from '#crypto-engine'
 import { concatBytes, encodeUtf8, fromHex } from './bytes.ts'
 import { type Bytes, expectLength, type Keypair, keyLength } from './engine.ts'
+import { type Approval, approvalBytes, sealToken } from './pairing-v2.ts'
 
-// The server may import this file of the folder and no other, so what it needs at start is here too.
+// The server may import this file of the folder and no other, so what it needs besides signatures is here too.
 export { cryptoReady } from './ready.ts'
+export { sealToken }
 
 /** What `POST /v1/auth` asks for: the account's Ed25519 key and its detached signature over the bare challenge. */
 export function signChallenge(accountSecret: Uint8Array, challenge: Uint8Array): { publicKey: Bytes; signature: Bytes } {
@@ -53,6 +55,18 @@ function forServer({ serverKeyId, origin, nonce, deviceKey, purpose }: ForServer
   expectLength('nonce', nonce, keyLength)
   expectLength('deviceKey', deviceKey, keyLength)
   return concatBytes(encodeUtf8('afield-auth-v2\0'), serverKeyId, encodeUtf8(origin), nonce, deviceKey, encodeUtf8(purpose))
+}
+
+/** Ed25519ph by the key of the account, over an approval as `approvalBytes` writes it. */
+export function signApproval(secretKey: Uint8Array, approval: Approval): Bytes {
+  return engine.signPrehashed(approvalBytes(approval), secretKey)
+}
+
+/** As strict as the others. Never throws. */
+export function verifyApproval(claim: { publicKey: Uint8Array; signature: Uint8Array; approval: Approval }): boolean {
+  const { publicKey, signature, approval } = claim
+  const message = approvalBytes(approval)
+  return isSoundClaim({ publicKey, message, signature }) && engine.verifyPrehashed(signature, message, publicKey)
 }
 
 /** The Ed25519 keys that grow from 32 random bytes; the secret key has 64. */

@@ -86,7 +86,17 @@ const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
   readUser: { kind: 'account' }
 }
 /** Routes whose parameter names no row of an account; those of the owner are proved in test/server/actions/users.test.ts. */
-const routesWithoutIds = ['registerVendorToken', 'readVendorToken', 'removeVendorToken', 'approveSignup', 'rejectSignup', 'revokeInvite']
+// A request to be paired is nobody's until it is approved, and its id is known to whoever was shown its link.
+const pairingRoutes = ['readPairing', 'pollPairing', 'approvePairing', 'rejectPairing']
+const routesWithoutIds = [
+  'registerVendorToken',
+  'readVendorToken',
+  'removeVendorToken',
+  'approveSignup',
+  'rejectSignup',
+  'revokeInvite',
+  ...pairingRoutes
+]
 
 /** Every event that takes one. Those without an entry below take none. */
 const idEvents: Partial<Record<keyof typeof events, { kind: Kind; payload: (id: string) => object }>> = {

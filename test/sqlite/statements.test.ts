@@ -14,6 +14,7 @@ import { kv } from '../../sqlite/kv.ts'
 import { machines } from '../../sqlite/machines.ts'
 import { messages } from '../../sqlite/messages.ts'
 import { nonces } from '../../sqlite/nonces.ts'
+import { pairingRequests } from '../../sqlite/pairing-requests.ts'
 import { pairings } from '../../sqlite/pairings.ts'
 import { presence } from '../../sqlite/presence.ts'
 import { pushTokens } from '../../sqlite/push-tokens.ts'
@@ -108,6 +109,7 @@ function prepareAll() {
     tokens,
     devices,
     renewals,
+    pairingRequests,
     nonces,
     pairings,
     sessions,

@@ -16,6 +16,7 @@ export const artifactId = id(64).brand<'ArtifactId'>()
 export const kvKey = id(1024).brand<'KvKey'>()
 export const tokenId = id(64).brand<'TokenId'>()
 export const inviteId = id(64).brand<'InviteId'>()
+export const pairingId = id(64).brand<'PairingId'>()
 export const deviceId = id(64).brand<'DeviceId'>()
 /** The Socket.IO id of one live connection, given out when it is accepted. */
 export const connectionId = id(64).brand<'ConnectionId'>()
@@ -45,6 +46,7 @@ export type ArtifactId = z.infer<typeof artifactId>
 export type KvKey = z.infer<typeof kvKey>
 export type TokenId = z.infer<typeof tokenId>
 export type InviteId = z.infer<typeof inviteId>
+export type PairingId = z.infer<typeof pairingId>
 export type DeviceId = z.infer<typeof deviceId>
 export type ConnectionId = z.infer<typeof connectionId>
 export type AttachmentId = z.infer<typeof attachmentId>

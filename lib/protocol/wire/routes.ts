@@ -6,6 +6,7 @@ import { changeRoutes } from './routes/changes.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { kvRoutes } from './routes/kv.ts'
 import { machineRoutes } from './routes/machines.ts'
+import { pairingRoutes } from './routes/pairing.ts'
 import { pushRoutes } from './routes/push.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
@@ -20,6 +21,7 @@ export const routes = {
   ...signInRoutes,
   ...signUpRoutes,
   ...deviceRoutes,
+  ...pairingRoutes,
   ...sessionRoutes,
   ...machineRoutes,
   ...accountRoutes,

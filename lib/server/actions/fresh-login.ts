@@ -3,16 +3,18 @@ import { createHash } from 'node:crypto'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import { createNonces, nonceForMs } from '../nonces.ts'
-import type { Deps } from './deps.ts'
+import type { Caller, Deps } from './deps.ts'
 import type { TellDeps } from './devices.ts'
 import { type EnterDeps, enter, type From } from './login.ts'
 import { identityKeyOf, type Purpose, readServerClaim, type ServerClaim } from './signatures.ts'
 import { mintToken, type NewToken } from './tokens.ts'
+import { removeUser } from './users.ts'
 
 /** The server as clients know it: by an identity of its own, under origins of its own. */
 export interface Identity {
   /** SHA-256 of the identity key. */
   keyId: Uint8Array
+  isOwnOrigin(origin: string): boolean
   issueNonce(): Promise<Uint8Array>
   /** A good signature over a nonce of ours that is still good, for one of our origins. Throws the refusal otherwise. */
   readClaim(claim: ServerClaim, purpose: Purpose): Promise<ReturnType<typeof readServerClaim>>
@@ -30,6 +32,7 @@ export async function openIdentity(
 
   return {
     keyId,
+    isOwnOrigin,
     issueNonce: async () => nonces.issue(await store.time()),
     async readClaim(claim, purpose) {
       if (!isOwnOrigin(claim.origin)) throw failure('wrong-origin')
@@ -86,4 +89,15 @@ function answer(
 ) {
   if (device === undefined || draft.expiresAt === null) throw new Error('A token of a device has an end.')
   return { token: text, account, device, expiresInMs: draft.expiresAt - draft.createdAt }
+}
+
+/** Removes the caller's own account with everything it has. A token alone is not enough: the key of the account signs it. */
+export async function removeOwnAccount(
+  deps: Pick<Deps, 'store' | 'bus'> & { identity: Identity },
+  caller: Caller,
+  claim: BodyOf<'removeOwnAccount'>
+): Promise<void> {
+  const { publicKey } = await deps.identity.readClaim(claim, 'delete-account')
+  if ((await deps.store.readAccountKey(caller.account)) !== publicKey.toString('hex').toUpperCase()) throw failure('bad-signature')
+  await removeUser(deps, caller.account)
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto'
-import { type Purpose, signingKeypair, verifyForServer, verifySignature } from '../../crypto/sign.ts'
+import { type Purpose, signingKeypair, verifyApproval, verifyForServer, verifySignature } from '../../crypto/sign.ts'
 import { failure } from '../../protocol/wire/failures.ts'
 import { decodeBase64 } from '../base64.ts'
 
-export type { Purpose } from '../../crypto/sign.ts'
+export { type Purpose, sealToken } from '../../crypto/sign.ts'
 
 const shortestChallenge = 16
 const longestChallenge = 64
@@ -39,6 +39,27 @@ export function readServerClaim(claim: ServerClaim, serverKeyId: Uint8Array, pur
   const said = { serverKeyId, origin: claim.origin, nonce, deviceKey, purpose }
   if (!verifyForServer({ publicKey, signature, said })) throw failure('bad-signature')
   return { publicKey, deviceKey: deviceKey.toString('base64'), nonceHash: hash('sha256', nonce, 'base64url'), nonce }
+}
+
+/** The answer to a pairing request, in one spelling, once the account is seen to have signed it. Throws `bad-signature` otherwise. */
+export function readApproval(given: {
+  id: string
+  publicKey: string
+  deviceKey: string
+  response: string
+  origin: string
+  signature: string
+  /** Hex. */
+  accountKey: string
+}): string {
+  const { id, origin } = given
+  const response = decodeBase64(given.response)
+  const signature = decodeBase64(given.signature)
+  if (!response || !signature) throw failure('bad-signature')
+  const asker = { publicKey: keyOf(given.publicKey), deviceKey: keyOf(given.deviceKey) }
+  const approval = { id, asker, response, origin }
+  if (!verifyApproval({ publicKey: Buffer.from(given.accountKey, 'hex'), signature, approval })) throw failure('bad-signature')
+  return Buffer.from(response).toString('base64')
 }
 
 /** The public identity of a server whose secret has 32 bytes. */

@@ -11,7 +11,7 @@ import type { Calls } from '../actions/calls.ts'
 import { readChanges } from '../actions/changes.ts'
 import type { Caller, Deps } from '../actions/deps.ts'
 import { listDevices, removeDevice, renameDevice } from '../actions/devices.ts'
-import { freshSignIn, type Identity, issueNonce } from '../actions/fresh-login.ts'
+import { freshSignIn, type Identity, issueNonce, removeOwnAccount } from '../actions/fresh-login.ts'
 import { createInvite, listInvites, openInvite, revokeInvite } from '../actions/invites.ts'
 import { listKv, mutateKv, readKv, readKvKey } from '../actions/kv.ts'
 import { signIn } from '../actions/login.ts'
@@ -19,6 +19,7 @@ import { listMachines, openMachine, readMachine, removeMachine } from '../action
 import { appendMessages, readLatestMessages, readMessages } from '../actions/messages.ts'
 import { type NotifyDeps, notify } from '../actions/notify.ts'
 import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.ts'
+import { approvePairing, askPairing, pollPairingRequest, readPairing, rejectPairing } from '../actions/pairing-requests.ts'
 import type { Presence } from '../actions/presence.ts'
 import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
 import { markReceipts } from '../actions/receipts.ts'
@@ -62,6 +63,12 @@ export function createHttpHandlers(
 ): HttpHandlers {
   return {
     signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
+    askPairing: ({ body, from }) => askPairing(deps, body, from),
+    readPairing: ({ params }) => readPairing(deps, params.id),
+    pollPairing: ({ params, body, from }) => pollPairingRequest(deps, params.id, body, from),
+    approvePairing: ({ caller, params, body }) => approvePairing(deps, caller, params.id, body).then(() => ok),
+    rejectPairing: ({ params }) => rejectPairing(deps, params.id).then(() => ok),
+    removeOwnAccount: ({ caller, body }) => removeOwnAccount(deps, caller, body).then(() => ok),
     issueNonce: () => issueNonce(deps),
     freshSignIn: ({ body, from }) => freshSignIn(deps, body, from),
     pollTerminalPairing: ({ body, from }) => pollPairing(deps, 'terminal', body, from),

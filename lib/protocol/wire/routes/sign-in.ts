@@ -56,6 +56,17 @@ export const signInRoutes = {
     ]),
     reply: z.object({ token: z.string(), account: accountId, device: deviceId, expiresInMs: z.int() })
   }),
+  removeOwnAccount: route({
+    method: 'POST',
+    path: '/v1/account/removal',
+    auth: 'manage',
+    limit: 4 * kib,
+    ours: true,
+    about:
+      'Removes the account with everything it has, for ever. Signed like a sign-in by the key of the account, with the purpose `delete-account`.',
+    body: z.object({ publicKey: bytes(64), ...claim }),
+    reply: ok
+  }),
   pollTerminalPairing: route({
     method: 'POST',
     path: '/v1/auth/request',

@@ -1,0 +1,69 @@
+import { engine } from '#crypto-engine'
+import { openBox, sealBox } from './boxes.ts'
+import { concatBytes, encodeUtf8 } from './bytes.ts'
+import { type Bytes, boxNonceLength, expectLength, keyLength, type RandomBytes } from './engine.ts'
+import { openAnswer, type PairingAnswer } from './pairing-answers.ts'
+
+/** What a link of the second kind shares between the two, and the server never sees: 128 random bits. */
+export const linkSecretLength = 16
+
+/** Who asks to be paired: the key the answer is sealed for, and the one with which the device will renew its token. */
+export interface Asker {
+  publicKey: Uint8Array
+  deviceKey: Uint8Array
+}
+
+/**
+ * Four digits that both sides work out from the keys of the asker and the secret of the link. The asker shows them, the approver
+ * types them: whoever was sent another's link, or whose server swapped a key, sees other digits.
+ */
+export function checkCode({ publicKey, deviceKey }: Asker, linkSecret: Uint8Array): string {
+  expectLength('linkSecret', linkSecret, linkSecretLength)
+  const digest = engine.sha256(concatBytes(encodeUtf8('afield-pair-code\0'), publicKey, deviceKey, linkSecret))
+  const number = new DataView(digest.buffer).getUint32(0) % 10_000
+  return String(number).padStart(4, '0')
+}
+
+/** Locks an answer once more with the secret of the link, so that nobody who only knows the asker's key, such as the server, can make one. */
+export function lockAnswer(answer: Uint8Array, linkSecret: Uint8Array, random: RandomBytes = engine.randomBytes): Bytes {
+  const nonce = random(boxNonceLength)
+  return concatBytes(nonce, engine.secretboxEasy(answer, nonce, lockKey(linkSecret)))
+}
+
+export function openLockedAnswer(locked: Uint8Array, linkSecret: Uint8Array, askerSecretKey: Uint8Array): PairingAnswer | undefined {
+  const nonce = locked.slice(0, boxNonceLength)
+  if (nonce.length < boxNonceLength) return undefined
+  const answer = engine.secretboxOpenEasy(locked.subarray(boxNonceLength), nonce, lockKey(linkSecret))
+  return answer && openAnswer(answer, askerSecretKey)
+}
+
+/** What the approver signs with the key of the account, and the server checks: this asker, this answer, here. */
+export interface Approval {
+  /** The id of the request. */
+  id: string
+  asker: Asker
+  response: Uint8Array
+  origin: string
+}
+
+/** A token for nobody but the asker: what a proxy or a log has of the reply lets nobody in. */
+export function sealToken(token: string, askerPublicKey: Uint8Array): Bytes {
+  return sealBox(encodeUtf8(token), askerPublicKey)
+}
+
+export function openToken(sealed: Uint8Array, askerSecretKey: Uint8Array): string | undefined {
+  const opened = openBox(sealed, askerSecretKey)
+  return opened && new TextDecoder().decode(opened)
+}
+
+export function approvalBytes({ id, asker, response, origin }: Approval): Bytes {
+  expectLength('publicKey', asker.publicKey, keyLength)
+  expectLength('deviceKey', asker.deviceKey, keyLength)
+  const head = encodeUtf8('afield-pair-v2\0')
+  return concatBytes(head, asker.publicKey, asker.deviceKey, engine.sha256(response), encodeUtf8(`${id}\0${origin}`))
+}
+
+function lockKey(linkSecret: Uint8Array): Bytes {
+  expectLength('linkSecret', linkSecret, linkSecretLength)
+  return engine.sha256(concatBytes(encodeUtf8('afield-pair-lock\0'), linkSecret))
+}

@@ -1,0 +1,82 @@
+import * as z from 'zod'
+import { accountId, deviceId, pairingId, plainText } from '../ids.ts'
+import { kib, ok, route } from './route.ts'
+
+const key = z.string().max(64)
+const pairingKind = z.enum(['terminal', 'device'])
+const params = z.object({ id: pairingId })
+
+/** Pairing in the way of our own clients: a request is known by its id, and fetched by whoever made it alone. */
+export const pairingRoutes = {
+  askPairing: route({
+    method: 'POST',
+    path: '/v2/pairings',
+    auth: 'none',
+    limit: 2 * kib,
+    ours: true,
+    about:
+      'A terminal or a device asks to be paired. `publicKey` (X25519) is what the answer is sealed for, `deviceKey` (Ed25519) what it will renew its token with, `pollHash` the SHA-256 of the secret it polls with.',
+    body: z.object({ kind: pairingKind, publicKey: key, deviceKey: key, pollHash: key, deviceName: plainText(100).optional() }),
+    reply: z.object({ id: pairingId, expiresInMs: z.int(), serverKeyId: z.string() })
+  }),
+  readPairing: route({
+    method: 'GET',
+    path: '/v2/pairings/:id',
+    auth: 'manage',
+    limit: 0,
+    ours: true,
+    about: 'Who asks, and from which network, for whoever was shown the link of the request.',
+    params,
+    reply: z.object({
+      kind: pairingKind,
+      name: z.string(),
+      from: z.string(),
+      publicKey: key,
+      deviceKey: key,
+      state: z.enum(['waiting', 'approved', 'delivered', 'over'])
+    })
+  }),
+  pollPairing: route({
+    method: 'POST',
+    path: '/v2/pairings/:id/poll',
+    auth: 'none',
+    limit: kib,
+    ours: true,
+    about: 'The asker asks whether it is answered. The answer is handed out once; its token is sealed for the key of the asker.',
+    params,
+    body: z.object({ pollSecret: key }),
+    reply: z.discriminatedUnion('state', [
+      z.object({ state: z.literal('waiting') }),
+      z.object({
+        state: z.literal('approved'),
+        response: z.string(),
+        sealedToken: z.string(),
+        account: accountId,
+        device: deviceId,
+        expiresInMs: z.int()
+      })
+    ])
+  }),
+  approvePairing: route({
+    method: 'POST',
+    path: '/v2/pairings/:id/approval',
+    auth: 'manage',
+    limit: 4 * kib,
+    ours: true,
+    about:
+      'Lets the asker in. `response` is what only it can open; `signature` is that of the key of the account over the request, its keys, the response and the origin.',
+    params,
+    body: z.object({ response: z.string().max(1024), signature: z.string().max(128), origin: z.string().max(300) }),
+    reply: ok
+  }),
+  rejectPairing: route({
+    method: 'POST',
+    path: '/v2/pairings/:id/rejection',
+    auth: 'manage',
+    limit: kib,
+    ours: true,
+    about: 'Ends a request, as after three wrong check codes.',
+    params,
+    reply: ok
+  })
+} as const

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { AccountId, DeviceId, PairingId } from '../lib/protocol/wire/ids.ts'
+import {
+  mostWaiting,
+  mostWaitingFrom,
+  type PairingRequestDraft,
+  type PairingRequestRow,
+  type PairingRequestStore,
+  type RequestPolled
+} from '../lib/store/pairing-requests.ts'
+import type { Deps } from './deps.ts'
+import { insertToken } from './tokens.ts'
+
+const rememberedMs = 24 * 60 * 60 * 1000
+const accountKey = '(SELECT key FROM account WHERE id = ?)'
+
+interface KeptRequest extends PairingRequestRow {
+  pollHash: string
+  account: AccountId | null
+  response: string | null
+  answerHash: Buffer | null
+}
+
+/** Requests of the second kind to be let into an account. */
+export function pairingRequests({ database, queue }: Deps): PairingRequestStore {
+  const countWaiting = database
+    .prepare<[number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND ends_at > ?")
+    .pluck()
+  const countFrom = database
+    .prepare<[string, number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND asked_from = ? AND ends_at > ?")
+    .pluck()
+  const forget = database.prepare<[number]>('DELETE FROM pairing_request WHERE ends_at <= ?')
+  const wipe = database.prepare<[number]>('UPDATE pairing_request SET response = NULL WHERE ends_at <= ? AND response IS NOT NULL')
+  const add = database.prepare<[PairingId, string, string, string, string, string, string, number]>(
+    `INSERT INTO pairing_request (id, kind, name, public_key, device_key, poll_hash, asked_from, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  )
+  const find = database.prepare<[PairingId], KeptRequest>(
+    `SELECT kind, name, pairing_request.public_key AS publicKey, device_key AS deviceKey, asked_from AS "from", state, ends_at AS endsAt,
+       poll_hash AS pollHash, account.id AS account, response, answer_hash AS answerHash
+     FROM pairing_request LEFT JOIN account ON account.key = pairing_request.account WHERE pairing_request.id = ?`
+  )
+  const approve = database.prepare<[AccountId, DeviceId | null, string, Buffer, PairingId]>(
+    `UPDATE pairing_request SET state = 'approved', account = ${accountKey}, answered_by = (SELECT key FROM device WHERE id = ?),
+       response = ?, answer_hash = ? WHERE id = ?`
+  )
+  const deliver = database.prepare<[number, PairingId]>(
+    "UPDATE pairing_request SET state = 'delivered', response = NULL, answered_by = NULL, ends_at = ? WHERE id = ?"
+  )
+  const reject = database.prepare<[PairingId]>("UPDATE pairing_request SET state = 'over' WHERE id = ?")
+  const askAgain = database.prepare<[PairingId]>('UPDATE pairing_request SET asked_again = 1 WHERE id = ? AND asked_again = 0')
+  const accountKeyOf = database.prepare<[AccountId], string>('SELECT public_key FROM account WHERE id = ?').pluck()
+  const storeToken = insertToken(database)
+
+  function insert(draft: PairingRequestDraft): 'added' | 'too-many' {
+    const now = Math.floor(draft.now)
+    forget.run(now - rememberedMs)
+    wipe.run(now)
+    if ((countFrom.get(draft.from, now) ?? 0) >= mostWaitingFrom || (countWaiting.get(now) ?? 0) >= mostWaiting) return 'too-many'
+    const { id, kind, name, publicKey, deviceKey, pollHash, from, endsAt } = draft
+    add.run(id, kind, name, publicKey, deviceKey, pollHash, from, Math.floor(endsAt))
+    return 'added'
+  }
+
+  function read(id: PairingId, now: number): KeptRequest | undefined {
+    const row = find.get(id)
+    if (!row || row.state === 'delivered' || now < row.endsAt) return row
+    return { ...row, state: 'over' }
+  }
+
+  function poll({ id, pollHash, now, token }: Parameters<PairingRequestStore['pollPairingRequest']>[0]): RequestPolled | 'unknown' {
+    const row = read(id, now)
+    if (!row || row.pollHash !== pollHash) return 'unknown'
+    if (row.state === 'waiting') return { state: 'waiting' }
+    if (row.state !== 'approved' || row.account === null || row.response === null) {
+      const isAlarm = row.state === 'delivered' && askAgain.run(id).changes > 0
+      return { state: 'over', again: isAlarm ? (row.account ?? undefined) : undefined }
+    }
+    const { account, response } = row
+    deliver.run(Math.floor(now), id)
+    return { state: 'delivered', account, response, device: storeToken(account, token(account, row))?.id }
+  }
+
+  return {
+    addPairingRequest: draft => queue.write(() => insert(draft)),
+    readPairingRequest: (id, now) =>
+      queue.read(() => {
+        const row = read(id, now)
+        if (!row) return 'unknown'
+        const { kind, name, publicKey, deviceKey, from, state, endsAt } = row
+        return { kind, name, publicKey, deviceKey, from, state, endsAt }
+      }),
+    pollPairingRequest: ask => queue.write(() => poll(ask)),
+    approvePairingRequest: ({ id, account, device, response, now }) =>
+      queue.write(() => {
+        const row = read(id, now)
+        if (!row || row.state === 'over') return 'unknown'
+        const hash = createHash('sha256').update(response).digest()
+        if (row.state !== 'waiting') return row.account === account && row.answerHash?.equals(hash) ? 'approved' : 'answered-before'
+        approve.run(account, device, response, hash, id)
+        return 'approved'
+      }),
+    rejectPairingRequest: (id, now) =>
+      queue.write(() => {
+        const row = read(id, now)
+        if (!row || row.state === 'over') return 'unknown'
+        if (row.state !== 'waiting') return 'answered-before'
+        reject.run(id)
+        return 'rejected'
+      }),
+    readAccountKey: account => queue.read(() => accountKeyOf.get(account) ?? 'missing')
+  }
+}
