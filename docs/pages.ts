@@ -42,7 +42,7 @@ What is marked **ours** is an addition that existing clients neither send nor ne
 
 ## HTTP
 
-A request that needs an account carries \`Authorization: Bearer <token>\`. Bodies are JSON.
+A request that needs an account carries \`Authorization: Bearer <token>\`. Bodies are JSON, save those that are bytes.
 
 ${Object.values(routes).map(routeSection).join('\n')}
 ## Socket.IO

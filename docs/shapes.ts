@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { bytesIn, bytesOut } from '../lib/protocol/wire/routes.ts'
 
 type Json = z.core.JSONSchema.JSONSchema
 
@@ -6,6 +7,7 @@ type Json = z.core.JSONSchema.JSONSchema
 export function shapeOf(schema: unknown): string {
   if (!(schema instanceof z.ZodType)) return 'nothing'
   if (schema instanceof z.ZodUndefined) return 'nothing'
+  if (schema === bytesIn || schema === bytesOut) return 'bytes'
   return shape(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }), '')
 }
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { DeadlineExceeded, withDeadline } from '../async/deadline.ts'
-import { type ReplyOf, type RouteName, routes } from '../protocol/wire/routes.ts'
+import { type JsonRouteName, type ReplyOf, type RouteName, routes } from '../protocol/wire/routes.ts'
 import { Refused, Unreachable } from './refusals.ts'
 
 /** As much of `fetch` as is used here; the global one and undici's both fit. */
@@ -29,7 +29,7 @@ export interface Rest {
    * One request of the route table, its reply checked by the schema of the route.
    * Rejects with `Refused`, with `Unreachable`, or with the reason of `signal`.
    */
-  call<Name extends RouteName>(name: Name, request: RequestOf<Name>, options?: CallOptions): Promise<ReplyOf<Name>>
+  call<Name extends JsonRouteName>(name: Name, request: RequestOf<Name>, options?: CallOptions): Promise<ReplyOf<Name>>
 }
 
 export interface RestOptions {

@@ -11,6 +11,7 @@ import type { AccountId } from '../protocol/wire/ids.ts'
 import { openStore } from '../store/open.ts'
 import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import type { Store } from '../store/store.ts'
+import { AttachmentSweep } from './actions/attachment-sweep.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
 import { openIdentity } from './actions/fresh-login.ts'
@@ -166,6 +167,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const hub = new Hub({ bus, store, clock, onError }, instance)
     const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })
     closers.push(() => presence.close())
+    const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
+    closers.push(() => attachmentSweep.close())
     const calls = await createCalls({ bus, now, clock, newId, metrics }, instance)
     closers.push(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
@@ -178,6 +181,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       clock,
       newId,
       presence,
+      attachmentSweep,
       calls,
       hub,
       signup,

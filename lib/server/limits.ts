@@ -22,6 +22,8 @@ export const limits = {
   approval: { by: 'account', burst: 10, perSecond: 1 / 60 },
   /** Look-ups of one unknown token from one place. A good token that is remembered passes. */
   badToken: { by: 'address and token', burst: 30, perSecond: 1 / 2 },
+  /** Places for attachments. */
+  upload: { by: 'account', burst: 60, perSecond: 1 },
   /** Everything else an account asks for over HTTP. */
   api: { by: 'account', burst: 600, perSecond: 50 },
   /** Bytes of messages, posted and read over HTTP; each request counts as 1 KiB at least. */
@@ -47,6 +49,7 @@ const limitsOfRoute: Partial<Record<RouteName, readonly LimitName[]>> = {
   openInvite: ['login'],
   answerTerminalPairing: ['approval'],
   answerDevicePairing: ['approval'],
+  requestUpload: ['upload'],
   appendMessages: ['messageBytes'],
   readMessages: ['messageBytes'],
   readLatestMessages: ['messageBytes']

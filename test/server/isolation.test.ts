@@ -15,6 +15,8 @@ interface Belongings {
   pushToken: string
   kvKey: string
   artifact: string
+  /** With its session, as in the path. */
+  attachment: string
   account: string
 }
 
@@ -22,6 +24,7 @@ type Kind = keyof Belongings
 
 /** An id of each kind that nobody has, as long as the one it stands beside. */
 const missing: Belongings = {
+  attachment: `abcdefghijklmnopqrstuvwx/attachments/${randomUUID()}.enc`,
   session: 'abcdefghijklmnopqrstuvwx',
   machine: 'no-such-machine',
   token: 'abcdefghijklmnopqrstuvwx',
@@ -47,6 +50,11 @@ const keyOf = (session: string, machine: string) => `/v1/access-keys/${session}/
 const accessKey = (body?: object): Place[] => [
   { kind: 'session', path: id => keyOf(id, own.machine), ...(body && { body }) },
   { kind: 'machine', path: id => keyOf(own.session, id), ...(body && { body }) }
+]
+/** In the session it belongs to, and in one of the stranger's own. */
+const attachment = (suffix: string, body = {}): Place[] => [
+  { kind: 'attachment', path: id => `/v1/sessions/${decodeURIComponent(id)}${suffix}`, body },
+  { kind: 'attachment', path: id => `/v1/sessions/${decodeURIComponent(id).replace(/^[^/]*/, own.session)}${suffix}`, body }
 ]
 const artifactBody = { header: 'evil', expectedHeaderVersion: 1, body: 'evil', expectedBodyVersion: 1 }
 
@@ -75,6 +83,17 @@ const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
     { kind: 'kvKey', body: id => ({ mutations: [{ key: id, value: 'evil', version: 0 }] }) },
     { kind: 'kvKey', body: id => ({ mutations: [{ key: id, value: 'evil', version: -1 }] }) }
   ],
+  requestUpload: { kind: 'session', body: { size: 1 } },
+  uploadAttachment: attachment(''),
+  readUpload: attachment('/upload'),
+  continueUpload: attachment('/upload?at=0'),
+  finishUpload: attachment('/upload', { sha256: 'e'.repeat(43) }),
+  requestDownload: {
+    kind: 'attachment',
+    path: id => `/v1/sessions/${decodeURIComponent(id).split('/')[0]}/attachments/request-download`,
+    body: id => ({ ref: `sessions/${id}` })
+  },
+  downloadAttachment: attachment(''),
   readArtifact: { kind: 'artifact' },
   openArtifact: { kind: 'artifact', body: id => ({ id, header: 'evil', body: 'evil', dataEncryptionKey: 'evil' }) },
   writeArtifact: { kind: 'artifact', body: artifactBody },
@@ -141,7 +160,8 @@ async function startWorld(t: Test) {
   const again = await signUp(t, server, victim.secret)
   const { tid } = JSON.parse(atob(again.token.split('.')[1] ?? ''))
   const [{ id: device }] = (await victim.call('GET', '/v1/devices')).body.devices
-  const named = { kvKey: 'secret.victim', artifact, account: victim.id }
+  const { ref } = (await victim.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { size: 4 } })).body
+  const named = { kvKey: 'secret.victim', artifact, attachment: ref.replace('sessions/', ''), account: victim.id }
   const owned: Belongings = { session, machine: 'laptop', token: tid, device, pushToken: 'ExponentPushToken[mine]', ...named }
   own.session = await mallory.openSession()
   await mallory.call('POST', '/v1/machines', { body: { id: own.machine, metadata: 'x' } })
@@ -149,9 +169,9 @@ async function startWorld(t: Test) {
 }
 
 /** Everything an account can read of itself that a stranger might change. */
-async function everythingOf(person: Person, { session, machine, artifact }: Belongings): Promise<unknown> {
+async function everythingOf(person: Person, { session, machine, artifact, attachment }: Belongings): Promise<unknown> {
   const paths = ['/v1/sessions', `/v3/sessions/${session}/messages`, '/v1/machines', '/v1/push-tokens', '/v1/account/settings']
-  paths.push('/v1/kv', '/v1/artifacts', `/v1/artifacts/${artifact}`, keyOf(session, machine))
+  paths.push(`/v1/sessions/${attachment}/upload`, '/v1/kv', '/v1/artifacts', `/v1/artifacts/${artifact}`, keyOf(session, machine))
   const all: unknown[] = []
   for (const path of paths) all.push((await person.call('GET', path)).body)
   all.push((await person.call('POST', '/v1/usage/query')).body)
@@ -172,7 +192,7 @@ async function answerTo(
   const response = await fetch(server.url + path, {
     method,
     headers: { authorization: `Bearer ${token}`, ...(body && { 'content-type': 'application/json' }) },
-    ...(body && { body: JSON.stringify(body) })
+    ...(body && method !== 'GET' && { body: JSON.stringify(body) })
   })
   const headers = [...response.headers].filter(([name]) => name !== 'date')
   return { status: response.status, headers, body: withoutTimes(await response.text(), id) }

@@ -2,19 +2,21 @@ import type * as z from 'zod'
 import { accessKeyRoutes } from './routes/access-keys.ts'
 import { accountRoutes } from './routes/account.ts'
 import { artifactRoutes } from './routes/artifacts.ts'
+import { attachmentRoutes } from './routes/attachments.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { kvRoutes } from './routes/kv.ts'
 import { machineRoutes } from './routes/machines.ts'
 import { pairingRoutes } from './routes/pairing.ts'
 import { pushRoutes } from './routes/push.ts'
+import type { bytesIn, bytesOut } from './routes/route.ts'
 import { sessionRoutes } from './routes/sessions.ts'
 import { signInRoutes } from './routes/sign-in.ts'
 import { signUpRoutes } from './routes/sign-up.ts'
 import { unofferedRoutes } from './routes/unoffered.ts'
 import { usageRoutes } from './routes/usage.ts'
 
-export type { Route } from './routes/route.ts'
+export { type BytesIn, type BytesOut, bytesIn, bytesOut, type Route } from './routes/route.ts'
 
 /** Every HTTP route the server answers: one definition for server, wrapper, app and the generated protocol page. */
 export const routes = {
@@ -26,6 +28,7 @@ export const routes = {
   ...machineRoutes,
   ...accountRoutes,
   ...artifactRoutes,
+  ...attachmentRoutes,
   ...kvRoutes,
   ...accessKeyRoutes,
   ...usageRoutes,
@@ -35,6 +38,14 @@ export const routes = {
 } as const
 
 export type RouteName = keyof typeof routes
+/** The routes whose bodies and answers are JSON. */
+export type JsonRouteName = {
+  [Name in RouteName]: (typeof routes)[Name]['body'] extends typeof bytesIn
+    ? never
+    : (typeof routes)[Name]['reply'] extends typeof bytesOut
+      ? never
+      : Name
+}[RouteName]
 export type ParamsOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['params']>
 export type QueryOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['query']>
 export type BodyOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['body']>

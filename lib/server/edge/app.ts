@@ -6,11 +6,13 @@ import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { Seats } from '../limits.ts'
 import { createAdmission, guardRoutes } from './admission.ts'
+import { Budget } from './budget.ts'
 import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type HttpDeps, serveRoutes } from './http.ts'
 import { mountOn, type Routes } from './mount.ts'
+import { createOwnAddress } from './own-address.ts'
 import { PollingClients } from './polling.ts'
 import { notFound } from './reply.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
@@ -20,6 +22,10 @@ import { Turn } from './turn.ts'
 import { loadUws } from './uws.ts'
 import { Visits } from './visits.ts'
 import { webSocketBehavior } from './websocket.ts'
+
+/** What all bodies that are still arriving, and all answers that are not read yet, may hold in memory. */
+const mostBodyBytes = 256 * 1024 * 1024
+const mostAnswerBytes = 256 * 1024 * 1024
 
 export interface Edge {
   url: string
@@ -32,7 +38,7 @@ export interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn'> &
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'answers' | 'bodies' | 'ownAddress'> &
     SocketDeps &
     StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
@@ -44,7 +50,9 @@ export async function openEdge(
   const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
 
   const turn = new Turn()
-  const http = { ...deps, turn, corsOrigin: options.corsOrigin }
+  const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
+  const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
+  const http = { ...deps, ...memory, turn, ownAddress, corsOrigin: options.corsOrigin }
   serveRoutes(app, http)
   serveStatus(app, deps)
   const visits = new Visits(deps.seats, deps.isProxy)

@@ -1,9 +1,13 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
+import type { BytesOut } from '../../protocol/wire/routes.ts'
 import { OverQuota } from '../../store/quotas.ts'
 import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { Budget } from './budget.ts'
+import { type Flow, flowOf, type Headers } from './byte-answer.ts'
+import { Client, sendPieces } from './outflow.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
 import type { Turn } from './turn.ts'
 
@@ -13,6 +17,8 @@ const retryAfterSeconds = '5'
 export interface ExchangeDeps {
   corsOrigin: string
   turn: Turn
+  /** What large answers that are not read yet may hold in memory. */
+  answers: Budget
   log: Logger
   metrics: Metrics
   newRequestId: () => string
@@ -20,10 +26,16 @@ export interface ExchangeDeps {
   onError: (error: unknown, at?: { requestId: string; route: string }) => void
 }
 
+/** More than most answers have. What is larger is written as fast as it is read. */
+const mostAtOnce = 64 * 1024
+
 /** One request that is answered once. */
 export interface Exchange {
+  readonly client: Client
   /** Does nothing when the client has gone. Returns how long the answer is. */
   answer(reply: Reply): number
+  /** Answers with bytes, or with the part of them that a `Range` header asks for. Returns how many. */
+  answerBytes(bytes: BytesOut, range: string): number
   /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
   refuse(error: unknown): void
   /** Aborts when the client has gone before it was answered. */
@@ -36,10 +48,11 @@ export function openExchange(
   { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
   deps: ExchangeDeps
 ): Exchange {
-  const { turn, corsOrigin, log, metrics } = deps
+  const { turn, answers, corsOrigin, log, metrics } = deps
   const beganAt = performance.now()
   let requestId: string | undefined
   let isOver = false
+  const client = new Client()
   // Few ask for it, and it is dear.
   let goneSignal: AbortController | undefined
 
@@ -53,41 +66,71 @@ export function openExchange(
   }
   response.onAborted(() => {
     if (!isOver) end('gone')
+    client.left()
     goneSignal?.abort()
   })
+  const writeHead = (status: number, headers: Headers) => {
+    if (status !== 200) response.writeStatus(statusLine(status))
+    if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+    if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
+    if (status === 503 || status === 507) response.writeHeader('retry-after', retryAfterSeconds)
+    for (const [name, value] of headers) response.writeHeader(name, value)
+  }
   const send = (status: number, text: string, retryAfterS: number | undefined) => {
     if (isOver) return
+    if (text.length > mostAtOnce && !isHead) {
+      sendLarge(status, Buffer.from(text))
+      return
+    }
     end(status)
     response.cork(() => {
-      if (status !== 200) response.writeStatus(statusLine(status))
-      if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+      writeHead(status, json)
       if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
-      if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
-      response.writeHeader('content-type', 'application/json; charset=utf-8').writeHeader('cache-control', 'no-store')
-      if (status === 503 || status === 507) response.writeHeader('retry-after', retryAfterSeconds)
       // What was refused while it arrived is not read to its end.
       if (isHead) response.endWithoutBody(Buffer.byteLength(text))
-      else response.end(text, status === 413)
+      else response.end(text, status === 413 || status === 503)
     })
+  }
+  const sendLarge = (status: number, bytes: Buffer) => {
+    const share = answers.share()
+    if (!share.take(bytes.length)) refuse(failure('busy'))
+    else flow({ status, headers: json, total: bytes.length, next: at => bytes.subarray(at) }).finally(share.giveBack)
+  }
+  const flow = async ({ status, headers, total, next }: Flow) => {
+    end(status)
+    try {
+      await sendPieces(response, client, { total, next, writeHead: () => writeHead(status, headers) })
+    } catch (error) {
+      // What was there when the answer began may have been removed since.
+      if (isWorthReport(error)) report(error)
+    }
   }
   const answer = ({ status, body, retryAfterS }: Reply) => {
     const text = JSON.stringify(body)
     turn.answer(() => send(status, text, retryAfterS))
     return text.length
   }
+  const report = (error: unknown) => {
+    requestId ??= deps.newRequestId()
+    deps.onError(error, { requestId, route })
+  }
   const refuse = (error: unknown) => {
     const known = refusalOf(error)
-    if (!known || error instanceof RowDamaged) {
-      requestId ??= deps.newRequestId()
-      deps.onError(error, { requestId, route })
-    }
+    if (isWorthReport(error)) report(error)
     answer(replyTo(known ?? failure('internal')))
   }
   return {
+    client,
     refuse,
     gone() {
       goneSignal ??= new AbortController()
       return goneSignal.signal
+    },
+    answerBytes(bytes, range) {
+      const answered = flowOf(bytes, range)
+      if (!answered) refuse(failure('range-outside'))
+      else turn.answer(() => void (isOver || flow(answered)))
+      return answered?.total ?? 0
     },
     answer(reply) {
       try {
@@ -99,6 +142,16 @@ export function openExchange(
       }
     }
   }
+}
+
+const json: Headers = [
+  ['content-type', 'application/json; charset=utf-8'],
+  ['cache-control', 'no-store']
+]
+
+// Damage is a refusal to the client and news to the operator.
+function isWorthReport(error: unknown): boolean {
+  return error instanceof RowDamaged || !refusalOf(error)
 }
 
 function refusalOf(error: unknown): Failure | undefined {

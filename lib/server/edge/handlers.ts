@@ -2,10 +2,24 @@ import { failureWithBody } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { BodyOf, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
 import type { ArtifactPart } from '../../store/artifacts.ts'
+import type { Upload } from '../../store/attachments.ts'
 import type { MachineRow, SessionRow } from '../../store/store.ts'
 import { addAccessKey, readAccessKey, writeAccessKey } from '../actions/access-keys.ts'
 import { readLegacyLogin, readProfile, readSettings, setLegacyLogin, writeSettings } from '../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
+import type { AttachmentSweep } from '../actions/attachment-sweep.ts'
+import {
+  continueUpload,
+  type File,
+  fileOf,
+  findAttachment,
+  finishUpload,
+  pathOf,
+  readUpload,
+  refOf,
+  requestUpload,
+  uploadAttachment
+} from '../actions/attachments.ts'
 import { callMethod } from '../actions/call-method.ts'
 import type { Calls } from '../actions/calls.ts'
 import { readChanges } from '../actions/changes.ts'
@@ -51,6 +65,8 @@ export interface Asked<Name extends RouteName> {
   from: Sender
   /** Aborts when the client has gone. */
   gone: () => AbortSignal
+  /** Of this server; filled in for routes that tell addresses only. */
+  address: string
 }
 
 export type HttpHandlers = { [Name in RouteName]: (asked: Asked<Name>) => Promise<ReplyOf<Name>> }
@@ -59,7 +75,15 @@ const ok = { success: true } as const
 
 /** Each route handed to its action, and the answer put into the words of the wire. */
 export function createHttpHandlers(
-  deps: Deps & NotifyDeps & { presence: Presence; calls: Pick<Calls, 'call'>; signup: SignupPolicy; identity: Identity; limits: Limits }
+  deps: Deps &
+    NotifyDeps & {
+      presence: Presence
+      calls: Pick<Calls, 'call'>
+      signup: SignupPolicy
+      identity: Identity
+      limits: Limits
+      attachmentSweep: AttachmentSweep
+    }
 ): HttpHandlers {
   return {
     signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
@@ -181,6 +205,21 @@ export function createHttpHandlers(
     },
     removeArtifact: ({ caller, params }) => removeArtifact(deps, caller, params.id).then(() => ok),
 
+    async requestUpload({ caller, params, body, address }) {
+      const file = await requestUpload(deps, caller, params.id, body.size)
+      return { ref: refOf(file), uploadUrl: address + pathOf(file), method: 'PUT' }
+    },
+    uploadAttachment: ({ caller, params, body }) => uploadAttachment(deps, caller, fileIn(params), body).then(() => ({ ok: true })),
+    readUpload: async ({ caller, params }) => uploadOf(await readUpload(deps, caller, fileIn(params))),
+    continueUpload: async ({ caller, params, query, body }) => uploadOf(await continueUpload(deps, caller, fileIn(params), query.at, body)),
+    finishUpload: ({ caller, params, body }) => finishUpload(deps, caller, fileIn(params), body.sha256).then(() => ok),
+    async requestDownload({ caller, params, body, address }) {
+      const file = fileOf(params.id, body.ref)
+      await findAttachment(deps, caller, file)
+      return { downloadUrl: address + pathOf(file) }
+    },
+    downloadAttachment: ({ caller, params }) => findAttachment(deps, caller, fileIn(params)),
+
     readKvKey: ({ caller, params }) => readKvKey(deps, caller, params.key),
     listKv: async ({ caller, query }) => ({ items: await listKv(deps, caller, query) }),
     readKv: async ({ caller, body }) => ({ values: await readKv(deps, caller, body.keys) }),
@@ -215,6 +254,14 @@ export function createHttpHandlers(
 
 function partOf(value: Sealed | undefined, expected: number | undefined): ArtifactPart | undefined {
   return value === undefined || expected === undefined ? undefined : { expected, value }
+}
+
+function fileIn({ id, file }: ParamsOf<'downloadAttachment'>): File {
+  return { session: id, id: file }
+}
+
+function uploadOf({ received, size, sha256 }: Upload): ReplyOf<'readUpload'> {
+  return { offset: received, size, complete: sha256 !== null }
 }
 
 function placeOf({ sessionId, machineId }: ParamsOf<'readAccessKey'>) {

@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { z } from 'zod'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
-import { type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
+import { type BytesOut, bytesIn, bytesOut, type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
@@ -10,9 +10,12 @@ import type { Caller } from '../actions/deps.ts'
 import type { TrustedProxies } from '../address.ts'
 import { type LimitName, type Limits, limitsOf } from '../limits.ts'
 import { Allowance } from './allowance.ts'
+import { BodyStream } from './body-stream.ts'
+import type { Budget } from './budget.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
 import type { Routes } from './mount.ts'
+import type { OwnAddress } from './own-address.ts'
 import { copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
 
 export interface HttpDeps extends ExchangeDeps {
@@ -20,6 +23,9 @@ export interface HttpDeps extends ExchangeDeps {
   authenticator: Pick<Authenticator, 'bearer' | 'isRevoked'>
   limits: Limits
   isProxy: TrustedProxies
+  ownAddress: OwnAddress
+  /** What bodies that have not arrived whole may hold in memory. */
+  bodies: Budget
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
@@ -50,7 +56,9 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
 function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
   const copied = copyRequest(request, binding.paramNames.length)
   const sender = binding.auth === 'none' ? copySender(response, request, deps.isProxy) : unnamed
-  const { answer, refuse, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
+  const address = binding.tellsAddresses ? deps.ownAddress(response, request) : ''
+  const range = binding.reply === bytesOut ? request.getHeader('range') : ''
+  const { answer, answerBytes, refuse, client, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
 
   const allowance = new Allowance(deps.limits, binding.limits, sender)
 
@@ -66,6 +74,12 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     return
   }
 
+  if (binding.body === bytesIn) {
+    const body = new BodyStream(response, { limit, budget: deps.bodies })
+    client.whenGone(() => body.cut())
+    handleStream(caller, body).catch(refuse)
+    return
+  }
   const dropBody = readBody(response, limit, body => {
     try {
       if (body instanceof Failure) throw body
@@ -105,11 +119,31 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   }
 
   function run(found: Bearer | undefined, body: Buffer): void {
+    handle(found, body).then(reply => respond(found, reply), refuse)
+  }
+
+  function handle(found: Bearer | undefined, body: Buffer | BodyStream): Promise<unknown> {
     if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
     if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
     allowance.asked(found, body.length)
-    const asked = { ...parseAsked(binding, copied, body, found, sender), gone }
-    binding.handler(asked).then(reply => allowance.answered(found, answer({ status: 200, body: reply })), refuse)
+    return binding.handler(parseAsked(binding, copied, body, { bearer: found, from: sender, address, gone }))
+  }
+
+  async function handleStream(from: Bearer | undefined | Promise<Bearer | undefined>, body: BodyStream): Promise<void> {
+    try {
+      const found = await from
+      const reply = await handle(found, body)
+      body.drop()
+      respond(found, reply)
+    } finally {
+      body.drop()
+    }
+  }
+
+  function respond(found: Bearer | undefined, reply: unknown): void {
+    // The table says which routes answer with bytes.
+    const length = binding.reply === bytesOut ? answerBytes(reply as BytesOut, range) : answer({ status: 200, body: reply })
+    allowance.answered(found, length)
   }
 }
 
@@ -135,17 +169,18 @@ const nobody = { account: '', token: '', kind: 'account', scopes: [], device: nu
 function parseAsked(
   binding: Binding,
   request: Request,
-  body: Buffer,
-  bearer: Bearer | undefined,
-  from: Sender
-): Omit<Asked<RouteName>, 'gone'> {
+  body: Buffer | BodyStream,
+  { bearer, ...from }: { bearer: Bearer | undefined; from: Sender; address: string; gone: () => AbortSignal }
+): Asked<RouteName> {
   const takesBody = binding.method === 'POST' || binding.method === 'PUT'
   return {
     caller: bearer ? { ...bearer, skip: skipOf(request) } : nobody,
     params: parsed(binding.params, namedParams(binding.paramNames, request.params), 'path') as never,
     query: parsed(binding.query, request.query ? Object.fromEntries(request.query) : {}, 'query') as never,
-    body: parsed(binding.body, takesBody ? parseBody(body, request.contentType) : {}, 'body') as never,
-    from
+    body: (body instanceof BodyStream
+      ? body
+      : parsed(binding.body, takesBody ? parseBody(body, request.contentType) : {}, 'body')) as never,
+    ...from
   }
 }
 

@@ -12,6 +12,8 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   /** True for routes that existing clients do not know. */
   ours: boolean
   about: string
+  /** True when the answer holds addresses of this server, which then begin as the caller's own address of it. */
+  tellsAddresses: boolean
   params: Params
   query: Query
   body: Body
@@ -19,6 +21,23 @@ export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body e
   /** The body of a 409 that says what is there instead. */
   conflict?: z.ZodType
 }
+
+/** Bytes on their way in: read once, in order. More arrive as fast as they are read. */
+export type BytesIn = AsyncIterable<Uint8Array>
+
+/** Bytes that wait to be read, a piece at a time and from any place on, as fast as the other side takes them. */
+export interface BytesOut {
+  size: number
+  /** Names exactly these bytes, for ever. */
+  tag: string
+  /** A piece that begins at `at`, which lies before the end; never empty. */
+  readFrom(at: number): Promise<Uint8Array>
+}
+
+/** In the place of a schema: the body is not JSON, and the handler reads it while it arrives. */
+export const bytesIn = z.custom<BytesIn>()
+/** In the place of a schema: the answer is not JSON. A request may ask for a range of it. */
+export const bytesOut = z.custom<BytesOut>()
 
 export const kib = 1024
 export const ok = z.object({ success: z.literal(true) })
@@ -46,6 +65,7 @@ export function route<
   limit: number
   about: string
   ours?: boolean
+  tellsAddresses?: boolean
   params?: Params
   query?: Query
   body?: Body
@@ -56,6 +76,7 @@ export function route<
   const absent = nothing as z.ZodType
   return {
     ours: false,
+    tellsAddresses: false,
     ...row,
     params: row.params ?? (absent as Params),
     query: row.query ?? (absent as Query),

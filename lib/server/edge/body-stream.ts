@@ -1,0 +1,97 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import { type Failure, failure } from '../../protocol/wire/failures.ts'
+import type { BytesIn } from '../../protocol/wire/routes.ts'
+import type { Budget, Share } from './budget.ts'
+
+/**
+ * A body read while it arrives. What came and was not read yet is little: the connection is not read from until it is taken.
+ * Reading fails with `body-too-large`, `busy`, or `body-cut` when the client left before the end.
+ */
+export class BodyStream implements BytesIn {
+  private readonly response: HttpResponse
+  private readonly limit: number
+  private readonly share: Share
+  private chunks: Buffer[] = []
+  /** How much came so far. */
+  length = 0
+  private end: Failure | 'whole' | undefined
+  private isGone = false
+  private isPaused = false
+  private wake: (() => void) | undefined
+
+  constructor(response: HttpResponse, { limit, budget }: { limit: number; budget: Budget }) {
+    this.response = response
+    this.limit = limit
+    this.share = budget.share()
+    response.onData((chunk, isLast) => this.arrived(chunk, isLast))
+  }
+
+  /** The client has left. */
+  cut(): void {
+    this.isGone = true
+    this.finish(failure('body-cut'))
+  }
+
+  /** Nobody reads any more; what still comes is dropped. To be called before the answer. */
+  drop(): void {
+    this.finish(failure('body-cut'))
+    this.chunks = []
+    this.share.giveBack()
+    this.resume()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.chunks.shift()
+        if (chunk) {
+          this.share.giveBack()
+          yield chunk
+        } else if (this.end === 'whole') return
+        else if (this.end) throw this.end
+        else await this.next()
+      }
+    } finally {
+      this.drop()
+    }
+  }
+
+  private arrived(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.end) return
+    this.length += chunk.byteLength
+    if (this.length > this.limit) this.finish(failure('body-too-large'))
+    else if (!this.share.take(chunk.byteLength)) this.finish(failure('busy'))
+    else {
+      // The bytes are only lent.
+      if (chunk.byteLength > 0) this.chunks.push(Buffer.from(chunk.slice(0)))
+      if (isLast) this.finish('whole')
+      else this.pause()
+      this.wake?.()
+    }
+  }
+
+  private async next(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.wake = resolve
+    this.resume()
+    await promise
+    this.wake = undefined
+  }
+
+  private finish(end: Failure | 'whole'): void {
+    this.end ??= end
+    this.wake?.()
+  }
+
+  // More may come although it is paused: what the system had handed over already.
+  private pause(): void {
+    this.isPaused = true
+    this.response.pause()
+  }
+
+  // Also when all has come: the next request of the connection waits behind it.
+  private resume(): void {
+    if (this.isPaused && !this.isGone) this.response.resume()
+    this.isPaused = false
+  }
+}

@@ -1,0 +1,18 @@
+/** From the first byte to the one before `end`. */
+export interface Range {
+  start: number
+  end: number
+}
+
+/**
+ * The one range that a `Range` header asks of so many bytes. `whole`: it asks for none, for several, or in a way we do not
+ * know, and all is sent then. `outside`: it begins behind the end.
+ */
+export function readRange(header: string, size: number): Range | 'whole' | 'outside' {
+  const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header) ?? []
+  if (first === '' && last === '') return 'whole'
+  if (first === '') return Number(last) === 0 || size === 0 ? 'outside' : { start: Math.max(size - Number(last), 0), end: size }
+  if (last !== '' && Number(last) < Number(first)) return 'whole'
+  if (Number(first) >= size) return 'outside'
+  return { start: Number(first), end: last === '' ? size : Math.min(Number(last) + 1, size) }
+}
