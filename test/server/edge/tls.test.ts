@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -8,17 +8,22 @@ import { connect, type TLSSocket } from 'node:tls'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { signInBody } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
 /** A certificate for localhost that its own key has signed, made as a person with openssl would. */
 function makeCertificate(t: Test): { tlsCert: string; tlsKey: string; ca: Buffer } {
   const directory = t.testdir()
-  const [tlsKey, tlsCert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')]
+  const files = { tlsKey: join(directory, 'key.pem'), tlsCert: join(directory, 'cert.pem') }
+  writeCertificate(files)
+  return { ...files, ca: readFileSync(files.tlsCert) }
+}
+
+function writeCertificate({ tlsKey, tlsCert }: { tlsKey: string; tlsCert: string }): void {
   const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
   const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
   execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, ...subject], { stdio: 'ignore' })
-  return { tlsCert, tlsKey, ca: readFileSync(tlsCert) }
 }
 
 /** A server with such a certificate, and what its clients have to trust. */
@@ -40,6 +45,45 @@ t.test('with a certificate everything is HTTPS, sockets too', async t => {
   t.teardown(() => socket.disconnect())
   await once(socket as never, 'connect')
   t.same(await socket.emitWithAck('ping'), {})
+})
+
+t.test('a new certificate is taken up while connections stay open, a broken one is not', async t => {
+  const { ca, ...files } = makeCertificate(t)
+  const clock = manualClock()
+  const said: string[] = []
+  const say = (_fields: object, message: string) => void said.push(message)
+  const logger = { error: say, warn: say, info: say, debug() {}, isLevelEnabled: () => true }
+  const server = await startServer(t, { ...files, clock, logger, data: join(t.testdirName, 'data') })
+  await cryptoReady()
+  const { token } = JSON.parse((await post(server.url, '/v1/auth', ca, await signInBody(engine.randomBytes(32)))).body)
+  const socket = io(server.url, { path: '/v1/updates', transports: ['websocket'], auth: { token }, ca: ca.toString(), forceNew: true })
+  t.teardown(() => socket.disconnect())
+  await once(socket as never, 'connect')
+  let drops = 0
+  socket.on('disconnect', () => drops++)
+
+  const shown = async () => {
+    const bare = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(bare, 'secureConnect')
+    const { fingerprint256 } = bare.getPeerCertificate()
+    bare.destroy()
+    return fingerprint256
+  }
+  const first = await shown()
+  writeFileSync(files.tlsCert, 'half a certifi')
+  clock.advance(20_000)
+  await new Promise(resolve => setImmediate(resolve))
+  t.match(said, [/Serving/, /cannot be used; the old one stays/])
+  t.equal(await shown(), first)
+
+  writeCertificate(files)
+  clock.advance(10_000)
+  t.equal(await shown(), first, 'not before it has stayed the same for a while')
+  clock.advance(10_000)
+  const second = await shown()
+  t.not(second, first)
+  t.same(await socket.emitWithAck('ping'), {})
+  t.equal(drops, 0)
 })
 
 t.test('a certificate nobody vouches for is the client’s to refuse', async t => {
