@@ -1,0 +1,207 @@
+import { randomBytes } from 'node:crypto'
+import { io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import { limits, mostSockets } from '../../../lib/server/limits.ts'
+import { type ManualClock, manualClock } from '../../kit/manual-clock.ts'
+import { call, signInBody, signUp } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { openAccepted, openWebSocket } from '../raw-websocket.ts'
+
+/** A server with its limits on, whose time moves by hand alone. */
+async function startLimited(t: Test, options: object = {}): Promise<{ url: string; port: number; clock: ManualClock }> {
+  const clock = manualClock()
+  const server = await startServer(t, { limits: 'default', clock, now: () => 1e12 + clock.now(), ...options })
+  return { url: server.url, port: server.port, clock }
+}
+
+const from = (address: string) => ({ headers: { 'x-forwarded-for': address } })
+const badLogin = { publicKey: 'A', challenge: 'A', signature: 'A' }
+const pairingKey = () => randomBytes(32).toString('base64')
+
+/** How many of so many logins are looked at, each with the headers it is given. */
+async function loginsLookedAt(server: { url: string }, count: number, headers: (index: number) => Record<string, string>): Promise<number> {
+  let looked = 0
+  for (let index = 0; index < count; index += 1) {
+    const { status } = await call(server, 'POST', '/v1/auth', { body: badLogin, headers: headers(index) })
+    if (status === 401) looked += 1
+    else if (status !== 429) throw new Error(`A login was answered with ${status}`)
+  }
+  return looked
+}
+
+t.before(() => cryptoReady())
+
+t.test('logins from one address are limited before a signature is looked at, and the answer says how long [Q1, Q5]', async t => {
+  const server = await startLimited(t)
+  t.equal(await loginsLookedAt(server, 25, () => ({})), limits.login.burst)
+  const answer = await fetch(`${server.url}/v1/auth`, { method: 'POST', body: JSON.stringify(await signInBody(engine.randomBytes(32))) })
+  t.same([answer.status, answer.headers.get('retry-after')], [429, '6'])
+  t.same(await answer.json(), { error: 'Too many requests' })
+  server.clock.advance(6_000)
+  t.equal(await loginsLookedAt(server, 2, () => ({})), 1)
+})
+
+// Each login says another thing of itself; `looked` is how many are looked at, of 25.
+const spoofs: [title: string, option: string | undefined, headers: (index: number) => Record<string, string>, looked: number][] = [
+  ['nobody is trusted', undefined, index => ({ 'x-forwarded-for': `192.0.2.${index}` }), 20],
+  ['somebody else is trusted', '10.0.0.0/8', index => ({ 'x-forwarded-for': `192.0.2.${index}` }), 20],
+  ['the proxy names another address each time', 'loopback', index => ({ 'x-forwarded-for': `192.0.2.${index}` }), 25],
+  ['the client writes what the proxy extends', 'loopback', index => ({ 'x-forwarded-for': `192.0.2.${index}, 198.51.100.1` }), 20],
+  ['a second proxy of ours is passed over', 'loopback,10.0.0.0/8', index => ({ 'x-forwarded-for': `192.0.2.${index}, 10.0.0.9` }), 25],
+  ['what stands before an unreadable hop', 'loopback', index => ({ 'x-forwarded-for': `192.0.2.${index}, unknown` }), 20],
+  ['the standard header of the proxy', 'loopback', index => ({ forwarded: `for="192.0.2.${index}:80";proto=https` }), 25],
+  ['the standard header, extended', 'loopback', index => ({ forwarded: `for=192.0.2.${index}, for=198.51.100.1` }), 20],
+  [
+    'two headers that disagree, one of them the client’s',
+    'loopback',
+    index => ({ 'x-forwarded-for': `192.0.2.${index}`, forwarded: 'for=198.51.100.1' }),
+    20
+  ],
+  ['addresses of one IPv6 /64', 'loopback', index => ({ 'x-forwarded-for': `2001:db8::${index}` }), 20],
+  ['addresses of many IPv6 /64', 'loopback', index => ({ 'x-forwarded-for': `2001:db8:0:${index}::1` }), 25]
+]
+for (const [title, trustProxy, headers, looked] of spoofs) {
+  t.test(`${title}: ${looked} of 25 logins are looked at [Q1]`, async t => {
+    const server = await startLimited(t, trustProxy === undefined ? {} : { trustProxy })
+    t.equal(await loginsLookedAt(server, 25, headers), looked)
+  })
+}
+
+t.test('a header in two lines counts as a whole: a proxy may add its own below the client’s [Q1]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const { request } = await import('node:http')
+  const login = (index: number) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const headers = { 'x-forwarded-for': [`192.0.2.${index}`, '198.51.100.1'] }
+      request(`${server.url}/v1/auth`, { method: 'POST', headers }, answer => resolve(answer.resume().statusCode))
+        .once('error', reject)
+        .end(JSON.stringify(badLogin))
+    })
+  const statuses = []
+  for (let index = 0; index < 25; index += 1) statuses.push(await login(index))
+  t.equal(statuses.filter(status => status === 401).length, 20)
+})
+
+t.test('new keys from one address are few, and who has an account signs in all the same [Q1, A9]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const owner = await signUp(t, server)
+  const enter = async (address: string, secret = engine.randomBytes(32)) =>
+    call(server, 'POST', '/v1/auth', { body: await signInBody(secret), ...from(address) })
+  const statuses = []
+  for (let time = 0; time < 4; time += 1) statuses.push((await enter('192.0.2.7')).status)
+  t.same(statuses, [200, 200, 200, 429])
+  t.equal((await enter('192.0.2.7', owner.secret)).status, 200)
+  t.equal((await enter('192.0.2.8')).status, 200)
+  server.clock.advance(3_600_000)
+  t.equal((await enter('192.0.2.7')).status, 200)
+})
+
+t.test('one key signs in so often, and bad signatures for it lock nobody out [Q1]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const ada = await signUp(t, server)
+  const good = await signInBody(ada.secret)
+  for (let time = 0; time < 15; time += 1) {
+    const body = { ...good, signature: Buffer.alloc(64, time).toString('base64') }
+    t.equal((await call(server, 'POST', '/v1/auth', { body, ...from(`192.0.2.${time}`) })).status, 401)
+  }
+  const statuses = []
+  for (let time = 0; time < 10; time += 1) {
+    const body = await signInBody(ada.secret)
+    statuses.push((await call(server, 'POST', '/v1/auth', { body, ...from(`198.51.100.${time}`) })).status)
+  }
+  t.same(statuses, [...Array(9).fill(200), 429], 'its sign-up was the first')
+})
+
+t.test('pairings that begin are limited, and the polls of one that waits never are [Q1, A7]', async t => {
+  const server = await startLimited(t)
+  const ask = (publicKey: string) => call(server, 'POST', '/v1/auth/request', { body: { publicKey } })
+  const first = pairingKey()
+  t.equal((await ask(first)).status, 200)
+  const others = []
+  for (let time = 0; time < 5; time += 1) others.push((await ask(pairingKey())).status)
+  t.same(others, [200, 200, 200, 200, 429])
+  for (let time = 0; time < 300; time += 1) {
+    const { status, body } = await ask(first)
+    if (status !== 200 || body.state !== 'requested') t.fail(`poll ${time} was answered with ${status}`)
+  }
+})
+
+t.test('so many pairings wait at once from one network, and time alone makes room [A7, Q2]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const ask = (address: string) => call(server, 'POST', '/v1/auth/request', { body: { publicKey: pairingKey() }, ...from(address) })
+  const statuses = []
+  for (let host = 1; host <= 9; host += 1) statuses.push((await ask(`192.0.2.${host}`)).status)
+  t.same(statuses, [...Array(8).fill(200), 429])
+  t.equal((await ask('198.51.100.1')).status, 200)
+  server.clock.advance(5 * 60_000)
+  t.equal((await ask('192.0.2.10')).status, 200)
+})
+
+t.test('an account asks so much, others are not held up, and time makes room [Q1]', async t => {
+  const server = await startLimited(t)
+  const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
+  const ask = (person: typeof ada) => person.call('GET', '/v1/account/settings').then(({ status }) => status)
+  const statuses = await Promise.all(Array.from({ length: limits.api.burst + 20 }, () => ask(ada)))
+  t.equal(statuses.filter(status => status === 429).length, 20)
+  t.equal(await ask(bob), 200)
+  server.clock.advance(1_000)
+  const later = await Promise.all(Array.from({ length: 60 }, () => ask(ada)))
+  t.equal(later.filter(status => status === 200).length, limits.api.perSecond)
+})
+
+t.test('messages count by their bytes, posted and read, and not by requests [Q1]', async t => {
+  const server = await startLimited(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const small = await Promise.all(Array.from({ length: 700 }, (_, number) => ada.send(session, { localId: `${number}` })))
+  t.ok(small.every(({ status }) => status === 200))
+  const large = 'x'.repeat(24 * 1024 * 1024)
+  const statuses = []
+  for (let time = 0; time < 4; time += 1) statuses.push((await ada.send(session, { localId: `large ${time}`, content: large })).status)
+  t.same(statuses, [200, 200, 200, 429])
+  t.equal((await ada.call('GET', `/v3/sessions/${session}/messages?limit=1`)).status, 429, 'reads share it')
+  t.equal((await ada.call('GET', '/v1/account/settings')).status, 200)
+  server.clock.advance(10_000)
+  t.equal((await ada.call('GET', `/v3/sessions/${session}/messages?limit=1`)).status, 200)
+})
+
+t.test('a dead token is looked up so often from one place, and a good one passes [Q1]', async t => {
+  const server = await startLimited(t)
+  const ada = await signUp(t, server)
+  const dead = 'afield1-account.e30=.nothing'
+  const ask = (token: string) => call(server, 'GET', '/v1/account/settings', { token }).then(({ status }) => status)
+  const statuses = []
+  for (let time = 0; time < 32; time += 1) statuses.push(await ask(dead))
+  t.same([statuses.filter(status => status === 401).length, statuses.slice(30)], [30, [429, 429]])
+  t.equal(await ask(ada.token), 200)
+  t.equal(await ask('afield1-account.e30=.another'), 401, 'another token is another matter')
+  server.clock.advance(2_000)
+  t.equal(await ask(dead), 401)
+})
+
+t.test('so many sockets of one address and of one account, and a new one fits once another has left [Q2]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const ada = await signUp(t, server)
+  const [first] = await Promise.all(Array.from({ length: mostSockets }, () => openAccepted(t, server, { token: ada.token })))
+  await t.rejects(openWebSocket(t, server), /429/, 'of one address')
+  const polling = await fetch(`${server.url}/v1/updates/?EIO=4&transport=polling`)
+  t.equal(polling.status, 429)
+  t.equal(await endOf(t, server, ada.token), 'transport close', 'of one account, whatever the address')
+
+  first?.send('1')
+  await first?.ended()
+  t.ok(await openAccepted(t, server, { token: ada.token }))
+})
+
+/** What becomes of a socket from another address. */
+async function endOf(t: Test, server: { url: string }, token: string): Promise<string> {
+  const options = { path: '/v1/updates', transports: ['websocket'], auth: { token }, reconnection: false, forceNew: true }
+  const socket = io(server.url, { ...options, extraHeaders: { 'x-forwarded-for': '192.0.2.1' } })
+  t.teardown(() => socket.disconnect())
+  return new Promise(resolve => {
+    socket.once('connect', () => resolve('connected'))
+    socket.once('connect_error', error => resolve(error.message))
+    socket.io.once('close', reason => resolve(reason))
+  })
+}

@@ -1,0 +1,67 @@
+import t from 'tap'
+import { createLimits, type LimitName, limits, mostTracked, Seats } from '../../lib/server/limits.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+
+const tooMany = { name: 'Failure', code: 'too-many-requests' }
+
+const { messageBytes: _, ...counted } = limits
+
+for (const [name, { burst, perSecond }] of Object.entries(counted) as [LimitName, { burst: number; perSecond: number }][]) {
+  t.test(`${name}: ${burst} at once, and one more each time ${(1 / perSecond).toFixed(3)} s have passed [Q1, A8]`, async t => {
+    const clock = manualClock()
+    const counter = createLimits({ clock })
+    for (let taken = 0; taken < burst; taken += 1) counter.take(name, 'a')
+    t.throws(() => counter.take(name, 'a'), { ...tooMany, retryAfterS: Math.ceil(1 / perSecond) }, 'one too many')
+    counter.take(name, 'b')
+
+    clock.advance(1000 / perSecond - 1)
+    if (perSecond < 100) t.throws(() => counter.take(name, 'a'), tooMany, 'a moment early')
+    clock.advance(1)
+    counter.take(name, 'a')
+    t.throws(() => counter.take(name, 'a'), tooMany, 'what came back was one')
+
+    clock.advance((10 * burst * 1000) / perSecond)
+    for (let taken = 0; taken < burst; taken += 1) counter.take(name, 'a')
+    t.throws(() => counter.take(name, 'a'), tooMany, 'time saved up is never more than the burst')
+  })
+}
+
+t.test('a refusal counts nothing: who keeps asking waits no longer than who waits [Q1]', async t => {
+  const clock = manualClock()
+  const counter = createLimits({ clock })
+  for (let taken = 0; taken < limits.nonce.burst; taken += 1) counter.take('nonce', 'a')
+  for (let asked = 0; asked < 1_000; asked += 1) t.throws(() => counter.take('nonce', 'a'), tooMany)
+  clock.advance(1_000)
+  t.doesNotThrow(() => counter.take('nonce', 'a'))
+})
+
+t.test('one large answer is given, and what it cost too much is waited for [Q1]', async t => {
+  const clock = manualClock()
+  const counter = createLimits({ clock })
+  counter.charge('messageBytes', 'a', limits.messageBytes.burst + 3 * limits.messageBytes.perSecond)
+  t.throws(() => counter.check('messageBytes', 'a'), { retryAfterS: 4 })
+  clock.advance(3_001)
+  t.doesNotThrow(() => counter.check('messageBytes', 'a'))
+})
+
+t.test('no more keys are tracked than fit, and who came longest ago is forgotten first [Q1]', async t => {
+  const counter = createLimits({ clock: manualClock() })
+  for (let taken = 0; taken < limits.newKey.burst; taken += 1) counter.take('newKey', 'first')
+  for (let number = 0; number < mostTracked - 1; number += 1) counter.take('login', `${number}`)
+  t.throws(() => counter.take('newKey', 'first'), tooMany, 'still known')
+  counter.take('login', 'one more')
+  t.equal(counter.tracked, mostTracked)
+  t.doesNotThrow(() => counter.take('newKey', 'first'))
+})
+
+t.test('a seat is given back once, and then somebody else may have it', async t => {
+  const seats = new Seats(2)
+  const [first, second] = [seats.take('a'), seats.take('a')]
+  t.ok(first && second)
+  t.equal(seats.take('a'), undefined)
+  t.ok(seats.take('b'), 'each has its own')
+  first?.()
+  first?.()
+  t.ok(seats.take('a'))
+  t.equal(seats.take('a'), undefined)
+})
