@@ -1,13 +1,14 @@
 import type { AccountId, DeviceId, LocalId, MachineId, SessionId, TokenId } from '../protocol/wire/ids.ts'
-import type { CellRef, PairingKind, RemovableRef, SignedIn, TokenKind } from '../store/store.ts'
+import type { CellRef, RemovableRef, SignedIn, TokenKind } from '../store/store.ts'
 
 /** Who came in, who was let in and who was turned away. Never a token, a key or an address; `at` is in milliseconds since 1970. */
 export type AuditEvent = { at: number } & (
   | { type: 'account-created'; account: AccountId }
+  | { type: 'account-removed'; account: AccountId }
   | { type: 'signed-in'; account: AccountId; token: TokenId; label: string }
   /** A good signature that lets nobody in: its challenge was used before, or the key has no account and gets none. */
   | { type: 'sign-in-refused'; reason: Exclude<SignedIn['result'], 'signed-in'> }
-  | { type: 'pairing-approved'; account: AccountId; kind: PairingKind }
+  | { type: 'pairing-approved'; account: AccountId }
   | { type: 'device-paired'; account: AccountId; token: TokenId; kind: TokenKind; label: string }
   | { type: 'device-removed'; account: AccountId; device: DeviceId }
   /** A named token, for a program of the person's own. */

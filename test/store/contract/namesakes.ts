@@ -149,7 +149,9 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
   async 'a session removed, its attachment swept'(store, account) {
     await store.remove(account, { of: 'session', id: session })
     await store.sweepAttachments(50)
-  }
+  },
+  // Except the owner, who stays.
+  'the whole account removed': (store, account) => store.removeAccount(account)
 }
 
 async function everythingOf(store: Store, account: AccountId): Promise<unknown> {
