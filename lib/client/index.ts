@@ -12,6 +12,7 @@ export {
   type CallFailure,
   callMethod,
   callSession,
+  postCall,
   type Serving,
   type SessionHandlers,
   serveCalls,
@@ -29,7 +30,7 @@ export {
 export { type Cell, openCell, UnreadableCell } from './cells.ts'
 export { type Feed, type FeedState, openFeed } from './feed.ts'
 export { createMemoryJournal, type Draft, type Journal } from './journal.ts'
-export { signIn } from './login.ts'
+export { type SignInOptions, signIn } from './login.ts'
 export { callMachine, type MachineHandlers, serveMachine } from './machine-calls.ts'
 export {
   envelopeOf,
@@ -58,6 +59,7 @@ export {
   type TerminalPairing
 } from './pairing.ts'
 export { mayRetry, Refused, Unreachable } from './refusals.ts'
-export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest } from './rest.ts'
+export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './rest.ts'
 export { type Answering, type LiveSocket, openSocket, type Scope, type SocketState } from './socket.ts'
+export { type KeeperOptions, keepToken, type Renewal, type SignedIn } from './token-keeper.ts'
 export { type AccountVault, accountVault, type SealingKey, type TerminalKeys, type TerminalVault, terminalVault } from './vault.ts'

@@ -36,10 +36,17 @@ export interface RestOptions {
   /** Such as `https://home.example.org`, with or without a slash at its end. */
   server: string
   /** Needed for every route but those of login and pairing. */
-  token?: string | undefined
+  token?: string | TokenSource | undefined
   fetch: Fetch
   /** The live connection of this client, so that its own posts do not come back to it: `() => socket.connectionId`. */
   connectionId?: (() => string | undefined) | undefined
+}
+
+/** A token that is renewed where needed, see `keepToken`. */
+export interface TokenSource {
+  token(): Promise<string>
+  /** A good one in place of the one that was refused just now; the same when there is none. */
+  renew(refused: string): Promise<string>
 }
 
 export function createRest({ server, token, fetch, connectionId }: RestOptions): Rest {
@@ -51,12 +58,13 @@ export function createRest({ server, token, fetch, connectionId }: RestOptions):
       const route = routes[name]
       const { params, query, body }: LooseRequest = request
       const url = base + fillPath(route.path, params) + writeQuery(query)
-      const init = {
-        method: route.method,
-        headers: headersOf({ token, connection: route.method === 'GET' ? undefined : connectionId?.(), hasBody: body !== undefined }),
-        ...(body === undefined ? {} : { body: JSON.stringify(body) })
+      const text = body === undefined ? {} : { body: JSON.stringify(body) }
+      const askWith = (bearer: string | undefined) => {
+        const connection = route.method === 'GET' ? undefined : connectionId?.()
+        const headers = headersOf({ token: bearer, connection, hasBody: body !== undefined })
+        return exchange(within => ask(fetch, url, { method: route.method, headers, ...text, signal: within }), { signal, timeoutMs })
       }
-      const answer = await exchange(within => ask(fetch, url, { ...init, signal: within }), { signal, timeoutMs })
+      const answer = await (typeof token === 'object' ? askRenewing(token, askWith) : askWith(token))
       // The table says which schema belongs to which name; a generic lookup loses that.
       return readReply(route.reply, answer) as ReplyOf<typeof name>
     }
@@ -64,6 +72,15 @@ export function createRest({ server, token, fetch, connectionId }: RestOptions):
 }
 
 const usualTimeoutMs = 30_000
+
+// The clock of the device may be far off: what it takes for good may have ended.
+async function askRenewing(source: TokenSource, askWith: (token: string) => Promise<Answer>): Promise<Answer> {
+  const token = await source.token()
+  const answer = await askWith(token)
+  if (answer.status !== 401) return answer
+  const renewed = await source.renew(token)
+  return renewed === token ? answer : askWith(renewed)
+}
 
 interface LooseRequest {
   params?: Record<string, unknown>
@@ -119,7 +136,7 @@ async function ask(fetch: Fetch, url: string, init: Parameters<Fetch>[1]): Promi
 
 function readReply(schema: z.ZodType, { status, text, retryAfterMs }: Answer): unknown {
   const json = parseJson(text)
-  if (status >= 500) throw new Unreachable('server-error', { status, retryAfterMs })
+  if (status >= 500) throw new Unreachable('server-error', { status, code: errorBody.safeParse(json).data?.error, retryAfterMs })
   if (status >= 400) throw refusalOf(status, json, retryAfterMs)
 
   const reply = schema.safeParse(json)

@@ -10,7 +10,8 @@ import type { Update } from '../protocol/wire/updates.ts'
 import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
 import { type Frame, readEphemeral, readUpdate } from './frames.ts'
 import { Listeners } from './listeners.ts'
-import { Unreachable } from './refusals.ts'
+import { mayRetry, Unreachable } from './refusals.ts'
+import type { TokenSource } from './rest.ts'
 
 /** What a connection sees and may answer: the whole account, one session or one machine. */
 export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
@@ -58,7 +59,7 @@ export interface LiveSocket {
 
 export interface SocketOptions {
   server: string
-  token: string
+  token: string | TokenSource
   scope: Scope
   /** Asked at each connect. While it runs, tell changes with `send('app-state', { state })`. */
   appState?: (() => 'active' | 'background') | undefined
@@ -96,6 +97,7 @@ class Connection implements LiveSocket {
   readonly #ephemerals = new Listeners<Ephemeral>()
   #line: Line
   #startedAt = 0
+  #token = ''
   #cancelTimer = () => {}
 
   constructor(options: SocketOptions) {
@@ -194,14 +196,14 @@ class Connection implements LiveSocket {
       transports: ['websocket'],
       forceNew: true,
       reconnection: false,
-      auth: give => give(this.#handshake())
+      auth: give => void this.#giveHandshake(line, give)
     })
     // Covers also a server that opens the line and then never accepts.
     this.#cancelTimer = this.#clock.after(connectWithinMs, () => this.#fail('timeout'))
 
     line.on('connect', () => this.#goLive(line.id ?? ''))
     line.on('connect_error', error => {
-      if (isRefusal(error)) this.#refuse(error.message)
+      if (isRefusal(error)) void this.#renew(line, error.message)
       else this.#fail(error.message)
     })
     line.on('disconnect', reason => this.#fail(reason))
@@ -214,8 +216,38 @@ class Connection implements LiveSocket {
     return line
   }
 
-  #handshake(): Handshake {
-    const { token, scope, appState } = this.#options
+  async #giveHandshake(line: Line, give: (handshake: Handshake) => void): Promise<void> {
+    const { token } = this.#options
+    try {
+      this.#token = typeof token === 'string' ? token : await token.token()
+      if (line === this.#line) give(this.#handshake(this.#token))
+    } catch (error) {
+      if (line === this.#line) this.#failOrRefuse(error)
+    }
+  }
+
+  // The clock of the device may be far off: a token that it takes for good may have ended.
+  async #renew(line: Line, reason: string): Promise<void> {
+    const { token } = this.#options
+    if (typeof token === 'string') return this.#refuse(reason)
+    try {
+      const renewed = await token.renew(this.#token)
+      if (line !== this.#line) return
+      if (renewed === this.#token) this.#refuse(reason)
+      else this.#start()
+    } catch (error) {
+      if (line === this.#line) this.#failOrRefuse(error)
+    }
+  }
+
+  #failOrRefuse(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (mayRetry(error)) this.#fail(reason)
+    else this.#refuse(reason)
+  }
+
+  #handshake(token: string): Handshake {
+    const { scope, appState } = this.#options
     const base = { token, echo: false, ...(appState ? { appState: appState() } : {}) }
     switch (scope.as) {
       case 'app':
