@@ -6,6 +6,15 @@ import { openTcp } from './raw-http.ts'
 
 const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
 
+/** A frame as it is, not as it should be. `reserved` are the three bits before the opcode. */
+export interface Frame {
+  opcode: number
+  payload?: Buffer
+  fin?: boolean
+  reserved?: number
+  isMasked?: boolean
+}
+
 /** A WebSocket without a library between: sends what it likes, and reads only when it likes. */
 export class RawWebSocket {
   /** Text frames as they came. */
@@ -39,7 +48,17 @@ export class RawWebSocket {
   }
 
   send(payload: string | Uint8Array, kind: keyof typeof opcodes = 'text'): void {
-    this.socket.write(frameOf(opcodes[kind], Buffer.from(payload)))
+    this.sendFrame({ opcode: opcodes[kind], payload: Buffer.from(payload) })
+  }
+
+  /** One frame of any kind, also one that breaks the rules. */
+  sendFrame(frame: Frame): void {
+    this.socket.write(frameOf(frame))
+  }
+
+  /** What need not be a frame at all. */
+  sendBytes(bytes: Uint8Array): void {
+    this.socket.write(bytes)
   }
 
   /** Stops reading: what the server sends piles up, first in the kernel, then at the server. */
@@ -97,10 +116,16 @@ export async function openAccepted(t: Test, server: { port: number }, auth: Reco
   return web
 }
 
-function frameOf(opcode: number, payload: Buffer): Buffer {
+function frameOf({ opcode, payload = Buffer.alloc(0), fin = true, reserved = 0, isMasked = true }: Frame): Buffer {
+  const first = Buffer.from([(fin ? 0x80 : 0) | (reserved << 4) | opcode])
+  const length = lengthOf(payload.length)
+  if (!isMasked) {
+    length[0] = (length[0] ?? 0) & 0x7f
+    return Buffer.concat([first, length, payload])
+  }
   const mask = randomBytes(4)
   const masked = Buffer.from(payload.map((byte, index) => byte ^ (mask[index & 3] ?? 0)))
-  return Buffer.concat([Buffer.from([0x80 | opcode]), lengthOf(payload.length), mask, masked])
+  return Buffer.concat([first, length, mask, masked])
 }
 
 function lengthOf(length: number): Buffer {

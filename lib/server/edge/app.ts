@@ -5,6 +5,7 @@ import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { Seats } from '../limits.ts'
 import { createAdmission, guardRoutes } from './admission.ts'
+import { Backlog } from './backlog.ts'
 import { Budget } from './budget.ts'
 import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
@@ -18,6 +19,7 @@ import { notFound } from './reply.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
 import { type StatusDeps, serveStatus } from './status.ts'
+import { Strangers } from './strangers.ts'
 import { Turn } from './turn.ts'
 import { Visits } from './visits.ts'
 import { webSocketBehavior } from './websocket.ts'
@@ -36,8 +38,8 @@ export interface Edge {
 
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
-  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'answers' | 'bodies' | 'ownAddress'> &
+  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits'>,
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     SocketDeps &
     StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
@@ -50,15 +52,24 @@ export async function openEdge(
   const turn = new Turn()
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
-  const http = { ...deps, ...memory, turn, ownAddress, corsOrigin: options.corsOrigin }
-  const visits = new Visits(deps.seats, deps.isProxy)
-  const engine = { ...http, heartbeat, visits, accept: (connection: EngineConnection) => new SocketConnection(deps, connection) }
+  const strangers = new Strangers(options)
+  const http = { ...deps, ...memory, turn, ownAddress, strangers, corsOrigin: options.corsOrigin }
+  const visits = new Visits(deps.seats, strangers, deps.isProxy)
+  const engine = {
+    ...http,
+    heartbeat,
+    visits,
+    limits: options.limits,
+    backlog: new Backlog(),
+    accept: (connection: EngineConnection) => new SocketConnection(deps, connection)
+  }
   const polling = new PollingClients(engine)
   const serveOn = (bare: Routes) => {
     const app = guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0))
     serveRoutes(app, http)
     serveStatus(app, deps)
-    app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }))
+    app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }, 'strangers'))
+    app.ws('/*', webSocketBehavior({ ...engine, polling }, 'known'))
     app.any(`${socketPath}/*`, (response, request) => polling.serve(response, request))
     app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
     app.any('/*', (response, request) => {

@@ -1,6 +1,8 @@
+import type { Clock } from '../../async/clock.ts'
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../protocol/wire/handshake.ts'
 import type { CloseReason } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
+import { Pace } from './pace.ts'
 import type { Turn, Writer } from './turn.ts'
 
 /** What a connection that falls behind may leave unread, and as much again may wait, before it is closed; besides what one turn brought. */
@@ -29,8 +31,8 @@ export interface Receiver {
 export interface EngineHandler {
   /** How much a client may send at once now; strangers need little. */
   readonly mostBytes: number
-  /** What an Engine.IO message packet carried. */
-  message(data: string | Buffer): void
+  /** What an Engine.IO message packet carried. One that is over the pace is answered with a refusal. */
+  message(data: string | Buffer, isOver: boolean): void
   closed(): void
 }
 
@@ -38,12 +40,16 @@ export interface EngineDeps {
   heartbeat: Heartbeat
   turn: Turn
   newId: () => string
+  clock: Clock
+  limits: 'default' | 'off'
   accept: (connection: EngineConnection) => EngineHandler
 }
 
 /** Where a connection comes from, and the seat it takes there until it ends. */
 export interface Visit {
   network: string
+  /** Somebody signed in on it. */
+  signedIn: () => void
   leave: () => void
 }
 
@@ -59,14 +65,17 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   readonly network: string
   private readonly heartbeat: Heartbeat
   private readonly turn: Turn
-  private readonly leave: () => void
+  private readonly visit: Visit
+  private readonly pace: Pace
   private handler: EngineHandler | undefined
   private waiting: string[] = []
 
-  constructor(transport: Transport, { heartbeat, turn, newId, accept }: EngineDeps, { network, leave }: Visit) {
+  constructor(transport: Transport, deps: EngineDeps, visit: Visit) {
+    const { heartbeat, turn, newId, accept } = deps
     this.sid = newId()
-    this.network = network
-    this.leave = leave
+    this.network = visit.network
+    this.visit = visit
+    this.pace = new Pace(deps)
     this.transport = transport
     this.heartbeat = heartbeat
     this.turn = turn
@@ -79,6 +88,11 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   get mostBytes(): number {
     return this.handler?.mostBytes ?? 0
+  }
+
+  /** Somebody is let in. */
+  signedIn(): void {
+    this.visit.signedIn()
   }
 
   isOn(transport: Transport): boolean {
@@ -128,9 +142,14 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   receive(packet: string): void {
     if (!this.transport) return
+    const pace = this.pace.take(packet.length)
+    if (pace === 'far-over') {
+      this.close('too-fast')
+      return
+    }
     switch (packet[0]) {
       case '4':
-        this.handler?.message(packet.slice(1))
+        this.handler?.message(packet.slice(1), pace === 'over')
         return
       case '3':
         this.heartbeat.alive(this)
@@ -148,7 +167,9 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   receiveBinary(bytes: Buffer): void {
-    this.handler?.message(bytes)
+    const pace = this.pace.take(bytes.length)
+    if (pace === 'far-over') this.close('too-fast')
+    else this.handler?.message(bytes, pace === 'over')
   }
 
   gone(): void {
@@ -168,7 +189,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.heartbeat.leave(this)
     this.handler?.closed()
     this.handler = undefined
-    this.leave()
+    this.visit.leave()
     this.onEnd?.()
   }
 }

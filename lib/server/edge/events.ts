@@ -30,6 +30,8 @@ export type Handlers = { [Name in ClientEvent]: Handler<Name> }
 export interface EventHandlers {
   /** Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. */
   handle(from: Accepted, name: string, payload: unknown, reply: Reply): void
+  /** Answers an event of a connection that sends too fast. */
+  refuse(name: string, reply: (body: unknown) => void): void
 }
 
 export function createEventHandlers(
@@ -146,6 +148,10 @@ export function createEventHandlers(
         }
       )
       from.underWay(work, name !== 'ping' && name !== 'rpc-call')
+    },
+    refuse(name, reply) {
+      metrics.eventTaken(isClientEvent(name) ? name : 'other', 'refused')
+      reply(isClientEvent(name) ? refused(name, 'Too many messages at once') : undefined)
     }
   }
 }

@@ -7,7 +7,7 @@ import { isAllowed } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
-import type { TrustedProxies } from '../address.ts'
+import { subnetOf, type TrustedProxies } from '../address.ts'
 import { type LimitName, type Limits, limitsOf } from '../limits.ts'
 import { Allowance } from './allowance.ts'
 import { BodyStream } from './body-stream.ts'
@@ -16,7 +16,8 @@ import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
 import type { Routes } from './mount.ts'
 import type { OwnAddress } from './own-address.ts'
-import { copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
+import { addressOf, copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
+import type { Strangers } from './strangers.ts'
 
 export interface HttpDeps extends ExchangeDeps {
   handlers: HttpHandlers
@@ -26,6 +27,7 @@ export interface HttpDeps extends ExchangeDeps {
   ownAddress: OwnAddress
   /** What bodies that have not arrived whole may hold in memory. */
   bodies: Budget
+  strangers: Pick<Strangers, 'know'>
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
@@ -100,7 +102,12 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   function findCaller(): Bearer | undefined | Failure | Promise<Bearer | undefined> {
     try {
       const bearer = binding.auth === 'none' ? undefined : findBearer(deps, copied.authorization, response, request)
-      return bearer instanceof Promise ? bearer.then(admitted) : admitted(bearer)
+      if (!(bearer instanceof Promise)) return admitted(bearer)
+      const from = subnetOf(addressOf(response, request, deps.isProxy))
+      return bearer.then(found => {
+        if (found) deps.strangers.know(from)
+        return admitted(found)
+      })
     } catch (error) {
       if (error instanceof Failure) return error
       throw error

@@ -2,6 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
 import type { Failure } from '../../protocol/wire/failures.ts'
 import type { CloseReason } from '../connection.ts'
+import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport, type Visit } from './engineio.ts'
 import { receivePayload, separator } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
@@ -22,7 +23,7 @@ export interface PollingClient {
 }
 
 /** Engine.IO packets in the answers of HTTP requests: they wait here until the client asks. */
-export class PollingTransport implements Transport {
+export class PollingTransport implements Transport, Behind {
   readonly upgrades = ['websocket']
   /** The WebSocket that wants to take over. */
   probe: Probe | undefined
@@ -33,6 +34,17 @@ export class PollingTransport implements Transport {
   private poll: ((payload: string) => void) | undefined
   private unread: string[] = []
   private unreadBytes = 0
+  private readonly backlog: Backlog
+  private readonly onEvicted: () => void
+
+  constructor(backlog: Backlog, onEvicted: () => void) {
+    this.backlog = backlog
+    this.onEvicted = onEvicted
+  }
+
+  evict(): void {
+    this.onEvicted()
+  }
 
   get isPolled(): boolean {
     return this.poll !== undefined
@@ -52,6 +64,7 @@ export class PollingTransport implements Transport {
       this.unreadBytes += Buffer.byteLength(packet)
     }
     this.reply()
+    this.backlog.note(this, this.unreadBytes)
     return true
   }
 
@@ -64,6 +77,7 @@ export class PollingTransport implements Transport {
     const packets = this.unread
     this.unread = []
     this.unreadBytes = 0
+    this.backlog.note(this, 0)
     return packets
   }
 
@@ -85,7 +99,7 @@ export class PollingTransport implements Transport {
 
 /** The connections that began by polling, by the sid that their requests carry. */
 export class PollingClients {
-  private readonly deps: EngineDeps & { corsOrigin: string; visits: Visits; isServing: () => boolean }
+  private readonly deps: EngineDeps & { corsOrigin: string; visits: Visits; backlog: Backlog; isServing: () => boolean }
   private readonly clientBySid = new Map<string, PollingClient>()
 
   constructor(deps: PollingClients['deps']) {
@@ -126,7 +140,7 @@ export class PollingClients {
       exchange.refuse(engineRefusals.tooMany, '429 Too Many Requests')
       return
     }
-    const transport = new PollingTransport()
+    const transport = new PollingTransport(this.deps.backlog, () => connection.close('slow-consumer'))
     const connection = new EngineConnection(transport, this.deps, visit)
     this.clientBySid.set(connection.sid, { connection, transport })
     connection.onEnd = () => this.clientBySid.delete(connection.sid)

@@ -56,10 +56,10 @@ export class SocketConnection implements EngineHandler {
     return this.state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
   }
 
-  message(data: string | Buffer): void {
+  message(data: string | Buffer, isOver: boolean): void {
     const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
     if (!packet) this.engine.close('bad-packet')
-    else if (packet !== 'more') this.take(packet)
+    else if (packet !== 'more') this.take(packet, isOver)
   }
 
   closed(): void {
@@ -74,7 +74,7 @@ export class SocketConnection implements EngineHandler {
     this.tellPresence(accepted, 'left')
   }
 
-  private take(packet: Packet): void {
+  private take(packet: Packet, isOver: boolean): void {
     if (packet.type === 'connect' && packet.namespace !== '/') {
       this.engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
       return
@@ -92,10 +92,10 @@ export class SocketConnection implements EngineHandler {
       this.engine.close('bad-packet')
       return
     }
-    this.takeLive(this.accepted, packet)
+    this.takeLive(this.accepted, packet, isOver)
   }
 
-  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>): void {
+  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
     switch (packet.type) {
       case 'disconnect':
         this.engine.close('client-left')
@@ -106,7 +106,10 @@ export class SocketConnection implements EngineHandler {
       case 'event': {
         const { ackId } = packet
         const reply = ackId === undefined ? undefined : (body: unknown) => this.engine.send(ackFrame(ackId, body))
-        this.deps.events.handle(accepted, packet.name, packet.payload, reply)
+        if (!isOver) this.deps.events.handle(accepted, packet.name, packet.payload, reply)
+        else if (reply) this.deps.events.refuse(packet.name, reply)
+        // Who does not ask whether it was taken could not know that it was not.
+        else this.engine.close('too-fast')
       }
     }
   }
@@ -132,6 +135,7 @@ export class SocketConnection implements EngineHandler {
     }
     this.cancelDeadline()
     this.cancelDeadline = nothing
+    this.engine.signedIn()
     this.state = 'live'
     this.accepted = accepted
     this.engine.send(connectFrame(accepted.id))

@@ -1,7 +1,8 @@
 import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocket, WebSocketBehavior } from 'uWebSockets.js'
 import type { Clock } from '../../async/clock.ts'
-import { maxPacketBytes } from '../../protocol/wire/handshake.ts'
+import { maxPacketBytes, socketPath } from '../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../connection.ts'
+import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport, type Visit } from './engineio.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
 import { engineRefusals, refusalOf, refuse } from './refusal.ts'
@@ -10,6 +11,10 @@ import type { Visits } from './visits.ts'
 
 const idleTimeoutS = 120
 const none: readonly string[] = []
+/** How long a client that fell behind may take to read what it was sent, so that it hears why it is closed. */
+const lingerMs = 5_000
+/** The most a packet may be where nobody known comes from. */
+const mostStrangeBytes = 64 * 1024
 
 interface UserData {
   transport: WebSocketTransport | undefined
@@ -18,16 +23,30 @@ interface UserData {
   visit: Visit | undefined
 }
 
+interface WebSocketDeps extends EngineDeps {
+  polling: PollingClients
+  visits: Visits
+  backlog: Backlog
+  corsOrigin: string
+}
+
 /** Engine.IO packets as frames of a WebSocket. */
-export class WebSocketTransport implements Transport {
+export class WebSocketTransport implements Transport, Behind {
   readonly upgrades = none
   receiver: Receiver | undefined
   private readonly ws: WebSocket<UserData>
+  private readonly clock: Clock
+  private readonly backlog: Backlog
   private queued: string[] = []
   private queuedBytes = 0
+  /** Why it ends, while what was written before is still read. */
+  private ending: CloseReason | undefined
+  private cancelLinger: (() => void) | undefined
 
-  constructor(ws: WebSocket<UserData>) {
+  constructor(ws: WebSocket<UserData>, { clock, backlog }: Pick<WebSocketDeps, 'clock' | 'backlog'>) {
     this.ws = ws
+    this.clock = clock
+    this.backlog = backlog
   }
 
   // What a turn brings is written whole, however much it is; what comes after it waits here until most of that is read.
@@ -41,46 +60,82 @@ export class WebSocketTransport implements Transport {
       this.queued.push(packet)
       this.queuedBytes += packet.length
     }
+    this.count()
     return this.queuedBytes <= mostUnreadBytes
   }
 
   /** The client has read some of what was written. */
   drained(): void {
-    if (this.queued.length === 0 || this.ws.getBufferedAmount() > mostUnreadBytes) return
+    const unread = this.ws.getBufferedAmount()
+    if (this.ending && unread === 0) this.hangUp(this.ending)
+    else if (this.queued.length > 0 && unread <= mostUnreadBytes) this.send(this.takeQueued())
+    else this.count()
+  }
+
+  // The library would keep what a client that fell behind does not read for minutes.
+  end(reason: CloseReason): void {
+    this.takeQueued()
+    if (reason === 'slow-consumer' && this.ws.getBufferedAmount() > 0) {
+      this.ending = reason
+      this.cancelLinger = this.clock.after(lingerMs, () => this.evict())
+    } else this.hangUp(reason)
+  }
+
+  evict(): void {
+    this.ws.close()
+  }
+
+  /** The WebSocket is no more. */
+  closed(): void {
+    this.cancelLinger?.()
+    this.backlog.note(this, 0)
+    this.receiver?.gone()
+  }
+
+  private hangUp(reason: CloseReason): void {
+    this.ws.end(closeCodes[reason], reason)
+  }
+
+  private takeQueued(): string[] {
     const packets = this.queued
     this.queued = []
     this.queuedBytes = 0
-    this.send(packets)
-  }
-
-  end(reason: CloseReason): void {
-    this.ws.end(closeCodes[reason], reason)
+    return packets
   }
 
   private send(packets: readonly string[]): void {
     this.ws.cork(() => {
       for (const packet of packets) this.ws.send(packet)
     })
+    this.count()
+  }
+
+  private count(): void {
+    this.backlog.note(this, this.ws.getBufferedAmount() + this.queuedBytes)
   }
 }
 
-/** The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. */
-export function webSocketBehavior(
-  deps: EngineDeps & { clock: Clock; polling: PollingClients; visits: Visits; corsOrigin: string }
-): WebSocketBehavior<UserData> {
+/**
+ * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There are
+ * two of it, since the library takes the most a packet may be per route, and one route per path: `strangers` passes known
+ * networks on to the next route that fits, a wider one.
+ */
+export function webSocketBehavior(deps: WebSocketDeps, whom: 'strangers' | 'known'): WebSocketBehavior<UserData> {
   return {
     compression: 0,
-    maxPayloadLength: maxPacketBytes,
+    maxPayloadLength: whom === 'known' ? maxPacketBytes : mostStrangeBytes,
     // `write` decides; the library's own limit would drop frames, so it is out of reach.
     maxBackpressure: 2 * maxPacketBytes,
     idleTimeout: idleTimeoutS,
     sendPingsAutomatically: false,
     upgrade(response, request, context) {
-      upgrade(deps, response, request, context)
+      const isNext = whom === 'strangers' ? deps.visits.isKnown(response, request) : !request.getUrl().startsWith(`${socketPath}/`)
+      if (isNext) request.setYield(true)
+      else upgrade(deps, response, request, context)
     },
     open(ws) {
       const data = ws.getUserData()
-      const transport = new WebSocketTransport(ws)
+      const transport = new WebSocketTransport(ws, deps)
       data.transport = transport
       if (data.polling) Probe.begin(transport, data.polling, deps.clock)
       else if (data.visit) transport.receiver = new EngineConnection(transport, deps, data.visit)
@@ -95,13 +150,13 @@ export function webSocketBehavior(
       ws.getUserData().transport?.drained()
     },
     close(ws) {
-      ws.getUserData().transport?.receiver?.gone()
+      ws.getUserData().transport?.closed()
     }
   }
 }
 
 function upgrade(
-  { polling, visits, corsOrigin }: { polling: PollingClients; visits: Visits; corsOrigin: string },
+  { polling, visits, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'visits' | 'corsOrigin'>,
   response: HttpResponse,
   request: HttpRequest,
   context: us_socket_context_t

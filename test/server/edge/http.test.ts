@@ -23,7 +23,7 @@ t.test('a route nobody serves is answered with its path and method, and without 
     ['POST', '/health'],
     ['GET', '/v1/sessions/a/b/c']
   ] as const) {
-    const answer = await call(server, method, `${path}?token=secret`)
+    const answer = await call(server, method, `${path}?code=secret`)
     t.same(answer, { status: 404, body: { error: 'Not found', path, method } }, `${method} ${path}`)
   }
 })

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { signUp, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { listen } from '../heard.ts'
@@ -7,7 +8,7 @@ import { openAccepted } from '../raw-websocket.ts'
 const megabyte = 1024 * 1024
 
 t.test('a connection that does not read is closed with 4008, has no gap, and nobody else waits for it [B1, B3, B4]', async t => {
-  const server = await startServer(t)
+  const server = await startServer(t, { clock: manualClock() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const app = listen(await ada.connect())
@@ -39,7 +40,7 @@ t.test('a connection that does not read is closed with 4008, has no gap, and nob
 })
 
 t.test('one message larger than all that may wait does not make anybody slow [B1]', async t => {
-  const server = await startServer(t)
+  const server = await startServer(t, { clock: manualClock() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const slow = await openAccepted(t, server, { token: ada.token })
@@ -49,6 +50,23 @@ t.test('one message larger than all that may wait does not make anybody slow [B1
   t.ok((await slow.next())?.startsWith('42["update"'))
   slow.send('421["ping"]')
   t.equal(await slow.next(), '431[{}]')
+})
+
+t.test('who goes on not reading is cut off without a word after 5 s, so that nothing is kept for it [B1]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { clock })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const app = listen(await ada.connect())
+  const stalled = await openAccepted(t, server, { token: ada.token })
+  stalled.stall()
+  const content = 'x'.repeat(megabyte)
+  for (let number = 1; number <= 12; number += 1) await ada.send(session, { localId: `${number}`, content })
+  await app.settled()
+  clock.advance(5_000)
+  stalled.resume()
+  t.equal(await stalled.ended(), undefined, 'there was no close frame')
+  t.ok(stalled.texts.length < 12)
 })
 
 function range(from: number, to: number): number[] {
