@@ -2,6 +2,7 @@ import type { Clock } from '../async/clock.ts'
 import type { MachineId, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
+import { AccountReader } from './account-reader.ts'
 import { createPersistence, type Persistence } from './persist.ts'
 import { Refused } from './refusals.ts'
 import type { Rest } from './rest.ts'
@@ -11,8 +12,11 @@ import type { LiveSocket } from './socket.ts'
 export type { AccountSession, SettingsCell } from './rows.ts'
 
 export type AccountChange =
-  /** All lists were read again; the rows that changed by it were told one by one before. */
-  { type: 'listed' } | RowChange
+  /** Everything that was missed was read; the rows that changed by it were told one by one before. */
+  | { type: 'listed' }
+  /** The server was put back to an older state: what was kept of messages and versions is of another life. The rows as they are now follow. */
+  | { type: 'started-over' }
+  | RowChange
 
 export type AccountFeedState =
   | { type: 'catching-up' }
@@ -30,7 +34,7 @@ export interface AccountFeed {
   /** Undefined until first read. */
   readonly settings: SettingsCell | undefined
   readonly state: AccountFeedState
-  /** Reads all lists again, as every connect does. */
+  /** Reads what changed, as every connect does; of a server that does not tell, all lists. */
   refresh(): void
   /** What this client itself wrote or opened, whose update the server does not send back to it. Older versions change nothing. */
   take(row: { session: SessionRecord } | { machine: MachineRecord } | { settings: SettingsCell }): void
@@ -59,11 +63,12 @@ class Account implements AccountFeed {
   readonly #rows: AccountRows
   readonly #end = new AbortController()
   readonly #persistence: Persistence
+  readonly #reader: AccountReader
   readonly #unlisten: (() => void)[]
-  /** While lists are read. */
+  /** While lists or changes are read. */
   #meanwhile: Meanwhile | undefined
   #mustRead = false
-  /** Rows the lists did not bring: asking again would not either. */
+  /** Rows that reading did not bring: asking again would not either. */
   readonly #strangers = new Set<string>()
 
   constructor(options: AccountFeedOptions) {
@@ -71,15 +76,20 @@ class Account implements AccountFeed {
     this.#options = options
     this.#rows = new AccountRows(onChange)
     this.#persistence = createPersistence({ signal: this.#end.signal, clock, random })
+    this.#reader = new AccountReader(options.rest, this.#persistence, this.#rows, () => onChange({ type: 'started-over' }))
     this.state = { type: socket.state.type === 'live' ? 'catching-up' : 'away' }
     this.#unlisten = [
       socket.onUpdate(({ body }) => this.#hear(body)),
-      socket.onEphemeral(ephemeral => this.#rows.hearPresence(ephemeral)),
+      socket.onEphemeral(ephemeral => {
+        if ('id' in ephemeral) this.#meanwhile?.seen.add(ephemeral.id)
+        this.#rows.hearPresence(ephemeral)
+      }),
       socket.onState(state => {
         if (state.type !== 'live') return this.#settle()
         // What hangs on the line that was lost is asked again over the new one.
         this.#persistence.restart()
         this.#strangers.clear()
+        this.#reader.reconnected()
         this.refresh()
       })
     ]
@@ -100,7 +110,7 @@ class Account implements AccountFeed {
     if (this.#end.signal.aborted) return
     this.#mustRead = true
     if (!this.#meanwhile) {
-      this.#readLists().then(
+      this.#catchUp().then(
         () => this.#settle(),
         error => this.#fail(error)
       )
@@ -137,21 +147,13 @@ class Account implements AccountFeed {
     this.refresh()
   }
 
-  async #readLists(): Promise<void> {
-    const { rest, onChange } = this.#options
+  async #catchUp(): Promise<void> {
     while (this.#mustRead) {
       this.#mustRead = false
       const meanwhile = new Meanwhile()
       this.#meanwhile = meanwhile
-      const [{ sessions }, machines, { settings, settingsVersion }] = await this.#persistence.attempt(signal =>
-        Promise.all([
-          rest.call('listSessions', {}, { signal }),
-          rest.call('listMachines', {}, { signal }),
-          rest.call('readSettings', {}, { signal })
-        ])
-      )
-      this.#rows.takeLists({ sessions, machines, settings: { value: settings, version: settingsVersion } }, meanwhile)
-      onChange({ type: 'listed' })
+      await this.#reader.read(meanwhile)
+      this.#options.onChange({ type: 'listed' })
     }
     this.#meanwhile = undefined
   }

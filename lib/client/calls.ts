@@ -4,6 +4,7 @@ import type { Cipher } from '../crypto/envelopes.ts'
 import { callError, type ParamsOfCall, type ResultOfCall, type SessionCall, sessionCalls } from '../protocol/sealed/calls.ts'
 import { callFailures } from '../protocol/wire/failures.ts'
 import { Unreachable } from './refusals.ts'
+import type { Rest } from './rest.ts'
 import type { LiveSocket } from './socket.ts'
 
 /**
@@ -46,9 +47,28 @@ export async function callMethod(socket: Line, cipher: Cipher, target: string, m
     .catch(error => {
       throw failureOf(error)
     })
-  if (!ack.ok) throw new CallFailed(undoneFailures.has(ack.error) ? 'away' : 'no-answer', ack.error)
+  if (!ack.ok) throw new CallFailed(reasonOf(ack.error), ack.error)
+  return openResult(cipher, ack.result)
+}
 
-  const opened = cipher.open(ack.result)
+/** As `callMethod`, for who has no socket, such as a service worker. Rejects with `CallFailed`, or with `Refused` when the server did not take the call. */
+export async function postCall(
+  rest: Pick<Rest, 'call'>,
+  cipher: Cipher,
+  target: string,
+  method: string,
+  params: unknown
+): Promise<unknown> {
+  const body = { method: `${target}:${method}`, params: cipher.seal(params) }
+  const { result } = await rest.call('callMethod', { body }, { timeoutMs: answerWithinMs }).catch(error => {
+    if (!(error instanceof Unreachable)) throw error
+    throw new CallFailed(reasonOf(error.code), error.code ?? error.message, { cause: error })
+  })
+  return openResult(cipher, result)
+}
+
+function openResult(cipher: Cipher, result: string): unknown {
+  const opened = cipher.open(result)
   if (!opened.ok) throw new CallFailed('unreadable', 'The answer was sealed with another key.')
   const said = callError.safeParse(opened.value)
   if (said.success) throw new CallFailed('failed', said.data.error)
@@ -58,7 +78,16 @@ export async function callMethod(socket: Line, cipher: Cipher, target: string, m
 /** Longer than the server waits for both a handler and its answer. */
 const answerWithinMs = 50_000
 /** The server says these before it has passed a call on. */
-const undoneFailures = new Set<string>([callFailures['not-available'], callFailures['same-connection'], callFailures['no-method']])
+const undoneFailures = new Set<string>([
+  callFailures['not-available'],
+  callFailures['same-connection'],
+  callFailures['no-method'],
+  callFailures['too-many']
+])
+
+function reasonOf(said: string | undefined): 'away' | 'no-answer' {
+  return said !== undefined && undoneFailures.has(said) ? 'away' : 'no-answer'
+}
 
 function failureOf(error: unknown): unknown {
   if (!(error instanceof Unreachable)) return error

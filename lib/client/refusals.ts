@@ -22,15 +22,23 @@ export class Unreachable extends Error {
   override name = 'Unreachable'
   readonly reason: 'network' | 'timeout' | 'server-error' | 'strange-answer' | 'not-connected'
   readonly status: number | undefined
+  /** With a `status`: what the server said. */
+  readonly code: string | undefined
   readonly retryAfterMs: number | undefined
 
   constructor(
     reason: Unreachable['reason'],
-    { status, retryAfterMs, cause }: { status?: number | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {}
+    {
+      status,
+      code,
+      retryAfterMs,
+      cause
+    }: { status?: number | undefined; code?: string | undefined; retryAfterMs?: number | undefined; cause?: unknown } = {}
   ) {
     super(says[reason], { cause })
     this.reason = reason
     this.status = status
+    this.code = code
     this.retryAfterMs = retryAfterMs
   }
 }

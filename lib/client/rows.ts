@@ -1,7 +1,18 @@
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
 import type { MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
+import type { ChangesReply } from '../protocol/wire/routes/changes.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
+import {
+  agentStateOf,
+  daemonStateOf,
+  furthest,
+  latestPresence,
+  metadataOf,
+  newerAgentState,
+  newerDaemonState,
+  newerMetadata
+} from './newer.ts'
 
 /** `seq` rises with each new message; `thinking` is what its wrapper last said while alive. */
 export interface AccountSession extends SessionRecord {
@@ -26,8 +37,12 @@ export interface Lists {
   settings: SettingsCell
 }
 
-/** What was heard while lists were read. */
+export type ChangedRows = Extract<ChangesReply, { complete: true }>
+
+/** What was heard while lists or changes were read. */
 export class Meanwhile {
+  /** Whose presence was heard: what is read may be older. */
+  readonly seen = new Set<string>()
   readonly added = new Set<string>()
   readonly removed = new Set<string>()
   /** Changes of rows that only the lists will bring. */
@@ -76,6 +91,8 @@ export class AccountRows {
   readonly sessions = new Map<SessionId, AccountSession>()
   readonly machines = new Map<MachineId, MachineRecord>()
   settings: SettingsCell | undefined
+  /** Rows that were forgotten without a word, until the next lists tell what became of them. */
+  readonly #forgotten = { sessions: new Set<SessionId>(), machines: new Set<MachineId>() }
   readonly #tell: (change: RowChange) => void
 
   constructor(tell: (change: RowChange) => void) {
@@ -147,7 +164,33 @@ export class AccountRows {
     for (const machine of lists.machines.filter(isListed)) this.mergeMachine(machine)
     this.mergeSettings(lists.settings)
     this.#removeUnlisted(lists, added)
+    this.#tellForgotten()
     for (const body of early) this.apply(body)
+  }
+
+  /** Takes in what changed since an earlier read, which may be older than what was heard since. */
+  takeChanges({ removed, sessions, machines, settings, active }: ChangedRows, meanwhile: Meanwhile): void {
+    const wasAdded = ({ id }: { id: string }) => meanwhile.added.has(id)
+    const isThere = ({ id }: { id: string }) => !meanwhile.removed.has(id)
+    for (const row of removed) {
+      if (wasAdded(row)) continue
+      if (row.of === 'session') this.#removeSession(row.id)
+      if (row.of === 'machine') this.#removeMachine(row.id)
+    }
+    for (const session of sessions.filter(isThere)) this.mergeSession(session)
+    for (const machine of machines.filter(isThere)) this.mergeMachine(machine)
+    if (settings) this.mergeSettings(settings)
+    if (active) this.#takePresence(active, meanwhile)
+    for (const body of meanwhile.early) this.apply(body)
+  }
+
+  /** Everything known is of no use any more. Nobody is told until lists were taken in. */
+  forget(): void {
+    for (const id of this.sessions.keys()) this.#forgotten.sessions.add(id)
+    for (const id of this.machines.keys()) this.#forgotten.machines.add(id)
+    this.sessions.clear()
+    this.machines.clear()
+    this.settings = undefined
   }
 
   mergeSession(row: SessionRecord): void {
@@ -195,6 +238,29 @@ export class AccountRows {
     for (const id of [...this.machines.keys()]) if (isGone(id)) this.#removeMachine(id)
   }
 
+  #tellForgotten(): void {
+    const { sessions, machines } = this.#forgotten
+    for (const id of sessions) if (!this.sessions.has(id)) this.#tell({ type: 'session-removed', id })
+    for (const id of machines) if (!this.machines.has(id)) this.#tell({ type: 'machine-removed', id })
+    sessions.clear()
+    machines.clear()
+  }
+
+  /** Presence moves no clock: whoever is not named here is not active. */
+  #takePresence({ sessions, machines }: ChangedRows['active'] & {}, { seen, added }: Meanwhile): void {
+    const activeAt = new Map<string, number>([...sessions, ...machines].map(row => [row.id, row.activeAt]))
+    const now = <Row extends SessionRecord | MachineRecord>(row: Row): Row => {
+      if (seen.has(row.id) || added.has(row.id)) return row
+      const at = activeAt.get(row.id)
+      return at === undefined ? { ...row, active: false } : { ...row, ...latestPresence({ active: true, activeAt: at }, row) }
+    }
+    for (const session of [...this.sessions.values()]) {
+      const { active, ...rest } = now(session)
+      this.#putSession({ ...rest, active, thinking: active && session.thinking })
+    }
+    for (const machine of [...this.machines.values()]) this.#putMachine(now(machine))
+  }
+
   #changeSession(id: SessionId, change: (session: AccountSession) => AccountSession): boolean {
     const known = this.sessions.get(id)
     if (known) this.#putSession(change(known))
@@ -226,53 +292,6 @@ export class AccountRows {
   #removeMachine(id: MachineId): void {
     if (this.machines.delete(id)) this.#tell({ type: 'machine-removed', id })
   }
-}
-
-type Metadata = Pick<SessionRecord, 'metadata' | 'metadataVersion'>
-type AgentState = Pick<SessionRecord, 'agentState' | 'agentStateVersion'>
-type Receipts = Pick<SessionRecord, 'deliveredSeq' | 'readSeq'>
-type DaemonState = Pick<MachineRecord, 'daemonState' | 'daemonStateVersion'>
-
-function newerMetadata(one: Metadata, other: Metadata | undefined): Metadata {
-  const { metadata, metadataVersion } = other && other.metadataVersion > one.metadataVersion ? other : one
-  return { metadata, metadataVersion }
-}
-
-/** A server of Happy's keeps no receipts. */
-function furthest(one: Receipts, other: Receipts | undefined): Receipts {
-  return {
-    deliveredSeq: Math.max(one.deliveredSeq ?? 0, other?.deliveredSeq ?? 0),
-    readSeq: Math.max(one.readSeq ?? 0, other?.readSeq ?? 0)
-  }
-}
-
-function newerAgentState(one: AgentState, other: AgentState | undefined): AgentState {
-  const { agentState, agentStateVersion } = other && other.agentStateVersion > one.agentStateVersion ? other : one
-  return { agentState, agentStateVersion }
-}
-
-function newerDaemonState(one: DaemonState, other: DaemonState | undefined): DaemonState {
-  const { daemonState, daemonStateVersion } = other && other.daemonStateVersion > one.daemonStateVersion ? other : one
-  return { daemonState, daemonStateVersion }
-}
-
-function metadataOf(cell: { value: Sealed; version: number } | undefined): Metadata | undefined {
-  return cell && { metadata: cell.value, metadataVersion: cell.version }
-}
-
-function agentStateOf(cell: SettingsCell | undefined): AgentState | undefined {
-  return cell && { agentState: cell.value, agentStateVersion: cell.version }
-}
-
-function daemonStateOf(cell: SettingsCell | undefined): DaemonState | undefined {
-  return cell && { daemonState: cell.value, daemonStateVersion: cell.version }
-}
-
-type Presence = Pick<SessionRecord, 'active' | 'activeAt'>
-
-function latestPresence(row: Presence, known: Presence | undefined): Presence {
-  const { active, activeAt } = known && known.activeAt > row.activeAt ? known : row
-  return { active, activeAt }
 }
 
 /** Rows are flat: fields of text, numbers and truth values. */

@@ -1,5 +1,15 @@
 import t, { type Test } from 'tap'
-import { CallFailed, callMethod, callSession, cryptoReady, type SessionHandlers, serveCalls, serveSession } from '../../lib/client/index.ts'
+import {
+  CallFailed,
+  callMethod,
+  callSession,
+  createRest,
+  cryptoReady,
+  postCall,
+  type SessionHandlers,
+  serveCalls,
+  serveSession
+} from '../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../lib/crypto/index.ts'
 import { socketState, startWorld } from './world.ts'
 
@@ -29,6 +39,31 @@ t.test('a call reaches the wrapper with its parameters and comes back with its r
 
   const raw = await app.socket.request('rpc-call', { method: `${session.id}:setMode`, params: cipher.seal({ mode: 'x' }) })
   t.ok(raw.ok && !raw.result.includes('mode'))
+})
+
+t.test('a call needs no socket, and says as well why there is no answer', async t => {
+  const { world, cipher, session, serving } = await serve(t, { setMode: ({ mode }) => ({ mode }) })
+  t.strictSame(await postCall(world.rest, cipher, session.id, 'setMode', { mode: 'plan' }), { mode: 'plan' })
+  await t.rejects(postCall(world.rest, cipher, session.id, 'setMode', { mode: 7 }), { name: 'CallFailed', reason: 'failed' })
+
+  const answer = (status: number, error: string) => async () => ({
+    status,
+    headers: { get: () => null },
+    text: async () => JSON.stringify({ error })
+  })
+  const reasons = [
+    [503, 'RPC method not available', 'away'],
+    [503, 'Internal Server Error', 'no-answer'],
+    [504, 'operation has timed out', 'no-answer'],
+    [502, 'RPC target disconnected', 'no-answer']
+  ] as const
+  for (const [status, error, reason] of reasons) {
+    const rest = createRest({ server: 'http://localhost', fetch: answer(status, error) })
+    await t.rejects(postCall(rest, cipher, session.id, 'setMode', {}), { name: 'CallFailed', reason, message: error })
+  }
+  const rest = createRest({ server: 'http://localhost', fetch: answer(429, 'Too many calls at once') })
+  await t.rejects(postCall(rest, cipher, session.id, 'setMode', {}), { name: 'Refused', status: 429 })
+  serving.stop()
 })
 
 t.test('what a handler throws comes to the caller in its words', async t => {
