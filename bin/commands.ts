@@ -27,6 +27,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
     about: 'Let your phone begin and resume sessions on this computer',
     load: () => import('./commands/daemon.ts')
   },
+  { usage: 'doctor', about: 'Look what is wrong with the server', load: () => import('./commands/doctor.ts') },
   { usage: 'backup <target>', about: 'Copy the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Put a backup in its place', load: () => import('./commands/restore.ts') },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },

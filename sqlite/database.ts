@@ -146,7 +146,7 @@ function numberOf(database: Database.Database, pragma: string): number {
 }
 
 // The single-file program carries the addon itself; its types know only a path.
-function withAddon(options: Database.Options): Database.Options {
+export function withAddon(options: Database.Options): Database.Options {
   const addon = embeddedAddon('better_sqlite3.node')
   return addon ? Object.assign(options, { nativeBinding: addon }) : options
 }

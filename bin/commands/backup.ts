@@ -3,7 +3,7 @@ import { makeBackup } from '../../lib/backup/make.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { passphraseOptions, readNewPassphrase } from '../passphrase.ts'
 import { progressLine } from '../progress-line.ts'
-import { shownSize } from '../shown.ts'
+import { shownBytes } from '../table.ts'
 
 export function builder(line: Argv): Argv {
   return passphraseOptions(dataOptions(line))
@@ -24,7 +24,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     })
     progress.clear()
     const { accounts, sessions, messages } = made.holds
-    console.log(`${made.file}  ${shownSize(made.bytes)}`)
+    console.log(`${made.file}  ${shownBytes(made.bytes)}`)
     console.log(
       `Holds ${accounts} accounts, ${sessions} sessions and ${messages} messages${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
     )

@@ -6,7 +6,10 @@ import { createServer, type Server } from '../../lib/server/create.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { drainOnSignal } from '../drain.ts'
 
-export function builder(line: Argv): Argv {
+export const builder = serverOptions
+
+/** Every option of the server. */
+export function serverOptions(line: Argv): Argv {
   for (const { flag, kind, choices, about, env, shownDefault } of optionRows()) {
     line.option(flag, {
       type: kind,

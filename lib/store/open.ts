@@ -39,3 +39,10 @@ export async function readEndedTokens(dataDirectory: string): Promise<string[]> 
   const { readEndedTokens: read } = await import('../../sqlite/ended-tokens.ts')
   return read(dataDirectory)
 }
+
+/** Schema and structure of a database without writing to it; undefined when there is none. */
+export async function lookIntoStore(url: string, dataDirectory: string) {
+  if (!url.startsWith('sqlite:')) throw new CannotStart('Only a store of the kind sqlite can be looked into.')
+  const { lookInto } = await import('../../sqlite/look.ts')
+  return lookInto(resolve(dataDirectory, url.slice('sqlite:'.length)))
+}

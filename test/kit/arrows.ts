@@ -65,6 +65,7 @@ const rooms: Record<string, Room> = {
 
   index: { files: ['lib/index.ts'], rooms: ['create', 'client'], packages: [] },
   // What runs an agent loads neither uWebSockets nor SQLite; only these two commands know the server.
+  doctor: { files: ['lib/doctor/'], rooms: ['control', 'store/open', ...common], packages: ['node:'] },
   'bin/keep': {
     files: ['bin/commands/backup.ts', 'bin/commands/restore.ts', 'bin/passphrase.ts'],
     rooms: ['bin', 'backup'],
@@ -72,7 +73,7 @@ const rooms: Record<string, Room> = {
   },
   'bin/serve': {
     files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts', 'bin/commands/users.ts', 'bin/commands/invite.ts'],
-    rooms: ['bin', 'create'],
+    rooms: ['bin', 'create', 'doctor'],
     packages: ['yargs']
   },
   bin: { files: ['bin/'], rooms: ['wrapper', ...common], packages: ['node:', 'yargs', 'undici'] }

@@ -25,7 +25,20 @@ export async function askServer<Name extends CommandName>(
   ask: AskOf<Name>,
   tell: (progress: Progress) => void = () => {}
 ): Promise<ReplyOf<Name>> {
-  const reply = (await askRunning(options.data, name, ask, tell)) ?? (await runHere(options, name, ask, tell))
+  return checked(name, (await askRunning(options.data, name, ask, tell)) ?? (await runHere(options, name, ask, tell)))
+}
+
+/** As above; undefined, and nothing is opened, when no server is running. */
+export async function askRunningServer<Name extends CommandName>(
+  data: string,
+  name: Name,
+  ask: AskOf<Name>
+): Promise<ReplyOf<Name> | undefined> {
+  const reply = await askRunning(data, name, ask, () => {})
+  return reply === undefined ? undefined : checked(name, reply)
+}
+
+function checked<Name extends CommandName>(name: Name, reply: unknown): ReplyOf<Name> {
   const parsed = commands[name].reply.safeParse(reply)
   if (!parsed.success) throw new CannotStart('The server answered in another way than this program expects; use the same version of both.')
   // The row of this name made it.

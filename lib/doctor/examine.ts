@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs'
+import type { ServerOptions } from '../options.ts'
+import { examineDirectory, examineSpace } from './disk.ts'
+import type { Finding } from './finding.ts'
+import { examineAddress, examineCertificate, examinePush } from './network.ts'
+import { examineDatabase, examineServer } from './store.ts'
+
+/** Everything that commonly goes wrong with a server, looked at in the order in which one thing rests on another. */
+export async function examine(options: ServerOptions, now: () => number): Promise<Finding[]> {
+  const directory = examineDirectory(options.data)
+  const stored = existsSync(options.data)
+    ? [examineSpace(options.data), await examineDatabase(options), ...(await examineServer(options))]
+    : []
+  const [address, push] = await Promise.all([examineAddress(options, now), examinePush(options)])
+  const own = options.tlsCert === undefined ? [] : [examineCertificate(options.tlsCert, now())]
+  // The file is what will be shown; what is shown now matters when a proxy shows it.
+  const shown = address.filter(({ of }) => own.length === 0 || of !== 'certificate')
+  return [directory, ...stored, ...shown, ...own, push]
+}

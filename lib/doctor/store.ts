@@ -1,0 +1,48 @@
+import { version } from '../assets.ts'
+import { CannotStart } from '../exit.ts'
+import type { ServerOptions } from '../options.ts'
+import { askRunningServer } from '../server/control/ask.ts'
+import { lookIntoStore } from '../store/open.ts'
+import { codeOf } from './error-code.ts'
+import { type Finding, fail, ok, warn } from './finding.ts'
+
+/** The server that uses the directory, and what it knows of its rows. */
+export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Promise<Finding[]> {
+  try {
+    const status = await askRunningServer(data, 'readStatus', {})
+    if (!status) return [warn('server', 'none is running on this directory', 'Start it with: afield serve')]
+    return [running(status.pid, status.version), rows(status.soundness)]
+  } catch (error) {
+    const says = error instanceof CannotStart ? error.message : `it cannot be asked (${codeOf(error)})`
+    return [fail('server', says, 'See its log')]
+  }
+}
+
+function running(pid: number, theirs: string): Finding {
+  if (theirs === version()) return ok('server', `running, version ${theirs}, process ${pid}`)
+  return warn('server', `version ${theirs} is running, this is ${version()}`, 'Restart the server to run the version that is installed')
+}
+
+function rows({ scrubbed, rounds, damaged, isFull }: { scrubbed: number; rounds: number; damaged: number; isFull: boolean }): Finding {
+  const of = 'stored rows'
+  if (damaged > 0) return fail(of, `${damaged} messages are damaged`, 'Check the disk and the memory, then restore a backup')
+  if (isFull) return fail(of, 'the disk is full: what takes room is refused', 'Free some room; the server goes on by itself')
+  return ok(of, `${scrubbed} compared with their checksums${rounds > 0 ? `, all of them ${rounds} times` : ''}`)
+}
+
+/** Schema and structure, through a connection that cannot write. */
+export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data' | 'store'>): Promise<Finding> {
+  const of = 'database'
+  try {
+    const seen = await lookIntoStore(store, data)
+    if (seen === undefined) return warn(of, 'there is none yet', 'It is made when the server starts')
+    if (seen.flaw !== undefined) return fail(of, seen.flaw, 'Stop the server, keep a copy of its directory, and restore a backup')
+    if (seen.schema > seen.newestSchema) {
+      return fail(of, `schema ${seen.schema} is newer than this program (${seen.newestSchema})`, 'Install that version or a later one')
+    }
+    if (seen.schema < seen.newestSchema) return ok(of, `whole; schema ${seen.schema} becomes ${seen.newestSchema} at the next start`)
+    return ok(of, `whole, schema ${seen.schema}`)
+  } catch (error) {
+    return fail(of, `it cannot be read (${codeOf(error)})`, 'Restore a backup, or name the right file with --store')
+  }
+}

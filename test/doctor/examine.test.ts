@@ -1,0 +1,107 @@
+import { once } from 'node:events'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { examineSpace } from '../../lib/doctor/disk.ts'
+import { examine } from '../../lib/doctor/examine.ts'
+import type { Finding } from '../../lib/doctor/finding.ts'
+import { certificate } from '../../lib/doctor/network.ts'
+import { completeOptions, type GivenOptions } from '../../lib/options.ts'
+import { startServer } from '../kit/server.ts'
+
+const day = 24 * 60 * 60 * 1000
+
+t.test('a server that is well gets a line for each thing that was looked at', async t => {
+  const server = await startServer(t, { data: privateData(t) })
+  const seen = await states({ data: server.data, port: server.port, expoUrl: 'off' })
+  t.same(seen, {
+    'data directory': 'ok',
+    disk: 'ok',
+    database: 'ok',
+    server: 'ok',
+    'stored rows': 'ok',
+    address: 'ok',
+    clock: 'ok',
+    WebSocket: 'ok',
+    notifications: 'ok'
+  })
+})
+
+t.test('what is wrong with the directory is said, and looking changes nothing', async t => {
+  const data = privateData(t)
+  const none = await states({ data: join(data, 'none'), port: 1, expoUrl: 'off' })
+  t.match(none, { 'data directory': 'fail', 'own address': 'fail' })
+  t.equal(existsSync(join(data, 'none')), false)
+
+  const server = await startServer(t, { data })
+  await server.close()
+  const before = readdirSync(data).toSorted()
+  chmodSync(data, 0o755)
+  t.match(await states({ data, port: 1, expoUrl: 'off' }), { 'data directory': 'warn', server: 'warn', database: 'ok' })
+  t.same(
+    readdirSync(data)
+      .filter(name => !/-(wal|shm)$/.test(name))
+      .toSorted(),
+    before
+  )
+})
+
+t.test('a database that is damaged, or of a later program, fails [F5] [L3]', async t => {
+  const data = privateData(t)
+  const server = await startServer(t, { data })
+  await server.close()
+  const file = join(data, 'afield.db')
+  copyFileSync(file, `${file}.whole`)
+  const bytes = readFileSync(file)
+  bytes.fill(0xff, 4096 * 3, 4096 * 4)
+  writeFileSync(file, bytes)
+  t.match(await states({ data, port: 1, expoUrl: 'off' }), { database: 'fail' })
+  copyFileSync(`${file}.whole`, file)
+  const { default: Database } = await import('better-sqlite3')
+  const database = new Database(file)
+  database.pragma('user_version = 999')
+  database.close()
+  t.match(await states({ data, port: 1, expoUrl: 'off' }), { database: 'fail' })
+})
+
+t.test('an address that another program answers, whose clock is off and that passes no WebSocket is told apart', async t => {
+  const data = privateData(t)
+  const other = createServer((request, response) => {
+    response.setHeader('date', new Date(Date.now() - 10 * 60_000).toUTCString())
+    response.writeHead(request.url === '/health' ? 404 : 400).end()
+  }).listen(0, '127.0.0.1')
+  t.teardown(() => other.close())
+  await once(other, 'listening')
+  const address = other.address()
+  const port = typeof address === 'object' && address ? address.port : 0
+  t.match(await states({ data, publicUrl: `http://127.0.0.1:${port}`, expoUrl: 'off' }), {
+    address: 'fail',
+    clock: 'warn',
+    WebSocket: 'warn'
+  })
+})
+
+t.test('room and time that run out are warned of before they fail', async t => {
+  const data = privateData(t)
+  t.same(
+    [10e9, 200e6, 50e6].map(free => examineSpace(data, free).state),
+    ['ok', 'warn', 'fail']
+  )
+  t.same(
+    [60, 13, -1].map(days => certificate(days * day, 0).state),
+    ['ok', 'warn', 'fail']
+  )
+})
+
+function privateData(t: Test): string {
+  const data = join(t.testdir(), 'data')
+  mkdirSync(data, { mode: 0o700 })
+  return data
+}
+
+async function states(options: GivenOptions): Promise<Record<string, Finding['state']>> {
+  const findings = await examine(completeOptions(options), Date.now)
+  for (const { state, advice, of } of findings) t.equal(advice === undefined, state === 'ok', `${of} has advice when it is not well`)
+  return Object.fromEntries(findings.map(({ of, state }) => [of, state]))
+}
