@@ -86,7 +86,7 @@ t.test('a header in two lines counts as a whole: a proxy may add its own below t
 t.test('new keys from one address are few, and who has an account signs in all the same [Q1, A9]', async t => {
   const server = await startLimited(t, { trustProxy: 'loopback' })
   const owner = await signUp(t, server)
-  const enter = async (address: string, secret = engine.randomBytes(32)) =>
+  const enter = async (address: string, secret: Uint8Array = engine.randomBytes(32)) =>
     call(server, 'POST', '/v1/auth', { body: await signInBody(secret), ...from(address) })
   const statuses = []
   for (let time = 0; time < 4; time += 1) statuses.push((await enter('192.0.2.7')).status)
