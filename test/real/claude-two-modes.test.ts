@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { pause } from '../../lib/async/pause.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
@@ -10,7 +11,7 @@ import { startFakeModel } from './fake-model.ts'
 
 // The real Claude Code on its own screen, with a model on loopback; see claude.test.ts for the two variables.
 const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
-const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 180_000 }
+const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 90_000 }
 
 async function claudeAtTerminal(t: Test) {
   const server = await startServer(t)
@@ -66,7 +67,7 @@ t.test('what is said at the terminal is on the phone, and what the phone writes 
   const { terminal, session } = await claudeAtTerminal(t)
   await session.until(({ state }) => state.controlledByUser === true)
   terminal.type('hello from the desk')
-  await terminal.sees(/hellofromthedesk/)
+  await terminal.sees(/hello from the desk/)
   terminal.type('\r')
   await session.until(session => turnsEnded(session) === 1)
   t.strictSame(texts(session), ['you said: hello from the desk'])
@@ -74,7 +75,7 @@ t.test('what is said at the terminal is on the phone, and what the phone writes 
 
   await session.say('and from the phone')
   await session.until(session => turnsEnded(session) === 2)
-  await terminal.sees(/yousaid:andfromthephone/)
+  await terminal.sees(/you said: and from the phone/)
   t.strictSame(texts(session), ['you said: hello from the desk', 'you said: and from the phone'])
   t.strictSame(said(session), ['hello from the desk', 'and from the phone'], 'each once')
   t.equal(session.state.controlledByUser, true, 'the keyboard stayed at the desk')
@@ -84,17 +85,18 @@ t.test('a question is answered on the phone while its dialog is open in the term
   const { terminal, session, directory } = await claudeAtTerminal(t)
   await session.say('write one.txt')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
-  await terminal.sees(/Doyouwantto/)
+  await terminal.sees(/Do you want to create one.txt/)
   const [[id = '', request] = []] = Object.entries(session.state.requests ?? {})
   t.match(request, { tool: 'Write', kind: 'edit', content: [{ type: 'diff', newText: 'from the model\n' }] })
   await session.call('permission', { id, approved: true, choice: 'allow', shown: request?.shown ?? '' })
   await session.until(session => turnsEnded(session) === 1)
   t.equal(readFileSync(join(directory, 'one.txt'), 'utf8'), 'from the model\n')
 
-  const from = terminal.seen.length
   await session.say('write two.txt')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
-  await terminal.sees(/Doyouwantto/, from)
+  await terminal.sees(/Do you want to create two.txt/)
+  // Claude Code takes no key for a moment after its dialog has opened, so that nobody answers it by accident.
+  await pause(1500)
   terminal.type('\r')
   await session.until(session => turnsEnded(session) === 2)
   t.equal(readFileSync(join(directory, 'two.txt'), 'utf8'), 'from the model\n')
@@ -112,17 +114,15 @@ t.test('the phone takes over, and any key takes it back; nothing is lost or said
 
   await session.call('switch', { to: 'remote' })
   await session.until(({ state }) => state.controlledByUser === false)
-  await terminal.sees(/Anykeytakesitback/)
+  await terminal.sees(/Any key takes it back/)
   await session.say('second')
   await session.until(session => turnsEnded(session) === 2)
 
-  const from = terminal.seen.length
   terminal.type(' ')
   await session.until(({ state }) => state.controlledByUser === true)
-  await terminal.sees(/❯/, from)
-  await terminal.sees(/yousaid:second/, from)
+  await terminal.sees(/you said: second/)
   terminal.type('third')
-  await terminal.sees(/third/, from)
+  await terminal.sees(/third/)
   terminal.type('\r')
   await session.until(session => turnsEnded(session) === 3)
   t.strictSame(texts(session), ['you said: first', 'you said: second', 'you said: third'])

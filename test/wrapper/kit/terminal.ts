@@ -1,17 +1,17 @@
 import { once } from 'node:events'
 import { resolve } from 'node:path'
-import { stripVTControlCharacters } from 'node:util'
+import xterm from '@xterm/headless'
 import type { Test } from 'tap'
 import { spawn } from 'zigpty'
 
 /** A command of Afield on a terminal, as a person sits before it. */
 export interface PersonAtTerminal {
   readonly pid: number
-  /** All that was ever on the screen, without colours, cursor moves and blanks: many a blank is a move of the cursor. */
-  readonly seen: string
+  /** What is on the screen now, and what scrolled off it above. */
+  readonly screen: string
   type(keys: string): void
-  /** Resolves when the pattern is found in what was written after `from`, which is a length of `seen`. */
-  sees(pattern: RegExp, from?: number): Promise<void>
+  /** Resolves when the pattern is on the screen. */
+  sees(pattern: RegExp): Promise<void>
   readonly ended: Promise<number>
   kill(signal: NodeJS.Signals): void
 }
@@ -21,34 +21,41 @@ export function runOnTerminal(
   { home, args, env = {}, directory }: { home: string; args: readonly string[]; env?: Record<string, string>; directory: string }
 ): PersonAtTerminal {
   const bell = new EventTarget()
-  let seen = ''
+  const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true })
   const pty = spawn(process.execPath, [resolve('bin/afield.ts'), ...args], {
-    cols: 100,
-    rows: 30,
+    cols: columns,
+    rows,
     cwd: directory,
     env: { ...process.env, ...env, AFIELD_HOME: home },
     onExit: () => bell.dispatchEvent(new Event('news'))
   })
-  pty.onData(text => {
-    seen += stripVTControlCharacters(String(text)).replace(/\s/g, '')
-    bell.dispatchEvent(new Event('news'))
-  })
+  pty.onData(text => screen.write(String(text), () => bell.dispatchEvent(new Event('news'))))
+  // A program asks its terminal where the cursor is, and waits for the answer.
+  screen.onData(answer => pty.write(answer))
   let isOver = false
   void pty.exited.then(() => (isOver = true))
   t.teardown(() => pty.kill('SIGKILL'))
   return {
     pid: pty.pid,
-    get seen() {
-      return seen
+    get screen() {
+      return textOf(screen)
     },
     type: keys => pty.write(keys),
-    async sees(pattern, from = 0) {
-      while (!pattern.test(seen.slice(from))) {
-        if (isOver) throw new Error(`it ended without ${pattern}:\n${seen}`)
+    async sees(pattern) {
+      while (!pattern.test(textOf(screen))) {
+        if (isOver) throw new Error(`it ended without ${pattern}:\n${textOf(screen)}`)
         await once(bell, 'news')
       }
     },
     ended: pty.exited,
     kill: signal => pty.kill(signal)
   }
+}
+
+const columns = 100
+const rows = 30
+
+function textOf({ buffer }: xterm.Terminal): string {
+  const { active } = buffer
+  return Array.from({ length: active.length }, (_, line) => active.getLine(line)?.translateToString(true) ?? '').join('\n')
 }

@@ -4,7 +4,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { ownProgram } from '../../own-program.ts'
 import { makePrivateFolder, writePrivateFile } from '../../private-files.ts'
 import { ownName } from '../../process-name.ts'
 
@@ -15,8 +14,6 @@ export const hook = z.looseObject({
   hook_event_name: z.string(),
   session_id: text,
   transcript_path: text,
-  /** Of SessionStart: startup, resume, clear, compact or fork. */
-  source: text,
   permission_mode: text,
   prompt: text,
   tool_name: text,
@@ -37,7 +34,8 @@ export interface Hooks {
 const dayInSeconds = 86_400
 const promptlyInSeconds = 5
 const mostBytes = 32 * 1024 * 1024
-const overHttp = [
+// Not SessionStart: it is never called over HTTP.
+const heard = [
   'SessionEnd',
   'UserPromptSubmit',
   'PreToolUse',
@@ -68,9 +66,7 @@ export async function openHooks(home: string, onHook: (hook: Hook, gone: AbortSi
   makePrivateFolder(join(home, 'hooks'))
   makePrivateFolder(folder)
   const settings = join(folder, 'settings.json')
-  const relay = join(folder, 'relay.json')
-  writePrivateFile(relay, JSON.stringify({ url, token }))
-  writePrivateFile(settings, JSON.stringify({ hooks: hooksOf(url, token, relay) }))
+  writePrivateFile(settings, JSON.stringify({ hooks: hooksOf(url, token) }))
   return {
     settings,
     close() {
@@ -81,16 +77,13 @@ export async function openHooks(home: string, onHook: (hook: Hook, gone: AbortSi
   }
 }
 
-function hooksOf(url: string, token: string, relay: string): object {
+function hooksOf(url: string, token: string): object {
   const headers = { Authorization: `Bearer ${token}` }
-  const entries = overHttp.map(name => {
+  const entries = heard.map(name => {
     const timeout = name === 'PermissionRequest' ? dayInSeconds : promptlyInSeconds
     return [name, [{ hooks: [{ type: 'http', url, headers, timeout }] }]]
   })
-  // This one is called as a command only.
-  const { command, args } = ownProgram(['relay-hook', relay])
-  const line = [command, ...args].map(quoted).join(' ')
-  return { ...Object.fromEntries(entries), SessionStart: [{ hooks: [{ type: 'command', command: line, timeout: 10 }] }] }
+  return Object.fromEntries(entries)
 }
 
 async function answer(
@@ -119,8 +112,4 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()
-}
-
-function quoted(word: string): string {
-  return process.platform === 'win32' ? `"${word}"` : `'${word.replace(/'/g, `'\\''`)}'`
 }

@@ -15,6 +15,7 @@ const block = z.discriminatedUnion('type', [
 const turnRow = z.looseObject({
   type: z.enum(['user', 'assistant']),
   uuid: z.string(),
+  timestamp: z.string().optional().catch(undefined),
   isMeta: z.boolean().optional(),
   isSidechain: z.boolean().optional(),
   isApiErrorMessage: z.boolean().optional(),
@@ -34,13 +35,17 @@ export type Row =
   | { type: 'interrupted' }
   | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block }
 
-/** What a line of the transcript says to a reader; nothing for the many lines Claude Code writes for itself. */
-export function readRow(line: string): Row[] {
+/**
+ * What a line of the transcript says to a reader; nothing for the many lines Claude Code writes for itself, and for those
+ * of before `since`, in milliseconds since 1970.
+ */
+export function readRow(line: string, since: number): Row[] {
   const value = parse(line)
   const mode = modeRow.safeParse(value)
   if (mode.success) return [{ type: 'mode', mode: mode.data.permissionMode }]
   const { data: row } = turnRow.safeParse(value)
   if (!row || row.isMeta || row.isSidechain) return []
+  if (row.timestamp !== undefined && Date.parse(row.timestamp) < since) return []
   // Put in by every resume after a turn that was cut off; errors of the API come this way too and count.
   if (row.message.model === '<synthetic>' && !row.isApiErrorMessage) return []
   const { content } = row.message

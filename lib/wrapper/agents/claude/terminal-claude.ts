@@ -6,7 +6,7 @@ import { openPty, type Pty } from '../pty.ts'
 import { type Hook, type Hooks, openHooks } from './hooks.ts'
 import { type Row, resultText } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
-import { type Cursor, openTranscript, sizeOf, type Transcript } from './transcript.ts'
+import { openTranscript, type Transcript } from './transcript.ts'
 
 export interface TerminalClaudeOptions {
   home: string
@@ -82,7 +82,7 @@ class OnTerminal implements TerminalClaude {
     this.conversation = options.conversation.id
     this.hasHistory = options.conversation.isOld
     this.mode = options.mode
-    this.#transcript = openTranscript(row => this.#take(row))
+    this.#transcript = openTranscript(Date.now(), row => this.#take(row))
   }
 
   async open(): Promise<void> {
@@ -183,15 +183,10 @@ class OnTerminal implements TerminalClaude {
     return {}
   }
 
-  #noticeConversation({ session_id: id, transcript_path: file, source, hook_event_name: event }: Hook): void {
-    if (id === undefined || file === undefined) return
-    const { cursor } = this.#transcript
-    if (cursor?.file !== file) {
-      // What is in it already was told when it happened, or belongs to a conversation from before.
-      const isFresh = event !== 'SessionStart' || source === 'clear' || (source === 'startup' && !this.#options.conversation.isOld)
-      this.#transcript.follow({ file, offset: isFresh ? 0 : sizeOf(file) } satisfies Cursor)
-    }
-    if (id === this.conversation) return
+  /** Also when the person goes over to another one with a command of the terminal. */
+  #noticeConversation({ session_id: id, transcript_path: file }: Hook): void {
+    if (file !== undefined) this.#transcript.follow(file)
+    if (id === undefined || id === this.conversation) return
     this.conversation = id
     this.#options.emit({ type: 'conversation', id })
   }

@@ -1,17 +1,10 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 import { type Row, readRow } from './rows.ts'
 
-/** Where a reader stands: everything before the offset was told. */
-export interface Cursor {
-  file: string
-  offset: number
-}
-
 /** Follows the file in which Claude Code writes down a conversation, line by line, each once. */
 export interface Transcript {
-  readonly cursor: Cursor | undefined
   /** Reads this file from now on, what the one before still holds first. */
-  follow(cursor: Cursor): void
+  follow(file: string): void
   /** Tells every whole line that is new. */
   read(): void
   close(): void
@@ -21,8 +14,12 @@ const lookEveryMs = 100
 // A line is told once even when the file was copied: by the id of what it says.
 const mostRemembered = 20_000
 
-export function openTranscript(onRow: (row: Row, cursor: Cursor) => void): Transcript {
-  let cursor: Cursor | undefined
+/**
+ * Tells what was written since then, in milliseconds since 1970: a conversation that is gone on with has its past in the
+ * same file, or copied into a new one.
+ */
+export function openTranscript(since: number, onRow: (row: Row) => void): Transcript {
+  let reading: { file: string; offset: number } | undefined
   const seen = new Set<string>()
 
   const isNew = (row: Row) => {
@@ -35,25 +32,23 @@ export function openTranscript(onRow: (row: Row, cursor: Cursor) => void): Trans
     return true
   }
   const read = () => {
-    if (!cursor) return
-    const { file, offset } = cursor
+    if (!reading) return
+    const { file, offset } = reading
     const fresh = newBytes(file, offset)
     // A last line without its end is still being written.
     const end = fresh.lastIndexOf(0x0a) + 1
     if (end === 0) return
-    cursor = { file, offset: offset + end }
+    reading = { file, offset: offset + end }
     for (const line of fresh.subarray(0, end).toString().split('\n')) {
-      for (const row of readRow(line)) if (isNew(row)) onRow(row, cursor)
+      for (const row of readRow(line, since)) if (isNew(row)) onRow(row)
     }
   }
   const timer = setInterval(read, lookEveryMs)
   return {
-    get cursor() {
-      return cursor
-    },
-    follow(next) {
+    follow(file) {
+      if (reading?.file === file) return
       read()
-      cursor = next
+      reading = { file, offset: 0 }
       read()
     },
     read,
@@ -61,12 +56,8 @@ export function openTranscript(onRow: (row: Row, cursor: Cursor) => void): Trans
   }
 }
 
-export function sizeOf(file: string): number {
-  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
-}
-
 function newBytes(file: string, offset: number): Buffer {
-  const length = sizeOf(file) - offset
+  const length = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - offset
   if (length <= 0) return Buffer.alloc(0)
   const handle = openSync(file, 'r')
   try {
