@@ -82,7 +82,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     handleStream(caller, body).catch(refuse)
     return
   }
-  const dropBody = readBody(response, limit, body => {
+  const dropBody = readBody(response, { limit, budget: deps.bodies }, body => {
     try {
       if (body instanceof Failure) throw body
       if (caller instanceof Promise) runLater(caller, Buffer.from(body)).catch(refuse)
@@ -91,6 +91,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
       refuse(error)
     }
   })
+  client.whenGone(dropBody)
   // A stranger is told so as soon as that is known, however long the body is that still arrives.
   if (caller instanceof Promise) {
     caller.catch(error => {

@@ -1,3 +1,5 @@
+import { parseJson } from './json.ts'
+
 /** Socket.IO 5 packets as they travel in Engine.IO messages, main namespace only. */
 export type Packet =
   | { type: 'connect'; namespace: string; auth: unknown }
@@ -102,14 +104,6 @@ function splitAckId(text: string, parse: ParseJson): { ackId: number | undefined
   return { ackId, args: Array.isArray(args) ? args : undefined }
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}
-
 /** JSON with each attachment at its place. Undefined unless every attachment has exactly one, and every place its attachment. */
 function parseJsonAround(text: string, attachments: readonly Uint8Array[]): unknown {
   const placed = new Set<Uint8Array>()
@@ -120,12 +114,8 @@ function parseJsonAround(text: string, attachments: readonly Uint8Array[]): unkn
     placed.add(attachment)
     return attachment
   }
-  try {
-    const value: unknown = JSON.parse(text, place)
-    return placed.size === attachments.length ? value : undefined
-  } catch {
-    return undefined
-  }
+  const value = parseJson(text, place)
+  return placed.size === attachments.length ? value : undefined
 }
 
 function isPlaceholder(value: unknown): value is { num: unknown } {

@@ -3,6 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Failure } from '../../protocol/wire/failures.ts'
 import type { CloseReason } from '../connection.ts'
 import type { Backlog, Behind } from './backlog.ts'
+import type { Budget } from './budget.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport, type Visit } from './engineio.ts'
 import { receivePayload, separator } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
@@ -99,7 +100,7 @@ export class PollingTransport implements Transport, Behind {
 
 /** The connections that began by polling, by the sid that their requests carry. */
 export class PollingClients {
-  private readonly deps: EngineDeps & { corsOrigin: string; visits: Visits; backlog: Backlog; isServing: () => boolean }
+  private readonly deps: EngineDeps & { corsOrigin: string; bodies: Budget; visits: Visits; backlog: Backlog; isServing: () => boolean }
   private readonly clientBySid = new Map<string, PollingClient>()
 
   constructor(deps: PollingClients['deps']) {
@@ -120,7 +121,7 @@ export class PollingClients {
 
   /** Answers every request to the Socket.IO endpoint that is no WebSocket. */
   serve(response: HttpResponse, request: HttpRequest): void {
-    const { corsOrigin, turn } = this.deps
+    const { corsOrigin, turn, bodies } = this.deps
     const query = new URLSearchParams(request.getQuery())
     const method = request.getCaseSensitiveMethod()
     const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, turn)
@@ -131,7 +132,8 @@ export class PollingClients {
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
-    else if (method === 'POST') post(client, exchange, response, Number(request.getHeader('content-length')))
+    else if (method === 'POST')
+      post(client, exchange, response, { contentLength: Number(request.getHeader('content-length')), budget: bodies })
     else exchange.refuse(engineRefusals.badRequest)
   }
 
@@ -160,14 +162,19 @@ function poll({ connection, transport }: PollingClient, exchange: PollingExchang
   transport.answer(payload => exchange.send(payload))
 }
 
-function post({ connection, transport }: PollingClient, exchange: PollingExchange, response: HttpResponse, contentLength: number): void {
+function post(
+  { connection, transport }: PollingClient,
+  exchange: PollingExchange,
+  response: HttpResponse,
+  { contentLength, budget }: { contentLength: number; budget: Budget }
+): void {
   const limit = connection.mostBytes
   if (transport.cancelPost || contentLength > limit) {
     connection.close('bad-packet')
     exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
-  const forget = readBody(response, limit, body => {
+  const forget = readBody(response, { limit, budget }, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
     else exchange.refuse(engineRefusals.badRequest, body instanceof Buffer ? undefined : tooLarge)

@@ -2,6 +2,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../address.ts'
+import type { Budget } from './budget.ts'
+import { isModest } from './json.ts'
 
 /** What a request brought, copied before the first await: the library's own object is gone after it. */
 export interface Request {
@@ -85,11 +87,20 @@ function forOf(element: string): string {
   return /(?:^|;)\s*for="?([^";]*)"?/i.exec(element)?.[1]?.trim() ?? ''
 }
 
+/** So much of a body counts for nothing, so that small ones pass when the budget is spent. */
+const smallBytes = 16 * 1024
+
 /**
- * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept.
+ * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
+ * is what it ends with when all bodies together are too large.
  * The returned function forgets what came: `done` is not called any more.
  */
-export function readBody(response: HttpResponse, limit: number, done: (body: Buffer | Failure) => void): () => void {
+export function readBody(
+  response: HttpResponse,
+  { limit, budget }: { limit: number; budget: Budget },
+  done: (body: Buffer | Failure) => void
+): () => void {
+  const share = budget.share()
   let chunks: Buffer[] = []
   let length = 0
   let isOver = false
@@ -97,18 +108,25 @@ export function readBody(response: HttpResponse, limit: number, done: (body: Buf
   response.onData((chunk, isLast) => {
     if (isOver) return
     length += chunk.byteLength
-    isOver = isLast || length > limit
-    if (length > limit) done(failure('body-too-large'))
     // The chunk is only lent. Nearly every body is one chunk, and parsed before this returns.
-    else if (isLast && chunks.length === 0) done(Buffer.from(chunk))
+    if (length <= limit && isLast && chunks.length === 0) end(Buffer.from(chunk))
+    else if (length > limit) end(failure('body-too-large'))
+    else if (length > smallBytes && !share.take(chunk.byteLength)) end(failure('busy'))
     else {
       chunks.push(Buffer.from(chunk.slice(0)))
-      if (isLast) done(Buffer.concat(chunks, length))
+      if (isLast) end(Buffer.concat(chunks, length))
     }
   })
-  return () => {
+  return forget
+
+  function end(body: Buffer | Failure) {
+    forget()
+    done(body)
+  }
+  function forget() {
     isOver = true
     chunks = []
+    share.giveBack()
   }
 }
 
@@ -117,8 +135,10 @@ export function parseBody(body: Buffer, contentType: string): unknown {
   if (body.length === 0) return {}
   if (contentType !== '' && !/^(application\/json|text\/plain)\b/i.test(contentType)) throw failure('bad-content-type')
   if (!isUtf8(body)) throw failure('bad-input', 'body is not UTF-8')
+  const text = body.toString()
+  if (!isModest(text)) throw failure('bad-input', 'body has too many values, or too deep ones')
   try {
-    return JSON.parse(body.toString())
+    return JSON.parse(text)
   } catch {
     throw failure('bad-input', 'body is not JSON')
   }

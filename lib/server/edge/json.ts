@@ -1,0 +1,89 @@
+export const mostDepth = 32
+/** Of one object. */
+export const mostKeys = 1000
+/** Of all objects and arrays together. */
+export const mostValues = 10_000
+
+/** The value of a JSON text; undefined when it is none, or not modest. Of equal keys the last one counts. */
+export function parseJson(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {
+  if (!isModest(text)) return undefined
+  try {
+    return JSON.parse(text, reviver)
+  } catch {
+    return undefined
+  }
+}
+
+/** As many characters of a string as are looked at one by one; in what is longer its end is searched for, which is far faster. */
+const shortString = 64
+
+const quote = 34
+const comma = 44
+const colon = 58
+const openArray = 91
+const backslash = 92
+const closeArray = 93
+const openObject = 123
+const closeObject = 125
+
+/** How many keys the open object at each depth has so far; one text is looked at at a time. */
+const keysAt = new Uint16Array(mostDepth + 1)
+
+/**
+ * False for what is deeper or wider than anything anybody sends. It is known before a bit of it is made, because few bytes
+ * of text can be many of objects.
+ */
+export function isModest(text: string): boolean {
+  // Whether it is JSON at all the parser finds out; here strings are told from the rest, and the rest is counted.
+  keysAt[0] = 0
+  let depth = 0
+  let values = 0
+  for (let at = 0; at < text.length; at += 1) {
+    switch (text.charCodeAt(at)) {
+      case quote:
+        at = endOfString(text, at)
+        break
+      case colon: {
+        const keys = (keysAt[depth] ?? 0) + 1
+        if (keys > mostKeys) return false
+        keysAt[depth] = keys
+        break
+      }
+      case comma:
+        values += 1
+        break
+      case openArray:
+      case openObject:
+        depth += 1
+        values += 1
+        if (depth > mostDepth) return false
+        keysAt[depth] = 0
+        break
+      case closeArray:
+      case closeObject:
+        if (depth > 0) depth -= 1
+    }
+    if (values > mostValues) return false
+  }
+  return true
+}
+
+/** Where the string that begins at `start` has its closing quote; the end of the text when it has none. */
+function endOfString(text: string, start: number): number {
+  const short = Math.min(start + shortString, text.length)
+  let at = start + 1
+  while (at < short) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    at += code === backslash ? 2 : 1
+  }
+  const found = text.indexOf('"', at)
+  // With an escape before it, it may not be the end. Then each character counts: a search for each of many quotes is slow.
+  if (found === -1 || !text.slice(at, found).includes('\\')) return found === -1 ? text.length : found
+  while (at < text.length) {
+    const code = text.charCodeAt(at)
+    if (code === quote) return at
+    at += code === backslash ? 2 : 1
+  }
+  return text.length
+}

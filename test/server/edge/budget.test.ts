@@ -1,0 +1,55 @@
+import { once } from 'node:events'
+import t, { type Test } from 'tap'
+import { Budget } from '../../../lib/server/edge/budget.ts'
+import { signUp } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { openTcp, readAnswer } from '../raw-http.ts'
+
+const mib = 1024 * 1024
+
+t.test('a budget is given out once, and what was given back can be had again', async t => {
+  const budget = new Budget(10)
+  const [one, two] = [budget.share(), budget.share()]
+  t.ok(one.take(6))
+  t.notOk(two.take(5))
+  t.ok(two.take(4))
+  one.giveBack()
+  one.giveBack()
+  t.ok(two.take(6))
+  t.notOk(one.take(1))
+  two.giveBack()
+  t.ok(one.take(99), 'who is alone may have more')
+})
+
+/** A request whose body stops one byte before its end. */
+async function sendAlmost(t: Test, server: { port: number }, { token, path, size }: { token: string; path: string; size: number }) {
+  const socket = await openTcp(t, server)
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: ${size}\r\n\r\n`
+  const answered = once(socket, 'data').then(([data]) => String(data))
+  await new Promise(done => socket.write(head + ' '.repeat(size - 1), done))
+  return { socket, answered }
+}
+
+t.test(
+  'bodies that never end hold so much memory together and no more; small requests pass, and room that is free is used again [N2]',
+  async t => {
+    const server = await startServer(t)
+    const ada = await signUp(t, server)
+    const session = await ada.openSession()
+    const path = `/v3/sessions/${session}/messages`
+    const size = 60 * mib
+    const held = []
+    for (let number = 0; number < 5; number++) held.push(await sendAlmost(t, server, { token: ada.token, path, size }))
+    const refused = await Promise.race(held.map(({ answered }) => answered))
+    t.match(refused, /^HTTP\/1.1 503 /)
+    t.match(readAnswer(refused).headers, { 'retry-after': /^\d+$/ })
+    t.equal((await ada.send(session, { localId: 'small' })).status, 200)
+
+    for (const { socket } of held) socket.resetAndDestroy()
+    // Those that left have given back what they held, or the largest one would not fit now.
+    for (let status = 503; status === 503; ) {
+      status = (await ada.send(session, { localId: 'large', content: 'x'.repeat(30 * mib) }).catch(() => ({ status: 503 }))).status
+      if (status !== 503) t.equal(status, 200)
+    }
+  }
+)
