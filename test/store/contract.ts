@@ -10,10 +10,12 @@ import { kvContract } from './contract/kv.ts'
 import { messageContract } from './contract/messages.ts'
 import { namesakeContract } from './contract/namesakes.ts'
 import { pairingContract } from './contract/pairings.ts'
+import { quotaContract } from './contract/quotas.ts'
 import { restartContract } from './contract/restart.ts'
 import { rowContract } from './contract/rows.ts'
 import { sessionListContract } from './contract/session-lists.ts'
 import { signInContract } from './contract/sign-in.ts'
+import { signUpContract } from './contract/sign-up.ts'
 import { turnContract } from './contract/turns.ts'
 import { usageContract } from './contract/usage.ts'
 
@@ -21,6 +23,8 @@ import { usageContract } from './contract/usage.ts'
 export function storeContract(t: Test, place: StorePlace): void {
   for (const part of [
     signInContract,
+    signUpContract,
+    quotaContract,
     pairingContract,
     rowContract,
     sessionListContract,
