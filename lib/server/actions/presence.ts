@@ -10,14 +10,15 @@ const writeEveryMs = 30_000
 const flushEveryMs = 5_000
 const sweepEveryMs = 60_000
 const silentForMs = 10 * 60_000
-const mostRemembered = 50_000
+/** Further apart than this between two sweeps, the two clocks tell that the date was set. */
+const driftMs = 30_000
 
-/** What is known of a row that showed a sign of life: it belongs to the account, and when it was heard, written, ended. */
+/** What is known of a row that showed a sign of life: it belongs to the account, and when it was heard, written, ended; all by the monotonic clock. */
 interface Life {
   checkedAt: number
   heardAt: number
   writtenAt: number
-  /** When we heard of the end, and the sender's own time of it if the sender told: stragglers sent before do not revive the row. */
+  /** When we heard of the end, and the sender's own time of it in its clock, if it told: stragglers sent before do not revive the row. */
   ended: { time: number | undefined; heardAt: number } | undefined
 }
 
@@ -34,18 +35,24 @@ export class Presence {
   private readonly marks = new Map<string, Mark>()
   private readonly timers = new Set<() => void>()
   private flushing = false
+  private readonly mostRemembered: number
+  private lastSweep: { wall: number; at: number }
+  /** After the date was set, what was stored before it says nothing about silence until everybody alive has been heard again. */
+  private sweepsFrom = Number.NEGATIVE_INFINITY
 
-  constructor(deps: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>, { idleAfterMs }: { idleAfterMs: number }) {
+  constructor(deps: Presence['deps'], { idleAfterMs, mostRemembered = 50_000 }: { idleAfterMs: number; mostRemembered?: number }) {
     this.deps = deps
     this.idleAfterMs = idleAfterMs
+    this.mostRemembered = mostRemembered
+    this.lastSweep = { wall: deps.now(), at: deps.clock.now() }
     this.every(sweepEveryMs, () => this.sweep())
   }
 
   async alive(caller: Caller, row: RowRef, beat: { time: number; thinking: boolean }): Promise<void> {
     const life = await this.lifeOf(caller.account, row)
     if (!life || this.isStraggler(life, beat.time)) return
-    const now = this.deps.now()
-    const at = plausible(beat.time, now)
+    const now = this.deps.clock.now()
+    const at = plausible(beat.time, this.deps.now())
     life.ended = undefined
     life.heardAt = now
     this.signal(caller.account, row, { active: true, at, thinking: beat.thinking })
@@ -59,7 +66,7 @@ export class Presence {
     const life = await this.lifeOf(caller.account, row)
     if (!life) return
     const now = this.deps.now()
-    life.ended = { time, heardAt: now }
+    life.ended = { time, heardAt: this.deps.clock.now() }
     await this.markInactive(caller.account, row, time === undefined ? now : plausible(time, now))
   }
 
@@ -74,10 +81,11 @@ export class Presence {
 
   /** The last connection of a session went. It may only have lost its link, so it gets a while to come back. */
   sessionLeft(account: AccountId, row: RowRef): void {
-    const leftAt = this.deps.now()
+    const leftAt = this.deps.clock.now()
+    const at = this.deps.now()
     this.later(this.idleAfterMs, async () => {
       const life = this.lives.get(keyOf(account, row))
-      if (life && life.heardAt <= leftAt && !life.ended) await this.markInactive(account, row, leftAt)
+      if (life && life.heardAt <= leftAt && !life.ended) await this.markInactive(account, row, at)
     })
   }
 
@@ -100,16 +108,16 @@ export class Presence {
   }
 
   private isStraggler(life: Life, time: number): boolean {
-    if (!life.ended || this.deps.now() - life.ended.heardAt >= deafAfterEndMs) return false
+    if (!life.ended || this.deps.clock.now() - life.ended.heardAt >= deafAfterEndMs) return false
     // Somebody else ended it: no clock of the sender tells what was sent before.
     return life.ended.time === undefined || time <= life.ended.time
   }
 
   private async lifeOf(account: AccountId, row: RowRef): Promise<Life | undefined> {
     const key = keyOf(account, row)
-    const now = this.deps.now()
+    const now = this.deps.clock.now()
     const known = this.lives.get(key)
-    if (known && now - known.checkedAt < checkOwnerEveryMs) return known
+    if (known && now - known.checkedAt < checkOwnerEveryMs) return this.remember(key, known)
 
     const { store } = this.deps
     const found = row.of === 'session' ? await store.findSession(account, row.id) : await store.findMachine(account, row.id)
@@ -118,17 +126,24 @@ export class Presence {
       return undefined
     }
     // Another beat may have come in while the store was asked; its times must not be lost.
-    const life = this.lives.get(key) ?? { checkedAt: now, heardAt: 0, writtenAt: 0, ended: undefined }
+    const life = this.lives.get(key) ?? { checkedAt: now, heardAt: never, writtenAt: never, ended: undefined }
     life.checkedAt = now
-    if (this.lives.size >= mostRemembered) this.lives.clear()
+    return this.remember(key, life)
+  }
+
+  /** Those heard last are kept: whoever is forgotten is only looked up and written once more. */
+  private remember(key: string, life: Life): Life {
+    this.lives.delete(key)
     this.lives.set(key, life)
+    const [oldest] = this.lives.size > this.mostRemembered ? this.lives.keys() : []
+    if (oldest !== undefined) this.lives.delete(oldest)
     return life
   }
 
   private async markInactive(account: AccountId, row: RowRef, at: number): Promise<void> {
     const key = keyOf(account, row)
     const life = this.lives.get(key)
-    if (life) life.writtenAt = 0
+    if (life) life.writtenAt = never
     this.marks.delete(key)
     await this.deps.store.markActive([{ account, row, active: false, at }])
     this.signal(account, row, { active: false, at, thinking: false })
@@ -152,9 +167,19 @@ export class Presence {
   }
 
   private async sweep(): Promise<void> {
-    const swept = await this.deps.store.sweepActive(this.deps.now() - silentForMs)
-    for (const { account, row, activeAt } of swept) this.signal(account, row, { active: false, at: activeAt, thinking: false })
+    if (this.mayTellSilence()) {
+      const swept = await this.deps.store.sweepActive(this.deps.now() - silentForMs)
+      for (const { account, row, activeAt } of swept) this.signal(account, row, { active: false, at: activeAt, thinking: false })
+    }
     await this.deps.store.sweepPairings(this.deps.now())
+  }
+
+  private mayTellSilence(): boolean {
+    const now = { wall: this.deps.now(), at: this.deps.clock.now() }
+    const drift = now.wall - this.lastSweep.wall - (now.at - this.lastSweep.at)
+    this.lastSweep = now
+    if (Math.abs(drift) > driftMs) this.sweepsFrom = now.at + silentForMs
+    return now.at >= this.sweepsFrom
   }
 
   private signal(account: AccountId, row: RowRef, state: { active: boolean; at: number; thinking: boolean }): void {
@@ -182,6 +207,8 @@ export class Presence {
     this.timers.add(cancel)
   }
 }
+
+const never = Number.NEGATIVE_INFINITY
 
 // A clock that is far off says nothing about when: then it is now.
 function plausible(time: number, now: number): number {

@@ -66,7 +66,8 @@ export function createEventHandlers(
     async 'machine-update-state'(from, { machineId, daemonState, expectedVersion }) {
       const outcome = await write(from, { of: 'machine', id: machineId, name: 'daemonState' }, expectedVersion, daemonState)
       if (outcome !== 'missing' && outcome.written)
-        await presence.alive(from.sender, { of: 'machine', id: machineId }, { time: deps.now(), thinking: false })
+        // The state is stored, whatever comes of this.
+        await presence.alive(from.sender, { of: 'machine', id: machineId }, { time: deps.now(), thinking: false }).catch(() => {})
       return cellAck(outcome, daemonState, cell => ({ daemonState: cell.value }))
     },
     async 'session-alive'(from, { sid, time, thinking }) {

@@ -1,5 +1,11 @@
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { openLocalBus } from '../../../lib/bus/local.ts'
+import { accountId, type SessionId, sessionId } from '../../../lib/protocol/wire/ids.ts'
+import type { Caller } from '../../../lib/server/actions/deps.ts'
+import { Presence } from '../../../lib/server/actions/presence.ts'
+import { openStore } from '../../../lib/store/open.ts'
+import type { SessionRow, Store } from '../../../lib/store/store.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { next, type Person, signUp, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
@@ -13,7 +19,8 @@ const minutes = 60 * seconds
 /** A server whose two clocks a test moves together, somebody with a session and a machine, and an app that listens. */
 async function startWorld(t: Test) {
   const clock = manualClock()
-  const now = () => start + clock.now()
+  const wall = { ahead: 0 }
+  const now = () => start + clock.now() + wall.ahead
   const server = await startServer(t, { clock, now })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -21,7 +28,7 @@ async function startWorld(t: Test) {
   const app = await ada.connect()
   const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
   const pass = (ms: number) => passTime(clock, ms, app, process)
-  return { server, pass, now, ada, session, app, process, heard: listen(app) }
+  return { server, pass, wall, now, ada, session, app, process, heard: listen(app) }
 }
 
 async function sessionOf(person: Person, id: string): Promise<Untyped> {
@@ -248,3 +255,71 @@ async function leave(socket: Socket, witness: Socket): Promise<void> {
   socket.disconnect()
   await witness.emitWithAck('ping')
 }
+
+t.test('setting the date of the server ends nobody and makes nobody wait [C1]', async t => {
+  const { ada, pass, wall, session, app, process, heard, now } = await startWorld(t)
+  const days = 24 * 60 * minutes
+  for (const jump of [-40 * days, 80 * days]) {
+    process.emit('session-alive', { sid: session, time: now() })
+    await process.emitWithAck('ping')
+    wall.ahead += jump
+    heard.ephemerals.length = 0
+    await pass(2 * minutes)
+    t.same(heard.ephemerals, [], 'no sweep takes it for silence')
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time: now() })
+    t.match(await told, { active: true, activeAt: now() })
+    t.match(await sessionOf(ada, session), { active: true })
+  }
+  await pass(21 * minutes)
+  t.match(await sessionOf(ada, session), { active: false }, 'silence that lasts is told in the end')
+})
+
+t.test('an end counts for a minute, whatever the date is set to [C1]', async t => {
+  const { pass, wall, session, app, process, heard, now } = await startWorld(t)
+  const ended = next(app, 'ephemeral')
+  process.emit('session-end', { sid: session, time: now() })
+  const sentBefore = (await ended).activeAt - 1
+  wall.ahead -= 60 * minutes
+  await pass(61 * seconds)
+  heard.ephemerals.length = 0
+  process.emit('session-alive', { sid: session, time: sentBefore })
+  await process.emitWithAck('ping')
+  await app.emitWithAck('ping')
+  t.match(heard.ephemerals, [{ type: 'activity', active: true }])
+})
+
+t.test('those heard last are remembered, and no more of them than allowed', async t => {
+  const clock = manualClock()
+  const asked: string[] = []
+  const store = {
+    findSession: async (_: unknown, id: SessionId) => {
+      asked.push(id)
+      return { id } as unknown as SessionRow
+    },
+    markActive: async () => {}
+  } as unknown as Store
+  const bus = openLocalBus({ onError: error => t.error(error) })
+  const presence = new Presence({ store, bus, clock, now: clock.now }, { idleAfterMs: 1, mostRemembered: 2 })
+  t.teardown(() => presence.close())
+  const caller = { account: accountId.parse('ada') } as unknown as Caller
+  const beat = (id: string) => presence.alive(caller, { of: 'session', id: sessionId.parse(id) }, { time: 0, thinking: false })
+  for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await beat(id)
+  t.same(asked, ['a', 'b', 'c', 'b'])
+})
+
+t.test('a machine whose state is stored is told so, also when its presence cannot be noted', async t => {
+  const data = t.testdir()
+  const store = await openStore('sqlite:afield.db', { dataDirectory: data, onBroken: () => {}, clock: Date.now })
+  t.teardown(() => store.close())
+  let isDeaf = false
+  const findMachine: Store['findMachine'] = (account, machine) =>
+    isDeaf ? Promise.reject(new Error('not now')) : store.findMachine(account, machine)
+  const server = await startServer(t, { store: { ...store, findMachine }, data })
+  const ada = await signUp(t, server)
+  await ada.call('POST', '/v1/machines', { body: { id: 'laptop', metadata: 'x' } })
+  const daemon = await ada.connect()
+  isDeaf = true
+  const state = { machineId: 'laptop', daemonState: 'on', expectedVersion: 0 }
+  t.same(await daemon.emitWithAck('machine-update-state', state), { result: 'success', version: 1, daemonState: 'on' })
+})
