@@ -1,4 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import type { Renewal, SignedIn } from '../../lib/client/index.ts'
 import { noteLink } from './connection.ts'
 import { deviceDb } from './device-db.ts'
 import { home, restoreHome, tellHome } from './home.ts'
@@ -21,6 +22,8 @@ export interface KeptAccount {
   secret: string
   /** Absent until the server has accepted the key. */
   token?: string | undefined
+  /** With what the token is renewed; absent when it was handed over by another device. */
+  renewal?: Renewal | undefined
   deviceName: string
   createdAt: number
   /** When the person proved to have the key on paper. */
@@ -128,24 +131,37 @@ async function load(): Promise<void> {
   // Without what was kept the server tells it again.
   if (home.peek().asOf === undefined) await restoreHome().catch(() => {})
   accountNow.value = { type: 'here', ...kept }
-  if (!liveNow.peek()) await goLive(kept.secret, kept.token)
+  if (!liveNow.peek()) await goLive({ ...kept, token: kept.token })
 }
 
 // The crypto, the protocol and the socket come in a chunk of their own, after the first paint.
-async function goLive(secret: string, token: string): Promise<void> {
+async function goLive(kept: KeptAccount & { token: string }): Promise<void> {
   try {
     const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('./base64.ts')])
     if (accountNow.peek().type !== 'here' || liveNow.peek()) return
-    liveNow.value = await openLive({ server: location.origin, secret: bytesOf(secret), token, onEnded: () => void unlink() })
+    liveNow.value = await openLive({
+      server: location.origin,
+      secret: bytesOf(kept.secret),
+      kept: { token: kept.token, renewal: kept.renewal },
+      latest: latestSignIn,
+      onRenewed: change,
+      onEnded: () => void unlink()
+    })
   } catch (error) {
     // A first visit that lost its network half way has the frame and not the rest.
     console.error(error)
     noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + loadAgainMs })
-    setTimeout(() => void goLive(secret, token), loadAgainMs)
+    setTimeout(() => void goLive(kept), loadAgainMs)
   }
 }
 
 const loadAgainMs = 5_000
+
+// Another tab may have renewed the token that all of them use.
+async function latestSignIn(): Promise<SignedIn | undefined> {
+  const kept = await (await deviceDb()).read('account')
+  return isKept(kept) && kept.token !== undefined ? { token: kept.token, renewal: kept.renewal } : undefined
+}
 
 async function signInWith(draft: {
   secret: string
@@ -161,14 +177,14 @@ async function signInWith(draft: {
   await cryptoReady()
   const { secret, deviceName, setupCode, keyCheckedAt } = draft
   try {
-    const { token } = await signIn({
+    const { token, renewal } = await signIn({
       server: location.origin,
       secret: bytesOf(secret),
       fetch: (url, init) => fetch(url, init),
       setupCode,
       deviceName
     })
-    await keep({ secret, token, deviceName, createdAt: Date.now(), keyCheckedAt })
+    await keep({ secret, token, renewal, deviceName, createdAt: Date.now(), keyCheckedAt })
   } catch (error) {
     return signInProblem(error)
   }
@@ -185,7 +201,7 @@ async function unlink(): Promise<void> {
   if (was.type !== 'here') return
   const hasKey = was.keyCheckedAt === undefined
   await leave({ type: 'unlinked', at: Date.now(), hasKey })
-  if (hasKey) await keep({ ...was, token: undefined })
+  if (hasKey) await keep({ ...was, token: undefined, renewal: undefined })
   tellTabs({ type: 'unlinked' })
 }
 
@@ -199,8 +215,8 @@ async function leave(to: Account): Promise<void> {
 }
 
 async function keep(kept: KeptAccount): Promise<void> {
-  const { secret, token, deviceName, createdAt, keyCheckedAt, remindAt } = kept
-  await (await deviceDb()).write('account', { secret, token, deviceName, createdAt, keyCheckedAt, remindAt } satisfies KeptAccount)
+  const { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt } = kept
+  await (await deviceDb()).write('account', { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt } satisfies KeptAccount)
 }
 
 async function change(changed: Partial<KeptAccount>): Promise<void> {

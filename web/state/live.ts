@@ -7,6 +7,8 @@ import {
   createRest,
   cryptoReady,
   type Draft,
+  type KeeperOptions,
+  keepToken,
   type LiveSocket,
   type Outbox,
   openAccountFeed,
@@ -43,22 +45,25 @@ export interface Live {
 export type StoredListener = (messages: readonly MessageRecord[], session: string) => void
 
 /** `onEnded` is called once when the server no longer knows the sign-in of this device. */
-export async function openLive(account: { server: string; secret: Uint8Array; token: string; onEnded(): void }): Promise<Live> {
+export async function openLive(
+  account: Pick<KeeperOptions, 'server' | 'kept' | 'latest' | 'onRenewed'> & { secret: Uint8Array; onEnded(): void }
+): Promise<Live> {
   await cryptoReady()
   const vault = accountVault(account.secret)
   const ended = once(account.onEnded)
   const stored = new Set<StoredListener>()
   const setAside = new Set<(draft: Draft, refusal: Refused) => void>()
 
+  const token = keepToken({ ...account, fetch: (url, init) => fetch(url, init) })
   const socket = openSocket({
     server: account.server,
-    token: account.token,
+    token,
     scope: { as: 'app' },
     appState: () => (document.visibilityState === 'visible' ? 'active' : 'background')
   })
   const rest = createRest({
     server: account.server,
-    token: account.token,
+    token,
     fetch: (url, init) => fetch(url, init),
     connectionId: () => socket.connectionId
   })
