@@ -1,6 +1,8 @@
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import { mostRemovalsKept } from '../../../lib/store/changes.ts'
+import { noQuotas } from '../../../lib/store/quotas.ts'
 import type { CellRef, PairingPoll, Store } from '../../../lib/store/store.ts'
 import {
   deviceId,
@@ -24,12 +26,17 @@ const session = sessionId('s')
 const machine = machineId('m')
 const artifact = ids.artifactId.parse('a')
 const key = ids.kvKey.parse('k')
+const small = sealed('x')
 const attachment = ids.attachmentId.parse('00000000-0000-4000-8000-000000000000.enc')
 
 /** What the server names has a name of its own in each. */
 const phoneOf = (account: AccountId) => deviceId(`phone of ${account}`)
 const phoneTokenOf = (account: AccountId) => tokenId(`token of the phone of ${account}`)
 const namedTokenOf = (account: AccountId) => tokenId(`named token of ${account}`)
+
+/** One browser may be signed in to both, with one key. */
+const theSameKey = 'the same key'
+const keyed = (account: AccountId) => ({ device: { id: phoneOf(account), publicKey: theSameKey } })
 
 export function namesakeContract(t: Test, place: StorePlace): void {
   for (const whose of ['first', 'second'] as const) {
@@ -44,9 +51,18 @@ export function namesakeContract(t: Test, place: StorePlace): void {
         await act(store, actor, other)
         t.same(await everythingOf(store, other), before, name)
       }
+      t.match(await store.pollPairingRequest(requestOf(other)), { state: 'delivered' })
       t.match(await store.pollPairing(pairingOf(other)), { state: 'delivered' }, 'what the other let in may still come in')
     })
   }
+
+  t.test('which push tokens are too many is asked of the account alone [I1]', async t => {
+    const store = await openFor(t, place)
+    const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
+    await store.addPushToken(first, { id: 'a', token: 'newer', now: 9 })
+    await store.addPushToken(second, { id: 'b', token: 'own', now: 1 }, { ...noQuotas, pushTokens: 1 })
+    t.match(await store.listPushTokens(second), [{ token: 'own' }])
+  })
 
   t.test('an account that is not there has nothing, and nothing can be written to it [I1]', async t => {
     const store = await openFor(t, place)
@@ -59,8 +75,7 @@ export function namesakeContract(t: Test, place: StorePlace): void {
 }
 
 async function signUp(store: Store, name: string): Promise<AccountId> {
-  const token = (account: AccountId) =>
-    tokenDraft('account', phoneTokenOf(account), 'phone', { device: { id: phoneOf(account), publicKey: 'the same key' } })
+  const token = (account: AccountId) => tokenDraft('account', phoneTokenOf(account), 'phone', keyed(account))
   const outcome = await store.signIn(signInAs(name, { token }))
   if (outcome.result !== 'signed-in') throw new Error(outcome.result)
   return outcome.account
@@ -77,8 +92,26 @@ const pairingOf = (account: AccountId): PairingPoll => ({
   token: () => tokenDraft('terminal', `terminal of ${account}`)
 })
 
+const requestOf = (account: AccountId) => ({
+  id: ids.pairingId.parse(`request-${account}`),
+  pollHash: sha256('poll'),
+  now: 50,
+  token: () => tokenDraft('terminal', `requested by ${account}`)
+})
+
 async function fill(store: Store, account: AccountId, at: number): Promise<void> {
   const mine = sealed(`of ${account}`)
+  const request = requestOf(account)
+  const asked = {
+    kind: 'terminal',
+    name: 'laptop',
+    publicKey: 'p',
+    deviceKey: `device key of ${account}`,
+    from: '10.0.0',
+    endsAt: 100
+  } as const
+  await store.addPairingRequest({ ...request, ...asked })
+  await store.approvePairingRequest({ ...request, account, device: phoneOf(account), response: 'c2VhbGVk' })
   const pairing = pairingOf(account)
   await store.pollPairing(pairing)
   await store.answerPairing({ ...pairing, response: 'c2VhbGVk', account, device: phoneOf(account) })
@@ -88,6 +121,9 @@ async function fill(store: Store, account: AccountId, at: number): Promise<void>
   await store.openArtifact(account, { id: artifact, header: mine, body: mine, dataKey: mine, now: at })
   // As many updates more as `at` says, so that no two accounts have the same clock.
   for (let count = 0; count < at; count += 1) await store.appendMessages(account, session, [draft(mine)], at)
+  const gone = ids.artifactId.parse('gone')
+  await store.openArtifact(account, { id: gone, header: mine, body: mine, dataKey: mine, now: at })
+  await store.remove(account, { of: 'artifact', id: gone })
   await store.addAccessKey(account, { session, machine }, mine, at)
   await store.putUsageReport(account, { id: `${at}`, key: 'k', session, tokens: { total: at }, cost: { total: at }, now: at })
   await store.mutateKv(account, [{ key, value: mine, version: -1 }], at)
@@ -137,6 +173,11 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
     store.completeUpload(account, session, attachment, { attempt: 0, received: 2, sha256: sha256('x'), now: 9 }),
   'a sign-in': (store, account) => store.signIn(signInAs(account.replace('account-', ''))),
   'the older way to sign in': (store, account) => store.setLegacyLogin(account, 'off'),
+  async 'a device that renews its token'(store, account) {
+    const token = () => tokenDraft('account', `renewed token of ${account}`, 'phone', keyed(account))
+    const renewed = await store.renewToken({ account, deviceKey: theSameKey, nonceHash: sha256(account), token, now: 9 })
+    if (renewed.result !== 'renewed' || renewed.device !== phoneOf(account)) throw new Error('Not its own device')
+  },
   'a device renamed': (store, account) => store.renameDevice(account, phoneOf(account), 'new'),
   'a device of the other renamed': (store, account, other) => store.renameDevice(account, phoneOf(other), 'new'),
   'a token of the other revoked': (store, account, other) => store.revokeToken(account, namedTokenOf(other)),
@@ -144,21 +185,36 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
   'a token revoked': (store, account) => store.revokeToken(account, namedTokenOf(account)),
   'a device removed': (store, account) => store.removeDevice(account, phoneOf(account)),
   'a push token taken off': (store, account) => store.removePushToken(account, 'phone'),
+  async 'more push tokens than it may have'(store, account) {
+    await store.addPushToken(account, { id: 'new', token: 'phone', now: 0 })
+    await store.addPushToken(account, { id: 'newer', token: 'tablet', now: 1 }, { ...noQuotas, pushTokens: 1 })
+  },
+  async 'so many removals that the first are forgotten'(store, account) {
+    const names = Array.from({ length: mostRemovalsKept + 2 }, (_, index) => ids.artifactId.parse(`a ${index}`))
+    await Promise.all(names.map(id => store.openArtifact(account, { id, header: small, body: small, dataKey: small, now: 9 })))
+    await Promise.all(names.map(id => store.remove(account, { of: 'artifact', id })))
+  },
   'an artifact removed': (store, account) => store.remove(account, { of: 'artifact', id: artifact }),
   'a machine removed': (store, account) => store.remove(account, { of: 'machine', id: machine }),
   async 'a session removed, its attachment swept'(store, account) {
     await store.remove(account, { of: 'session', id: session })
     await store.sweepAttachments(50)
   },
-  // Except the owner, who stays.
-  'the whole account removed': (store, account) => store.removeAccount(account)
+  async 'the whole account removed'(store, account, other) {
+    const outcome = await store.removeAccount(account)
+    // The owner stays.
+    if (outcome !== 'owner' && (outcome === 'missing' || outcome.tokens.includes(phoneTokenOf(other))))
+      throw new Error('Not its own tokens')
+  }
 }
 
 async function everythingOf(store: Store, account: AccountId): Promise<unknown> {
+  const { epoch } = await store.changesSince(account, { epoch: undefined, since: 0, began: undefined, limit: 100 })
   const known = { tag: 'tag', metadata: sealed('x'), agentState: null, dataKey: null, now: 1 }
   return {
     // Opening what is there changes nothing, and says the clock.
     session: await store.openSession(account, { id: session, ...known }),
+    changes: await store.changesSince(account, { epoch, since: 1, began: undefined, limit: 100 }),
     machines: await store.listMachines(account),
     messages: await readAll(store, account, session),
     latest: await store.readMessages(account, session, { before: 100, limit: 10 }),
