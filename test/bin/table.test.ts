@@ -1,0 +1,21 @@
+import t from 'tap'
+import { drawTable, shownBytes } from '../../bin/table.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+
+const plainStyle = styleFor({ isTTY: false }, {})
+
+t.test('columns are as wide as their widest text, and what strangers say moves no cursor', async t => {
+  const drawn = drawTable(
+    ['name', 'of'],
+    [
+      ['\u001b[2Jan\napp', 'x'],
+      ['手机', 'yy']
+    ],
+    plainStyle
+  )
+  t.equal(drawn, '  name    of\n  an app  x\n  手机    yy\n')
+})
+
+t.test('bytes are shown in the largest unit that fits', async t => {
+  t.same([0, 1023, 1536, 20 * 1024 ** 3].map(shownBytes), ['0 B', '1023 B', '1.5 KiB', '20.0 GiB'])
+})

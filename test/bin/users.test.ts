@@ -1,0 +1,94 @@
+import { type SpawnSyncReturns, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { text } from 'node:stream/consumers'
+import t, { type Test } from 'tap'
+import { call, type Person, signInBody, signUp } from '../kit/person.ts'
+import { startServer } from '../kit/server.ts'
+
+type Ended = Pick<SpawnSyncReturns<string>, 'status' | 'stdout' | 'stderr'>
+
+/** `afield <args>` in a process of its own, as the owner of the machine runs it; nobody answers its questions. */
+async function afield(data: string, ...args: string[]): Promise<Ended> {
+  const env = { ...process.env, NO_COLOR: '1' }
+  const child = spawn(process.execPath, ['bin/afield.ts', ...args, '--data', data], { stdio: ['ignore', 'pipe', 'pipe'], env })
+  const [stdout, stderr, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')])
+  return { status, stdout, stderr }
+}
+
+const keyOf = (stdout: string) => /([a-z]{5}-){3}[a-z]{5}/.exec(stdout)?.[0] ?? 'no key'
+
+async function startOwned(t: Test, signup: 'approve' | 'invite') {
+  const data = t.testdir()
+  const open = await startServer(t, { data, signup: 'open' })
+  const owner = await signUp(t, open)
+  await open.close()
+  const server = await startServer(t, { data, signup })
+  return { data, server, owner }
+}
+
+t.test('who waits is listed, approved and rejected while the server runs', async t => {
+  const { data, server, owner } = await startOwned(t, 'approve')
+  const secret = new Uint8Array(32).fill(7)
+  const enter = async () => call(server, 'POST', '/v1/auth', { body: await signInBody(secret), headers: { 'user-agent': 'an app' } })
+  t.equal((await enter()).status, 403)
+
+  const listed = await afield(data, 'users')
+  t.match(listed, { status: 0, stderr: '' })
+  t.match(listed.stdout, new RegExp(`${owner.id} .* owner `))
+  const waiting = listed.stdout.slice(listed.stdout.indexOf('waits'))
+  t.match(waiting, /127\.0\.0\.1 +an app/)
+
+  t.match(await afield(data, 'users', 'reject', keyOf(waiting)), { status: 0, stdout: /turned away/ })
+  t.match((await enter()).body, { error: 'This server takes no new accounts.' })
+  t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 0, stdout: /may come in/ })
+  t.equal((await enter()).status, 200)
+  t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 1, stderr: 'Nobody with this key waits\n' })
+  t.match(await afield(data, 'users', 'approve'), { status: 78, stderr: /^users approve needs .*\.\n$/ })
+})
+
+t.test('an account is removed when that was meant, with its sockets, and the owner stays', async t => {
+  const { data, server, owner } = await startOwned(t, 'approve')
+  const member = await signUpApproved(t, server, data)
+  const session = await member.openSession()
+  await member.send(session, { localId: 'one' })
+  const socket = await member.connect()
+  const gone = once(socket as never, 'disconnect')
+
+  t.match(await afield(data, 'users', 'remove', member.id), { status: 78, stderr: /--yes/ })
+  t.equal((await member.call('GET', '/v1/sessions')).status, 200)
+  t.match(await afield(data, 'users', 'remove', member.id, '--yes'), { status: 0, stdout: /^Removed account .* with 1 messages/ })
+  await gone
+  t.equal((await member.call('GET', '/v1/sessions')).status, 401)
+  t.match(await afield(data, 'users', 'remove', member.id, '--yes'), { status: 1, stderr: /no account/ })
+  const other = await signUpApproved(t, server, data)
+  t.match(await afield(data, 'users', 'remove', owner.id, '--yes'), { status: 1, stderr: /owner/ })
+  t.equal((await other.call('GET', '/v1/sessions')).status, 200)
+})
+
+t.test('an invitation is made, listed and revoked, also when no server runs', async t => {
+  const { data, server } = await startOwned(t, 'invite')
+  await server.close()
+  const made = await afield(data, 'invite', 'create', 'Ada', '--public-url', 'https://home.example/')
+  t.equal(made.status, 0, made.stderr)
+  const code = /^https:\/\/home\.example\/#invite=([\w-]{22})\n/.exec(made.stdout)?.[1]
+  t.ok(code, made.stdout)
+  const listed = await afield(data, 'invite')
+  t.match(listed.stdout, /Ada +unused/)
+  t.notOk(listed.stdout.includes(code ?? ''), 'the code is shown once')
+  const id = /^ {2}([a-z0-9]{24}) /m.exec(listed.stdout)?.[1] ?? ''
+  t.match(await afield(data, 'invite', 'revoke', id), { status: 0 })
+  t.match((await afield(data, 'invite')).stdout, /no invitations/)
+  t.match(await afield(data, 'invite', 'revoke', id), { status: 1, stderr: 'Invitation not found\n' })
+
+  const again = await startServer(t, { data, signup: 'invite' })
+  const body = { ...(await signInBody(new Uint8Array(32).fill(9))), invite: code }
+  t.equal((await call(again, 'POST', '/v1/auth', { body })).status, 403)
+})
+
+async function signUpApproved(t: Test, server: { url: string }, data: string): Promise<Person> {
+  const secret = crypto.getRandomValues(new Uint8Array(32))
+  await call(server, 'POST', '/v1/auth', { body: await signInBody(secret) })
+  const { stdout } = await afield(data, 'users')
+  await afield(data, 'users', 'approve', keyOf(stdout.slice(stdout.indexOf('waits'))))
+  return signUp(t, server, secret)
+}
