@@ -29,7 +29,7 @@ export interface PushProvider {
 export type PushResult =
   | { result: 'sent'; tokens: number; delivered: number }
   | { result: 'partial' | 'failed'; tokens: number; delivered: number; reason: Exclude<PushReceipt['outcome'], 'delivered'> }
-  | { result: 'suppressed'; reason: 'active-ui-client' }
+  | { result: 'suppressed'; reason: 'active-ui-client' | 'short-turn' }
   | { result: 'no_tokens' }
 
 /** Each token goes to the provider that knows it. */

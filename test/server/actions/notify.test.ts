@@ -47,6 +47,29 @@ t.test('a phone is notified, and the provider learns nothing but fixed words and
   ])
 })
 
+t.test('the end of a short turn notifies nobody, unless the turn was started from the phone', async t => {
+  const { provider, ada, notify } = await startWorld(t)
+  const app = await ada.connect()
+  const table = [
+    [{ turnMs: 30_000 }, 'suppressed'],
+    [{ turnMs: 0, startedFrom: 'terminal' }, 'suppressed'],
+    [{ turnMs: 30_001, startedFrom: 'terminal' }, 'sent'],
+    [{ turnMs: 5, startedFrom: 'phone' }, 'sent'],
+    [{ startedFrom: 'terminal' }, 'sent'],
+    [{}, 'sent'],
+    [{ turnMs: 5, kind: 'permission' }, 'sent'],
+    [{ turnMs: 5, kind: 'question' }, 'sent'],
+    [{ turnMs: 5, kind: 'error' }, 'sent']
+  ] as const
+  for (const [fields, result] of table) {
+    const told = next(app, 'ephemeral')
+    const expected = result === 'sent' ? { result } : { result, reason: 'short-turn' }
+    t.match(await notify({ ...event, ...fields }), expected, JSON.stringify(fields))
+    t.match(await told, { type: 'session-event' }, 'the apps are told in any case')
+  }
+  t.equal(provider.requests.length, table.filter(([, result]) => result === 'sent').length)
+})
+
 t.test('every kind has its own fixed words, and none of the request [P1]', async t => {
   const { provider, notify } = await startWorld(t)
   const kinds = ['done', 'permission', 'question', 'error']
