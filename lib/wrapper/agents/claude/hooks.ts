@@ -20,6 +20,7 @@ export const hook = z.looseObject({
   tool_input: z.record(z.string(), z.unknown()).optional().catch(undefined),
   tool_use_id: text,
   permission_suggestions: z.array(z.unknown()).optional().catch(undefined),
+  last_assistant_message: text,
   error: text
 })
 export type Hook = z.infer<typeof hook>

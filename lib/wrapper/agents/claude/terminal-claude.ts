@@ -53,8 +53,9 @@ interface Question {
 
 const typedWithinMs = 3_000
 const interruptWithinMs = 3_000
-// A line of the transcript comes up to 150 ms after the hook that belongs to it.
-const transcriptLagMs = 250
+// A line of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
+const transcriptLagMs = 5_000
+const lookEveryMs = 50
 
 class OnTerminal implements TerminalClaude {
   conversation: string
@@ -72,6 +73,8 @@ class OnTerminal implements TerminalClaude {
   /** Messages typed by us, which are not the words of the person at the terminal. */
   readonly #typed: string[] = []
   #isBusy = false
+  #lastText: string | undefined
+  #ending: Promise<void> = Promise.resolve()
   #isInterrupted = () => {}
   #hooks: Hooks | undefined
   #pty: Pty | undefined
@@ -155,6 +158,8 @@ class OnTerminal implements TerminalClaude {
     this.#noticeConversation(hook)
     switch (hook.hook_event_name) {
       case 'UserPromptSubmit':
+        await this.#ending
+        this.#lastText = undefined
         this.#isBusy = true
         this.#noticeTyped(hook.prompt ?? '')
         break
@@ -169,14 +174,10 @@ class OnTerminal implements TerminalClaude {
         this.#answeredHere(hook.tool_use_id, true)
         break
       case 'Stop':
-        await pause(transcriptLagMs)
-        this.#transcript.read()
-        this.#endTurn({ reason: 'done' })
+        this.#ending = this.#endOnceTold(hook, { reason: 'done' })
         break
       case 'StopFailure':
-        await pause(transcriptLagMs)
-        this.#transcript.read()
-        this.#endTurn({ reason: 'failed', error: hook.error ?? 'Claude Code could not go on.' })
+        this.#ending = this.#endOnceTold(hook, { reason: 'failed', error: hook.error ?? 'Claude Code could not go on.' })
         break
     }
     this.#noticeMode(hook.permission_mode)
@@ -221,8 +222,11 @@ class OnTerminal implements TerminalClaude {
     const key = `${uuid}-${index}`
     switch (block.type) {
       case 'text': {
-        if (by === 'assistant') emit({ type: 'text', block: key, text: block.text, thinking: false })
-        else this.#hearPrompt(block.text)
+        if (by === 'user') this.#hearPrompt(block.text)
+        else {
+          this.#lastText = block.text
+          emit({ type: 'text', block: key, text: block.text, thinking: false })
+        }
         return
       }
       case 'thinking':
@@ -292,6 +296,17 @@ class OnTerminal implements TerminalClaude {
     this.#questions.delete(ask)
     question.settle({})
     this.#options.emit({ type: 'permission-closed', ask, ...(approved !== undefined && { approved }) })
+  }
+
+  /** The turn is over when its last words were told. */
+  async #endOnceTold({ last_assistant_message: last }: Hook, end: TurnEnd): Promise<void> {
+    const latest = performance.now() + transcriptLagMs
+    const isTold = () => {
+      this.#transcript.read()
+      return !last?.trim() || this.#lastText?.trim() === last.trim()
+    }
+    while (!isTold() && performance.now() < latest) await pause(lookEveryMs)
+    this.#endTurn(end)
   }
 
   #endTurn(end: TurnEnd): void {
