@@ -4,7 +4,9 @@ import Database from 'better-sqlite3'
 import { embeddedAddon } from '../lib/assets.ts'
 import { CannotStart } from '../lib/exit.ts'
 import { type Migration, migrate, type Schema } from '../lib/store/migrate.ts'
+import { keepBeforeMigration } from './keep-before-migration.ts'
 import { type Lock, lockDirectory } from './lock.ts'
+import { refuseNetworkDisk } from './network-disk.ts'
 import { cannotOpen } from './open-error.ts'
 import { createPrivately } from './private-file.ts'
 import { isUnborn } from './unborn.ts'
@@ -23,6 +25,8 @@ export interface OpenDatabaseDeps {
   dataDirectory: string
   migrations: readonly Migration[]
   clock: () => number
+  /** The number by which the system knows a directory's kind of file system; asked of the system unless a test says it. */
+  fileSystemOf?: (directory: string) => number
 }
 
 /**
@@ -35,12 +39,14 @@ export async function openDatabase(file: string, deps: OpenDatabaseDeps): Promis
   try {
     for (const directory of new Set([deps.dataDirectory, dirname(file)])) {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
+      refuseNetworkDisk(directory, deps.fileSystemOf)
       locks.push(lockDirectory(directory, withAddon({})))
     }
     createPrivately(file)
     refuseForeign(file, deps.migrations.length)
     database = new Database(file, withAddon({ timeout: 50 }))
     prepareConnection(database)
+    keepBeforeMigration(database, file, deps.migrations.length)
     await migrate(deps.migrations, schemaOf(database, deps.clock))
     const flaw = flawIn(readFooting(database, deps.clock()))
     if (flaw) throw new CannotStart(`${file} cannot be used: ${flaw}.`)

@@ -27,7 +27,7 @@ function rows({ scrubbed, rounds, damaged, isFull }: { scrubbed: number; rounds:
   const of = 'stored rows'
   if (damaged > 0) return fail(of, `${damaged} messages are damaged`, 'Check the disk and the memory, then restore a backup')
   if (isFull) return fail(of, 'the disk is full: what takes room is refused', 'Free some room; the server goes on by itself')
-  return ok(of, `${scrubbed} compared with their checksums${rounds > 0 ? `, all of them ${rounds} times` : ''}`)
+  return ok(of, rounds > 0 ? 'all compared with their checksums' : `${scrubbed} compared with their checksums so far`)
 }
 
 /** Schema and structure, through a connection that cannot write. */

@@ -3,6 +3,8 @@ import type { Store } from '../store/store.ts'
 import { type Logger, noteOf } from './log.ts'
 
 const everyMs = 1_000
+/** Rows are compared again so long after all of them were. */
+const restMs = 60 * 60 * 1_000
 
 export interface CaretakerDeps {
   store: Pick<Store, 'scrub' | 'makeRoom' | 'soundness'>
@@ -15,6 +17,7 @@ export class Caretaker {
   readonly #deps: CaretakerDeps
   #cancel: () => void
   #running: Promise<void> = Promise.resolve()
+  #restUntil = 0
   #told = { damaged: 0, isFull: false }
 
   constructor(deps: CaretakerDeps) {
@@ -36,11 +39,19 @@ export class Caretaker {
     })
   }
 
+  async #scrub(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (clock.now() < this.#restUntil) return
+    const { rounds } = store.soundness()
+    await store.scrub()
+    if (store.soundness().rounds > rounds) this.#restUntil = clock.now() + restMs
+  }
+
   async #round(): Promise<void> {
     const { store, log } = this.#deps
     try {
       await store.makeRoom()
-      await store.scrub()
+      await this.#scrub()
     } catch (error) {
       log.debug({ error: noteOf(error) }, 'Could not look after the store')
     }

@@ -20,6 +20,20 @@ t.test('the store is looked after every second, and each change is told once [F1
   t.equal(clock.pending, 0)
 })
 
+t.test('when all rows were compared there is an hour of rest [F5]', async () => {
+  const { clock, scrubs, endRound, caretaker } = setUp()
+  endRound()
+  for (let second = 0; second < 3600; second++) {
+    clock.advance(1_000)
+    await settled()
+  }
+  t.equal(scrubs(), 1)
+  clock.advance(1_000)
+  await settled()
+  t.equal(scrubs(), 2)
+  await caretaker.close()
+})
+
 t.test('a store that fails meanwhile ends neither the server nor the care', async t => {
   const { clock, failWith, scrubs, caretaker } = setUp()
   failWith(new Error('the store is closed'))
@@ -39,12 +53,14 @@ function setUp() {
   const log: Logger = { error: say, warn: say, info: say, debug() {}, isLevelEnabled: () => true }
   let scrubs = 0
   let failure: Error | undefined
+  let isLast = false
   const store = {
     makeRoom: async () => {},
     soundness: () => ({ ...so }),
     async scrub() {
       scrubs++
       if (failure) throw failure
+      if (isLast) so.rounds++
     }
   }
   return {
@@ -53,6 +69,9 @@ function setUp() {
     said,
     scrubs: () => scrubs,
     failWith: (error: Error) => (failure = error),
+    endRound: () => {
+      isLast = true
+    },
     caretaker: new Caretaker({ store, clock, log })
   }
 }

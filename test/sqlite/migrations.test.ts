@@ -1,0 +1,149 @@
+import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import { readMigrations } from '../../lib/store/migrate.ts'
+import { openStore } from '../../lib/store/open.ts'
+import { openDatabase } from '../../sqlite/database.ts'
+import { keepBeforeMigration } from '../../sqlite/keep-before-migration.ts'
+import { straceProblem } from '../crash/fault-points.ts'
+import { countWrites, dieAtWrite } from '../kit/write-and-die.ts'
+import { newAccount } from '../store/contract/kit.ts'
+
+const migrations = readMigrations('sqlite/')
+const traced = { skip: process.platform === 'linux' ? (straceProblem() ?? false) : 'strace is of Linux' }
+/** How many of all points are tried; AFIELD_FAULT_POINTS=100000 tries every one. */
+const sampled = 5
+
+t.test('before the schema of a database changes there is a private copy of it, and only of the last change [L2]', async t => {
+  const data = privateData(t)
+  await filledAt(data, 2)
+  await filledAt(data, 3)
+  t.same(keptIn(data), ['before-schema-2.db'])
+  t.equal(statSync(join(data, 'before-schema-2.db')).mode & 0o777, 0o600)
+  ;(await openAt(data, migrations.length)).close()
+  t.same(keptIn(data), ['before-schema-3.db'])
+  const copy = new Database(join(data, 'before-schema-3.db'))
+  t.equal(copy.pragma('user_version', { simple: true }), 3)
+  t.equal(copy.pragma('integrity_check', { simple: true }), 'ok')
+  t.equal(copy.prepare('SELECT count(*) FROM account').pluck().get(), 1)
+  copy.close()
+  ;(await openAt(data, migrations.length)).close()
+  t.same(keptIn(data), ['before-schema-3.db'], 'a start that changes nothing copies nothing')
+})
+
+t.test('a start that is killed while it changes the schema is completed by the next [L2]', traced, async t => {
+  const place = t.testdir()
+  const make = async (name: string) => {
+    const data = join(place, name)
+    mkdirSync(data, { mode: 0o700 })
+    await filledAt(data, 1)
+    return data
+  }
+  const total = countWrites('migrate-all.ts', await make('counted'), join(place, 'log'))
+  t.ok(total > 20, `${total} writes`)
+  for (const k of sampleOf(total)) {
+    const data = await make(`killed-${k}`)
+    dieAtWrite('migrate-all.ts', data, join(place, 'log'), k)
+    const { database, close } = await openAt(data, migrations.length)
+    t.equal(database.pragma('integrity_check', { simple: true }), 'ok', `killed at write ${k}`)
+    t.same(
+      database.prepare('SELECT number FROM migration ORDER BY number').pluck().all(),
+      migrations.map(({ number }) => number)
+    )
+    t.equal(database.prepare('SELECT count(*) FROM account').pluck().get(), 1)
+    close()
+  }
+})
+
+t.test('a change of many keys that is killed on its way is there whole or not at all [X5]', traced, async t => {
+  const place = t.testdir()
+  const make = async (name: string) => {
+    const data = join(place, name)
+    mkdirSync(data, { mode: 0o700 })
+    const store = await openStore('sqlite:afield.db', { dataDirectory: data, onBroken: reason => t.fail(reason.message) })
+    await newAccount(store, 'ann')
+    await store.close()
+    return data
+  }
+  const total = countWrites('mutate-keys.ts', await make('counted'), join(place, 'log'))
+  const seen = new Set<unknown>()
+  for (const k of sampleOf(total)) {
+    const data = await make(`killed-${k}`)
+    dieAtWrite('mutate-keys.ts', data, join(place, 'log'), k)
+    const { database, close } = await openAt(data, migrations.length)
+    const versions = database.prepare('SELECT DISTINCT version FROM kv').pluck().all()
+    const count = database.prepare('SELECT count(*) FROM kv').pluck().get()
+    t.ok(versions.length <= 1, `killed at write ${k}: versions ${versions}`)
+    t.ok(count === 0 || count === 40, `killed at write ${k}: ${count} keys`)
+    seen.add(versions[0])
+    close()
+  }
+  t.ok(seen.size > 1, `killed between ${[...seen].map(String).join(', ')}`)
+})
+
+t.test('a copy that finds no room leaves database and directory as they were, and the start is refused [L2] [F1]', async t => {
+  const data = privateData(t)
+  await filledAt(data, 2)
+  const { database, close } = await openAt(data, 2)
+  const full = Object.assign(Object.create(database), {
+    prepare() {
+      throw new Database.SqliteError('database or disk is full', 'SQLITE_FULL')
+    }
+  })
+  t.throws(() => keepBeforeMigration(full, join(data, 'afield.db'), 3), { code: 'SQLITE_FULL' })
+  close()
+  t.same(
+    readdirSync(data).filter(name => name.includes('before')),
+    []
+  )
+})
+
+t.test('a directory on a network disk is refused by name, before anything is made in it [D5]', async t => {
+  const data = privateData(t)
+  for (const [kind, name] of [
+    [0x6969, 'NFS'],
+    [0x01021997, '9p'],
+    [0xfe534d42, 'SMB']
+  ] as const) {
+    await t.rejects(openAt(data, 1, kind), {
+      message: `${data} is on a network disk (${name}), which cannot keep a database safe; name a directory of this machine.`,
+      exitCode: 78
+    })
+  }
+  t.equal(existsSync(join(data, 'afield.db')), false)
+  ;(await openAt(data, 1, 0xef53)).close()
+})
+
+function openAt(data: string, version: number, kind?: number) {
+  const steps = migrations.slice(0, version)
+  return openDatabase(join(data, 'afield.db'), {
+    dataDirectory: data,
+    migrations: steps,
+    clock: () => 1,
+    ...(kind !== undefined && { fileSystemOf: () => kind })
+  })
+}
+
+/** A database of an earlier version, with an account. */
+async function filledAt(data: string, version: number): Promise<void> {
+  const { database, close } = await openAt(data, version)
+  database.exec("INSERT OR IGNORE INTO account (id, public_key, created_at) VALUES ('ann', 'key', 1)")
+  close()
+}
+
+function keptIn(data: string): string[] {
+  return readdirSync(data).filter(name => name.startsWith('before-'))
+}
+
+function privateData(t: Test): string {
+  const data = join(t.testdir(), 'data')
+  mkdirSync(data, { mode: 0o700 })
+  return data
+}
+
+// Spread over all of them.
+function sampleOf(total: number): number[] {
+  const step = Math.max(1, Math.floor(total / Number(process.env['AFIELD_FAULT_POINTS'] ?? sampled)))
+  return Array.from({ length: Math.ceil(total / step) }, (_, index) => index * step + 1).filter(k => k <= total)
+}
