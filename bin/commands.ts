@@ -15,6 +15,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') },
   { usage: 'users [action] [who]', about: 'Show and change who has an account', load: () => import('./commands/users.ts') },
   { usage: 'invite [action] [what]', about: 'Make a link for one new account', load: () => import('./commands/invite.ts') },
+  { usage: 'token [action] [what]', about: 'Make and end tokens for programs of your own', load: () => import('./commands/token.ts') },
   { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },
   { usage: 'logout', about: 'End that link', load: () => import('./commands/logout.ts') },
   { usage: 'claude [prompt..]', about: 'Run Claude Code, here and on your phone', load: () => import('./commands/claude.ts') },
@@ -31,7 +32,6 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'backup <target>', about: 'Copy the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Put a backup in its place', load: () => import('./commands/restore.ts') },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
-  { usage: 'relay-hook <relay>', about: false, load: () => import('./commands/relay-hook.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

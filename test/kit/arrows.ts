@@ -72,7 +72,7 @@ const rooms: Record<string, Room> = {
     packages: ['node:', 'yargs']
   },
   'bin/serve': {
-    files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts', 'bin/commands/users.ts', 'bin/commands/invite.ts'],
+    files: ['bin/commands/serve.ts', 'bin/commands/doctor.ts', 'bin/commands/users.ts', 'bin/commands/token.ts', 'bin/commands/invite.ts'],
     rooms: ['bin', 'create', 'doctor'],
     packages: ['yargs']
   },
@@ -88,6 +88,7 @@ const exceptions = [
   { from: 'bin/commands.ts', to: 'bin/commands/backup.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/restore.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/users.ts', isDynamic: true },
+  { from: 'bin/commands.ts', to: 'bin/commands/token.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/invite.ts', isDynamic: true },
   { from: 'bin/commands.ts', to: 'bin/commands/doctor.ts', isDynamic: true }
 ]

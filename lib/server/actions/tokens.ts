@@ -65,14 +65,14 @@ export function hashToken(text: string): string {
   return hash('sha256', text, 'base64url')
 }
 
-export async function listTokens({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<TokenRow[]> {
+export async function listTokens({ store }: Pick<Deps, 'store'>, caller: Pick<Caller, 'account'>): Promise<TokenRow[]> {
   return store.listTokens(caller.account)
 }
 
 /** Makes a named token; its text is told this once. Nobody hands out more than they may do themselves. */
 export async function createToken(
   deps: Pick<Deps, 'store' | 'now' | 'newId'>,
-  caller: Caller,
+  caller: Pick<Caller, 'account' | 'scopes'>,
   { name, scopes, expiresAt }: BodyOf<'createToken'>
 ): Promise<{ id: TokenId; token: string }> {
   if (scopes.some(scope => !caller.scopes.includes(scope))) throw failure('scope-missing')
@@ -88,7 +88,11 @@ export async function revokeToken(deps: Pick<Deps, 'store' | 'bus'>, caller: Cal
   const device = await deps.store.findDeviceOf(caller.account, token)
   if (device === 'missing') throw failure('token-not-found')
   if (device !== 'none') return removeDevice(deps, caller, device)
-  if ((await deps.store.revokeToken(caller.account, token)) === 'missing') throw failure('token-not-found')
+  await endNamedToken(deps, caller.account, token)
+}
+
+export async function endNamedToken(deps: Pick<Deps, 'store' | 'bus'>, account: AccountId, token: TokenId): Promise<void> {
+  if ((await deps.store.revokeToken(account, token)) === 'missing') throw failure('token-not-found')
   publishRevoked(deps, [token])
 }
 

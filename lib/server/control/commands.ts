@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { backupCommands } from './backup.ts'
 import { serverCommands } from './server.ts'
+import { tokenCommands } from './tokens.ts'
 import { userCommands } from './users.ts'
 
 /**
@@ -10,7 +11,8 @@ import { userCommands } from './users.ts'
 export const commands = {
   ...backupCommands,
   ...serverCommands,
-  ...userCommands
+  ...userCommands,
+  ...tokenCommands
 } as const
 
 export type CommandName = keyof typeof commands

@@ -1,0 +1,87 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { accountId, tokenId } from '../../lib/protocol/wire/ids.ts'
+import { everyScope, type Scope, scope } from '../../lib/protocol/wire/scopes.ts'
+import { askServer } from '../../lib/server/control/ask.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { drawTable, shownTime } from '../table.ts'
+
+const dayMs = 24 * 60 * 60_000
+const actions = { create, list, revoke } as const
+
+export function builder(line: Argv): Argv {
+  return dataOptions(line)
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; list without one' })
+    .positional('what', { type: 'string', describe: 'With create: what it is for; with revoke: the id of a token' })
+    .option('account', { type: 'string', requiresArg: true, describe: 'Whose token; needed where there are several accounts' })
+    .option('scope', {
+      type: 'string',
+      requiresArg: true,
+      default: 'read',
+      describe: `With create: what it allows, of ${everyScope.join(',')}`
+    })
+    .option('days', { type: 'number', requiresArg: true, describe: 'With create: how long it is good; without, until it is revoked' })
+    .example('$0 token create ci --scope read,write', 'a token for a program; shown once')
+    .example('$0 token revoke k3j9x2', 'end it')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const action = actions[(args['action'] ?? 'list') as keyof typeof actions]
+  await action(
+    {
+      options: readDataOptions(args),
+      what: typeof args['what'] === 'string' ? args['what'] : undefined,
+      account: typeof args['account'] === 'string' ? accountId.parse(args['account']) : undefined,
+      scopes: scopesIn(String(args['scope'])),
+      days: typeof args['days'] === 'number' ? args['days'] : undefined
+    },
+    processTerminal()
+  )
+}
+
+function scopesIn(text: string): Scope[] {
+  const scopes = scope.array().safeParse(text.split(','))
+  if (!scopes.success) throw new CannotStart(`--scope takes words of ${everyScope.join(', ')}, with commas between.`)
+  return scopes.data
+}
+
+interface Asked {
+  options: ReturnType<typeof readDataOptions>
+  what: string | undefined
+  account: ReturnType<typeof accountId.parse> | undefined
+  scopes: Scope[]
+  days: number | undefined
+}
+
+async function create({ options, what: name, account, scopes, days }: Asked, terminal: Terminal): Promise<void> {
+  if (name === undefined) throw new CannotStart('token create needs a name that says what it is for.')
+  if (days !== undefined && !(days > 0)) throw new CannotStart('--days takes a number above 0.')
+  const expiresAt = days === undefined ? undefined : Date.now() + days * dayMs
+  const made = await askServer(options, 'createToken', { account, name, scopes, expiresAt })
+  terminal.write(`${made.token}\n`)
+  terminal.write(`\nShown this once. It allows to ${scopes.join(', ')}; "token revoke ${made.id}" ends it.\n`)
+}
+
+async function list({ options, account }: Asked, terminal: Terminal): Promise<void> {
+  const { tokens } = await askServer(options, 'listTokens', { account })
+  if (tokens.length === 0) {
+    terminal.write('There are no named tokens. "token create" makes one.\n')
+    return
+  }
+  const rows = tokens.map(({ id, name, scopes, lastUsedAt, expiresAt }) => [
+    id,
+    name,
+    scopes.join(' '),
+    shownTime(lastUsedAt),
+    shownTime(expiresAt)
+  ])
+  terminal.write(drawTable(['token', 'for', 'allows', 'last used', 'until'], rows, styleFor(terminal, process.env)))
+}
+
+async function revoke({ options, what, account }: Asked, terminal: Terminal): Promise<void> {
+  if (what === undefined) throw new CannotStart('token revoke needs the id of a token; "token list" shows them.')
+  await askServer(options, 'revokeToken', { account, id: tokenId.parse(what) })
+  terminal.write(`The token ${what} lets nobody in any more.\n`)
+}
