@@ -64,12 +64,26 @@ export function namesakeContract(t: Test, place: StorePlace): void {
     t.match(await store.listPushTokens(second), [{ token: 'own' }])
   })
 
+  t.test('the clock and the keys of an account are its own [I1]', async t => {
+    const store = await openFor(t, place)
+    const [first, second] = [await signUp(store, 'ann'), await signUp(store, 'bob')]
+    await store.mutateKv(first, [{ key: ids.kvKey.parse('of the first'), value: small, version: -1 }], 1)
+    await store.mutateKv(second, [{ key: ids.kvKey.parse('of the second'), value: small, version: -1 }], 1)
+    const page = await store.changesSince(second, { epoch: undefined, since: 0, began: undefined, limit: 1 })
+    t.match(page, { clock: 1, kv: [{ key: 'of the second' }] })
+    await store.openSession(second, { id: session, tag: 'tag', metadata: small, agentState: null, dataKey: null, now: 1 })
+    t.match(await store.appendMessages(second, session, [draft('x')], 1), { clock: 3 })
+    t.match(await store.appendMessages(second, session, [draft('y')], 1, { ...noQuotas, messages: 2 }), { clock: 4 })
+  })
+
   t.test('an account that is not there has nothing, and nothing can be written to it [I1]', async t => {
     const store = await openFor(t, place)
     await newAccount(store, 'ann')
     const nobody = ids.accountId.parse('nobody')
     t.equal(await store.accountCreatedAt(nobody), 'missing')
     t.equal(await store.readLegacyLogin(nobody), 'missing')
+    t.equal(await store.readAccountKey(nobody), 'missing')
+    t.equal(await store.readRole(nobody), 'missing')
     t.equal(await store.writeCell(nobody, { of: 'account', name: 'settings' }, 0, sealed('mine'), 9), 'missing')
   })
 }
