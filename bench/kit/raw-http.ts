@@ -34,6 +34,26 @@ export async function openPoster(port: number): Promise<Poster> {
   }
 }
 
+/** Posts over whichever of its connections is free; waits for one when none is. */
+export async function openPosters(port: number, connections: number): Promise<Poster> {
+  const all = await Promise.all(Array.from({ length: connections }, () => openPoster(port)))
+  const free = [...all]
+  const waiting: ((poster: Poster) => void)[] = []
+  return {
+    async post(request, status) {
+      const poster = free.pop() ?? (await new Promise<Poster>(resolve => waiting.push(resolve)))
+      const answer = await poster.post(request, status)
+      const next = waiting.shift()
+      if (next) next(poster)
+      else free.push(poster)
+      return answer
+    },
+    close() {
+      for (const poster of all) poster.close()
+    }
+  }
+}
+
 export function postText(path: string, body: string, token = 'none'): string {
   return `POST ${path} HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${token}\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`
 }

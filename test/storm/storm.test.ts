@@ -1,0 +1,17 @@
+import t from 'tap'
+import { crowding, runStorm } from './storm.ts'
+
+// A small sample of what test/storm/run.ts does with thousands.
+const size = { clients: 60, accounts: 3 }
+
+t.test('after a restart clients come back spread over time, without a failed request and without a lost message [S5]', async t => {
+  const { complaints, messages, backAfterMs } = await runStorm({ data: t.testdir(), ...size, random: Math.random })
+  t.same(complaints, [])
+  t.ok(messages > 0, `${messages} messages`)
+  t.equal(backAfterMs.length, size.clients)
+})
+
+t.test('clients that wait equally long are found out', async t => {
+  t.match(crowding(Array.from({ length: 60 }, () => 250)), [/^60 of 60 clients would come back within the same tenth of the time\.$/])
+  t.same(crowding(Array.from({ length: 60 }, (_, index) => index * 8)), [])
+})
