@@ -273,12 +273,26 @@ async function bundleProgram(outfile) {
     minify: true,
     keepNames: true,
     lineLimit: 160,
+    plugins: [embeddedPty],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
     define: { 'import.meta.url': 'bundleUrl' },
     banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' }
   })
   await stop()
+}
+
+// This package knows no other way to its addon than a file beside it.
+const embeddedPty = {
+  name: 'embedded-pty',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      const contents = source.replace('= loadNative();', "= embeddedAddon('zigpty.node') ?? loadNative();")
+      if (contents === source) fail('zigpty loads its addon in another way than build.mjs expects.')
+      return { contents: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n${contents}`, loader: 'js' }
+    })
+  }
 }
 
 async function assetsOfProgram(work) {
@@ -288,6 +302,7 @@ async function assetsOfProgram(work) {
   const assets = {
     'package.json': at('package.json'),
     'native/uws.node': join(work, 'uws.node'),
+    'native/zigpty.node': at(`node_modules/zigpty/prebuilds/zigpty.${process.platform}-${process.arch}.node`),
     'native/better_sqlite3.node': at(`node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`)
   }
   for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file

@@ -10,7 +10,7 @@ export interface Embedded {
 }
 
 /** Names of the native addons inside the single-file program. */
-export type AddonName = 'uws.node' | 'better_sqlite3.node'
+export type AddonName = 'uws.node' | 'better_sqlite3.node' | 'zigpty.node'
 
 let embedded: Embedded | undefined
 const addons = new Map<AddonName, object>()
