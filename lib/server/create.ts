@@ -44,6 +44,7 @@ import { expoPush } from './push/expo.ts'
 import { type Push, pushThrough } from './push.ts'
 import { openSetupCode } from './setup-code.ts'
 import type { Listeners } from './told.ts'
+import { UnderWay } from './under-way.ts'
 import { watchBus } from './watched-bus.ts'
 import { watchStore } from './watched-store.ts'
 
@@ -203,17 +204,18 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     closers.push(() => caretaker.close())
     const control = await openControl({ ...deps, options })
     closers.push(() => control.close())
-    const inFlight = new InFlight(clock)
-    const handlers = inFlight.watch(createHttpHandlers(deps))
+    const underWay = new UnderWay()
+    const handlers = underWay.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, {
       ...deps,
       app,
+      underWay,
       handlers,
-      events: createEventHandlers(deps),
+      events: createEventHandlers({ ...deps, underWay }),
       newRequestId: requestIds(instance),
-      isServing: () => !inFlight.isClosing,
+      isServing: () => !underWay.isClosing,
       async health() {
-        if (inFlight.isClosing) return 'draining'
+        if (underWay.isClosing) return 'draining'
         if (isBroken || !(await isReadable(store))) return 'storage-failed'
         return store.soundness().isFull ? 'storage-full' : 'ok'
       },
@@ -222,10 +224,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     log.info({ port: edge.port }, 'Serving')
 
     const close = async () => {
-      inFlight.isClosing = true
+      underWay.isClosing = true
       log.info({}, 'Finishing what is under way')
       edge.stopListening()
-      await inFlight.settled(drainWithinMs)
+      await underWay.settled(drainWithinMs, clock)
       await hub.close()
       await closeAll()
       edge.close()
@@ -246,38 +248,6 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   } catch (error) {
     await closeAll()
     throw error
-  }
-}
-
-/** The requests that are being answered. */
-class InFlight {
-  isClosing = false
-  private readonly running = new Set<Promise<unknown>>()
-  private readonly clock: Clock
-
-  constructor(clock: Clock) {
-    this.clock = clock
-  }
-
-  watch<Handlers extends object>(handlers: Handlers): Handlers {
-    const entries = Object.entries(handlers).map(([name, handler]) => {
-      const watched = (asked: unknown) => {
-        const work: Promise<unknown> = handler(asked)
-        this.running.add(work)
-        const done = () => this.running.delete(work)
-        work.then(done, done)
-        return work
-      }
-      return [name, watched]
-    })
-    return Object.fromEntries(entries) as Handlers
-  }
-
-  async settled(withinMs: number): Promise<void> {
-    const { promise: late, resolve } = Promise.withResolvers<void>()
-    const cancel = this.clock.after(withinMs, resolve)
-    await Promise.race([Promise.allSettled(this.running), late])
-    cancel()
   }
 }
 

@@ -1,4 +1,6 @@
 import { once } from 'node:events'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { signUp } from '../kit/person.ts'
 import { startPushProvider } from '../kit/push-provider.ts'
@@ -46,4 +48,125 @@ t.test('without a second one the request gets its answer, and the exit code is 0
   t.match(await underWay, { status: 200, body: { result: 'failed', reason: 'late' } })
   t.same(await ended, [0, null])
   t.ok(performance.now() - askedAt < 12_000)
+})
+
+/** What the next server would find. */
+function localIdsIn(data: string): Set<string> {
+  const database = new Database(join(data, 'afield.db'), { readonly: true })
+  const rows = database.prepare('SELECT local_id FROM message').pluck().all()
+  database.close()
+  return new Set(rows.map(String))
+}
+
+/** A server with a session, and what it takes to have it asked to end. */
+async function startLoaded(t: Test) {
+  const data = t.testdir()
+  const server = await startServerProcess(t, { data })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const tcp = await openTcp(t, { port: Number(new URL(server.url).port) })
+  const ended = once(server.child, 'exit')
+  const head = (method: string, path: string, more = '') =>
+    `${method} ${path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\n${more}\r\n`
+  return { data, server, ada, session, tcp, ended, head }
+}
+
+t.test('an answer that is read slowly arrives whole, although the server was told to end meanwhile [L1]', async t => {
+  const { server, ada, session, tcp, ended, head } = await startLoaded(t)
+  const content = 'x'.repeat(1_000_000)
+  await ada.send(session, ...Array.from({ length: 20 }, (_, number) => ({ localId: `${number}`, content })))
+  const chunks: Buffer[] = []
+  tcp.on('data', chunk => chunks.push(chunk))
+  const first = once(tcp, 'data')
+  tcp.write(head('GET', `/v3/sessions/${session}/messages?after_seq=0&limit=20`))
+  await first
+  tcp.pause()
+  server.child.kill('SIGTERM')
+  // Nobody new is let in from the moment on.
+  while (
+    await fetch(`${server.url}/ready`).then(
+      answer => answer.ok,
+      () => false
+    )
+  );
+  const closed = once(tcp, 'close')
+  tcp.resume()
+  t.same(await ended, [0, null])
+  await closed
+  const raw = Buffer.concat(chunks)
+  const start = raw.indexOf('\r\n\r\n') + 4
+  const length = Number(/content-length: (\d+)/i.exec(raw.subarray(0, start).toString())?.[1])
+  t.ok(length > 8_000_000, `${length} bytes`)
+  t.equal(raw.length - start, length)
+})
+
+t.test('a body that is arriving is taken, and what it says is stored [L1]', async t => {
+  const { data, server, session, tcp, ended, head } = await startLoaded(t)
+  const body = JSON.stringify({ messages: [{ localId: 'late', content: 'eA==' }] })
+  tcp.write(
+    head('POST', `/v3/sessions/${session}/messages`, `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n`) +
+      body.slice(0, 10)
+  )
+  await fetch(`${server.url}/health`)
+  server.child.kill('SIGTERM')
+  while (
+    await fetch(`${server.url}/ready`).then(
+      answer => answer.ok,
+      () => false
+    )
+  );
+  const answer = once(tcp, 'data')
+  tcp.write(body.slice(10))
+  t.match(String((await answer)[0]), /^HTTP\/1\.1 200 /)
+  t.same(await ended, [0, null])
+  t.ok(localIdsIn(data).has('late'))
+})
+
+t.test('ended under load, whatever was answered is stored, no answer is cut, and it takes no longer than 12 s [L1]', async t => {
+  const { data, server, ada, session, ended } = await startLoaded(t)
+  const acked = new Set<string>()
+  const cut: string[] = []
+  const sockets = await Promise.all(Array.from({ length: 4 }, () => ada.connect()))
+  const post = async (writer: number) => {
+    for (let number = 0; ; number += 1) {
+      const localId = `http-${writer}-${number}`
+      const answer = await ada.send(session, { localId }).catch(error => error as Error)
+      if (answer instanceof SyntaxError) cut.push(localId)
+      else if (answer instanceof Error || answer.status === 503) return
+      else if (answer.status === 200) acked.add(localId)
+      else t.fail(`${answer.status}`)
+    }
+  }
+  const emit = async (socket: (typeof sockets)[number], writer: number) => {
+    for (let number = 0; socket.connected; number += 1) {
+      const localId = `socket-${writer}-${number}`
+      socket.emit('message', { sid: session, message: 'eA==', localId })
+      // A ping is answered after what came before it.
+      if (
+        await socket
+          .timeout(15_000)
+          .emitWithAck('ping')
+          .then(
+            () => true,
+            () => false
+          )
+      )
+        acked.add(localId)
+    }
+  }
+  const load = Promise.all([...Array.from({ length: 8 }, (_, writer) => post(writer)), ...sockets.map(emit)])
+  while (acked.size < 200) await fetch(`${server.url}/health`)
+  const askedAt = performance.now()
+  server.child.kill('SIGTERM')
+  t.same(await ended, [0, null])
+  t.ok(performance.now() - askedAt < 12_000)
+  for (const socket of sockets) socket.disconnect()
+  await load
+  t.same(cut, [])
+  const stored = localIdsIn(data)
+  t.same(
+    [...acked].filter(localId => !stored.has(localId)),
+    [],
+    `${acked.size} answered`
+  )
 })

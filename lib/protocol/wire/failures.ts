@@ -68,6 +68,7 @@ export const failures = {
   'ambiguous-request': { status: 400, retry: false, says: 'A request has one length, in digits, or comes in chunks' },
   'token-in-address': { status: 400, retry: false, says: 'A token belongs into the authorization header' },
   'wrong-host': { status: 421, retry: false, says: 'This server listens for its own machine only; --public-url names it for others' },
+  ending: { status: 503, retry: true, says: 'The server is being restarted; try again soon' },
   busy: { status: 503, retry: true, says: 'The server has too much to do; try again soon' },
   'storage-full': { status: 507, retry: true, says: 'The server has no room left' },
   'row-damaged': { status: 500, retry: false, says: 'What was stored here is damaged' },

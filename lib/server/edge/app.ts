@@ -60,7 +60,7 @@ export async function openEdge(
     heartbeat,
     visits,
     limits: options.limits,
-    backlog: new Backlog(),
+    backlog: new Backlog(deps.underWay),
     accept: (connection: EngineConnection) => new SocketConnection(deps, connection)
   }
   const polling = new PollingClients(engine)

@@ -1,3 +1,5 @@
+import type { UnderWay } from '../under-way.ts'
+
 /** A connection that something waits for. */
 export interface Behind {
   /** Frees at once what waits. */
@@ -10,9 +12,12 @@ const mostBytes = 256 * 1024 * 1024
 export class Backlog {
   private readonly most: number
   private readonly bytesBy = new Map<Behind, number>()
+  private readonly underWay: Pick<UnderWay, 'begin'>
   private total = 0
+  private end: (() => void) | undefined
 
-  constructor(most: number = mostBytes) {
+  constructor(underWay: Pick<UnderWay, 'begin'>, most: number = mostBytes) {
+    this.underWay = underWay
     this.most = most
   }
 
@@ -28,6 +33,11 @@ export class Backlog {
     if (bytes === 0) this.bytesBy.delete(who)
     else this.bytesBy.set(who, bytes)
     while (this.total > this.most) this.evictLargest()
+    if (this.total > 0) this.end ??= this.underWay.begin()
+    else if (this.end) {
+      this.end()
+      this.end = undefined
+    }
   }
 
   private evictLargest(): void {

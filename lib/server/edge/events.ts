@@ -15,6 +15,7 @@ import { eventFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import type { Metrics } from '../metrics.ts'
 import { filled } from '../records.ts'
+import type { UnderWay } from '../under-way.ts'
 import { accountEventHandlers } from './account-events.ts'
 import type { Accepted } from './socketio.ts'
 
@@ -40,10 +41,11 @@ export function createEventHandlers(
     calls: Calls
     hub: Hub
     metrics: Pick<Metrics, 'eventTaken'>
+    underWay: Pick<UnderWay, 'begin'>
     onError: (error: unknown) => void
   }
 ): EventHandlers {
-  const { presence, calls, hub, bus, metrics, onError } = deps
+  const { presence, calls, hub, bus, metrics, underWay, onError } = deps
 
   const handlers: Handlers = {
     ...accountEventHandlers(deps),
@@ -148,6 +150,7 @@ export function createEventHandlers(
           reply?.(failed(name, error))
         }
       )
+      work.finally(underWay.begin())
       from.underWay(work, name !== 'ping' && name !== 'rpc-call')
     },
     refuse(name, reply) {

@@ -5,6 +5,7 @@ import { OverQuota } from '../../store/quotas.ts'
 import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import type { UnderWay } from '../under-way.ts'
 import type { Budget } from './budget.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
 import { Client, sendPieces } from './outflow.ts'
@@ -17,6 +18,7 @@ const retryAfterSeconds = '5'
 export interface ExchangeDeps {
   corsOrigin: string
   turn: Turn
+  underWay: Pick<UnderWay, 'begin'>
   /** What large answers that are not read yet may hold in memory. */
   answers: Budget
   log: Logger
@@ -50,6 +52,7 @@ export function openExchange(
 ): Exchange {
   const { turn, answers, corsOrigin, log, metrics } = deps
   const beganAt = performance.now()
+  const leave = deps.underWay.begin()
   let requestId: string | undefined
   let isOver = false
   const client = new Client()
@@ -66,6 +69,7 @@ export function openExchange(
   }
   response.onAborted(() => {
     if (!isOver) end('gone')
+    leave()
     client.left()
     goneSignal?.abort()
   })
@@ -90,6 +94,7 @@ export function openExchange(
       if (isHead) response.endWithoutBody(Buffer.byteLength(text))
       else response.end(text, status === 413 || status === 503)
     })
+    leave()
   }
   const sendLarge = (status: number, bytes: Buffer) => {
     const share = answers.share()
@@ -104,6 +109,7 @@ export function openExchange(
       // What was there when the answer began may have been removed since.
       if (isWorthReport(error)) report(error)
     }
+    leave()
   }
   const answer = ({ status, body, retryAfterS }: Reply) => {
     const text = JSON.stringify(body)

@@ -21,6 +21,7 @@ import type { Strangers } from './strangers.ts'
 
 export interface HttpDeps extends ExchangeDeps {
   handlers: HttpHandlers
+  isServing: () => boolean
   authenticator: Pick<Authenticator, 'bearer' | 'isRevoked'>
   limits: Limits
   isProxy: TrustedProxies
@@ -64,6 +65,11 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   const allowance = new Allowance(deps.limits, binding.limits, sender)
 
+  // The client's next try finds the server that comes after this one.
+  if (!deps.isServing()) {
+    refuse(failure('ending'))
+    return
+  }
   // What is too large is refused before it is taken, and who may not ask is told so before a byte is looked at.
   const limit = binding.limit || ignoredBodyBytes
   if (copied.contentLength > limit) {

@@ -9,6 +9,7 @@ import type { Presence } from '../actions/presence.ts'
 import type { CloseReason, Connection } from '../connection.ts'
 import type { Hub } from '../hub.ts'
 import type { Seats } from '../limits.ts'
+import type { UnderWay } from '../under-way.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
 import type { EventHandlers } from './events.ts'
 import { PacketReader } from './packet-reader.ts'
@@ -28,6 +29,7 @@ export interface SocketDeps {
   /** Of each account. */
   seats: Seats
   events: EventHandlers
+  underWay: Pick<UnderWay, 'begin' | 'isClosing'>
   onError: (error: unknown) => void
 }
 
@@ -106,6 +108,8 @@ export class SocketConnection implements EngineHandler {
       case 'event': {
         const { ackId } = packet
         const reply = ackId === undefined ? undefined : (body: unknown) => this.engine.send(ackFrame(ackId, body))
+        // Nothing new is begun; without an answer the client knows that this was not.
+        if (this.deps.underWay.isClosing) return
         if (!isOver) this.deps.events.handle(accepted, packet.name, packet.payload, reply)
         else if (reply) this.deps.events.refuse(packet.name, reply)
         // Who does not ask whether it was taken could not know that it was not.

@@ -13,7 +13,7 @@ function behind(backlog: Backlog, evicted: string[], name: string) {
 
 t.test('past the most that may wait for all, those furthest behind are let go first, and no more than need be [B2]', async t => {
   const evicted: string[] = []
-  const backlog = new Backlog(100)
+  const backlog = new Backlog({ begin: () => () => {} }, 100)
   const [one, two, three] = ['one', 'two', 'three'].map(name => behind(backlog, evicted, name))
   if (!one || !two || !three) throw new Error('three there are')
   backlog.note(one, 50)
