@@ -30,6 +30,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   void server.broken.then(reason => stopBroken(server, reason))
   console.log(`afield listening on ${server.url}`)
   console.log(whatNext(options.publicUrl ?? server.url, server.setupCode))
+  if (options.signup === 'open') console.error('Everybody who reaches this server may create an account; --signup says who may.')
 }
 
 // Thrown here it ends the program, with its exit code.

@@ -159,8 +159,6 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     if (openedBus !== givenBus) closers.push(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
     const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
-    if (options.signup === 'open' && !policy?.signup)
-      log.warn({}, 'Everybody who reaches this server may create an account; --signup says who may')
     const setup = hasOwner ? undefined : openSetupCode(options.data)
     const others = policy?.signup ? ownSignup({ store, now }, policy.signup) : signupPolicies[options.signup]({ store, now })
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
