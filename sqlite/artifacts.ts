@@ -3,6 +3,7 @@ import type { AccountId, ArtifactId, Sealed } from '../lib/protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../lib/store/artifacts.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { within } from './within.ts'
 
 type Draft = Parameters<ArtifactStore['openArtifact']>[1]
 type Parts = Parameters<ArtifactStore['writeArtifact']>[2]
@@ -76,7 +77,7 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
 
   return {
     openArtifact: (account, draft) => queue.write(() => open(account, draft), { bytes: draft.header.length + draft.body.length }),
-    listArtifacts: (account, limit) => queue.read(() => list.all(account, limit).map(inflateHead)),
+    listArtifacts: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflateHead)),
     findArtifact: (account, artifact) =>
       queue.read(() => {
         const row = find.get(account, artifact)

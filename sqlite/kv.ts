@@ -6,6 +6,7 @@ import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
 import { rowQuota } from './quotas.ts'
 import { endOfPrefix } from './text-order.ts'
+import { within } from './within.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const select = `SELECT name AS key, value, version FROM kv WHERE account = ${accountKey}`
@@ -44,7 +45,7 @@ export function kv({ database, queue }: Deps): KvStore {
 
   return {
     readKv: (account, keys) => queue.read(() => keys.flatMap(key => find(account, key) ?? []).filter(isPresent)),
-    listKv: (account, { prefix, limit }) => queue.read(() => list.all(account, prefix, endOfPrefix(prefix), limit)),
+    listKv: (account, { prefix, limit }) => queue.read(() => within(list.iterate(account, prefix, endOfPrefix(prefix), limit))),
     mutateKv: (account, changes, now, quotas = noQuotas) =>
       queue.write(() => mutate(account, changes, now, quotas), { bytes: changes.reduce((sum, { value }) => sum + (value?.length ?? 0), 0) })
   }

@@ -3,6 +3,7 @@ import type { AccountId, MachineId, Sealed } from '../lib/protocol/wire/ids.ts'
 import type { MachineRow, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { within } from './within.ts'
 
 type Draft = Parameters<Store['openMachine']>[1]
 
@@ -45,7 +46,7 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
   return {
     openMachine: (account, draft) =>
       queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.daemonState?.length ?? 0) }),
-    listMachines: account => queue.read(() => list.all(account).map(inflate)),
+    listMachines: account => queue.read(() => within(list.iterate(account)).map(inflate)),
     findMachine: (account, machine) => queue.read(() => find(account, machine) ?? 'missing')
   }
 }

@@ -6,6 +6,7 @@ import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
 import { rowQuota } from './quotas.ts'
 import { afterAllText } from './text-order.ts'
+import { within } from './within.ts'
 
 type Draft = Parameters<Store['openSession']>[1]
 
@@ -73,12 +74,14 @@ export function sessions({
   return {
     openSession: (account, draft, quotas = noQuotas) =>
       queue.write(() => open(account, draft, quotas), { bytes: draft.metadata.length + (draft.agentState?.length ?? 0) }),
-    listSessions: (account, limit) => queue.read(() => list.all(account, limit).map(inflate)),
-    listActiveSessions: (account, { since, limit }) => queue.read(() => listActive.all(account, since, limit).map(inflate)),
+    listSessions: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflate)),
+    listActiveSessions: (account, { since, limit }) => queue.read(() => within(listActive.iterate(account, since, limit)).map(inflate)),
     pageSessions: (account, { before = afterAllText, changedSince, limit }) =>
       queue.read(() => {
-        const rows = page.all(account, before, changedSince, limit + 1)
-        return { sessions: rows.slice(0, limit).map(inflate), more: rows.length > limit }
+        const rows = within(page.iterate(account, before, changedSince, limit))
+        const last = rows.at(-1)
+        const more = last !== undefined && page.get(account, last.id, changedSince, 1) !== undefined
+        return { sessions: rows.map(inflate), more }
       }),
     findSession: (account, session) => queue.read(() => findById(account, session) ?? 'missing')
   }

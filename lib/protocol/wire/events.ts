@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { artifactId, localId, machineId, plainText, sealed, sessionId, time, version } from './ids.ts'
+import { artifactId, localId, machineId, plainText, sealed, sealedMetadata, sealedState, sessionId, time, version } from './ids.ts'
 import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
 import { artifactDraft } from './routes/artifacts.ts'
 import type { Need } from './scopes.ts'
@@ -15,13 +15,13 @@ export const events = {
   ping: event('any', z.unknown(), z.object({}), 'Answered once everything sent before it was taken in.'),
   'update-metadata': event(
     'write',
-    z.object({ sid: sessionId, metadata: sealed, expectedVersion: version }),
+    z.object({ sid: sessionId, metadata: sealedMetadata, expectedVersion: version }),
     cellAck('metadata', sealed),
     'Replaces the metadata of a session over the expected version.'
   ),
   'update-state': event(
     'write',
-    z.object({ sid: sessionId, agentState: sealed.nullable(), expectedVersion: version }),
+    z.object({ sid: sessionId, agentState: sealedState.nullable(), expectedVersion: version }),
     cellAck('agentState', sealed.nullable()),
     'Replaces the agent state of a session over the expected version.'
   ),
@@ -41,13 +41,13 @@ export const events = {
   'machine-alive': event('write', z.object({ machineId, time }), z.undefined(), 'The machine lives.'),
   'machine-update-metadata': event(
     'write',
-    z.object({ machineId, metadata: sealed, expectedVersion: version }),
+    z.object({ machineId, metadata: sealedMetadata, expectedVersion: version }),
     cellAck('metadata', sealed),
     'Replaces the metadata of a machine over the expected version.'
   ),
   'machine-update-state': event(
     'write',
-    z.object({ machineId, daemonState: sealed.nullable(), expectedVersion: version }),
+    z.object({ machineId, daemonState: sealedState.nullable(), expectedVersion: version }),
     cellAck('daemonState', sealed.nullable()),
     'Replaces the daemon state of a machine over the expected version.'
   ),

@@ -27,11 +27,12 @@ export const attachmentId = z
   .brand<'AttachmentId'>()
 
 /** Opaque text that only wrapper and app can open; kept and handed on as it came. */
-export const sealed = z
-  .string()
-  .max(32 * 1024 * 1024)
-  .refine(isWellFormed, 'not well-formed text')
-  .brand<'Sealed'>()
+export const sealed = sealedUpTo(32 * 1024 * 1024)
+/** Lists carry them, so that they are smaller: at most 1 MiB, and for what an agent or a daemon is at 4 MiB. */
+export const sealedMetadata = sealedUpTo(1024 * 1024)
+export const sealedState = sealedUpTo(4 * 1024 * 1024)
+/** A key is short, however it is wrapped: at most 64 KiB. */
+export const sealedKey = sealedUpTo(64 * 1024)
 
 export const seq = z.int().min(0).max(2_147_483_646)
 export const version = z.int().min(0)
@@ -51,6 +52,10 @@ export type DeviceId = z.infer<typeof deviceId>
 export type ConnectionId = z.infer<typeof connectionId>
 export type AttachmentId = z.infer<typeof attachmentId>
 export type Sealed = z.infer<typeof sealed>
+
+function sealedUpTo(most: number) {
+  return z.string().max(most).refine(isWellFormed, 'not well-formed text').brand<'Sealed'>()
+}
 
 function isWellFormed(text: string): boolean {
   return text.isWellFormed()

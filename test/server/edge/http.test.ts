@@ -81,6 +81,17 @@ t.test('a body that does not fit is answered with where and why, never with what
   t.same((await ada.call('GET', '/v1/sessions')).body, { sessions: [] }, 'nothing came of any of them')
 })
 
+t.test('what lists carry is smaller than a message [N2]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const mib = 1024 * 1024
+  const open = (more: object) => ada.call('POST', '/v1/sessions', { body: { tag: 'one', metadata: 'm', ...more } })
+  t.match(await open({ metadata: 'x'.repeat(mib + 1) }), { status: 400, body: { message: /^body\/metadata / } })
+  t.match(await open({ agentState: 'x'.repeat(4 * mib + 1) }), { status: 400, body: { message: /^body\/agentState / } })
+  t.match(await open({ dataEncryptionKey: 'x'.repeat(70_000) }), { status: 400, body: { message: /^body\/dataEncryptionKey / } })
+  t.equal((await open({ metadata: 'x'.repeat(mib), agentState: 'x'.repeat(4 * mib) })).status, 200)
+})
+
 t.test('a body that is not UTF-8 is refused', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)

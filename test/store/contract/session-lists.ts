@@ -32,6 +32,20 @@ export function sessionListContract(t: Test, place: StorePlace): void {
     t.same(await page(undefined, 5, 50), ['', false])
     t.same(await store.pageSessions(eve, { before: undefined, changedSince: 0, limit: 10 }), { sessions: [], more: false })
   })
+
+  t.test('a list of huge rows ends early, and a page says that there is more [B6]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const metadata = sealed('x'.repeat(9 * 1024 * 1024))
+    for (const id of ['a', 'b', 'c']) {
+      await store.openSession(ann, { id: sessionId(id), tag: id, metadata, agentState: null, dataKey: null, now: 1 })
+    }
+    t.equal((await store.listSessions(ann, 10)).length, 2)
+    t.equal((await store.listActiveSessions(ann, { since: 0, limit: 10 })).length, 2)
+    const { sessions, more } = await store.pageSessions(ann, { before: undefined, changedSince: 0, limit: 10 })
+    t.same([sessions.map(({ id }) => id), more], [['c', 'b'], true])
+    t.match(await store.pageSessions(ann, { before: 'b', changedSince: 0, limit: 10 }), { sessions: [{ id: 'a' }], more: false })
+  })
 }
 
 async function withSessions(t: Test, place: StorePlace) {

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { machineId, sealed } from '../ids.ts'
+import { machineId, sealedKey, sealedMetadata, sealedState } from '../ids.ts'
 import { listedMachine, machineRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
@@ -12,8 +12,8 @@ export const machineRoutes = {
     path: '/v1/machines',
     auth: 'write',
     limit: 40 * kib * kib,
-    about: 'Registers a machine, or loads the one that has this id.',
-    body: z.object({ id: machineId, metadata: sealed, daemonState: sealed.nullish(), dataEncryptionKey: sealed.nullish() }),
+    about: 'Registers a machine, or loads the one that has this id. Metadata of at most 1 MiB, daemon state of at most 4 MiB.',
+    body: z.object({ id: machineId, metadata: sealedMetadata, daemonState: sealedState.nullish(), dataEncryptionKey: sealedKey.nullish() }),
     reply: z.object({ machine: machineRecord })
   }),
   listMachines: route({

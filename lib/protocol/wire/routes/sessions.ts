@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { localId, plainText, sealed, sessionId } from '../ids.ts'
+import { localId, plainText, sealed, sealedKey, sealedMetadata, sealedState, sessionId } from '../ids.ts'
 import { listedSession, messageReceipt, messageRecord, sessionRecord } from '../records.ts'
 import { kib, milliseconds, ok, route, wholeNumber } from './route.ts'
 
@@ -12,12 +12,12 @@ export const sessionRoutes = {
     path: '/v1/sessions',
     auth: 'write',
     limit: 40 * kib * kib,
-    about: 'Creates a session, or loads the one that has this tag.',
+    about: 'Creates a session, or loads the one that has this tag. Metadata of at most 1 MiB, agent state of at most 4 MiB.',
     body: z.object({
       tag: plainText(1024),
-      metadata: sealed,
-      agentState: sealed.nullish(),
-      dataEncryptionKey: sealed.nullish()
+      metadata: sealedMetadata,
+      agentState: sealedState.nullish(),
+      dataEncryptionKey: sealedKey.nullish()
     }),
     reply: z.object({ session: listedSession })
   }),
@@ -26,7 +26,7 @@ export const sessionRoutes = {
     path: '/v1/sessions',
     auth: 'read',
     limit: 0,
-    about: 'The 150 sessions that changed last, newest first.',
+    about: 'The 150 sessions that changed last, newest first; fewer when they are huge.',
     reply: z.object({ sessions: z.array(listedSession) })
   }),
   listActiveSessions: route({
