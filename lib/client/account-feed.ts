@@ -2,7 +2,7 @@ import type { Clock } from '../async/clock.ts'
 import type { MachineId, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
-import { AccountReader } from './account-reader.ts'
+import { ChangeReader } from './change-reader.ts'
 import { createPersistence, type Persistence } from './persist.ts'
 import { Refused } from './refusals.ts'
 import type { Rest } from './rest.ts'
@@ -63,7 +63,7 @@ class Account implements AccountFeed {
   readonly #rows: AccountRows
   readonly #end = new AbortController()
   readonly #persistence: Persistence
-  readonly #reader: AccountReader
+  readonly #reader: ChangeReader
   readonly #unlisten: (() => void)[]
   /** While lists or changes are read. */
   #meanwhile: Meanwhile | undefined
@@ -76,7 +76,7 @@ class Account implements AccountFeed {
     this.#options = options
     this.#rows = new AccountRows(onChange)
     this.#persistence = createPersistence({ signal: this.#end.signal, clock, random })
-    this.#reader = new AccountReader(options.rest, this.#persistence, this.#rows, () => onChange({ type: 'started-over' }))
+    this.#reader = new ChangeReader(options.rest, this.#persistence)
     this.state = { type: socket.state.type === 'live' ? 'catching-up' : 'away' }
     this.#unlisten = [
       socket.onUpdate(({ body }) => this.#hear(body)),
@@ -152,10 +152,31 @@ class Account implements AccountFeed {
       this.#mustRead = false
       const meanwhile = new Meanwhile()
       this.#meanwhile = meanwhile
-      await this.#reader.read(meanwhile)
+      await this.#reader.read({
+        take: page => this.#rows.takeChanges(page, meanwhile),
+        startOver: () => this.#startOver(),
+        readAll: () => this.#readLists(meanwhile)
+      })
       this.#options.onChange({ type: 'listed' })
     }
     this.#meanwhile = undefined
+  }
+
+  #startOver(): void {
+    this.#rows.forget()
+    this.#options.onChange({ type: 'started-over' })
+  }
+
+  async #readLists(meanwhile: Meanwhile): Promise<void> {
+    const { rest } = this.#options
+    const [{ sessions }, machines, { settings, settingsVersion }] = await this.#persistence.attempt(signal =>
+      Promise.all([
+        rest.call('listSessions', {}, { signal }),
+        rest.call('listMachines', {}, { signal }),
+        rest.call('readSettings', {}, { signal })
+      ])
+    )
+    this.#rows.takeLists({ sessions, machines, settings: { value: settings, version: settingsVersion } }, meanwhile)
   }
 
   #settle(): void {

@@ -19,6 +19,8 @@ export interface Cell<Value> {
   update(change: (value: Value) => Value): Promise<Value>
   /** The cell as a list or an update brought it. Older versions change nothing; false when the new one cannot be read. */
   take(cell: SealedCell): boolean
+  /** As `take`, whatever its version: the server was put back to an older state. */
+  replace(cell: SealedCell): boolean
   close(): void
 }
 
@@ -80,7 +82,10 @@ class VersionedCell<Value> implements Cell<Value> {
   }
 
   take(cell: SealedCell): boolean {
-    if (cell.version <= this.version) return true
+    return cell.version <= this.version || this.replace(cell)
+  }
+
+  replace(cell: SealedCell): boolean {
     try {
       this.#adopt(this.#read(cell), cell.version)
       return true
@@ -147,11 +152,12 @@ class VersionedCell<Value> implements Cell<Value> {
         if (outcome.version > this.version) this.#adopt(next, outcome.version)
         return next
       }
-      this.#takeConflict(outcome)
+      this.#takeConflict(outcome, expected)
     }
   }
 
-  #takeConflict(current: SealedCell): void {
-    if (current.version > this.version) this.#adopt(this.#read(current), current.version)
+  // A version below the one that was expected is of a server that was put back to an older state.
+  #takeConflict(current: SealedCell, expected: number): void {
+    if (current.version > this.version || current.version < expected) this.#adopt(this.#read(current), current.version)
   }
 }

@@ -1,8 +1,8 @@
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
 import type { MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
-import type { ChangesReply } from '../protocol/wire/routes/changes.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
+import type { ChangedRows } from './change-reader.ts'
 import {
   agentStateOf,
   daemonStateOf,
@@ -36,8 +36,6 @@ export interface Lists {
   machines: readonly MachineRecord[]
   settings: SettingsCell
 }
-
-export type ChangedRows = Extract<ChangesReply, { complete: true }>
 
 /** What was heard while lists or changes were read. */
 export class Meanwhile {

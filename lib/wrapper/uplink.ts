@@ -8,6 +8,7 @@ import { type Outbox, openOutbox, sendOver } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
 import { mayRetry, Refused, Unreachable } from '../client/refusals.ts'
 import { createRest, type Fetch, type Rest } from '../client/rest.ts'
+import { watchSession } from '../client/session-watch.ts'
 import { type LiveSocket, openSocket } from '../client/socket.ts'
 import { type SealingKey, terminalVault } from '../client/vault.ts'
 import { fromBase64 } from '../crypto/bytes.ts'
@@ -90,6 +91,7 @@ class SessionUplink implements Uplink {
   #opening: Promise<string> | undefined
   #socket: LiveSocket | undefined
   #feed: Feed | undefined
+  #watch: { close(): void } | undefined
   #stateCell: Cell<AgentState> | undefined
   #metadataCell: Cell<SessionMetadata> | undefined
   #state: AgentState = { controlledByUser: false }
@@ -195,6 +197,7 @@ class SessionUplink implements Uplink {
     this.#end.abort(new Error('the uplink was closed'))
     this.#stateCell?.close()
     this.#metadataCell?.close()
+    this.#watch?.close()
     this.#feed?.close()
     this.#socket?.close()
     await this.#outbox?.close()
@@ -234,7 +237,7 @@ class SessionUplink implements Uplink {
   }
 
   #goOn(record: SessionRecord): void {
-    const { credentials, folder, handlers, onMessage, onMetadata } = this.#options
+    const { credentials, folder, handlers, onMetadata } = this.#options
     const { cipher } = this.#key
     this.session = record.id
     folder.note({ id: record.id })
@@ -269,25 +272,47 @@ class SessionUplink implements Uplink {
       if (body.agentState) this.#stateCell?.take(body.agentState)
     })
     socket.onState(() => this.#followSocket(socket))
-    if (onMessage) {
-      this.#feed = openFeed({
-        rest: this.#rest,
-        socket,
-        session: record.id,
-        after: folder.notes.cursor,
-        onMessages: messages => {
-          for (const message of messages) onMessage(openMessage(cipher, message), { seq: message.seq, localId: message.localId })
-        },
-        onState: state => {
-          if (state.type === 'ended') this.#giveUp(state.refusal)
-        }
-      })
-    }
+    this.#watch = watchSession({
+      rest: this.#rest,
+      socket,
+      session: record.id,
+      onRow: (row, { isBack }) => this.#takeRow(row, isBack),
+      onRemoved: () => this.#enter({ type: 'gone' }),
+      onRefused: refusal => this.#giveUp(refusal)
+    })
+    this.#readMessages(socket, record.id, folder.notes.cursor)
     if (handlers) {
       serveSession({ socket, cipher, session: record.id, handlers })
       this.#aliveTimer = setInterval(() => this.#tellAlive(), aliveEveryMs)
     }
     this.#options.onChange?.()
+  }
+
+  #readMessages(socket: LiveSocket, session: string, after: number): void {
+    const { onMessage } = this.#options
+    if (!onMessage) return
+    this.#feed?.close()
+    this.#feed = openFeed({
+      rest: this.#rest,
+      socket,
+      session,
+      after,
+      onMessages: messages => {
+        for (const message of messages) onMessage(openMessage(this.#key.cipher, message), { seq: message.seq, localId: message.localId })
+      },
+      onState: state => {
+        if (state.type === 'ended') this.#giveUp(state.refusal)
+      }
+    })
+  }
+
+  /** What was written while there was no link. */
+  #takeRow(row: SessionRecord, isBack: boolean): void {
+    const how = isBack ? 'replace' : 'take'
+    this.#metadataCell?.[how]({ value: row.metadata, version: row.metadataVersion })
+    this.#stateCell?.[how]({ value: row.agentState, version: row.agentStateVersion })
+    // Numbers above the last one of a server that was put back will be given out again, to other messages.
+    if (isBack && this.#socket && (this.#feed?.cursor ?? 0) > row.seq) this.#readMessages(this.#socket, row.id, row.seq)
   }
 
   #tellAlive(): void {

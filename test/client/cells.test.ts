@@ -85,6 +85,24 @@ t.test('two who write at the same time lose nothing of each other [X4]', async t
   t.strictSame(last.value, { one: 10, two: 10 })
 })
 
+t.test('a server that was put back to an older version is written over from there [O6]', async t => {
+  const place = new Place()
+  const cipher = dataKeyCipher(engine.randomBytes(32))
+  const { cell } = openCounts(place, cipher)
+  await cell.update(increment('a'))
+  const older = { ...place.cell }
+  for (let round = 0; round < 3; round++) await cell.update(increment('a'))
+  place.cell = older
+  t.strictSame(await cell.update(increment('b')), { a: 1, b: 1 })
+  t.equal(place.cell.version, 2)
+
+  place.cell = older
+  t.ok(cell.take(older))
+  t.equal(cell.version, 2, 'by itself an older version is only late')
+  t.ok(cell.replace(older))
+  t.strictSame([cell.version, cell.value], [1, { a: 1 }])
+})
+
 t.test('a write whose answer was lost is not applied twice', async t => {
   const place = new Place()
   const { cell, clock } = openCounts(place, dataKeyCipher(engine.randomBytes(32)))
