@@ -16,7 +16,7 @@ const day = 24 * 60 * 60 * 1000
 
 for (const passphrase of [undefined, 'correct horse battery staple']) {
   t.test(
-    `a backup ${passphrase ? 'sealed with a passphrase' : 'without one'} comes back as it was, in one private file [K1] [K3]`,
+    `a backup ${passphrase ? 'sealed with a passphrase' : 'without one'} comes back as it was, in one private file [K1, K2, K3]`,
     async t => {
       const { out, place, data, ann, session } = await filledData(t)
       writeFileSync(join(data, 'push-key.pem'), 'a key of the server')

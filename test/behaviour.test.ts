@@ -1,0 +1,73 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+
+const root = join(import.meta.dirname, '..')
+/** The rules of this section name the script that proves them. */
+const provedByScripts = 'Proved by scripts'
+/** Those of these have no proof, and say so. */
+const unproved = ['Not proved here yet', 'Waiting for several instances']
+
+interface Rule {
+  id: string
+  section: string
+  text: string
+}
+
+t.test('every rule has a test that names it, and is proved by a script where it says so', async t => {
+  const cited = citedIds()
+  for (const { id, section, text } of rules()) {
+    if (unproved.includes(section)) continue
+    if (section === provedByScripts) {
+      const script = /`([\w/.-]+\.(?:ts|mjs))`/.exec(text)?.[1]
+      t.ok(script !== undefined && existsSync(join(root, script)), `${id} names a script that is there`)
+    } else {
+      t.ok(cited.has(id), `${id} has a test`)
+    }
+  }
+})
+
+t.test('every rule that a test names is a rule', async t => {
+  const known = new Set(rules().map(({ id }) => id))
+  for (const [id, file] of citedIds()) t.ok(known.has(id), `${id} of ${file}`)
+})
+
+t.test('a rule has one name and one sentence or two', async t => {
+  const ids = rules().map(({ id }) => id)
+  t.ok(ids.length > 80, `${ids.length} rules`)
+  t.same(
+    ids.filter((id, index) => ids.indexOf(id) !== index),
+    []
+  )
+  for (const { id, text } of rules()) t.match(text, /^[A-Z].*\.$/, `${id} is a sentence`)
+})
+
+t.test('names are found however a title is written', async t => {
+  t.same(idsIn("t.test('once [X1]', …"), ['X1'])
+  t.same(idsIn('t.test(`twice [X1, A10]`, …'), ['X1', 'A10'])
+  t.same(idsIn("  'a title of a table [O4] [I3]',"), ['O4', 'I3'])
+  t.same(idsIn('// the rule [X1] holds'), [])
+  t.same(idsIn("const row = table['X1']"), [])
+})
+
+function rules(): Rule[] {
+  const text = readFileSync(join(root, 'docs/behaviour.md'), 'utf8')
+  return text.split(/^## /m).flatMap(part => {
+    const section = part.slice(0, part.indexOf('\n'))
+    return [...part.matchAll(/^- \*\*([A-Z]\d+)\*\* (.*)$/gm)].map(([, id = '', text = '']) => ({ id, section, text }))
+  })
+}
+
+/** Which rules the tests name, and one file that does. */
+function citedIds(): Map<string, string> {
+  const files = readdirSync(join(root, 'test'), { recursive: true, encoding: 'utf8' }).filter(
+    path => /\.tsx?$/.test(path) && path !== 'behaviour.test.ts' && !path.includes('tap-testdir')
+  )
+  return new Map(files.flatMap(file => idsIn(readFileSync(join(root, 'test', file), 'utf8')).map(id => [id, file])))
+}
+
+// Titles end with their rules; so do titles that stand in a table.
+function idsIn(source: string): string[] {
+  const ends = source.matchAll(/ \[([A-Z]\d+(?:(?:, |\] \[)[A-Z]\d+)*)\]['"`]/g)
+  return [...ends].flatMap(([, ids = '']) => ids.split(/, |\] \[/))
+}
