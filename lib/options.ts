@@ -100,6 +100,11 @@ const options = {
     flag: 'cors-origin',
     about: 'Web origin whose pages may call this server, besides the app it serves itself.'
   }),
+  keepSessionsDays: option(z.int().positive().optional(), {
+    env: 'AFIELD_KEEP_SESSIONS_DAYS',
+    flag: 'keep-sessions-days',
+    about: 'Remove sessions that ended and that nobody touched for so many days; without it every session is kept.'
+  }),
   idleAfterMs: option(z.int().positive().default(30_000), {
     env: 'AFIELD_IDLE_AFTER_MS',
     flag: 'idle-after-ms',

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { AccountId } from '../lib/protocol/wire/ids.ts'
+import type { AccountId, SessionId } from '../lib/protocol/wire/ids.ts'
 import { mostRemovalsKept } from '../lib/store/changes.ts'
 import type { RemovableRef, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
@@ -8,7 +8,7 @@ import type { Deps } from './deps.ts'
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const sessionKey = `(SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`
 
-export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
+export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'removeOldSessions'> {
   const removeFrom = (table: 'message' | 'session_cells' | 'access_key' | 'usage_report') =>
     database.prepare<[AccountId, AccountId, string]>(`DELETE FROM ${table} WHERE account = ${accountKey} AND session = ${sessionKey}`)
   const removeMessages = removeFrom('message')
@@ -28,6 +28,11 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
   )
   const removeSession = database.prepare<[AccountId, string]>(`DELETE FROM session WHERE account = ${accountKey} AND id = ?`)
   const removeMachine = database.prepare<[AccountId, string]>(`DELETE FROM machine WHERE account = ${accountKey} AND id = ?`)
+  // Every hour reads the narrow rows of all sessions: an index on what each message moves would cost more.
+  const old = database.prepare<[number, number, number], { account: AccountId; session: SessionId }>(
+    `SELECT (SELECT id FROM account WHERE key = session.account) AS account, id AS session FROM session
+     WHERE active = 0 AND updated_at < ? AND active_at < ? LIMIT ?`
+  )
   const clock = accountClock(database)
   const remember = rememberRemovals(database)
 
@@ -52,7 +57,17 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove'> {
     return { clock: moved }
   }
 
-  return { remove: (account, row) => queue.write(() => remove(account, row)) }
+  function removeOldSessions(before: number, limit: number): { account: AccountId; session: SessionId; clock: number }[] {
+    return old.all(before, before, limit).flatMap(({ account, session }) => {
+      const removed = remove(account, { of: 'session', id: session })
+      return removed === 'missing' ? [] : [{ account, session, clock: removed.clock }]
+    })
+  }
+
+  return {
+    remove: (account, row) => queue.write(() => remove(account, row)),
+    removeOldSessions: (before, limit) => queue.write(() => removeOldSessions(before, limit))
+  }
 }
 
 /** Leaves a tombstone, and forgets the oldest when there are too many. */

@@ -16,7 +16,7 @@ interface Row extends Checked {
   session: number
 }
 
-export function safekeeping({ database, queue, damage, reserve }: Deps): SafekeepingStore {
+export function safekeeping({ database, queue, damage, reserve }: Deps): Omit<SafekeepingStore, 'removeOldSessions'> {
   const nextRows = database.prepare<[number, number], Row>(
     'SELECT rowid AS row, account, session, seq, sealed, crc FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?'
   )

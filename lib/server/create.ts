@@ -16,6 +16,7 @@ import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
 import { openIdentity } from './actions/fresh-login.ts'
 import { Presence } from './actions/presence.ts'
+import { Retention } from './actions/retention.ts'
 import type { SignupPolicy } from './actions/signup.ts'
 import {
   approvedSignup,
@@ -168,6 +169,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const hub = new Hub({ bus, store, clock, onError }, instance)
     const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })
     closers.push(() => presence.close())
+    if (options.keepSessionsDays !== undefined) {
+      const retention = new Retention({ store, bus, now, clock, presence, onError }, { keepSessionsDays: options.keepSessionsDays })
+      closers.push(() => retention.close())
+    }
     const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
     closers.push(() => attachmentSweep.close())
     const calls = await createCalls({ bus, now, clock, newId, metrics }, instance)

@@ -1,3 +1,5 @@
+import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
+
 /** How far long work has come. */
 export interface CopyProgress {
   done: number
@@ -31,6 +33,8 @@ export interface SafekeepingStore {
   /** Compares the next rows with their checksums, about 1 MiB of them; begins anew when it came to the end. */
   scrub(): Promise<void>
   soundness(): Soundness
+  /** Removes at most `limit` sessions that are not active and that nobody touched since `before`, as `remove` does. */
+  removeOldSessions(before: number, limit: number): Promise<{ account: AccountId; session: SessionId; clock: number }[]>
   /** Looks whether a disk that was full has room again, and keeps some of it for the next time. */
   makeRoom(): Promise<void>
   /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */

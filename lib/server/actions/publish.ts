@@ -2,7 +2,12 @@ import { type Audience, accountTopic, type Change } from '../../bus/bus.ts'
 import type { Caller, Deps } from './deps.ts'
 
 /** Tells every instance of a stored change. */
-export function announce({ bus, now }: Pick<Deps, 'bus' | 'now'>, caller: Caller, clock: number, change: Change): void {
+export function announce(
+  { bus, now }: Pick<Deps, 'bus' | 'now'>,
+  caller: Pick<Caller, 'account' | 'skip'>,
+  clock: number,
+  change: Change
+): void {
   bus.publish(accountTopic(caller.account), { type: 'change', clock, at: now(), skip: caller.skip, audience: audienceOf(change), change })
 }
 

@@ -1,0 +1,56 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Deps } from './deps.ts'
+import type { Presence } from './presence.ts'
+import { announce } from './publish.ts'
+
+const everyMs = 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+/** So many are removed at a time, and others come in between. */
+const atOnce = 10
+
+export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now'> {
+  clock: Clock
+  presence: Pick<Presence, 'forget'>
+  onError: (error: unknown) => void
+}
+
+/** Every hour removes sessions that ended and were not touched for so many days, as their owner would. */
+export class Retention {
+  readonly #deps: RetentionDeps
+  readonly #keepMs: number
+  #cancel: () => void = () => {}
+  #sweeping: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(deps: RetentionDeps, { keepSessionsDays }: { keepSessionsDays: number }) {
+    this.#deps = deps
+    this.#keepMs = keepSessionsDays * dayMs
+    this.#later()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    await this.#sweeping
+  }
+
+  #later(): void {
+    this.#cancel = this.#deps.clock.after(everyMs, () => {
+      this.#sweeping = this.#sweep().catch(this.#deps.onError)
+      this.#later()
+    })
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, now, presence } = this.#deps
+    for (let removed = atOnce; removed === atOnce && !this.#isClosed; ) {
+      const gone = await store.removeOldSessions(now() - this.#keepMs, atOnce)
+      for (const { account, session, clock } of gone) {
+        const row = { of: 'session', id: session } as const
+        presence.forget(account, row)
+        announce(this.#deps, { account, skip: undefined }, clock, { type: 'row-removed', row })
+      }
+      removed = gone.length
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import t from 'tap'
+import { accountTopic, type BusEvent } from '../../../lib/bus/bus.ts'
+import { openLocalBus } from '../../../lib/bus/local.ts'
+import { Retention } from '../../../lib/server/actions/retention.ts'
+import { openStore } from '../../../lib/store/open.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { draft, newAccount, newSession } from '../../store/contract/kit.ts'
+
+const [hour, day] = [60 * 60 * 1000, 24 * 60 * 60 * 1000]
+
+t.test('sessions that ended long ago go, and apps hear of it; active and younger ones stay', async t => {
+  const onError = (error: unknown) => t.error(error)
+  const store = await openStore('sqlite:afield.db', { dataDirectory: t.testdir(), onBroken: onError })
+  t.teardown(() => store.close())
+  const ann = await newAccount(store, 'ann')
+  const old = await Promise.all(Array.from({ length: 25 }, (_, index) => newSession(store, ann, `old ${index}`)))
+  const [active, young] = [await newSession(store, ann, 'active'), await newSession(store, ann, 'young')]
+  const ended = [...old, young].map(id => ({ account: ann, row: { of: 'session', id } as const, active: false, at: 1 }))
+  await store.markActive(ended)
+  await store.appendMessages(ann, young, [draft('still of use')], 20 * day)
+
+  const bus = openLocalBus({ onError })
+  const told: string[] = []
+  const { promise: allTold, resolve: onAllTold } = Promise.withResolvers<void>()
+  await bus.subscribe(accountTopic(ann), (event: BusEvent) => {
+    if (event.type === 'change' && event.change.type === 'row-removed') told.push(event.change.row.id)
+    if (told.length === old.length) onAllTold()
+  })
+  const clock = manualClock()
+  let now = 29 * day
+  const sweepUntil = async (isOver: Promise<void>) => {
+    const deps = { store, bus, clock, now: () => now, presence: { forget() {} }, onError }
+    const retention = new Retention(deps, { keepSessionsDays: 30 })
+    clock.advance(hour)
+    await isOver
+    await retention.close()
+  }
+  await sweepUntil(Promise.resolve())
+  t.equal((await store.listSessions(ann, 100)).length, 27)
+  t.same(told, [])
+
+  now = 40 * day
+  await sweepUntil(allTold)
+  t.same((await store.listSessions(ann, 100)).map(({ id }) => id).toSorted(), [active, young].toSorted())
+  t.same(told.toSorted(), old.toSorted())
+  t.equal(clock.pending, 0)
+})
