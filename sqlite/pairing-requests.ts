@@ -1,13 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { AccountId, DeviceId, PairingId } from '../lib/protocol/wire/ids.ts'
-import {
-  mostWaiting,
-  mostWaitingFrom,
-  type PairingRequestDraft,
-  type PairingRequestRow,
-  type PairingRequestStore,
-  type RequestPolled
-} from '../lib/store/pairing-requests.ts'
+import type { PairingRequestDraft, PairingRequestRow, PairingRequestStore, RequestPolled } from '../lib/store/pairing-requests.ts'
 import type { Deps } from './deps.ts'
 import { insertToken } from './tokens.ts'
 
@@ -55,7 +48,8 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
     const now = Math.floor(draft.now)
     forget.run(now - rememberedMs)
     wipe.run(now)
-    if ((countFrom.get(draft.from, now) ?? 0) >= mostWaitingFrom || (countWaiting.get(now) ?? 0) >= mostWaiting) return 'too-many'
+    const { most } = draft
+    if (most && ((countFrom.get(draft.from, now) ?? 0) >= most.here || (countWaiting.get(now) ?? 0) >= most.inAll)) return 'too-many'
     const { id, kind, name, publicKey, deviceKey, pollHash, from, endsAt } = draft
     add.run(id, kind, name, publicKey, deviceKey, pollHash, from, Math.floor(endsAt))
     return 'added'

@@ -30,6 +30,16 @@ export {
 export { type Cell, openCell, UnreadableCell } from './cells.ts'
 export { type Feed, type FeedState, openFeed } from './feed.ts'
 export { createMemoryJournal, type Draft, type Journal } from './journal.ts'
+export {
+  type Linking,
+  type LinkingApproval,
+  type LinkingEnd,
+  type LinkingView,
+  lookAtRequest,
+  type RequestLink,
+  readRequestLink,
+  startLinking
+} from './linking.ts'
 export { type SignInOptions, signIn } from './login.ts'
 export { callMachine, type MachineHandlers, serveMachine } from './machine-calls.ts'
 export {

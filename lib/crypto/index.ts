@@ -26,7 +26,16 @@ export {
   sealWithDataKey
 } from './envelopes.ts'
 export { analyticsId, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey, signInKeypair } from './keys.ts'
-export { formatAccountLink, formatTerminalLink, formatWebTerminalLink, type PairingLink, readPairingLink } from './links.ts'
+export {
+  formatAccountLink,
+  formatRequestLink,
+  formatTerminalLink,
+  formatWebTerminalLink,
+  type PairingLink,
+  type RequestLink,
+  readPairingLink,
+  readRequestLink
+} from './links.ts'
 export { openAnswer, type PairingAnswer, sealAnswerV1, sealAnswerV2 } from './pairing-answers.ts'
 export { type Approval, type Asker, checkCode, linkSecretLength, lockAnswer, openLockedAnswer, openToken, sealToken } from './pairing-v2.ts'
 export { cryptoReady } from './ready.ts'

@@ -34,6 +34,34 @@ export function readPairingLink(text: string): PairingLink | undefined {
   return undefined
 }
 
+/** A request of the second kind, as its link names it. */
+export interface RequestLink {
+  /** What the asker shall have: the key to write to, or the whole account. */
+  kind: 'terminal' | 'device'
+  id: string
+  publicKey: Bytes
+  /** 16 bytes that no server sees. */
+  linkSecret: Bytes
+  /** The server it is for. */
+  server: string
+}
+
+/** For our own app; everything stays behind the `#`, which no server sees. */
+export function formatRequestLink(webUrl: string, { kind, id, publicKey, linkSecret }: Omit<RequestLink, 'server'>): string {
+  const parts = [kind === 'terminal' ? 't' : 'd', id, toBase64Url(publicKey), toBase64Url(linkSecret)]
+  return `${webUrl.replace(/\/+$/, '')}/terminal/connect#v2=${parts.join('.')}`
+}
+
+/** Undefined for every other text, and for keys that cannot receive an answer. */
+export function readRequestLink(text: string): RequestLink | undefined {
+  const parts = /^(https?:\/\/[^\s#]+)\/terminal\/connect#v2=([td])\.([\w-]{1,64})\.([\w-]{43})\.([\w-]{22})$/i.exec(text.trim())
+  const [, server = '', kind = '', id = '', key = '', secret = ''] = parts ?? []
+  const publicKey = fromBase64(key)
+  const linkSecret = fromBase64(secret)
+  if (!parts || !publicKey || !linkSecret || !canReceiveBoxes(publicKey)) return undefined
+  return { kind: kind.toLowerCase() === 't' ? 'terminal' : 'device', id, publicKey, linkSecret, server }
+}
+
 const forms: readonly { type: PairingLink['type']; form: RegExp }[] = [
   { type: 'terminal', form: /^happy:\/\/terminal\/?\?([\w+/-]{43}=?)$/i },
   { type: 'account', form: /^happy:\/\/\/account\/?\?([\w+/-]{43}=?)$/i },

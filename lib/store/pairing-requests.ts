@@ -14,6 +14,8 @@ export interface PairingRequestDraft {
   pollHash: string
   /** The network it was asked for from. */
   from: string
+  /** It is not made when so many wait already, from this network or in all. */
+  most?: { here: number; inAll: number } | undefined
   endsAt: number
   now: number
 }
@@ -34,10 +36,6 @@ export type RequestPolled =
   | { state: 'delivered'; account: AccountId; response: string; device: DeviceId | undefined }
   /** `again`, once: who had approved it, when it was delivered before. */
   | { state: 'over'; again: AccountId | undefined }
-
-/** Waiting requests of one network, and of all. */
-export const mostWaitingFrom = 8
-export const mostWaiting = 1_000
 
 export interface PairingRequestStore {
   addPairingRequest(draft: PairingRequestDraft): Promise<'added' | 'too-many'>

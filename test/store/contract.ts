@@ -9,6 +9,7 @@ import type { StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
 import { messageContract } from './contract/messages.ts'
 import { namesakeContract } from './contract/namesakes.ts'
+import { pairingRequestContract } from './contract/pairing-requests.ts'
 import { pairingContract } from './contract/pairings.ts'
 import { quotaContract } from './contract/quotas.ts'
 import { restartContract } from './contract/restart.ts'
@@ -26,6 +27,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     signUpContract,
     quotaContract,
     pairingContract,
+    pairingRequestContract,
     rowContract,
     sessionListContract,
     cellContract,

@@ -3,6 +3,7 @@ import { failure, tooMany } from '../../protocol/wire/failures.ts'
 import type { PairingId } from '../../protocol/wire/ids.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import { decodeBase64 } from '../base64.ts'
+import type { Limits } from '../limits.ts'
 import type { Caller, Deps } from './deps.ts'
 import { type TellDeps, tellOfDevice, tellOfSecondFetch } from './devices.ts'
 import type { Identity } from './fresh-login.ts'
@@ -14,11 +15,11 @@ const keyLength = 32
 
 /** A terminal or a device asks to be paired; the id is in the link that it shows. */
 export async function askPairing(
-  deps: Pick<Deps, 'store' | 'newId'> & { identity: Identity },
+  deps: Pick<Deps, 'store' | 'newId'> & { identity: Identity; limits: Pick<Limits, 'mostPairings'> },
   body: BodyOf<'askPairing'>,
   from: { client: string; network: string }
 ): Promise<ReplyOf<'askPairing'>> {
-  const { store, newId, identity } = deps
+  const { store, newId, identity, limits } = deps
   const id = newId() as PairingId
   const now = await store.time()
   const outcome = await store.addPairingRequest({
@@ -29,6 +30,7 @@ export async function askPairing(
     deviceKey: canonical(body.deviceKey),
     pollHash: canonical(body.pollHash),
     from: from.network,
+    most: limits.mostPairings,
     endsAt: now + openForMs,
     now
   })

@@ -151,15 +151,6 @@ t.test('a request ends after five minutes, approved or not [A7]', async t => {
   t.same(await ada.call('POST', `${waiting.path}/approval`, { body: approvalOf(server, waiting, ada) }), notFound)
 })
 
-t.test('eight requests of one network wait at once, and no more [A7]', async t => {
-  const { server, ada } = await startWorld(t)
-  const asked = []
-  for (let made = 0; made < 8; made += 1) asked.push(await ask(server))
-  t.equal((await ask(server)).status, 429)
-  await ada.call('POST', `${asked[0]?.path}/rejection`, { body: {} })
-  t.equal((await ask(server)).status, 200)
-})
-
 t.test('a terminal’s token approves nothing [A4]', async t => {
   const { server, ada } = await startWorld(t)
   const [first, second] = [await ask(server), await ask(server)]

@@ -1,0 +1,161 @@
+import fc from 'fast-check'
+import type { Test } from 'tap'
+import { type AccountId, type PairingId, pairingId } from '../../../lib/protocol/wire/ids.ts'
+import type { PairingRequestDraft } from '../../../lib/store/pairing-requests.ts'
+import type { Store } from '../../../lib/store/store.ts'
+import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
+
+const ttlMs = 5 * 60_000
+
+interface Request {
+  state: 'waiting' | 'approved' | 'delivered' | 'refused'
+  endsAt: number
+  answer?: { account: AccountId; response: string }
+  askedAgain: boolean
+}
+interface Model {
+  now: number
+  requests: Map<string, Request>
+}
+interface Real {
+  store: Store
+  accounts: readonly AccountId[]
+  round: number
+  tokens: number
+}
+type Command = fc.AsyncCommand<Model, Real>
+
+export function pairingRequestContract(t: Test, place: StorePlace): void {
+  t.test('a request of the second kind is approved once, fetched once with its secret alone, and ends [A7]', async t => {
+    const store = await openFor(t, place)
+    const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
+    let round = 0
+    await fc.assert(
+      fc.asyncProperty(fc.commands(commands, { size: '+1' }), async script => {
+        round++
+        const real = { store, accounts, round, tokens: 0 }
+        await fc.asyncModelRun(() => ({ model: { now: 0, requests: new Map() }, real }), script)
+      }),
+      { numRuns: 100 }
+    )
+  })
+
+  t.test('so many wait at once from one network, and in all, and not one more [A7]', async t => {
+    const store = await openFor(t, place)
+    const most = { here: 2, inAll: 3 }
+    const ask = (id: string, from: string, now = 0) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })
+    t.same([await ask('a', '10.0.0'), await ask('b', '10.0.0'), await ask('c', '10.0.0')], ['added', 'added', 'too-many'])
+    t.same([await ask('d', '10.0.1'), await ask('e', '10.0.2')], ['added', 'too-many'])
+    await store.rejectPairingRequest(pairingId.parse('a'), 0)
+    t.equal(await ask('f', '10.0.2'), 'added', 'one that was refused waits no more')
+    t.equal(await ask('g', '10.0.0', ttlMs), 'added', 'nor does one whose time is up')
+  })
+}
+
+function draft(id: PairingId, now: number): PairingRequestDraft {
+  const keys = { publicKey: 'key', deviceKey: `device ${id}`, pollHash: 'right' }
+  return { id, kind: 'terminal', name: 'laptop', ...keys, from: '10.0.0', most: undefined, endsAt: now + ttlMs, now }
+}
+
+const key = fc.constantFrom('k1', 'k2')
+const commands = [
+  key.map(askCommand),
+  fc.record({ name: key, pollHash: fc.constantFrom('right', 'right', 'wrong') }).map(pollCommand),
+  fc.record({ name: key, who: fc.constantFrom(0, 1), response: fc.constantFrom('one', 'two') }).map(approveCommand),
+  key.map(rejectCommand),
+  fc.constantFrom(60_000, ttlMs).map(waitCommand)
+]
+
+const idOf = ({ round }: Real, name: string) => pairingId.parse(`${round}-${name}`)
+
+function stateOf(request: Request | undefined, now: number): Request['state'] | 'unknown' | 'over' {
+  if (!request) return 'unknown'
+  if (request.state === 'delivered') return 'delivered'
+  return request.state === 'refused' || now >= request.endsAt ? 'over' : request.state
+}
+
+function askCommand(name: string): Command {
+  return {
+    check: ({ requests }) => !requests.has(name),
+    async run(model, real) {
+      await real.store.addPairingRequest(draft(idOf(real, name), model.now))
+      model.requests.set(name, { state: 'waiting', endsAt: model.now + ttlMs, askedAgain: false })
+    },
+    toString: () => `ask ${name}`
+  }
+}
+
+function pollCommand({ name, pollHash }: { name: string; pollHash: string }): Command {
+  const step = ({ now, requests }: Model, token: string) => {
+    const request = requests.get(name)
+    const state = stateOf(request, now)
+    if (!request || pollHash === 'wrong') return 'unknown'
+    if (state === 'waiting') return { state }
+    if (state === 'approved' && request.answer) {
+      request.state = 'delivered'
+      return { state: 'delivered', ...request.answer, device: deviceId(`device of ${token}`) }
+    }
+    const again = state === 'delivered' && !request.askedAgain ? request.answer?.account : undefined
+    if (state === 'delivered') request.askedAgain = true
+    return { state: 'over', again }
+  }
+  return {
+    check: () => true,
+    async run(model, real) {
+      const token = `request-${real.round}-${real.tokens++}`
+      const id = idOf(real, name)
+      const polled = await real.store.pollPairingRequest({ id, pollHash, now: model.now, token: () => tokenDraft('terminal', token) })
+      equal(polled, step(model, token))
+      const isDelivered = polled !== 'unknown' && polled.state === 'delivered'
+      equal((await real.store.findBearer(sha256(token))) !== 'missing', isDelivered)
+    },
+    toString: () => `poll ${name} with the ${pollHash} secret`
+  }
+}
+
+function approveCommand({ name, who, response }: { name: string; who: number; response: string }): Command {
+  return {
+    check: () => true,
+    async run(model, real) {
+      const account = real.accounts[who]
+      if (!account) throw new Error('no such account')
+      const request = model.requests.get(name)
+      const state = stateOf(request, model.now)
+      const isKnown = request !== undefined && state !== 'over'
+      if (isKnown && state === 'waiting') Object.assign(request, { state: 'approved', answer: { account, response } })
+      const isSame = request?.answer?.account === account && request.answer.response === response
+      const wanted = !isKnown ? 'unknown' : isSame ? 'approved' : 'answered-before'
+      equal(await real.store.approvePairingRequest({ id: idOf(real, name), account, device: null, response, now: model.now }), wanted)
+    },
+    toString: () => `approve ${name} as ${who} with ${response}`
+  }
+}
+
+function rejectCommand(name: string): Command {
+  return {
+    check: () => true,
+    async run(model, real) {
+      const request = model.requests.get(name)
+      const state = stateOf(request, model.now)
+      const wanted = !request || state === 'over' ? 'unknown' : state === 'waiting' ? 'rejected' : 'answered-before'
+      if (request && wanted === 'rejected') request.state = 'refused'
+      equal(await real.store.rejectPairingRequest(idOf(real, name), model.now), wanted)
+    },
+    toString: () => `reject ${name}`
+  }
+}
+
+function waitCommand(ms: number): Command {
+  return {
+    check: () => true,
+    async run(model) {
+      model.now += ms
+    },
+    toString: () => `wait ${ms}`
+  }
+}
+
+function equal(actual: unknown, expected: unknown): void {
+  const [is, should] = [JSON.stringify(actual), JSON.stringify(expected)]
+  if (is !== should) throw new Error(`${is} instead of ${should}`)
+}
