@@ -102,8 +102,8 @@ async function format() {
 }
 
 async function docs() {
-  const { pages } = await import('./docs/pages.ts')
-  for (const [path, text] of Object.entries(pages())) writeFileSync(at(path), text)
+  const [{ pages }, { apiPage }] = await Promise.all([import('./docs/pages.ts'), import('./docs/api.ts')])
+  for (const [path, text] of Object.entries({ ...pages(), 'docs/api.md': apiPage() })) writeFileSync(at(path), text)
 }
 
 // ES2022 and module splitting reach back to Safari 16.4, the first with web push on a phone.

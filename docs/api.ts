@@ -1,0 +1,71 @@
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join, relative } from 'node:path'
+
+const root = join(import.meta.dirname, '..')
+const entries = { afield: 'lib/index.ts', 'afield/client': 'lib/client/index.ts' }
+
+/** What `docs/api.md` has to hold: every public name with its declaration, as the compiler writes it for embedders. */
+export function apiPage(): string {
+  mkdirSync(join(root, 'build'), { recursive: true })
+  const out = mkdtempSync(join(root, 'build/api-'))
+  try {
+    emitDeclarations(out)
+    const parts = Object.entries(entries).map(([name, entry]) => `## \`${name}\`\n\n${namesOf(out, entry).join('\n')}`)
+    return `<!-- Made by \`node build.mjs docs\` from the declarations of lib/index.ts and lib/client/index.ts. -->
+
+# Public names
+
+A change here is a change for everybody who embeds Afield. The options of \`createServer\` are in [options.md](options.md), what travels in
+[protocol.md](protocol.md).
+
+${parts.join('\n')}`
+  } finally {
+    rmSync(out, { recursive: true })
+  }
+}
+
+function emitDeclarations(out: string): void {
+  const config = join(out, 'tsconfig.json')
+  const files = Object.values(entries).map(entry => relative(out, join(root, entry)))
+  const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: root, outDir: out }
+  writeFileSync(config, JSON.stringify({ extends: '../../tsconfig.json', files, include: [], exclude: [], compilerOptions }))
+  // Errors are for the type check to tell; the declarations are written all the same.
+  try {
+    execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config], { stdio: 'ignore' })
+  } catch {}
+}
+
+function namesOf(out: string, entry: string): string[] {
+  const names = listsOf(read(out, entry), 'export').flatMap(({ names }) => names)
+  return names.toSorted().map(name => `#### ${name}\n\n\`\`\`ts\n${declarationOf(out, entry, name)}\n\`\`\`\n`)
+}
+
+/** The declaration of a public name, found along what is handed on from file to file. */
+function declarationOf(out: string, file: string, name: string): string {
+  const text = read(out, file)
+  const own = text.split(betweenStatements).filter(statement => declared(statement) === name)
+  if (own.length > 0) return own.join('').trim()
+  const from = listsOf(text, 'export|import').find(({ names }) => names.includes(name))?.from
+  if (from === undefined) throw new Error(`${name} is exported by ${file} and declared nowhere.`)
+  return declarationOf(out, join(dirname(file), from), name)
+}
+
+// A statement begins with its comment. In a union a comment stands at the margin too, but no keyword follows it.
+const betweenStatements = /(?<!\*\/\n)^(?=(?:\/\*\*(?:[^*]|\*(?!\/))*\*\/\n)?(?:export|import|declare|interface|type|class|const) )/m
+
+function declared(statement: string): string | undefined {
+  return /^(?:export )?(?:declare )?(?:abstract )?(?:function|class|interface|type|const) (\w+)/m.exec(statement)?.[1]
+}
+
+function listsOf(text: string, keyword: string): { names: string[]; from: string }[] {
+  const lists = new RegExp(`^(?:${keyword}) (?:type )?\\{([^}]*)\\} from '([^']+)'`, 'gm')
+  return [...text.matchAll(lists)].map(([, list = '', from = '']) => ({
+    names: list.split(',').map(name => name.trim().replace(/^type /, '')),
+    from
+  }))
+}
+
+function read(out: string, source: string): string {
+  return readFileSync(join(out, source.replace(/\.ts$/, '.d.ts')), 'utf8')
+}

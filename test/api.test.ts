@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { apiPage } from '../docs/api.ts'
+
+const page = apiPage()
+
+t.test('docs/api.md has every public name as it is declared; after a change run: node build.mjs docs', async t => {
+  t.equal(readFileSync(join(import.meta.dirname, '../docs/api.md'), 'utf8'), page)
+})
+
+t.test('what embedders begin with is in it, with what it says', async t => {
+  t.match(page, 'export declare function createServer(given?: ServerSetup): Promise<Server>;')
+  t.match(page, /Resolves when it serves\.[^`]*createServer/)
+  t.match(page, '#### openSocket')
+})
