@@ -175,7 +175,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     }
     const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
     closers.push(() => attachmentSweep.close())
-    const calls = await createCalls({ bus, now, clock, newId, metrics }, instance)
+    const calls = await createCalls({ bus, clock, newId, metrics }, instance)
     closers.push(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
 

@@ -223,7 +223,7 @@ t.test('a call that comes twice while it is under way runs once [R5]', async t =
   const replyTo = instanceTopic('caller')
   await world.bus.subscribe(replyTo, event => replies.push(event))
   const params = ids.sealed.parse('x')
-  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method: 's:abort', params, until: 1 }
+  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method: 's:abort', params }
   world.hub.register(callee, 's:abort')
   world.bus.publish(topic, call)
   world.bus.publish(topic, call)
@@ -241,7 +241,7 @@ t.test('a method that is registered elsewhere later is no longer answered here [
   const callee = await attach(world)
   world.hub.register(callee, 's:abort')
   world.bus.publish(topic, { type: 'callee-here', method: 's:abort', connection: ids.connectionId.parse('elsewhere') })
-  const call = { type: 'call', id: '1', replyTo: instanceTopic('caller'), from: undefined, method: 's:abort', until: 1 } as const
+  const call = { type: 'call', id: '1', replyTo: instanceTopic('caller'), from: undefined, method: 's:abort' } as const
   world.bus.publish(topic, { ...call, params: ids.sealed.parse('x') })
   t.same(callee.asked, [])
 })

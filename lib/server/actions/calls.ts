@@ -31,7 +31,7 @@ interface Waiting {
  * instance that holds the newest registration of the method answers to this instance's own.
  */
 export async function createCalls(
-  { bus, now, clock, newId, metrics }: Pick<Deps, 'bus' | 'now' | 'clock' | 'newId'> & { metrics: Pick<Metrics, 'callEnded'> },
+  { bus, clock, newId, metrics }: Pick<Deps, 'bus' | 'clock' | 'newId'> & { metrics: Pick<Metrics, 'callEnded'> },
   instance: string
 ): Promise<Calls> {
   const replyTo = instanceTopic(instance)
@@ -57,8 +57,7 @@ export async function createCalls(
     const id = newId()
     const topic = accountTopic(caller.account)
     const { promise, resolve } = Promise.withResolvers<CallResult>()
-    const until = now() + graceMs + answerWithinMs
-    const ask = () => bus.publish(topic, { type: 'call', id, replyTo, from, method, params, until })
+    const ask = () => bus.publish(topic, { type: 'call', id, replyTo, from, method, params })
     const waiting: Waiting = { taken: false, settle: resolve }
     waitingById.set(id, waiting)
 

@@ -49,7 +49,7 @@ export async function openEdge(
   const heartbeat = new Heartbeat(deps.clock)
   const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
 
-  const turn = new Turn()
+  const turn = new Turn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)

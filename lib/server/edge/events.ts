@@ -1,5 +1,4 @@
 import { ZodUndefined } from 'zod'
-import { accountTopic } from '../../bus/bus.ts'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
 import { callFailures, Failure, failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
@@ -10,6 +9,7 @@ import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
 import type { Deps } from '../actions/deps.ts'
 import { appendMessages } from '../actions/messages.ts'
+import { passPartial } from '../actions/partial.ts'
 import type { Presence } from '../actions/presence.ts'
 import { eventFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
@@ -45,7 +45,7 @@ export function createEventHandlers(
     onError: (error: unknown) => void
   }
 ): EventHandlers {
-  const { presence, calls, hub, bus, metrics, underWay, onError } = deps
+  const { presence, calls, hub, metrics, underWay, onError } = deps
 
   const handlers: Handlers = {
     ...accountEventHandlers(deps),
@@ -98,9 +98,12 @@ export function createEventHandlers(
     async 'rpc-call'(from, { method, params }) {
       if (from.callsInFlight >= mostCallsInFlight) return { ok: false, error: 'Too many calls at once' }
       from.callsInFlight += 1
-      const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
-      from.callsInFlight -= 1
-      return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
+      try {
+        const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
+        return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
+      } finally {
+        from.callsInFlight -= 1
+      }
     },
     'app-state'(from, { state }) {
       from.visible = state === 'active'
@@ -108,8 +111,7 @@ export function createEventHandlers(
     async partial(from, { sid, partial }) {
       // Nothing is stored, so the scope is the proof that the session is the sender's.
       if (from.scope === 'app' || from.scope.of !== 'session' || from.scope.id !== sid) return
-      const event = { type: 'signal', audience: 'apps', skip: from.id, signal: { type: 'partial', session: sid, partial } } as const
-      bus.publish(accountTopic(from.account), event)
+      passPartial(deps, from.sender, sid, partial)
     }
   }
 
@@ -165,8 +167,9 @@ function isClientEvent(name: string): name is ClientEvent {
 }
 
 // A name like `<id>:<method>` is answered by that session or machine itself, so that nobody else can stand in for it.
+// An id may have colons, the method after it has none: else `a` could answer for `a:b`.
 function mayAnswer({ scope }: Accepted, method: string): boolean {
-  return scope !== 'app' && method.startsWith(`${scope.id}:`)
+  return scope !== 'app' && method.slice(0, method.lastIndexOf(':')) === scope.id
 }
 
 function badInput(name: ClientEvent): unknown {

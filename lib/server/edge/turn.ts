@@ -12,6 +12,11 @@ export class Turn {
   private readonly writers = new Set<Writer>()
   private answers: (() => void)[] = []
   private isScheduled = false
+  private readonly onError: (error: unknown) => void
+
+  constructor(onError: (error: unknown) => void) {
+    this.onError = onError
+  }
 
   write(writer: Writer): void {
     this.writers.add(writer)
@@ -27,9 +32,18 @@ export class Turn {
   end(): void {
     const { answers } = this
     this.answers = []
-    for (const writer of this.writers) writer.flush()
+    for (const writer of this.writers) this.run(() => writer.flush())
     this.writers.clear()
-    for (const send of answers) send()
+    for (const send of answers) this.run(send)
+  }
+
+  // What fails for one connection must not keep the others from theirs.
+  private run(send: () => void): void {
+    try {
+      send()
+    } catch (error) {
+      this.onError(error)
+    }
   }
 
   private schedule(): void {

@@ -40,11 +40,11 @@ t.test('a call goes to the session’s own process, with its parameters, and its
   t.same(await asked, { method, params: 'c2VhbGVk' })
 })
 
-t.test('a machine answers for itself, too, also under a name with colons', async t => {
+t.test('a machine answers for itself, too, also with colons in its id', async t => {
   const { ada, app } = await startWorld(t)
   await ada.call('POST', '/v1/machines', { body: { id: 'lap:top', metadata: 'x' } })
   const daemon = await ada.connect({ clientType: 'machine-scoped', machineId: 'lap:top' })
-  const method = `lap:top:spawn:${'ü'.repeat(1000)}`
+  const method = `lap:top:spawn-${'ü'.repeat(1000)}`
   await answerCalls(daemon, method, () => 'spawned')
   t.same(await app.emitWithAck('rpc-call', { method, params: '' }), { ok: true, result: 'spawned' })
 })
@@ -57,7 +57,8 @@ t.test('only the session or machine itself registers its methods [R2]', async t 
     await ada.connect(),
     await ada.connect({ clientType: 'machine-scoped', machineId: 'm' }),
     await ada.connect({ clientType: 'session-scoped', sessionId: 'another' }),
-    await ada.connect({ clientType: 'session-scoped', sessionId: session.slice(0, -1) })
+    await ada.connect({ clientType: 'session-scoped', sessionId: session.slice(0, -1) }),
+    await ada.connect({ clientType: 'session-scoped', sessionId: `${session}:x` })
   ]
   for (const socket of strangers) {
     const told = next(socket, 'rpc-error')
@@ -70,6 +71,20 @@ t.test('only the session or machine itself registers its methods [R2]', async t 
   const evil = await mallory.connect({ clientType: 'session-scoped', sessionId: session })
   await answerCalls(evil, method, () => 'stolen')
   t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'mine' }, 'never across accounts [R1]')
+})
+
+t.test('an id that begins like another answers nothing of the other [R1, R2]', async t => {
+  const { ada } = await startWorld(t)
+  const [short, long] = ['lap', 'lap:top']
+  for (const id of [short, long]) await ada.call('POST', '/v1/machines', { body: { id, metadata: 'x' } })
+  const own = await ada.connect({ clientType: 'machine-scoped', machineId: long })
+  await answerCalls(own, `${long}:bash`, () => 'own')
+  const other = await ada.connect({ clientType: 'machine-scoped', machineId: short })
+  const told = next(other, 'rpc-error')
+  other.emit('rpc-register', { method: `${long}:bash` })
+  t.match(await told, { type: 'register' })
+  const app = await ada.connect()
+  t.same(await app.emitWithAck('rpc-call', { method: `${long}:bash`, params: '' }), { ok: true, result: 'own' })
 })
 
 t.test('a call to a session of another account is like one to nobody [R1, I1]', async t => {

@@ -1,0 +1,47 @@
+import type { Test } from 'tap'
+import { openFeed } from '../../lib/client/index.ts'
+import { seededRandom } from '../crash/random.ts'
+import { startWorld } from './world.ts'
+
+/** A seed that was given, to have a run again, or another one each time. */
+export function readSeed(given: string | undefined): number {
+  return Number(given ?? Date.now() % 1_000_000)
+}
+
+/**
+ * One follows a session over a line that is cut at random bytes, in ways that a seed decides, while another writes to it.
+ * Returns the numbers of the messages in the order they were handed over, and those the server has.
+ */
+export async function runCuts(t: Test, { seed, cuts, messages }: { seed: number; cuts: number; messages: number }) {
+  const random = seededRandom(seed)
+  const world = await startWorld(t)
+  const { session, key } = await world.openSession()
+  const { line, ...client } = await world.client()
+  const seen: number[] = []
+  const complete = Promise.withResolvers<void>()
+  const feed = openFeed({
+    ...client,
+    session: session.id,
+    after: 0,
+    onMessages(batch) {
+      for (const { seq } of batch) seen.push(seq)
+      if (seen.length >= messages) complete.resolve()
+    }
+  })
+  t.teardown(() => feed.close())
+
+  const written: number[] = []
+  const perCut = messages / cuts
+  for (let number = 0; number < messages; number += 1) {
+    if (number % perCut === 0) {
+      random.pick([() => line.cutAfter(random.between(1, 20_000)), line.cut, line.hangUp])()
+      client.socket.reconnectNow()
+    }
+    const draft = { localId: `${number}`, content: key.cipher.seal({ number }) }
+    const { messages: stored } = await world.rest.call('appendMessages', { params: { id: session.id }, body: { messages: [draft] } })
+    for (const { seq } of stored) written.push(seq)
+  }
+  client.socket.reconnectNow()
+  await complete.promise
+  return { seen, written, cuts: line.connects - 1 }
+}
