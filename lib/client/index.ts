@@ -8,6 +8,13 @@ export {
   type SettingsCell
 } from './account-feed.ts'
 export {
+  type AttachmentLink,
+  type ByteFetch,
+  downloadAttachment,
+  type TransferOptions,
+  uploadAttachment
+} from './attachments.ts'
+export {
   CallFailed,
   type CallFailure,
   callMethod,
