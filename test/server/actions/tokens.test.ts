@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { signIn } from '../../../lib/client/index.ts'
 import { signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
@@ -84,10 +85,12 @@ t.test('a token that differs in one character is nobody’s', async t => {
 t.test('nothing on disk is a token anybody could use [A6]', async t => {
   const server = await startServer(t)
   const people = [await signUp(t, server), await signUp(t, server)]
+  const named = await people[0]?.call('POST', '/v1/tokens', { body: { name: 'ci', scopes: ['read'] } })
+  const fresh = await signIn({ server: server.url, secret: people[0]?.secret ?? new Uint8Array(), fetch })
   await server.close()
   const disk = readdirSync(server.data).map(name => readFileSync(join(server.data, name)))
   const keeps = (text: string) => disk.some(file => file.includes(text))
-  for (const { token } of people) {
+  for (const { token } of [...people, named?.body, fresh]) {
     const secret = token.split('.')[2] ?? ''
     t.notOk(keeps(token))
     t.notOk(keeps(secret.slice(0, 43)))

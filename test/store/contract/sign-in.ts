@@ -29,6 +29,15 @@ export function signInContract(t: Test, place: StorePlace): void {
     t.equal(await again.findBearer(sha256('late')), 'missing')
   })
 
+  t.test('after two thousand challenges of its own an account signs in over nonces only [A1]', async t => {
+    const store = await openFor(t, place)
+    const many = await Promise.all(Array.from({ length: 2_001 }, () => store.signIn(signInAs('ann', { token: () => tokenDraft('named') }))))
+    t.equal(many.filter(({ result }) => result === 'signed-in').length, 2_000)
+    t.same(many.at(-1), { result: 'legacy-off' })
+    t.match(await store.signIn(signInAs('ann', { fresh: true })), { result: 'signed-in', created: false })
+    t.match(await store.signIn(signInAs('bob')), { result: 'signed-in' }, 'others are not held up')
+  })
+
   t.test('an unknown key is refused when no account may be made, and its challenge is spent all the same [A1] [A9]', async t => {
     const store = await openFor(t, place)
     const refused = signInAs('ann', { create: 'never', token: () => tokenDraft('account', 'refused') })
