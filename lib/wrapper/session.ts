@@ -11,6 +11,7 @@ import { type Agent, AgentDied, type AgentEvent, type Handover } from './agents/
 import type { Credentials, Home } from './credentials.ts'
 import { createDecisions, type Decisions } from './decisions.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
+import { createNotices, type Notices } from './notices.ts'
 import type { SessionFolder } from './session-folder.ts'
 import { type LinkState, openUplink, type Uplink } from './uplink.ts'
 
@@ -90,6 +91,7 @@ class WrappedSession implements Session {
   readonly #abandon = new AbortController()
   #uplink: Uplink | undefined
   #turn: PromiseWithResolvers<void> | undefined
+  readonly #notices: Notices = createNotices(notice => this.#uplink?.notify(notice))
   #step: string | undefined
   #trouble: string | undefined
   #isEnding = false
@@ -210,7 +212,7 @@ class WrappedSession implements Session {
       // A turn that began at the terminal comes to its end first.
       while (this.#turn) await this.#turn.promise
       if (this.#isEnding) return
-      const ended = this.#beginTurn()
+      const ended = this.#beginTurn(seq === undefined ? 'terminal' : 'phone')
       if (meta?.permissionMode) await this.#agent.setMode(meta.permissionMode)
       const turn = await this.#narrator.beginTurn()
       await this.#agent.prompt(text)
@@ -221,7 +223,8 @@ class WrappedSession implements Session {
     }
   }
 
-  #beginTurn(): Promise<void> {
+  #beginTurn(from: 'phone' | 'terminal'): Promise<void> {
+    this.#notices.turnBegan(from)
     this.#turn = Promise.withResolvers()
     this.#uplink?.setThinking(true)
     return this.#turn.promise
@@ -233,7 +236,7 @@ class WrappedSession implements Session {
     this.#ownMessages.add(localId)
     await this.#keep(userText(text, { sentFrom: 'cli' }), localId)
     if (this.#turn) return
-    void this.#beginTurn()
+    void this.#beginTurn('terminal')
     this.#options.folder.note({ turn: await this.#narrator.beginTurn() })
   }
 
@@ -255,6 +258,8 @@ class WrappedSession implements Session {
     switch (event.type) {
       case 'permission-asked':
         await this.#narrator.showStep(event.asked.step)
+        // Who is at the terminal sees the question there.
+        if (this.#agent.handover?.by !== 'terminal') this.#notices.asked()
         return this.#decisions.ask(event.asked)
       case 'permission-closed':
         return this.#decisions.close(event.ask, event.approved)
@@ -286,6 +291,7 @@ class WrappedSession implements Session {
         this.#options.folder.note({ turn: null })
         this.#step = undefined
         this.#uplink?.setThinking(false)
+        this.#notices.turnEnded(event.reason, this.#prompts.length === 0)
         this.#turn?.resolve()
         this.#turn = undefined
         return

@@ -17,6 +17,7 @@ import { type AgentState, agentState, type SessionMetadata, sessionMetadata } fr
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
+import type { Notice } from './notices.ts'
 import type { SessionFolder } from './session-folder.ts'
 
 /** `unlinked`: the token is no longer good. `gone`: the session was deleted. Both are final for this process. */
@@ -52,6 +53,8 @@ export interface Uplink {
   /** Lost when there is no link. */
   showPartial(partial: PartialBody): void
   setThinking(thinking: boolean): void
+  /** Asks the server to tell apps and phones. Lost when there is no link. */
+  notify(notice: Notice): void
   /** Who drives the agent. */
   setControl(by: 'terminal' | 'phone'): void
   /** `change` must be pure; it is applied again to what others wrote meanwhile. */
@@ -160,6 +163,11 @@ class SessionUplink implements Uplink {
     this.#mode = by === 'terminal' ? 'local' : 'remote'
     this.changeState(state => ({ ...state, controlledByUser: by === 'terminal' }))
     this.#tellAlive()
+  }
+
+  notify(notice: Notice): void {
+    if (this.session === undefined || this.link.type !== 'live') return
+    this.#rest.call('notify', { params: { id: this.session }, body: notice }).catch(() => {})
   }
 
   changeState(change: (state: AgentState) => AgentState): void {

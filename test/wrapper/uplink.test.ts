@@ -3,6 +3,7 @@ import { accountVault } from '../../lib/client/vault.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { openTcpProxy } from '../kit/tcp-proxy.ts'
+import { turnsEnded } from './kit/demo.ts'
 import { startPhone } from './kit/phone.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
@@ -11,9 +12,10 @@ t.test('an idle session hears after a cut that it was archived meanwhile [S1]', 
   const server = await startServer(t)
   const line = await openTcpProxy(t, server.url)
   const { phone, home } = await linkedComputer(t, { url: line.url })
-  const wrapper = runWrapper(t, { home, args: ['demo'] })
+  const wrapper = runWrapper(t, { home, args: ['demo', 'SCRIPT: text hello'] })
   const session = await (await startPhone(t, server, phone.secret)).session()
-  await session.until(({ state }) => state.controlledByUser === false)
+  // What it has to say at its start is said.
+  await session.until(session => turnsEnded(session) === 1)
 
   await line.closePort()
   const app = await signUp(t, server, phone.secret)

@@ -1,0 +1,40 @@
+import type { BodyOf } from '../protocol/wire/routes.ts'
+
+export type Notice = BodyOf<'notify'>
+
+/** When the phone is to be told that somebody is wanted. */
+export interface Notices {
+  turnBegan(from: 'phone' | 'terminal'): void
+  /** `isLast`: nothing else waits to be done. */
+  turnEnded(how: 'done' | 'cancelled' | 'failed', isLast: boolean): void
+  /** The agent waits for a decision. */
+  asked(): void
+}
+
+/** `send` hands a notice to the server, which decides whether phones are told: of short turns that began at the terminal they are not. */
+export function createNotices(send: (notice: Notice) => void, now: () => number = () => performance.now()): Notices {
+  let turn: { from: 'phone' | 'terminal'; beganAt: number } | undefined
+
+  return {
+    turnBegan(from) {
+      turn = { from, beganAt: now() }
+    },
+    turnEnded(how, isLast) {
+      const ended = turn
+      turn = undefined
+      if (how === 'cancelled' || !isLast) return
+      const began = ended && { turnMs: now() - ended.beganAt, startedFrom: ended.from }
+      send({ ...words[how === 'done' ? 'done' : 'error'], ...began })
+    },
+    asked() {
+      send(words.permission)
+    }
+  }
+}
+
+// The server and whoever delivers the notice read this, so it says nothing of what the agent does.
+const words = {
+  done: { kind: 'done', title: 'Your agent is done', body: 'Open the app to see it.' },
+  error: { kind: 'error', title: 'Your agent ran into an error', body: 'Open the app to see it.' },
+  permission: { kind: 'permission', title: 'Your agent needs a decision', body: 'Open the app to decide.' }
+} as const satisfies Record<string, Notice>
