@@ -13,6 +13,11 @@ const withoutAccount: Record<string, readonly string[]> = {
     'pollPairing',
     'readPairing',
     'answerPairing',
+    'addPairingRequest',
+    'readPairingRequest',
+    'pollPairingRequest',
+    'approvePairingRequest',
+    'rejectPairingRequest',
     'readStanding',
     'askSignup',
     'openInvite'
@@ -39,6 +44,10 @@ const withoutAccount: Record<string, readonly string[]> = {
     'time',
     'copyTo',
     'scrub',
+    'removeOldSessions',
+    'makeRoom',
+    'inspect',
+    'becomeRestored',
     'soundness',
     'close'
   ]
