@@ -1,6 +1,6 @@
 import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
-import type { Bearer } from '../../store/store.ts'
+import type { Bearer, Store } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
 import type { Deps } from './deps.ts'
 import { publishRevoked } from './devices.ts'
@@ -34,6 +34,7 @@ export async function createAuthenticator(
   const hashByToken = new Map<TokenId, string>()
   // A look-up that began before a revocation may end after it; what was revoked meanwhile must not be remembered.
   const revoked = new Set<TokenId>()
+  let marks: Parameters<Store['markTokensUsed']>[0][number][] = []
   let cancelWatch = () => {}
   let isClosed = false
 
@@ -71,8 +72,7 @@ export async function createAuthenticator(
     if (at - known.markedAt > markUsedEveryMs) {
       known.markedAt = at
       if (idleMs !== null) known.bearer = { ...known.bearer, expiresAt: at + idleMs }
-      // Best effort: a list of sign-ins that is some minutes behind misleads nobody.
-      store.markTokensUsed([{ token, at, from: from() }]).catch(() => {})
+      marks.push({ token, at, from: from() })
     }
     return known.bearer
   }
@@ -87,8 +87,16 @@ export async function createAuthenticator(
     return used(remember(hash, bearer), () => from)
   }
 
+  // Together, so that who comes costs no commit of its own. Best effort: a list of sign-ins that is a little behind misleads nobody.
+  async function writeMarks(): Promise<void> {
+    const waiting = marks
+    marks = []
+    if (waiting.length > 0) await store.markTokensUsed(waiting).catch(() => {})
+  }
+
   // The bus may be dead, and an instance deaf to it: what ended is read from the store too [A4].
   async function readEnded(): Promise<void> {
+    await writeMarks()
     await store.endExpiredTokens(now())
     publishRevoked(
       { bus },
@@ -117,6 +125,7 @@ export async function createAuthenticator(
     async close() {
       isClosed = true
       cancelWatch()
+      await writeMarks()
       await unsubscribe()
     }
   }
