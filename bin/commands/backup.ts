@@ -26,7 +26,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     const { accounts, sessions, messages } = made.holds
     console.log(`${made.file}  ${shownBytes(made.bytes)}`)
     console.log(
-      `Holds ${accounts} accounts, ${sessions} sessions and ${messages} messages${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
+      `Accounts: ${accounts}, sessions: ${sessions}, messages: ${messages}${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
     )
     if (!made.sealed) console.log('It has no passphrase: whoever reads the file learns who has an account, though not what is said.')
   } finally {
