@@ -27,9 +27,6 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
       `DELETE FROM token WHERE account = ${accountKey} AND device = ${deviceKey} RETURNING id`
     )
     .pluck()
-  const removePushTokens = database.prepare<[AccountId, AccountId, DeviceId]>(
-    `DELETE FROM push_token WHERE account = ${accountKey} AND device = ${deviceKey}`
-  )
   // The request is over for everybody: a poll of it finds that it has ended.
   const endAnswers = database.prepare<[AccountId, DeviceId]>(
     `UPDATE pairing SET delivered = 1, account = NULL, response = NULL, answered_by = NULL WHERE answered_by = ${deviceKey}`
@@ -43,9 +40,9 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
   function removeWhole(account: AccountId, device: DeviceId): { tokens: TokenId[] } | 'missing' {
     const tokens = endTokens.all(account, account, device)
     for (const token of tokens) noteRevoked(token)
-    removePushTokens.run(account, account, device)
     endAnswers.run(account, device)
     endApprovals.run(account, device)
+    // Its push tokens go with it, as the schema says.
     return remove.run(account, device).changes > 0 ? { tokens } : 'missing'
   }
 

@@ -200,7 +200,10 @@ t.test('who signs in is told to the account: its apps at once, its phones withou
   await pairTerminal(server, ada)
   t.match(await told, { type: 'device-came', kind: 'terminal', name: 'laptop' })
   await pushed.promise
-  t.match(notices, [{ kind: 'device', session: undefined, title: 'A new device signed in' }])
+  const again = next(app, 'ephemeral')
+  await signUp(t, server, ada.secret)
+  t.match(await again, { type: 'device-came', kind: 'account' })
+  t.match(notices[0], { kind: 'device', session: undefined, title: 'A new device signed in' })
   t.notMatch(JSON.stringify(notices), /laptop/)
 })
 

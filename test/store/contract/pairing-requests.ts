@@ -36,7 +36,7 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
         const real = { store, accounts, round, tokens: 0 }
         await fc.asyncModelRun(() => ({ model: { now: 0, requests: new Map() }, real }), script)
       }),
-      { numRuns: 100 }
+      { numRuns: 40 }
     )
   })
 
