@@ -27,7 +27,7 @@ export interface TransferOptions {
   signal?: AbortSignal | undefined
 }
 
-/** A request that takes long is cut on the way, so what a slow connection sends at once is little. */
+/** Proxies cut requests that take long, so what a slow connection sends at once is little. */
 const largestPart = 256 * 1024
 const firstPart = 64 * 1024
 const smallestPart = 8 * 1024

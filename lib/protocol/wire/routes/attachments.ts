@@ -50,7 +50,7 @@ export const attachmentRoutes = {
     limit: mostAttachmentBytes,
     ours: true,
     about:
-      'Adds bytes from `at` on, which must not lie behind what is stored; what is stored already is passed over. Any part may be sent, and of one that is cut off what came is kept. Less than 4 KiB is passed over, unless it is the end. Slow connections send 64 KiB or less at a time: a request that takes long is cut.',
+      'Adds bytes from `at` on, which must not lie behind what is stored; what is stored already is passed over. Any part may be sent, and of one that is cut off what came is kept. Less than 4 KiB is passed over, unless it is the end. Slow connections do best with 64 KiB or less at a time.',
     params: fileParams,
     query: z.object({ at: wholeNumber }),
     body: bytesIn,
