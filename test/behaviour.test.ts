@@ -46,6 +46,7 @@ t.test('names are found however a title is written', async t => {
   t.same(idsIn("t.test('once [X1]', …"), ['X1'])
   t.same(idsIn('t.test(`twice [X1, A10]`, …'), ['X1', 'A10'])
   t.same(idsIn("  'a title of a table [O4] [I3]',"), ['O4', 'I3'])
+  t.same(idsIn("  ['fsync', '[F2]'],"), ['F2'])
   t.same(idsIn('// the rule [X1] holds'), [])
   t.same(idsIn("const row = table['X1']"), [])
 })
@@ -68,6 +69,6 @@ function citedIds(): Map<string, string> {
 
 // Titles end with their rules; so do titles that stand in a table.
 function idsIn(source: string): string[] {
-  const ends = source.matchAll(/ \[([A-Z]\d+(?:(?:, |\] \[)[A-Z]\d+)*)\]['"`]/g)
+  const ends = source.matchAll(/[ '"`]\[([A-Z]\d+(?:(?:, |\] \[)[A-Z]\d+)*)\]['"`]/g)
   return [...ends].flatMap(([, ids = '']) => ids.split(/, |\] \[/))
 }

@@ -7,12 +7,12 @@ import { startVictim } from './victim.ts'
 
 const skip = process.platform === 'linux' ? (straceProblem() ?? false) : 'strace is of Linux'
 
-for (const [syscall, when, id] of [
-  ['fsync', 30, 'F2'],
-  ['pwrite64', 150, 'F3']
+for (const [syscall, when, rule] of [
+  ['fsync', 30, '[F2]'],
+  ['pwrite64', 150, '[F3]']
 ] as const) {
   t.test(
-    `a server whose ${syscall} fails acknowledges nothing more, ends with 75, and the next has all it acknowledged [${id}]`,
+    `a server whose ${syscall} fails acknowledges nothing more, ends with 75, and the next has all it acknowledged ${rule}`,
     { skip },
     async t => {
       const directory = t.testdir()
