@@ -12,6 +12,7 @@ const seconds = 4
 const rounds = 5
 const listeners = 8
 const shape = { batch: 1, textBytes: 8_000 }
+const giveUpAfterMs = 120_000
 
 if (isChild) await afieldServer()
 else await main()
@@ -21,6 +22,10 @@ async function main() {
     `stalled: ${perSecond} messages/s of ${shape.textBytes} bytes to ${listeners} clients; ms from post to frame, median of ${rounds}`
   )
   const child = await startChild(import.meta.filename, 'afield')
+  setTimeout(() => {
+    console.error('  given up: some messages were never answered or never arrived')
+    process.exit(1)
+  }, giveUpAfterMs)
   const world = await openWorld(child)
   await world.delays()
   const [alone, beside]: [number[][], number[][]] = [[], []]
