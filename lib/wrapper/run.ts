@@ -63,7 +63,7 @@ export async function runAgent(options: RunOptions): Promise<number> {
   })
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? newFolder(options, credentials, metadata)
-  const session = await startSession({ agent, home, credentials, folder, metadata, fetch, onChange: screen.redraw })
+  const session = await startSession({ agent, home, credentials, folder, metadata, env, fetch, onChange: screen.redraw })
   screen.show(session)
   const stopInterrupts = onInterrupts(session, screen)
   const stopDelivering = new AbortController()

@@ -10,6 +10,10 @@ import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { createDecisions, type Decisions } from './decisions.ts'
+import { confine } from './methods/confine.ts'
+import { fileMethods } from './methods/files.ts'
+import { readPolicy } from './methods/policy.ts'
+import { shellMethods } from './methods/shell.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
 import type { SessionFolder } from './session-folder.ts'
@@ -58,6 +62,7 @@ export interface SessionOptions {
   folder: SessionFolder
   /** What is true of this run; told over what an earlier run of the session said. */
   metadata: SessionMetadata
+  env: Readonly<Record<string, string | undefined>>
   fetch: Fetch
   onChange(): void
 }
@@ -195,8 +200,17 @@ class WrappedSession implements Session {
       setMode: async ({ mode }) => {
         if (!(await this.#agent.setMode(mode))) throw new Error('The agent has no such mode.')
         return { mode }
-      }
+      },
+      ...this.#methods()
     }
+  }
+
+  /** Files and commands, in the session's own folder. */
+  #methods(): SessionHandlers {
+    const { home, folder, env } = this.#options
+    const confinement = () => confine([folder.notes.metadata.path], home.path)
+    const mayUseShell = () => readPolicy(home.path).hasShell
+    return { ...fileMethods(confinement), ...shellMethods({ confinement, mayUseShell, env }) }
   }
 
   #hear(message: OpenedMessage, { seq, localId }: { seq: number; localId: string | null }): void {

@@ -77,7 +77,8 @@ t.test('what a phone sets for an agent is its keys and models, nothing that make
 
 t.test('there is one daemon for a home; it says how it is, and its notes are private', async t => {
   const { home, process, machine } = await daemon(t)
-  t.match(await machine.state(), { status: 'running', pid: process.child.pid })
+  await machine.until(async () => (await machine.state())?.pid === process.child.pid)
+  t.match(await machine.state(), { status: 'running' })
   const second = runWrapper(t, { home, args: ['daemon', 'run'] })
   t.equal(await second.ended, 78)
   t.match(second.output, new RegExp(`running already, as process ${process.child.pid}`))

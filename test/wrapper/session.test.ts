@@ -70,3 +70,12 @@ t.test('a message that was not begun when the session ended is not taken for rea
   t.match(session.events().at(-1), { t: 'turn-end', status: 'cancelled' })
   t.equal(session.events().filter(event => event.t === 'turn-start').length, 1)
 })
+
+t.test('the phone reads and changes files of the session’s folder, and runs commands there', async t => {
+  const { session } = await demo(t)
+  await session.call('writeFile', { path: 'note.txt', content: btoa('from the phone') })
+  t.match(await session.call('readFile', { path: 'note.txt' }), { success: true, content: btoa('from the phone') })
+  t.match(await session.call('bash', { command: 'cat note.txt', cwd: '/' }), { success: true, stdout: 'from the phone' })
+  t.match(await session.call('listDirectory', { path: '.' }), { success: true, entries: [{ name: 'note.txt', type: 'file' }] })
+  await t.rejects(session.call('readFile', { path: '/etc/passwd' }), /allowed/)
+})

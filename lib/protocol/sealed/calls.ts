@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { fileCalls, shellCalls } from './files.ts'
 
 /** The methods of a session, called as `<session id>:<method>`. A failure of any handler is `{ error }`. */
 export const sessionCalls = {
@@ -21,7 +22,9 @@ export const sessionCalls = {
   switch: call(z.looseObject({ to: z.enum(['remote', 'local']).optional().catch(undefined) }), z.unknown()),
   killSession: call(z.looseObject({}), z.looseObject({ success: z.boolean(), message: z.string() })),
   /** Ours: sets the agent's own mode by its id. */
-  setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() }))
+  setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() })),
+  ...fileCalls,
+  ...shellCalls
 } as const
 
 export const callError = z.looseObject({ error: z.string() })

@@ -1,17 +1,11 @@
 import * as z from 'zod'
+import { fileCalls } from './files.ts'
 
 const done = z.looseObject({ message: z.string() })
 const started = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('success'), sessionId: z.string() }),
   z.looseObject({ type: z.literal('requestToApproveDirectoryCreation'), directory: z.string() })
 ])
-export const folderEntry = z.looseObject({
-  name: z.string(),
-  type: z.enum(['file', 'directory', 'other']),
-  size: z.number().optional(),
-  modified: z.number().optional()
-})
-
 /** The methods of a machine, called as `<machine id>:<method>`. A failure of any handler is `{ error }`. */
 export const machineCalls = {
   'spawn-happy-session': call(
@@ -30,15 +24,8 @@ export const machineCalls = {
   'resume-happy-session': call(z.looseObject({ sessionId: z.string(), permissionMode: z.string().max(100).nullish() }), started),
   'stop-session': call(z.looseObject({ sessionId: z.string() }), done),
   'stop-daemon': call(z.looseObject({}), done),
-  listDirectory: call(
-    z.looseObject({ path: z.string().max(4096) }),
-    z.looseObject({
-      success: z.boolean(),
-      entries: z.array(folderEntry).optional(),
-      path: z.string().optional(),
-      error: z.string().optional()
-    })
-  ),
+  listDirectory: fileCalls.listDirectory,
+  getDirectoryTree: fileCalls.getDirectoryTree,
   /** Ours: what a new session can be made of. */
   choices: call(
     z.looseObject({}),

@@ -5,8 +5,11 @@ import type { MachineHandlers } from '../../client/machine-calls.ts'
 import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
 import { findProgram } from '../agents/find-program.ts'
 import { agentEnvironment } from '../credentials.ts'
+import { type Confinement, confine } from '../methods/confine.ts'
+import { fileMethods } from '../methods/files.ts'
+import { isFolder, makeFolder } from '../methods/folders.ts'
+import { readPolicy } from '../methods/policy.ts'
 import { type KnownSession, listSessions } from '../session-folder.ts'
-import { isFolder, listFolder, makeFolder, readAllowedFolders } from './folders.ts'
 import { startSession } from './starting.ts'
 
 export interface MachineMethodsDeps {
@@ -20,6 +23,8 @@ export interface MachineMethodsDeps {
 /** What a phone may ask of this computer while no session is concerned. */
 export function machineMethods(deps: MachineMethodsDeps): MachineHandlers {
   const { home } = deps
+  // Outside of sessions a phone looks for a folder; it reads no files.
+  const files = fileMethods(() => allowedFolders(home))
   return {
     'spawn-happy-session': params => spawn(deps, params),
     'resume-happy-session': params => resume(deps, params),
@@ -29,15 +34,17 @@ export function machineMethods(deps: MachineMethodsDeps): MachineHandlers {
       setTimeout(deps.stop, answerFirstMs)
       return { message: 'Daemon stop request acknowledged, starting shutdown sequence...' }
     },
-    listDirectory: ({ path }) => {
-      const folder = readAllowedFolders(home).check(path)
-      return { success: true, path: folder, entries: listFolder(folder) }
-    },
+    listDirectory: files.listDirectory,
+    getDirectoryTree: files.getDirectoryTree,
     choices: () => ({ agents: installedAgents(deps.env), recentFolders: recentFolders(home), home: homedir() })
   }
 }
 
 const answerFirstMs = 50
+
+function allowedFolders(home: string): Confinement {
+  return confine(readPolicy(home).folders, home)
+}
 
 type Started = ResultOfMachineCall<'spawn-happy-session'>
 
@@ -46,7 +53,7 @@ async function spawn(deps: MachineMethodsDeps, params: ParamsOfMachineCall<'spaw
   const agent = params.agent || 'claude'
   const known = agents.find(({ name }) => name === agent)
   if (!known) throw new Error(`This computer knows no agent called ${agent}.`)
-  const folder = readAllowedFolders(home).check(params.directory)
+  const folder = allowedFolders(home).check(params.directory)
   if (!isFolder(folder)) {
     if (params.approvedNewDirectoryCreation === false) return { type: 'requestToApproveDirectoryCreation', directory: folder }
     makeFolder(folder)

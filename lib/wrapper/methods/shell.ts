@@ -1,0 +1,101 @@
+import { spawn } from 'node:child_process'
+import { findProgram } from '../agents/find-program.ts'
+import { agentEnvironment } from '../credentials.ts'
+import type { Confinement } from './confine.ts'
+
+export type Output = {
+  success: boolean
+  stdout: string
+  stderr: string
+  exitCode: number
+  error?: string
+}
+
+export interface ShellOptions {
+  confinement(): Confinement
+  mayUseShell(): boolean
+  env: Readonly<Record<string, string | undefined>>
+}
+
+const timeoutMs = 30_000
+const longestTimeoutMs = 10 * 60_000
+const mostOutputBytes = 2 * 1024 * 1024
+
+/** Commands for the phone, in the folder of its session. */
+export function shellMethods({ confinement, mayUseShell, env }: ShellOptions) {
+  // Existing apps write / for the session's own folder.
+  const folder = (cwd: string | null | undefined) => confinement().check(cwd && cwd !== '/' ? cwd : '.')
+  return {
+    bash({ command, cwd, timeout }: { command: string; cwd?: string | null | undefined; timeout?: number | null | undefined }) {
+      if (!mayUseShell()) return refused('The policy of this computer lets no phone run commands.')
+      const shell = process.platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c'] : ['/bin/sh', '-c']
+      return run([...shell, command], folder(cwd), env, Math.min(timeout ?? timeoutMs, longestTimeoutMs))
+    },
+    ripgrep({ args, cwd }: { args: string[]; cwd?: string | null | undefined }) {
+      const program = findProgram('rg', env)
+      if (program === undefined) return refused('ripgrep (rg) is not installed on this computer.')
+      const strange = args.find(arg => startsPrograms.test(arg))
+      if (strange !== undefined) return refused(`${strange} is not offered from a phone.`)
+      for (const arg of args) if (/[\\/]|^\.\.?$|^~/.test(arg) && !arg.startsWith('-')) confinement().check(arg)
+      return run([program, '--no-config', ...args], folder(cwd), env, timeoutMs)
+    }
+  }
+}
+
+// They run other programs, or read lists of files from anywhere.
+const startsPrograms = /^(--pre|--pre-glob|--hostname-bin|--search-zip|--file|--ignore-file|--follow)(=|$)|^-[A-Za-z]*[zfL]/
+
+async function refused(error: string): Promise<Output> {
+  return { success: false, stdout: '', stderr: '', exitCode: -1, error }
+}
+
+/** Ends with everything it started when its time is over; what it wrote beyond the limit is left out. */
+function run(command: readonly string[], directory: string, env: ShellOptions['env'], withinMs: number): Promise<Output> {
+  const [program = '', ...args] = command
+  const isGroup = process.platform !== 'win32'
+  const child = spawn(program, args, {
+    cwd: directory,
+    env: { ...agentEnvironment(env), GIT_TERMINAL_PROMPT: '0' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: isGroup,
+    windowsHide: true
+  })
+  const stdout = collect(child.stdout)
+  const stderr = collect(child.stderr)
+  let isLate = false
+  const timer = setTimeout(() => {
+    isLate = true
+    if (child.pid !== undefined) endGroup(isGroup ? -child.pid : child.pid)
+  }, withinMs)
+  return new Promise(resolve => {
+    const settle = (exitCode: number, error?: string) => {
+      clearTimeout(timer)
+      const texts = { stdout: stdout(), stderr: stderr() }
+      resolve({ success: exitCode === 0, ...texts, exitCode, ...(error !== undefined && { error }) })
+    }
+    child.once('error', error => settle(-1, error.message))
+    child.once('close', code => {
+      if (isLate) settle(-1, 'Command timed out')
+      else settle(code ?? -1)
+    })
+  })
+}
+
+function collect(stream: NodeJS.ReadableStream): () => string {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  stream.on('data', (chunk: Buffer) => {
+    const room = mostOutputBytes - bytes
+    bytes += chunk.length
+    if (room > 0) chunks.push(chunk.subarray(0, room))
+  })
+  return () => Buffer.concat(chunks).toString() + (bytes > mostOutputBytes ? `\n… ${bytes - mostOutputBytes} bytes left out …\n` : '')
+}
+
+function endGroup(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // Nothing of it is left.
+  }
+}

@@ -1,0 +1,146 @@
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { fromBase64, toBase64 } from '../../lib/crypto/bytes.ts'
+import { confine } from '../../lib/wrapper/methods/confine.ts'
+import { fileMethods } from '../../lib/wrapper/methods/files.ts'
+import { readPolicy } from '../../lib/wrapper/methods/policy.ts'
+import { shellMethods } from '../../lib/wrapper/methods/shell.ts'
+
+/** A session's folder with files in it, a way out of it, and the wrapper's own folder beside it. */
+function folder(t: Test) {
+  const top = t.testdir({
+    code: { 'a.txt': 'hello\n', src: { 'b.ts': 'export {}\n' }, '.git': { config: '[core]\n', hooks: {} } },
+    secret: { 'key.txt': 'secret' },
+    home: { 'credentials.json': '{}' }
+  })
+  const code = join(top, 'code')
+  symlinkSync(join(top, 'secret'), join(code, 'way-out'))
+  const home = join(top, 'home')
+  const confinement = confine([code], home)
+  const files = fileMethods(() => confinement)
+  const shell = shellMethods({ confinement: () => confinement, mayUseShell: () => true, env: process.env })
+  return { top, code, home, files, shell }
+}
+
+const base64 = (text: string) => toBase64(new TextEncoder().encode(text))
+const textOf = (content: string) => new TextDecoder().decode(fromBase64(content) ?? new Uint8Array())
+const hash = (text: string) =>
+  crypto.subtle.digest('SHA-256', new TextEncoder().encode(text)).then(bytes => Buffer.from(bytes).toString('hex'))
+
+t.test('a file is read, replaced over what was seen, and made where none is', async t => {
+  const { code, files } = folder(t)
+  const read = files.readFile({ path: 'a.txt' })
+  t.equal(read.success && textOf(read.content), 'hello\n')
+
+  const wrong = files.writeFile({ path: 'a.txt', content: base64('mine'), expectedHash: await hash('what I saw') })
+  t.match(wrong, { success: false, error: /hash mismatch/ })
+  t.equal(readFileSync(join(code, 'a.txt'), 'utf8'), 'hello\n', 'nothing was written')
+  const expectedHash = await hash('hello\n')
+  t.match(files.writeFile({ path: join(code, 'a.txt'), content: base64('mine'), expectedHash }), {
+    success: true,
+    hash: await hash('mine')
+  })
+  t.equal(readFileSync(join(code, 'a.txt'), 'utf8'), 'mine')
+
+  t.match(files.writeFile({ path: 'a.txt', content: base64('new') }), { success: false, error: /already exists/ })
+  t.match(files.writeFile({ path: 'new.txt', content: base64('new') }), { success: true })
+  t.match(files.writeFile({ path: 'new2.txt', content: '?' }), { success: false, error: /base64/ })
+  t.notOk(existsSync(join(code, 'new2.txt')))
+})
+
+t.test('nothing outside the folder is read, written or listed, by whatever way it is named', t => {
+  const { top, code, home, files } = folder(t)
+  const outside = [
+    '../secret/key.txt',
+    'way-out/key.txt',
+    join(top, 'secret'),
+    `${code}-not`,
+    '/etc/passwd',
+    join(home, 'credentials.json'),
+    '~/.ssh'
+  ]
+  for (const path of outside) {
+    const refused = { success: false, error: /allowed|not for agents/ }
+    t.match(files.readFile({ path }), refused, path)
+    t.match(files.writeFile({ path, content: base64('evil') }), refused, path)
+    t.match(files.listDirectory({ path }), refused, path)
+    t.match(files.getDirectoryTree({ path, maxDepth: 3 }), refused, path)
+  }
+  t.equal(readFileSync(join(top, 'secret', 'key.txt'), 'utf8'), 'secret')
+  t.end()
+})
+
+t.test('what other programs run by themselves is not changed', t => {
+  const { code, files } = folder(t)
+  for (const path of ['.git/hooks/pre-commit', '.git/config', join(code, '.git', 'hooks', 'x')]) {
+    t.match(files.writeFile({ path, content: base64('evil') }), { success: false, error: /Git runs/ }, path)
+  }
+  const atHome = fileMethods(() => confine([homedir()], join(code, 'nowhere')))
+  t.match(atHome.writeFile({ path: '~/.zshenv', content: base64('evil') }), { success: false, error: /shell runs/ })
+  t.end()
+})
+
+t.test('a tree leaves links out, and lists folders first', t => {
+  const { code, files } = folder(t)
+  const found = files.getDirectoryTree({ path: '.', maxDepth: 1 })
+  t.match(found, { success: true, tree: { type: 'directory', path: code } })
+  t.strictSame(found.success && found.tree.children?.map(({ name }) => name), ['.git', 'src', 'a.txt'])
+  t.equal(found.success && found.tree.children?.[1]?.children, undefined, 'no deeper than asked')
+  t.match(files.listDirectory({ path: 'missing' }), { success: false, error: /no such file/ })
+  t.end()
+})
+
+t.test('a command runs in the folder, says how it ended, and is ended with all it started', async t => {
+  const { code, shell } = folder(t)
+  t.match(await shell.bash({ command: 'pwd; echo no >&2; exit 3', cwd: '/' }), {
+    success: false,
+    stdout: `${code}\n`,
+    stderr: 'no\n',
+    exitCode: 3
+  })
+  t.match(await shell.bash({ command: 'echo $AFIELD_SERVER$AFIELD_HOME' }), { success: true, stdout: '\n' })
+  const late = await shell.bash({ command: 'sleep 60 & echo $!; wait', timeout: 300 })
+  t.match(late, { success: false, exitCode: -1, error: 'Command timed out' })
+  t.notOk(isRunning(late.stdout.trim()), 'also what it had put into the background')
+  await t.rejects(async () => shell.bash({ command: 'true', cwd: '../secret' }), /allowed/)
+  const much = await shell.bash({ command: 'head -c 5000000 /dev/zero' })
+  t.match(much.stdout.slice(-40), /bytes left out/)
+})
+
+t.test('a search starts no programs and looks at nothing outside', async t => {
+  const { shell } = folder(t)
+  const strange = ['--pre=sh', '--pre', '--hostname-bin=x', '-z', '-nz', '--file=/etc/passwd', '-f', '--follow', '-L']
+  for (const arg of strange) {
+    const { error } = await shell.ripgrep({ args: [arg, 'x'] })
+    t.match(error, /not offered|not installed/, arg)
+  }
+})
+
+t.test('the policy file says where and whether; one that cannot be read allows nothing', t => {
+  const { home } = folder(t)
+  t.strictSame(readPolicy(home), { folders: [homedir()], hasShell: true })
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: ['/srv'], shell: false }))
+  t.strictSame(readPolicy(home), { folders: ['/srv'], hasShell: false })
+  for (const broken of ['{', '{"folders":["relative"]}', '{"shell":"no"}']) {
+    writeFileSync(join(home, 'policy.json'), broken)
+    t.throws(() => readPolicy(home), /nothing is allowed/, broken)
+  }
+  t.end()
+})
+
+t.test('a shell that the policy forbids is not started', async t => {
+  const { code } = folder(t)
+  const shell = shellMethods({ confinement: () => confine([code], '/nowhere'), mayUseShell: () => false, env: process.env })
+  t.match(await shell.bash({ command: 'touch here' }), { success: false, error: /no phone run commands/ })
+  t.equal(statSync(join(code, 'here'), { throwIfNoEntry: false }), undefined)
+})
+
+function isRunning(pid: string): boolean {
+  try {
+    return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
