@@ -9,6 +9,7 @@ import type { StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
 import { messageContract } from './contract/messages.ts'
 import { namesakeContract } from './contract/namesakes.ts'
+import { ownCountContract } from './contract/own-counts.ts'
 import { pairingRequestContract } from './contract/pairing-requests.ts'
 import { pairingContract } from './contract/pairings.ts'
 import { quotaContract } from './contract/quotas.ts'
@@ -41,6 +42,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     turnContract,
     isolationContract,
     namesakeContract,
+    ownCountContract,
     restartContract
   ]) {
     part(t, place)
