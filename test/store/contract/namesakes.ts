@@ -172,6 +172,7 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
       { header: { expected: 1, value: sealed('new') }, body: { expected: 1, value: sealed('new') } },
       9
     ),
+  'a receipt': (store, account) => store.markReceipts(account, session, { deliveredSeq: 1, readSeq: 1 }),
   'an access key': (store, account) => store.writeAccessKey(account, { session, machine }, 1, sealed('new'), 9),
   'a report': (store, account) =>
     store.putUsageReport(account, { id: '9', key: 'k', session, tokens: { total: 9 }, cost: { total: 9 }, now: 9 }),
