@@ -34,14 +34,17 @@ export async function openPoster(port: number): Promise<Poster> {
   }
 }
 
-/** Posts over whichever of its connections is free; waits for one when none is. */
+/**
+ * Posts over that of its connections which was free for longest, or waits for one. The server closes a connection that
+ * was not used for ten seconds, so each has to have its turn.
+ */
 export async function openPosters(port: number, connections: number): Promise<Poster> {
   const all = await Promise.all(Array.from({ length: connections }, () => openPoster(port)))
   const free = [...all]
   const waiting: ((poster: Poster) => void)[] = []
   return {
     async post(request, status) {
-      const poster = free.pop() ?? (await new Promise<Poster>(resolve => waiting.push(resolve)))
+      const poster = free.shift() ?? (await new Promise<Poster>(resolve => waiting.push(resolve)))
       const answer = await poster.post(request, status)
       const next = waiting.shift()
       if (next) next(poster)

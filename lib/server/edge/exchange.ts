@@ -12,9 +12,6 @@ import { Client, sendPieces } from './outflow.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
 import type { Turn } from './turn.ts'
 
-/** When storage that is full, held or failed is worth another try. */
-const retryAfterSeconds = '5'
-
 export interface ExchangeDeps {
   corsOrigin: string
   turn: Turn
@@ -77,7 +74,6 @@ export function openExchange(
     if (status !== 200) response.writeStatus(statusLine(status))
     if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
     if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
-    if (status === 503 || status === 507) response.writeHeader('retry-after', retryAfterSeconds)
     for (const [name, value] of headers) response.writeHeader(name, value)
   }
   const send = (status: number, text: string, retryAfterS: number | undefined) => {

@@ -9,7 +9,7 @@ export interface Writer {
  * answer still leaves after the frames that its message caused.
  */
 export class Turn {
-  private readonly writers = new Set<Writer>()
+  private writers = new Set<Writer>()
   private answers: (() => void)[] = []
   private isScheduled = false
   private readonly onError: (error: unknown) => void
@@ -30,10 +30,11 @@ export class Turn {
 
   /** Writes at once what waits. */
   end(): void {
-    const { answers } = this
+    // What comes up while these are written, such as a frame about one that had to be closed, has a turn of its own.
+    const { writers, answers } = this
+    this.writers = new Set()
     this.answers = []
-    for (const writer of this.writers) this.run(() => writer.flush())
-    this.writers.clear()
+    for (const writer of writers) this.run(() => writer.flush())
     for (const send of answers) this.run(send)
   }
 

@@ -16,3 +16,22 @@ t.test('what fails for one connection keeps no other from what it is to get', as
   t.same(done, ['frame', 'answer'], 'frames first')
   t.same(met, ['frame', 'answer'])
 })
+
+t.test('a frame for a connection that was written already leaves with the next turn', t => {
+  const written: string[] = []
+  const turn = new Turn(t.error)
+  const early = { frames: ['one'], flush: () => written.push(...early.frames.splice(0)) }
+  const late = {
+    // One that has to be closed is told of to those that stay.
+    flush() {
+      early.frames.push('two')
+      turn.write(early)
+    }
+  }
+  turn.write(early)
+  turn.write(late)
+  turn.end()
+  turn.end()
+  t.same(written, ['one', 'two'])
+  t.end()
+})
