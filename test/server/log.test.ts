@@ -22,7 +22,7 @@ t.test('each request has a line with its id, its route as a pattern, its status 
   const server = await startServer(t, { logger })
   const ada = await signUp(t, server)
   await ada.call('DELETE', '/v1/push-tokens/ExponentPushToken%5Bsecret%5D')
-  await ada.call('GET', '/v3/sessions/none/messages?token=secret')
+  await ada.call('GET', '/v3/sessions/none/messages?note=secret')
   await call(server, 'GET', '/no/such/secret')
   const answered = lines.filter(({ route }) => route !== undefined)
   t.match(answered, [
