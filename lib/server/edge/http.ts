@@ -215,6 +215,7 @@ function namedParams(names: readonly string[], values: readonly string[]): Recor
 }
 
 function decodeParam(text: string): string {
+  if (!text.includes('%')) return text
   try {
     return decodeURIComponent(text)
   } catch {

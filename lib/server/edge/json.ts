@@ -4,13 +4,38 @@ export const mostKeys = 1000
 /** Of all objects and arrays together. */
 export const mostValues = 10_000
 
+/** So much text may be parsed before it is looked at: it cannot be so much that it hurts. */
+const littleText = 64 * 1024
+
 /** The value of a JSON text; undefined when it is none, or not modest. Of equal keys the last one counts. */
 export function parseJson(text: string, reviver?: (key: string, value: unknown) => unknown): unknown {
-  if (!isModest(text)) return undefined
+  const read = readJson(text, reviver)
+  return typeof read === 'string' ? undefined : read.value
+}
+
+/** The same, and what is wrong with the text when it has no such value. */
+export function readJson(text: string, reviver?: (key: string, value: unknown) => unknown): { value: unknown } | 'no-json' | 'not-modest' {
+  const isLittle = text.length <= littleText && reviver === undefined
+  if (!isLittle && !isModest(text)) return 'not-modest'
   try {
-    return JSON.parse(text, reviver)
+    const value: unknown = JSON.parse(text, reviver)
+    return isLittle && !isModestValue(value) ? 'not-modest' : { value }
   } catch {
-    return undefined
+    return 'no-json'
+  }
+}
+
+/** Counts as `isModest` does, but for keys that are equal; of a few long strings it is known much sooner. */
+function isModestValue(whole: unknown): boolean {
+  let values = 0
+  return isModestAt(whole, 1)
+
+  function isModestAt(value: unknown, depth: number): boolean {
+    if (typeof value !== 'object' || value === null) return true
+    const items = Array.isArray(value) ? value : Object.values(value)
+    values += items.length || 1
+    if (depth > mostDepth || values > mostValues || (items !== value && items.length > mostKeys)) return false
+    return items.every(item => isModestAt(item, depth + 1))
   }
 }
 

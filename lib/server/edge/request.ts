@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../address.ts'
 import type { Budget } from './budget.ts'
-import { isModest } from './json.ts'
+import { readJson } from './json.ts'
 
 /** What a request brought, copied before the first await: the library's own object is gone after it. */
 export interface Request {
@@ -135,11 +135,8 @@ export function parseBody(body: Buffer, contentType: string): unknown {
   if (body.length === 0) return {}
   if (contentType !== '' && !/^(application\/json|text\/plain)\b/i.test(contentType)) throw failure('bad-content-type')
   if (!isUtf8(body)) throw failure('bad-input', 'body is not UTF-8')
-  const text = body.toString()
-  if (!isModest(text)) throw failure('bad-input', 'body has too many values, or too deep ones')
-  try {
-    return JSON.parse(text)
-  } catch {
-    throw failure('bad-input', 'body is not JSON')
-  }
+  const read = readJson(body.toString())
+  if (read === 'no-json') throw failure('bad-input', 'body is not JSON')
+  if (read === 'not-modest') throw failure('bad-input', 'body has too many values, or too deep ones')
+  return read.value
 }

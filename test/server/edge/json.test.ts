@@ -7,6 +7,8 @@ import { exchange, readAnswer } from '../raw-http.ts'
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const keyed = (count: number) => JSON.stringify(Object.fromEntries(Array.from({ length: count }, (_, key) => [`k${key}`, 0])))
 const long = 'x'.repeat(500)
+/** Makes a little text a long one, of which is known what it holds before it is parsed. */
+const padding = ' '.repeat(70_000)
 
 t.test('what is deeper or wider than anything anybody sends is no value, and what is not is one', async t => {
   const fits = [nested(mostDepth), keyed(mostKeys), `[${'0,'.repeat(mostValues - 2)}0]`, JSON.stringify(Array(40).fill({ a: 1 }))]
@@ -15,13 +17,13 @@ t.test('what is deeper or wider than anything anybody sends is no value, and wha
   fits.push(JSON.stringify({ [`${long}":{`.repeat(50)]: `${'\\"'.repeat(99)}[`.repeat(50) }))
   for (const text of fits) {
     t.ok(isModest(text), text.slice(0, 40))
-    t.same(parseJson(text), JSON.parse(text))
+    for (const form of [text, text + padding]) t.same(parseJson(form), JSON.parse(text))
   }
   const refused = [nested(mostDepth + 1), keyed(mostKeys + 1), `[${'0,'.repeat(mostValues)}0]`, `[${'{},'.repeat(mostValues)}0]`]
   refused.push(`["${long}\\\\",${nested(mostDepth + 1)}]`, `["\\"",${nested(mostDepth + 1)}]`, `[${nested(20)},${nested(33)}]`)
   for (const text of refused) {
     t.notOk(isModest(text), text.slice(0, 40))
-    t.equal(parseJson(text), undefined)
+    for (const form of [text, text + padding]) t.equal(parseJson(form), undefined)
   }
   for (const text of ['', '"', '"\\', `"${long}`, ']]]]', ':::', '{"a":1', 'nonsense'])
     t.equal(parseJson(text), undefined, text.slice(0, 9))
