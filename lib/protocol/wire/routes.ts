@@ -49,4 +49,6 @@ export type JsonRouteName = {
 export type ParamsOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['params']>
 export type QueryOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['query']>
 export type BodyOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['body']>
+/** Routes that ask for no token. */
+export type OpenRouteName = { [Name in RouteName]: (typeof routes)[Name]['auth'] extends 'none' ? Name : never }[RouteName]
 export type ReplyOf<Name extends RouteName> = z.infer<(typeof routes)[Name]['reply']>

@@ -1,6 +1,6 @@
 import { failureWithBody } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
-import type { BodyOf, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
+import type { BodyOf, OpenRouteName, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
 import type { ArtifactPart } from '../../store/artifacts.ts'
 import type { Upload } from '../../store/attachments.ts'
 import type { MachineRow, SessionRow } from '../../store/store.ts'
@@ -57,7 +57,7 @@ import type { Sender } from './request.ts'
 import { unofferedHandlers } from './unoffered.ts'
 
 export interface Asked<Name extends RouteName> {
-  caller: Caller
+  caller: Name extends OpenRouteName ? undefined : Caller
   params: ParamsOf<Name>
   query: QueryOf<Name>
   body: BodyOf<Name>

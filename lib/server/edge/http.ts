@@ -39,7 +39,15 @@ interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   label: string
   paramNames: string[]
   limits: readonly LimitName[]
-  handler: (asked: Asked<RouteName>) => Promise<unknown>
+  handler: (asked: Parsed) => Promise<unknown>
+}
+
+/** What the schemas of a route have made of a request. */
+interface Parsed extends Pick<Asked<RouteName>, 'from' | 'gone' | 'address'> {
+  caller: Caller | undefined
+  params: unknown
+  query: unknown
+  body: unknown
 }
 
 /** Binds every route of the protocol to its handler. */
@@ -177,23 +185,18 @@ function findBearer(
   return bearer
 }
 
-// Routes without sign-in never look at their caller.
-const nobody = { account: '', token: '', kind: 'account', scopes: [], device: null, skip: undefined } as unknown as Caller
-
 function parseAsked(
   binding: Binding,
   request: Request,
   body: Buffer | BodyStream,
   { bearer, ...from }: { bearer: Bearer | undefined; from: Sender; address: string; gone: () => AbortSignal }
-): Asked<RouteName> {
+): Parsed {
   const takesBody = binding.method === 'POST' || binding.method === 'PUT'
   return {
-    caller: bearer ? { ...bearer, skip: skipOf(request) } : nobody,
-    params: parsed(binding.params, namedParams(binding.paramNames, request.params), 'path') as never,
-    query: parsed(binding.query, request.query ? Object.fromEntries(request.query) : {}, 'query') as never,
-    body: (body instanceof BodyStream
-      ? body
-      : parsed(binding.body, takesBody ? parseBody(body, request.contentType) : {}, 'body')) as never,
+    caller: bearer && { ...bearer, skip: skipOf(request) },
+    params: parsed(binding.params, namedParams(binding.paramNames, request.params), 'path'),
+    query: parsed(binding.query, request.query ? Object.fromEntries(request.query) : {}, 'query'),
+    body: body instanceof BodyStream ? body : parsed(binding.body, takesBody ? parseBody(body, request.contentType) : {}, 'body'),
     ...from
   }
 }

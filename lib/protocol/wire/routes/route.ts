@@ -1,12 +1,18 @@
 import * as z from 'zod'
 import type { Need } from '../scopes.ts'
 
-export interface Route<Params extends z.ZodType, Query extends z.ZodType, Body extends z.ZodType, Reply extends z.ZodType> {
+export interface Route<
+  Params extends z.ZodType,
+  Query extends z.ZodType,
+  Body extends z.ZodType,
+  Reply extends z.ZodType,
+  Auth extends 'none' | Need = 'none' | Need
+> {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   /** Segments that begin with a colon are parameters, percent-decoded. */
   path: string
   /** What the token of the caller has to allow; `none` asks for no token. */
-  auth: 'none' | Need
+  auth: Auth
   /** Largest body in bytes; more is refused while it is still arriving. */
   limit: number
   /** True for routes that existing clients do not know. */
@@ -57,11 +63,12 @@ export function route<
   Reply extends z.ZodType,
   Params extends z.ZodType = typeof nothing,
   Query extends z.ZodType = typeof nothing,
-  Body extends z.ZodType = typeof nothing
+  Body extends z.ZodType = typeof nothing,
+  Auth extends 'none' | Need = 'none' | Need
 >(row: {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   path: string
-  auth: 'none' | Need
+  auth: Auth
   limit: number
   about: string
   ours?: boolean
@@ -71,7 +78,7 @@ export function route<
   body?: Body
   reply: Reply
   conflict?: z.ZodType
-}): Route<Params, Query, Body, Reply> {
+}): Route<Params, Query, Body, Reply, Auth> {
   // The defaults stand in exactly where the type parameter took its default.
   const absent = nothing as z.ZodType
   return {
