@@ -17,6 +17,7 @@ CREATE TABLE artifact (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   data_key TEXT NOT NULL,
+  bytes INTEGER NOT NULL DEFAULT 0,
   header_version INTEGER NOT NULL,
   body_version INTEGER NOT NULL,
   header TEXT NOT NULL,

@@ -31,6 +31,7 @@ CREATE INDEX invite_open ON invite (open_for, open_until) WHERE used_at IS NULL 
 -- What an account and each of its sessions hold, moved with the counters that every message moves anyway.
 ALTER TABLE account ADD COLUMN messages INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE account ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE account ADD COLUMN artifact_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 
 -- So that an account can be removed without a look at what others have.

@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, ArtifactId, Sealed } from '../lib/protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../lib/store/artifacts.ts'
+import { noQuotas, OverQuota, type Quotas } from '../lib/store/quotas.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { byteQuota, rowQuota } from './quotas.ts'
 import { within } from './within.ts'
 
 type Draft = Parameters<ArtifactStore['openArtifact']>[1]
@@ -34,9 +36,9 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   const list = database.prepare<[AccountId, number], FlatHead>(
     `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} ORDER BY updated_at DESC, key DESC LIMIT ?`
   )
-  const create = database.prepare<[AccountId, ArtifactId, Sealed, Sealed, Sealed, number, number, number]>(
-    `INSERT INTO artifact (account, id, data_key, header, header_version, body, body_version, created_at, updated_at, clock)
-     VALUES (${accountKey}, ?, ?, ?, 1, ?, 1, ?, ?, ?)`
+  const create = database.prepare<[AccountId, ArtifactId, Sealed, number, Sealed, Sealed, number, number, number]>(
+    `INSERT INTO artifact (account, id, data_key, bytes, header, header_version, body, body_version, created_at, updated_at, clock)
+     VALUES (${accountKey}, ?, ?, ?, ?, 1, ?, 1, ?, ?, ?)`
   )
   const writePart = (column: 'header' | 'body') =>
     database.prepare<[Sealed, AccountId, ArtifactId]>(
@@ -44,22 +46,29 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     )
   const writeHeader = writePart('header')
   const writeBody = writePart('body')
-  const touch = database.prepare<[number, number, AccountId, ArtifactId]>(
-    `UPDATE artifact SET seq = seq + 1, updated_at = ?, clock = ? WHERE account = ${accountKey} AND id = ?`
+  const touch = database.prepare<[number, number, number, AccountId, ArtifactId]>(
+    `UPDATE artifact SET seq = seq + 1, updated_at = ?, clock = ?, bytes = bytes + ? WHERE account = ${accountKey} AND id = ?`
   )
+  const count = database.prepare<[number, AccountId]>('UPDATE account SET artifact_bytes = artifact_bytes + ? WHERE id = ?')
   const clock = accountClock(database)
+  const hasRows = rowQuota(database, 'artifact')
+  const mayKeep = byteQuota(database)
 
-  function open(account: AccountId, { id, header, body, dataKey, now }: Draft) {
+  function open(account: AccountId, { id, header, body, dataKey, now }: Draft, quotas: Quotas) {
     const known = find.get(account, id)
     if (known) return { artifact: inflate(known), created: false, clock: clock.read(account) }
 
+    const bytes = header.length + body.length
+    if (hasRows(account, quotas.artifacts)) throw new OverQuota('artifacts')
+    mayKeep(account, bytes, quotas)
     const moved = clock.move(account, 1)
-    create.run(account, id, dataKey, header, body, now, now, moved)
+    count.run(bytes, account)
+    create.run(account, id, dataKey, bytes, header, body, now, now, moved)
     const cells = { header: { version: 1, value: header }, body: { version: 1, value: body } }
     return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock: moved }
   }
 
-  function write(account: AccountId, id: ArtifactId, { header, body }: Parts, now: number): ArtifactWritten | 'missing' {
+  function write(account: AccountId, id: ArtifactId, { header, body }: Parts, now: number, quotas: Quotas): ArtifactWritten | 'missing' {
     const row = find.get(account, id)
     if (!row) return 'missing'
     const current = inflate(row)
@@ -68,23 +77,27 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     if (staleHeader || staleBody) {
       return { written: false, ...(staleHeader && { header: current.header }), ...(staleBody && { body: current.body }) }
     }
+    const added = growth(header, current.header) + growth(body, current.body)
+    mayKeep(account, added, quotas)
+    count.run(added, account)
     if (header) writeHeader.run(header.value, account, id)
     if (body) writeBody.run(body.value, account, id)
     const moved = clock.move(account, 1)
-    touch.run(now, moved, account, id)
+    touch.run(now, moved, added, account, id)
     return { written: true, ...(header && { header: next(header) }), ...(body && { body: next(body) }), clock: moved }
   }
 
   return {
-    openArtifact: (account, draft) => queue.write(() => open(account, draft), { bytes: draft.header.length + draft.body.length }),
+    openArtifact: (account, draft, quotas = noQuotas) =>
+      queue.write(() => open(account, draft, quotas), { bytes: draft.header.length + draft.body.length }),
     listArtifacts: (account, limit) => queue.read(() => within(list.iterate(account, limit)).map(inflateHead)),
     findArtifact: (account, artifact) =>
       queue.read(() => {
         const row = find.get(account, artifact)
         return row ? inflate(row) : 'missing'
       }),
-    writeArtifact: (account, artifact, parts, now) =>
-      queue.write(() => write(account, artifact, parts, now), {
+    writeArtifact: (account, artifact, parts, now, quotas = noQuotas) =>
+      queue.write(() => write(account, artifact, parts, now, quotas), {
         bytes: (parts.header?.value.length ?? 0) + (parts.body?.value.length ?? 0)
       })
   }
@@ -102,6 +115,10 @@ export function findArtifactHead(database: Database): (account: AccountId, artif
 
 function isStale(part: ArtifactPart | undefined, current: SealedCell): boolean {
   return part !== undefined && part.expected !== current.version
+}
+
+function growth(part: ArtifactPart | undefined, current: SealedCell): number {
+  return part ? part.value.length - current.value.length : 0
 }
 
 function next({ expected, value }: ArtifactPart): SealedCell {

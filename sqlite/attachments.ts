@@ -1,6 +1,8 @@
 import type { AccountId, AttachmentId, SessionId } from '../lib/protocol/wire/ids.ts'
 import type { AttachmentStore, Upload } from '../lib/store/attachments.ts'
+import { noQuotas } from '../lib/store/quotas.ts'
 import type { Deps } from './deps.ts'
+import { byteQuota } from './quotas.ts'
 
 interface Row extends Upload {
   key: number
@@ -48,6 +50,8 @@ export function attachments({ database, queue }: Deps): AttachmentStore {
   const count = database.prepare<[number, number]>('UPDATE account SET attachment_bytes = attachment_bytes + ? WHERE key = ?')
   const counted = database.prepare<[AccountId], number>('SELECT attachment_bytes FROM account WHERE id = ?').pluck()
 
+  const mayKeep = byteQuota(database)
+
   function findOpen(account: AccountId, session: SessionId, id: AttachmentId, now: number): Row | undefined {
     const row = find.get(account, account, session, id)
     return row && (row.endsAt === null || row.endsAt > now) ? row : undefined
@@ -59,8 +63,12 @@ export function attachments({ database, queue }: Deps): AttachmentStore {
   }
 
   return {
-    openUpload: (account, session, { id, size, now, endsAt }) =>
-      queue.write(() => (open.run(id, size, now, endsAt, account, session).changes === 1 ? 'opened' : 'missing')),
+    openUpload: (account, session, { id, size, now, endsAt }, quotas = noQuotas) =>
+      queue.write(() => {
+        if (open.run(id, size, now, endsAt, account, session).changes === 0) return 'missing'
+        mayKeep(account, size, quotas)
+        return 'opened'
+      }),
     findUpload: (account, session, id, now) => queue.read(() => uploadOr(findOpen(account, session, id, now))),
     restartUpload: (account, session, id, now) =>
       queue.write(() => {
@@ -70,12 +78,13 @@ export function attachments({ database, queue }: Deps): AttachmentStore {
         restart.run(row.account, row.key)
         return uploadOf({ ...row, received: 0, attempt: row.attempt + 1 })
       }),
-    appendPiece: (account, session, id, { attempt, at, bytes, now, endsAt }) =>
+    appendPiece: (account, session, id, { attempt, at, bytes, now, endsAt }, quotas = noQuotas) =>
       queue.write(
         () => {
           const row = findOpen(account, session, id, now)
           if (!row) return 'missing'
           if (row.sha256 !== null || row.attempt !== attempt || row.received !== at) return { ...uploadOf(row), taken: false }
+          mayKeep(account, bytes.length, quotas)
           const received = at + bytes.length
           insertPiece.run(row.account, row.key, at, bytes)
           extend.run(received, endsAt, row.account, row.key)

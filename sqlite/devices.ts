@@ -22,6 +22,23 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
       `SELECT (SELECT id FROM device WHERE key = token.device) FROM token WHERE account = ${accountKey} AND id = ?`
     )
     .pluck()
+  const removeWhole = wholeDeviceRemoval(database)
+
+  return {
+    listDevices: account => queue.read(() => list.all(account).map(row => ({ ...row, renews: row.renews === 1 }))),
+    renameDevice: (account, device, name) =>
+      queue.write(() => (rename.run(name, account, device).changes > 0 ? ('renamed' as const) : ('missing' as const))),
+    removeDevice: (account, device) => queue.write(() => removeWhole(account, device)),
+    findDeviceOf: (account, token) =>
+      queue.read(() => {
+        const device = findOf.get(account, token)
+        return device === undefined ? 'missing' : (device ?? 'none')
+      })
+  }
+}
+
+/** Removes a device with its sign-ins and the answers that nobody fetched, as part of the caller's transaction. */
+export function wholeDeviceRemoval(database: Database): (account: AccountId, device: DeviceId) => { tokens: TokenId[] } | 'missing' {
   const endTokens = database
     .prepare<[AccountId, AccountId, DeviceId], TokenId>(
       `DELETE FROM token WHERE account = ${accountKey} AND device = ${deviceKey} RETURNING id`
@@ -37,25 +54,13 @@ export function devices({ database, queue }: Deps): Pick<DeviceStore, 'listDevic
   const remove = database.prepare<[AccountId, DeviceId]>(`DELETE FROM device WHERE account = ${accountKey} AND id = ?`)
   const noteRevoked = insertRevocation(database)
 
-  function removeWhole(account: AccountId, device: DeviceId): { tokens: TokenId[] } | 'missing' {
+  return (account, device) => {
     const tokens = endTokens.all(account, account, device)
     for (const token of tokens) noteRevoked(token)
     endAnswers.run(account, device)
     endApprovals.run(account, device)
     // Its push tokens go with it, as the schema says.
     return remove.run(account, device).changes > 0 ? { tokens } : 'missing'
-  }
-
-  return {
-    listDevices: account => queue.read(() => list.all(account).map(row => ({ ...row, renews: row.renews === 1 }))),
-    renameDevice: (account, device, name) =>
-      queue.write(() => (rename.run(name, account, device).changes > 0 ? ('renamed' as const) : ('missing' as const))),
-    removeDevice: (account, device) => queue.write(() => removeWhole(account, device)),
-    findDeviceOf: (account, token) =>
-      queue.read(() => {
-        const device = findOf.get(account, token)
-        return device === undefined ? 'missing' : (device ?? 'none')
-      })
   }
 }
 

@@ -1,8 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, MachineId, Sealed } from '../lib/protocol/wire/ids.ts'
+import { noQuotas, OverQuota, type Quotas } from '../lib/store/quotas.ts'
 import type { MachineRow, Store } from '../lib/store/store.ts'
 import { accountClock } from './clock.ts'
 import type { Deps } from './deps.ts'
+import { rowQuota } from './quotas.ts'
 import { within } from './within.ts'
 
 type Draft = Parameters<Store['openMachine']>[1]
@@ -32,10 +34,12 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
      VALUES ((SELECT key FROM account WHERE id = ?), ?, ?, ?, 1, ?, ?, 0, ?, ?, ?, ?)`
   )
   const clock = accountClock(database)
+  const hasRows = rowQuota(database, 'machine')
 
-  function open(account: AccountId, draft: Draft) {
+  function open(account: AccountId, draft: Draft, quotas: Quotas) {
     const known = find(account, draft.id)
     if (known) return { machine: known, created: false, clock: clock.read(account) }
+    if (hasRows(account, quotas.machines)) throw new OverQuota('machines')
 
     const { id, dataKey, metadata, daemonState, now } = draft
     const moved = clock.move(account, 2)
@@ -44,8 +48,8 @@ export function machines({ database, queue }: Deps): Pick<Store, 'openMachine' |
   }
 
   return {
-    openMachine: (account, draft) =>
-      queue.write(() => open(account, draft), { bytes: draft.metadata.length + (draft.daemonState?.length ?? 0) }),
+    openMachine: (account, draft, quotas = noQuotas) =>
+      queue.write(() => open(account, draft, quotas), { bytes: draft.metadata.length + (draft.daemonState?.length ?? 0) }),
     listMachines: account => queue.read(() => within(list.iterate(account)).map(inflate)),
     findMachine: (account, machine) => queue.read(() => find(account, machine) ?? 'missing')
   }

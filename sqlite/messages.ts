@@ -23,6 +23,8 @@ interface Counters {
   clock: number
   messages: number
   bytes: number
+  /** Of attachments and artifacts; appends do not move them. */
+  bytesBeside: number
 }
 interface OpenHead extends SessionHead {
   counters: Counters
@@ -144,7 +146,9 @@ function sessionHeads(database: Database): SessionHeads {
   const find = database.prepare<[AccountId, SessionId], SessionHead>(
     'SELECT account, key AS session, last_seq AS lastSeq FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?'
   )
-  const findCounters = database.prepare<[number], Counters>('SELECT clock, messages, bytes FROM account WHERE key = ?')
+  const findCounters = database.prepare<[number], Counters>(
+    'SELECT clock, messages, bytes, attachment_bytes + artifact_bytes AS bytesBeside FROM account WHERE key = ?'
+  )
   const moveSession = database.prepare<[number, number, number, number, number, number]>(
     'UPDATE session SET last_seq = ?, updated_at = ?, clock = ?, bytes = bytes + ? WHERE account = ? AND key = ?'
   )
@@ -208,13 +212,13 @@ function sessionHeads(database: Database): SessionHeads {
 }
 
 function excessOf(
-  { messages, bytes }: Counters,
+  { messages, bytes, bytesBeside }: Counters,
   drafts: readonly MessageDraft[],
   quotas: Pick<Quotas, 'messages' | 'bytes'>
 ): 'messages' | 'bytes' | undefined {
   if (drafts.length === 0) return undefined
   if (messages + drafts.length > quotas.messages) return 'messages'
-  return quotas.bytes !== Number.POSITIVE_INFINITY && bytes + bytesOf(drafts) > quotas.bytes ? 'bytes' : undefined
+  return quotas.bytes !== Number.POSITIVE_INFINITY && bytes + bytesBeside + bytesOf(drafts) > quotas.bytes ? 'bytes' : undefined
 }
 
 function messageOf({ seq, localId, sealed, createdAt }: StoredMessage): Message {

@@ -22,6 +22,10 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
     `DELETE FROM access_key WHERE account = ${accountKey} AND machine = (SELECT key FROM machine WHERE account = ${accountKey} AND id = ?)`
   )
   const removeArtifact = database.prepare<[AccountId, string]>(`DELETE FROM artifact WHERE account = ${accountKey} AND id = ?`)
+  const uncountArtifact = database.prepare<[AccountId, string, AccountId]>(
+    `UPDATE account SET artifact_bytes = artifact_bytes - artifact.bytes
+     FROM artifact WHERE artifact.account = (SELECT key FROM account WHERE id = ?) AND artifact.id = ? AND account.id = ?`
+  )
   const uncount = database.prepare<[AccountId, string, AccountId]>(
     `UPDATE account SET messages = messages - last_seq, bytes = account.bytes - session.bytes
      FROM session WHERE session.account = (SELECT key FROM account WHERE id = ?) AND session.id = ? AND account.id = ?`
@@ -39,6 +43,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
   function removeRow(account: AccountId, { of, id }: RemovableRef): number {
     switch (of) {
       case 'artifact':
+        uncountArtifact.run(account, id, account)
         return removeArtifact.run(account, id).changes
       case 'machine':
         removeMachineKeys.run(account, account, id)

@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../lib/protocol/wire/ids.ts'
 import type { Scope } from '../lib/protocol/wire/scopes.ts'
+import type { DeviceDraft } from '../lib/store/devices.ts'
 import type { Bearer, Store, TokenDraft, TokenRow } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
-import { insertRevocation, storeTime } from './devices.ts'
+import { insertRevocation, storeTime, wholeDeviceRemoval } from './devices.ts'
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const dayMs = 24 * 60 * 60 * 1000
@@ -114,6 +115,12 @@ export function insertToken(database: Database): (account: AccountId, draft: Tok
        VALUES (${accountKey}, ?, ?, ?, ?, ?, ?, ?) RETURNING key`
     )
     .pluck()
+  const findTooMany = database
+    .prepare<[AccountId, DeviceId, number], DeviceId>(
+      `SELECT id FROM device WHERE account = ${accountKey} AND id <> ? ORDER BY last_used_at DESC, key DESC LIMIT -1 OFFSET ?`
+    )
+    .pluck()
+  const removeDevice = wholeDeviceRemoval(database)
   const insert = database.prepare<
     [AccountId, TokenId, string, string, string, string, number | null, number, number, string, number | null, number | null]
   >(
@@ -134,10 +141,17 @@ export function insertToken(database: Database): (account: AccountId, draft: Tok
     return { key, id, isNew: true }
   }
 
+  // To existing clients a refused sign-in is the end, while a device that nobody uses misses nothing.
+  function makeRoom(account: AccountId, { id, most = Number.POSITIVE_INFINITY }: DeviceDraft): void {
+    if (!Number.isFinite(most)) return
+    for (const other of findTooMany.all(account, id, Math.max(most - 1, 0))) removeDevice(account, other)
+  }
+
   return (account, draft) => {
     const { id, hash, kind, label, scopes, from, createdAt, expiresAt, idleMs } = draft
     const device = deviceFor(account, draft)
     insert.run(account, id, hash, kind, label, scopes.join(' '), device?.key ?? null, createdAt, createdAt, from, expiresAt, idleMs)
+    if (draft.device && device?.isNew) makeRoom(account, draft.device)
     return device && { id: device.id, isNew: device.isNew }
   }
 }

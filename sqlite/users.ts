@@ -8,7 +8,7 @@ export function users({ database, queue }: Deps): Pick<SignupStore, 'readRole' |
   const readRole = database.prepare<[AccountId], Role>('SELECT role FROM account WHERE id = ?').pluck()
   const list = database.prepare<[], UserRow>(
     `SELECT id, public_key AS publicKey, role, created_at AS createdAt,
-       (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes
+       (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes + attachment_bytes + artifact_bytes AS bytes
      FROM account ORDER BY key LIMIT 10000`
   )
   const hasOthers = database.prepare<[AccountId]>('SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) LIMIT 1')

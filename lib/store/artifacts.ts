@@ -1,4 +1,5 @@
 import type { AccountId, ArtifactId, Sealed } from '../protocol/wire/ids.ts'
+import type { Quotas } from './quotas.ts'
 
 export interface SealedCell {
   version: number
@@ -33,7 +34,8 @@ export interface ArtifactStore {
   /** Found or made under its own id, both versions beginning at 1; a repeat returns it unchanged. */
   openArtifact(
     account: AccountId,
-    draft: { id: ArtifactId; header: Sealed; body: Sealed; dataKey: Sealed; now: number }
+    draft: { id: ArtifactId; header: Sealed; body: Sealed; dataKey: Sealed; now: number },
+    quotas?: Quotas
   ): Promise<{ artifact: ArtifactRow; created: boolean; clock: number }>
   /** The ones that changed last, newest first. */
   listArtifacts(account: AccountId, limit: number): Promise<ArtifactHead[]>
@@ -43,6 +45,7 @@ export interface ArtifactStore {
     account: AccountId,
     artifact: ArtifactId,
     parts: { header?: ArtifactPart; body?: ArtifactPart },
-    now: number
+    now: number,
+    quotas?: Quotas
   ): Promise<ArtifactWritten | 'missing'>
 }

@@ -1,4 +1,5 @@
 import type { AccountId, AttachmentId, SessionId } from '../protocol/wire/ids.ts'
+import type { Quotas } from './quotas.ts'
 
 /** An attachment, whole or on its way. */
 export interface Upload {
@@ -13,11 +14,12 @@ export interface Upload {
 }
 
 export interface AttachmentStore {
-  /** Nothing is stored yet; an upload that gets no byte until `endsAt` is forgotten. */
+  /** Nothing is stored yet, but its size has to fit; an upload that gets no byte until `endsAt` is forgotten. */
   openUpload(
     account: AccountId,
     session: SessionId,
-    draft: { id: AttachmentId; size: number; now: number; endsAt: number }
+    draft: { id: AttachmentId; size: number; now: number; endsAt: number },
+    quotas?: Quotas
   ): Promise<'opened' | 'missing'>
   /** Missing too when the time of an unfinished one is over. */
   findUpload(account: AccountId, session: SessionId, attachment: AttachmentId, now: number): Promise<Upload | 'missing'>
@@ -28,7 +30,8 @@ export interface AttachmentStore {
     account: AccountId,
     session: SessionId,
     attachment: AttachmentId,
-    piece: { attempt: number; at: number; bytes: Uint8Array; now: number; endsAt: number }
+    piece: { attempt: number; at: number; bytes: Uint8Array; now: number; endsAt: number },
+    quotas?: Quotas
   ): Promise<(Upload & { taken: boolean }) | 'missing'>
   /** From now on the attachment is whole, with the size that was received; if `received` and the attempt are still those. */
   completeUpload(

@@ -6,6 +6,8 @@ export interface DeviceDraft {
   id: DeviceId
   /** base64 of the Ed25519 key that renews its tokens; null for those that sign in in the way of existing clients. */
   publicKey: string | null
+  /** How many the account may have: when this is one too many, the one that was not used for longest goes, as `removeDevice` does it. */
+  most?: number | undefined
 }
 
 export interface DeviceRow {

@@ -56,7 +56,7 @@ t.test('every statement finds its rows by an index, save the few over small tabl
     `SELECT id, label, created_at AS createdAt, ends_at AS endsAt, open_until AS openUntil, used_at AS usedAt
      FROM invite ORDER BY created_at DESC, id DESC LIMIT 500`,
     `SELECT id, public_key AS publicKey, role, created_at AS createdAt,
-       (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes
+       (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes + attachment_bytes + artifact_bytes AS bytes
      FROM account ORDER BY key LIMIT 10000`,
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) WHERE name = 'account')",
     'UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?'

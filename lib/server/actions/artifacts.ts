@@ -16,12 +16,12 @@ export interface ArtifactOutcome {
 
 /** Makes an artifact, or loads the one this account has under the id, unchanged. */
 export async function openArtifact(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   { id, header, body, dataEncryptionKey }: BodyOf<'openArtifact'>
 ): Promise<ArtifactRow> {
   const draft = { id, header, body, dataKey: dataEncryptionKey, now: deps.now() }
-  const { artifact, created, clock } = await deps.store.openArtifact(caller.account, draft)
+  const { artifact, created, clock } = await deps.store.openArtifact(caller.account, draft, deps.quotas(caller.account))
   if (created) announce(deps, caller, clock, { type: 'artifact-opened', artifact })
   return artifact
 }
@@ -38,7 +38,7 @@ export async function readArtifact({ store }: Pick<Deps, 'store'>, caller: Calle
 
 /** Writes both parts or neither. Without a part there is nothing to write, which succeeds. */
 export async function writeArtifact(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   id: ArtifactId,
   parts: { header?: ArtifactPart; body?: ArtifactPart }
@@ -47,7 +47,7 @@ export async function writeArtifact(
     await readArtifact(deps, caller, id)
     return { written: true }
   }
-  const outcome = await deps.store.writeArtifact(caller.account, id, parts, deps.now())
+  const outcome = await deps.store.writeArtifact(caller.account, id, parts, deps.now(), deps.quotas(caller.account))
   if (outcome === 'missing') throw failure('artifact-not-found')
   if (!outcome.written) return outcome
 

@@ -7,6 +7,7 @@ import type { Caller, Deps } from './deps.ts'
 import { inPieces, skipping } from './pieces.ts'
 
 type StoreDeps = Pick<Deps, 'store' | 'now'>
+type StoringDeps = Pick<Deps, 'store' | 'now' | 'quotas'>
 
 /** How long an unfinished upload waits for its next byte. */
 const waitsMs = 24 * 60 * 60_000
@@ -17,16 +18,17 @@ export interface File {
   id: AttachmentId
 }
 
-export async function requestUpload(deps: StoreDeps, caller: Caller, session: SessionId, size: number): Promise<File> {
+export async function requestUpload(deps: StoringDeps, caller: Caller, session: SessionId, size: number): Promise<File> {
   const id = attachmentId.parse(`${randomUUID()}.enc`)
   const now = deps.now()
-  const opened = await deps.store.openUpload(caller.account, session, { id, size, now, endsAt: now + waitsMs })
+  const draft = { id, size, now, endsAt: now + waitsMs }
+  const opened = await deps.store.openUpload(caller.account, session, draft, deps.quotas(caller.account))
   if (opened === 'missing') throw failure('session-not-found')
   return { session, id }
 }
 
 /** Stores all of it or nothing. A repeat of the same bytes changes nothing and succeeds. */
-export async function uploadAttachment(deps: StoreDeps, caller: Caller, file: File, bytes: BytesIn): Promise<void> {
+export async function uploadAttachment(deps: StoringDeps, caller: Caller, file: File, bytes: BytesIn): Promise<void> {
   const { store, now } = deps
   const begun = found(await store.restartUpload(caller.account, file.session, file.id, now()))
   const digest = createHash('sha256')
@@ -46,7 +48,7 @@ export async function readUpload({ store, now }: StoreDeps, caller: Caller, { se
 }
 
 /** Adds what comes after the bytes that are stored; those are passed over. What came of a body that was cut off is kept. */
-export async function continueUpload(deps: StoreDeps, caller: Caller, file: File, at: number, bytes: BytesIn): Promise<Upload> {
+export async function continueUpload(deps: StoringDeps, caller: Caller, file: File, at: number, bytes: BytesIn): Promise<Upload> {
   let upload = await readUpload(deps, caller, file)
   if (upload.sha256 !== null) return upload
   if (at > upload.received) throw isAt('upload-elsewhere', upload)
@@ -101,13 +103,14 @@ export function fileOf(session: SessionId, ref: string): File {
 }
 
 async function append(
-  { store, now }: StoreDeps,
+  { store, now, quotas }: StoringDeps,
   caller: Caller,
   { session, id }: File,
   piece: { attempt: number; at: number; bytes: Uint8Array }
 ): Promise<Upload> {
   const at = now()
-  const upload = found(await store.appendPiece(caller.account, session, id, { ...piece, now: at, endsAt: at + waitsMs }))
+  const timed = { ...piece, now: at, endsAt: at + waitsMs }
+  const upload = found(await store.appendPiece(caller.account, session, id, timed, quotas(caller.account)))
   if (!upload.taken) throw isAt('upload-elsewhere', upload)
   return upload
 }

@@ -9,7 +9,7 @@ import { readChallengeClaim } from './signatures.ts'
 import { findDoor, type Newcomer, type SignupPolicy } from './signup.ts'
 import { mintToken, type NewToken } from './tokens.ts'
 
-export type EnterDeps = TellDeps & Pick<Deps, 'newId'> & { signup: SignupPolicy; limits: Limits }
+export type EnterDeps = TellDeps & Pick<Deps, 'newId' | 'quotas'> & { signup: SignupPolicy; limits: Limits }
 export type From = Pick<Newcomer, 'client' | 'address' | 'network'>
 
 /** Signs in with a signature over a challenge the client chose; each challenge of a key is good once, for ever. */
@@ -51,7 +51,8 @@ export async function enter(
     create,
     newAccount: newId() as AccountId,
     token: account => {
-      token = mintToken(deps, account, { kind: 'account', label, from: from.network, deviceKey })
+      const mostDevices = deps.quotas(account).devices
+      token = mintToken(deps, account, { kind: 'account', label, from: from.network, deviceKey, mostDevices })
       return token.draft
     },
     now: now()

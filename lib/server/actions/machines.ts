@@ -8,17 +8,18 @@ import { announce } from './publish.ts'
 
 /** Registers a machine, or loads the one this account has under the id, unchanged. */
 export async function openMachine(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'quotas'>,
   caller: Caller,
   body: BodyOf<'openMachine'>
 ): Promise<MachineRow> {
-  const { machine, created, clock } = await deps.store.openMachine(caller.account, {
+  const draft = {
     id: body.id,
     metadata: body.metadata,
     daemonState: body.daemonState ?? null,
     dataKey: body.dataEncryptionKey ?? null,
     now: deps.now()
-  })
+  }
+  const { machine, created, clock } = await deps.store.openMachine(caller.account, draft, deps.quotas(caller.account))
   if (created) announce(deps, caller, clock, { type: 'machine-opened', machine })
   return machine
 }

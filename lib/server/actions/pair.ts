@@ -13,7 +13,7 @@ const keyLength = 32
 
 /** A terminal or a new device asks to be paired; repeated once a second until it is answered or over. */
 export async function pollPairing(
-  deps: TellDeps & Pick<Deps, 'newId'> & { limits: Limits },
+  deps: TellDeps & Pick<Deps, 'newId' | 'quotas'> & { limits: Limits },
   kind: PairingKind,
   body: BodyOf<'pollDevicePairing'> & { supportsV2?: boolean | null | undefined },
   from: { client: string; address: string; network: string }
@@ -34,7 +34,7 @@ export async function pollPairing(
     most: deps.limits.mostPairings,
     now,
     token: account => {
-      token = mintToken(deps, account, { kind, label, from: from.network })
+      token = mintToken(deps, account, { kind, label, from: from.network, mostDevices: deps.quotas(account).devices })
       return token.draft
     }
   })

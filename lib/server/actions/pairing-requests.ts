@@ -47,7 +47,7 @@ export async function readPairing({ store }: Pick<Deps, 'store'>, id: PairingId)
 
 /** Asked once a second by whoever has the secret of the request; to everybody else there is none. */
 export async function pollPairingRequest(
-  deps: TellDeps & Pick<Deps, 'newId'>,
+  deps: TellDeps & Pick<Deps, 'newId' | 'quotas'>,
   id: PairingId,
   { pollSecret }: BodyOf<'pollPairing'>,
   from: { network: string }
@@ -60,7 +60,8 @@ export async function pollPairingRequest(
     pollHash: hash('sha256', secret, 'base64'),
     now: await deps.store.time(),
     token: (account, { kind, name, publicKey, deviceKey }) => {
-      const token = mintToken(deps, account, { kind, label: name, from: from.network, deviceKey })
+      const mostDevices = deps.quotas(account).devices
+      const token = mintToken(deps, account, { kind, label: name, from: from.network, deviceKey, mostDevices })
       Object.assign(asked, { token, publicKey, name })
       return token.draft
     }

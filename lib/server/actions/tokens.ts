@@ -27,6 +27,8 @@ export interface TokenAsk {
   from: string
   /** base64 of the key with which its device renews it. */
   deviceKey?: string | undefined
+  /** How many devices the account may have with this one. */
+  mostDevices?: number
   /** Of a named token. */
   scopes?: readonly Scope[]
   expiresAt?: number | null
@@ -42,7 +44,7 @@ export function mintToken({ now, newId }: Pick<Deps, 'now' | 'newId'>, account: 
   const payload = Buffer.from(JSON.stringify({ sub: account, tid: id })).toString('base64')
   const secret = randomBytes(32).toString('base64url')
   const text = `afield1-${kind}.${payload}.${secret}${checksum(secret)}`
-  const device = kind === 'named' ? null : { id: newId() as DeviceId, publicKey: deviceKey ?? null }
+  const device = kind === 'named' ? null : { id: newId() as DeviceId, publicKey: deviceKey ?? null, most: ask.mostDevices }
   const scopes = ask.scopes ?? scopesOf[kind]
   return { text, draft: { id, hash: hashToken(text), kind, label, scopes, device, from, createdAt: now(), ...lifeOf(ask, now()) } }
 }

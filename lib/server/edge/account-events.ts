@@ -10,7 +10,7 @@ import type { Handlers } from './events.ts'
 type AccountEvent = 'usage-report' | 'artifact-read' | 'artifact-create' | 'artifact-update' | 'artifact-delete' | 'access-key-get'
 
 /** Events on what an account keeps besides sessions and machines. */
-export function accountEventHandlers(deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId'>): Pick<Handlers, AccountEvent> {
+export function accountEventHandlers(deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'>): Pick<Handlers, AccountEvent> {
   return {
     async 'usage-report'(from, report) {
       const { id: reportId, createdAt, updatedAt } = await reportUsage(deps, from.sender, report)

@@ -1,9 +1,22 @@
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
-import { kvKey } from '../../../lib/protocol/wire/ids.ts'
+import { artifactId, attachmentId, kvKey } from '../../../lib/protocol/wire/ids.ts'
 import { noQuotas, type Quotas } from '../../../lib/store/quotas.ts'
 import type { Store } from '../../../lib/store/store.ts'
-import { draft, found, newAccount, newSession, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
+import {
+  deviceId,
+  draft,
+  found,
+  machineId,
+  newAccount,
+  newSession,
+  openFor,
+  type StorePlace,
+  sealed,
+  sessionId,
+  signInAs,
+  tokenDraft
+} from './kit.ts'
 
 const only = (quotas: Partial<Quotas>): Quotas => ({ ...noQuotas, ...quotas })
 const over = (quota: keyof Quotas) => ({ name: 'OverQuota', quota })
@@ -88,6 +101,92 @@ export function quotaContract(t: Test, place: StorePlace): void {
     await store.mutateKv(ann, [change('a', '123'), change('b', '1')], 1, quotas)
     await t.rejects(store.mutateKv(ann, [change('c', '1')], 1, quotas), over('kvKeys'))
     t.match(await store.mutateKv(ann, [change('b', '2', 0)], 1, quotas), { written: true })
+  })
+
+  t.test('attachments, whole or not, and artifacts count among the bytes of messages, and come back when they go [Q2]', async t => {
+    const { store, ann, bob } = await twoAccounts(t, place)
+    const quotas = only({ bytes: 10 })
+    const session = await newSession(store, ann)
+    const file = (name: string, size: number) => ({ id: attachmentId.parse(`0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${name}.enc`), size, now: 1, endsAt: 100 })
+    const piece = (at: number, bytes: string) => ({ attempt: 0, at, bytes: Buffer.from(bytes), now: 1, endsAt: 100 })
+    const held = async () => (await store.listAccounts()).find(({ id }) => id === ann)?.bytes
+    await store.appendMessages(ann, session, [draft('123')], 1, quotas)
+
+    await t.rejects(store.openUpload(ann, session, file('a', 8), quotas), over('bytes'))
+    t.equal(await store.findUpload(ann, session, file('a', 8).id, 1), 'missing', 'a refused upload has no place')
+    for (const name of ['a', 'b']) t.equal(await store.openUpload(ann, session, file(name, 5), quotas), 'opened')
+    t.match(await store.appendPiece(ann, session, file('a', 5).id, piece(0, '12345'), quotas), { taken: true })
+    await t.rejects(store.appendPiece(ann, session, file('b', 5).id, piece(0, '123'), quotas), over('bytes'))
+    t.match(await store.findUpload(ann, session, file('b', 5).id, 1), { received: 0 })
+    await t.rejects(store.appendMessages(ann, session, [draft('123')], 1, quotas), over('bytes'))
+
+    const artifact = {
+      id: artifactId.parse('0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a2'),
+      header: sealed('h'),
+      body: sealed('b'),
+      dataKey: sealed('k'),
+      now: 1
+    }
+    await t.rejects(store.openArtifact(ann, { ...artifact, body: sealed('bb') }, quotas), over('bytes'))
+    t.match(await store.openArtifact(ann, artifact, quotas), { created: true })
+    t.equal(await held(), 10)
+    await t.rejects(store.writeArtifact(ann, artifact.id, { body: { expected: 1, value: sealed('bb') } }, 2, quotas), over('bytes'))
+    t.match(await store.writeArtifact(ann, artifact.id, { body: { expected: 1, value: sealed('c') } }, 2, quotas), { written: true })
+    t.match(await store.openArtifact(bob, artifact, quotas), { created: true }, 'others have their own')
+    t.equal(await held(), 10)
+
+    await store.remove(ann, { of: 'artifact', id: artifact.id })
+    t.equal(await held(), 8)
+    await store.remove(ann, { of: 'session', id: session })
+    while ((await store.sweepAttachments(1)) === 'more');
+    t.equal(await held(), 0)
+  })
+
+  t.test('so many machines and artifacts, and one that is there already is found all the same [Q2]', async t => {
+    const { store, ann, bob } = await twoAccounts(t, place)
+    const quotas = only({ machines: 1, artifacts: 1 })
+    const machine = (id: string) => ({ id: machineId(id), metadata: sealed('m'), daemonState: null, dataKey: null, now: 1 })
+    const artifact = (end: string) => ({
+      id: artifactId.parse(`0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${end}`),
+      header: sealed('h'),
+      body: sealed('b'),
+      dataKey: sealed('k'),
+      now: 1
+    })
+    await store.openMachine(ann, machine('one'), quotas)
+    await t.rejects(store.openMachine(ann, machine('two'), quotas), over('machines'))
+    t.match(await store.openMachine(ann, machine('one'), quotas), { created: false })
+    t.match(await store.openMachine(bob, machine('two'), quotas), { created: true })
+    await store.openArtifact(ann, artifact('1'), quotas)
+    await t.rejects(store.openArtifact(ann, artifact('2'), quotas), over('artifacts'))
+    t.match(await store.openArtifact(ann, artifact('1'), quotas), { created: false })
+    t.match(await store.openArtifact(bob, artifact('2'), quotas), { created: true })
+  })
+
+  t.test('the device that was not used for longest gives way to a new one, with its sign-ins [Q2]', async t => {
+    const { store, ann, bob } = await twoAccounts(t, place)
+    const signIn = async (name: string, device: string, now: number) => {
+      const token = tokenDraft('account', `token of ${device}`, device, {
+        device: { id: deviceId(device), publicKey: null, most: 3 },
+        createdAt: now
+      })
+      t.match(await store.signIn(signInAs(name, { token: () => token })), { result: 'signed-in' })
+      return token
+    }
+    const idsOf = async (account: AccountId) => (await store.listDevices(account)).map(({ id }) => id)
+    // The account was made with a device of its own, the oldest.
+    const phone = await signIn('ann', 'phone', 10)
+    const laptop = await signIn('ann', 'laptop', 20)
+    await store.markTokensUsed([{ token: phone.id, at: 30, from: '10.0.0' }])
+    await signIn('ann', 'tablet', 40)
+    t.same(await idsOf(ann), ['tablet', 'phone', 'laptop'])
+    // Its clock is behind: what just came is never what goes.
+    await signIn('ann', 'watch', 5)
+    t.same(await idsOf(ann), ['tablet', 'phone', 'watch'])
+    t.equal(await store.findBearer(laptop.hash), 'missing')
+    t.ok((await store.recentRevocations()).includes(laptop.id), 'every instance hears of it')
+    t.match(await store.findBearer(phone.hash), { account: ann })
+    t.equal((await idsOf(bob)).length, 1)
   })
 
   t.test('the push token registered longest ago makes room for a new one [Q2]', async t => {
