@@ -4,7 +4,7 @@
 //   check               types, lint, tests; import arrows and generated pages are among the tests
 //   build               the library in dist/ and the single-file program build/afield
 //   bench [name]        ratios to a bare baseline, one file per promise in bench/
-//   crash [--rounds N]  kills the server under load, far more often than the tests do; see test/crash/run.ts
+//   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
 //   fuzz [--seconds N]  sends the server everything but what it expects, far longer than the tests do; see test/fuzz/run.ts
 //   mutate              takes each predicate of ownership out of the store, and sees whether the tests notice
 //   format              formats and sorts imports

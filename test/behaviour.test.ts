@@ -6,7 +6,7 @@ const root = join(import.meta.dirname, '..')
 /** The rules of this section name the script that proves them. */
 const provedByScripts = 'Proved by scripts'
 /** Those of these have no proof, and say so. */
-const unproved = ['Not proved here yet', 'Waiting for several instances']
+const unproved = ['Waiting for several instances']
 
 interface Rule {
   id: string

@@ -50,6 +50,16 @@ export class History {
     this.complaints.push(what)
   }
 
+  /** What was promised until now. */
+  copy(): History {
+    const copy = new History()
+    copy.complaints.push(...this.complaints)
+    for (const [id, { bySeq, contentByLocalId }] of this.sessions) {
+      copy.sessions.set(id, { bySeq: new Map(bySeq), contentByLocalId: new Map(contentByLocalId) })
+    }
+    return Object.assign(copy, { answered: this.answered, seenLive: this.seenLive, seenInPages: this.seenInPages })
+  }
+
   private promise(session: string, shown: Shown, how: string): void {
     const { bySeq, contentByLocalId } = this.of(session)
     const before = bySeq.get(shown.seq)

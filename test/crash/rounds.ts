@@ -60,14 +60,14 @@ export async function runRounds(
   }
 }
 
-async function start(options: VictimOptions): Promise<Victim> {
+export async function start(options: VictimOptions): Promise<Victim> {
   const server = await startVictim(options)
   if (!server) throw new Error('The server was killed before it listened, and not by this harness.')
   return server
 }
 
 /** An account with its sessions. */
-async function settle(url: string): Promise<{ token: string; ids: string[] }> {
+export async function settle(url: string): Promise<{ token: string; ids: string[] }> {
   await cryptoReady()
   const { body } = await call({ url }, 'POST', '/v1/auth', { body: await signInBody(engine.randomBytes(32)) })
   const ids: string[] = []
@@ -78,7 +78,7 @@ async function settle(url: string): Promise<{ token: string; ids: string[] }> {
   return { token: body.token, ids }
 }
 
-function crowdOf({ ids, ...desk }: { token: string; ids: readonly string[]; history: History; random: Random }): Writer[] {
+export function crowdOf({ ids, ...desk }: { token: string; ids: readonly string[]; history: History; random: Random }): Writer[] {
   const perSession = ids.flatMap((session, number) => [
     ...Array.from({ length: httpWritersPerSession }, (_, one) => httpWriter(`http-${number}-${one}`, { ...desk, session })),
     ...Array.from({ length: socketWritersPerSession }, (_, one) => socketWriter(`socket-${number}-${one}`, { ...desk, session })),
@@ -88,7 +88,7 @@ function crowdOf({ ids, ...desk }: { token: string; ids: readonly string[]; hist
 }
 
 /** The sessions as the restarted server tells them. */
-async function tell(url: string, { token, ids }: { token: string; ids: readonly string[] }): Promise<Stored[]> {
+export async function tell(url: string, { token, ids }: { token: string; ids: readonly string[] }): Promise<Stored[]> {
   const { body } = await call({ url }, 'GET', '/v1/sessions', { token })
   const lastSeqs = new Map<string, number>(body.sessions.map((session: { id: string; seq: number }) => [session.id, session.seq]))
   const told: Stored[] = []
@@ -96,7 +96,7 @@ async function tell(url: string, { token, ids }: { token: string; ids: readonly 
   return told
 }
 
-function differences(onDisk: readonly Stored[], told: readonly Stored[]): string[] {
+export function differences(onDisk: readonly Stored[], told: readonly Stored[]): string[] {
   const byId = new Map(onDisk.map(session => [session.id, JSON.stringify(session)]))
   return told
     .filter(session => byId.get(session.id) !== JSON.stringify(session))

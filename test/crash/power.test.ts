@@ -1,0 +1,26 @@
+import t from 'tap'
+import { disksProblem, openDisks } from './disks.ts'
+import { cutPower } from './power-cuts.ts'
+
+const seed = Number(process.env['AFIELD_CRASH_SEED'] ?? Date.now() % 1_000_000)
+
+t.test('what was acknowledged or shown survives the loss of power [D2]', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
+  const disks = openDisks()
+  t.teardown(() => disks.close())
+  const cuts = [0, 1, 2].map(number => seed + number)
+  const promises = { answered: 0, seenLive: 0 }
+  for (const cut of cuts) {
+    const { stored, answered, seenLive, complaints } = await cutPower({ disks, seed: cut })
+    t.same(complaints, [], `seed ${cut}: ${stored} messages on disk, ${answered} answers, ${seenLive} seen live`)
+    promises.answered += answered
+    promises.seenLive += seenLive
+  }
+  t.ok(promises.answered > 0 && promises.seenLive > 0, 'there was load, and it was watched')
+})
+
+t.test('a server that does not sync its commits is found out', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
+  const disks = openDisks()
+  t.teardown(() => disks.close())
+  const { complaints } = await cutPower({ disks, seed, nodeArgs: ['--import', `${import.meta.dirname}/sync-never.mjs`] })
+  t.match(complaints.join('\n'), /is gone|was promised and is lost/)
+})
