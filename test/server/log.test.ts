@@ -103,3 +103,17 @@ t.test('what is told of an error holds nothing that looks like a secret [P2]', a
   t.notMatch(JSON.stringify(parse('{"a": hunter2}')), /hunter2/)
   t.same(noteOf('a text that was thrown'), { name: 'Unknown', says: '', at: [] })
 })
+
+t.test('a proxy on this machine that nobody named is told of once, and a named one never', async t => {
+  const hints = async (trustProxy: string | undefined, headers: Record<string, string>) => {
+    const { lines, logger } = keepLines(false)
+    const server = await startServer(t, { logger, ...(trustProxy !== undefined && { trustProxy }) })
+    for (let round = 0; round < 2; round++) await fetch(`${server.url}/v1/updates/?EIO=4&transport=polling`, { headers })
+    return lines.filter(({ message }) => /--trust-proxy/.test(message)).map(({ level }) => level)
+  }
+  t.strictSame(await hints(undefined, { 'x-forwarded-for': '192.0.2.7' }), ['warn'])
+  t.strictSame(await hints(undefined, { forwarded: 'for=192.0.2.7' }), ['warn'])
+  t.strictSame(await hints(undefined, {}), [])
+  t.strictSame(await hints('loopback', { 'x-forwarded-for': '192.0.2.7' }), [])
+  t.strictSame(await hints('loopback', { 'x-forwarded-for': '127.0.0.1' }), [])
+})

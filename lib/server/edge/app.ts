@@ -15,6 +15,7 @@ import type { Routes } from './mount.ts'
 import { createOwnAddress } from './own-address.ts'
 import { ownPlace, sharedPlace } from './place.ts'
 import { PollingClients } from './polling.ts'
+import { createProxyHint } from './proxy-hint.ts'
 import { notFound } from './reply.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
@@ -54,7 +55,7 @@ export async function openEdge(
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
   const http = { ...deps, ...memory, turn, ownAddress, strangers, corsOrigin: options.corsOrigin }
-  const visits = new Visits(deps.seats, strangers, deps.isProxy)
+  const visits = new Visits({ ...deps, strangers, hint: createProxyHint(deps) })
   const engine = {
     ...http,
     heartbeat,

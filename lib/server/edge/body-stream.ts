@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import type { BytesIn } from '../../protocol/wire/routes.ts'
-import type { Budget, Share } from './budget.ts'
+import type { Share } from './budget.ts'
 
 /**
  * A body read while it arrives. What came and was not read yet is little: the connection is not read from until it is taken.
@@ -19,10 +19,10 @@ export class BodyStream implements BytesIn {
   private isPaused = false
   private wake: (() => void) | undefined
 
-  constructor(response: HttpResponse, { limit, budget }: { limit: number; budget: Budget }) {
+  constructor(response: HttpResponse, { limit, share }: { limit: number; share: Share }) {
     this.response = response
     this.limit = limit
-    this.share = budget.share()
+    this.share = share
     response.onData((chunk, isLast) => this.arrived(chunk, isLast))
   }
 

@@ -31,8 +31,8 @@ const mostAtOnce = 64 * 1024
 /** One request that is answered once. */
 export interface Exchange {
   readonly client: Client
-  /** Does nothing when the client has gone. Returns how long the answer is. */
-  answer(reply: Reply): number
+  /** Does nothing when the client has gone. `owner` is the account that asks, if any. Returns how long the answer is. */
+  answer(reply: Reply, owner?: string): number
   /** Answers with bytes, or with the part of them that a `Range` header asks for. Returns how many. */
   answerBytes(bytes: BytesOut, range: string): number
   /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
@@ -76,10 +76,10 @@ export function openExchange(
     if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
     for (const [name, value] of headers) response.writeHeader(name, value)
   }
-  const send = (status: number, text: string, retryAfterS: number | undefined) => {
+  const send = (text: string, { status, retryAfterS }: Reply, owner: string) => {
     if (isOver) return
     if (text.length > mostAtOnce && !isHead) {
-      sendLarge(status, Buffer.from(text))
+      sendLarge(status, Buffer.from(text), owner)
       return
     }
     end(status)
@@ -92,10 +92,10 @@ export function openExchange(
     })
     leave()
   }
-  const sendLarge = (status: number, bytes: Buffer) => {
-    const share = answers.share()
+  const sendLarge = (status: number, bytes: Buffer, owner: string) => {
+    const share = answers.share(owner)
     if (!share.take(bytes.length)) refuse(failure('busy'))
-    else flow({ status, headers: json, total: bytes.length, next: at => bytes.subarray(at) }).finally(share.giveBack)
+    else flow({ status, headers: json, total: bytes.length, next: at => bytes.subarray(at) }).finally(() => share.giveBack())
   }
   const flow = async ({ status, headers, total, next }: Flow) => {
     end(status)
@@ -107,9 +107,9 @@ export function openExchange(
     }
     leave()
   }
-  const answer = ({ status, body, retryAfterS }: Reply) => {
-    const text = JSON.stringify(body)
-    turn.answer(() => send(status, text, retryAfterS))
+  const answer = (reply: Reply, owner = '') => {
+    const text = JSON.stringify(reply.body)
+    turn.answer(() => send(text, reply, owner))
     return text.length
   }
   const report = (error: unknown) => {
@@ -134,9 +134,9 @@ export function openExchange(
       else turn.answer(() => void (isOver || flow(answered)))
       return answered?.total ?? 0
     },
-    answer(reply) {
+    answer(reply, owner) {
       try {
-        return answer(reply)
+        return answer(reply, owner)
       } catch (error) {
         // A reply may be too large to be written as one text.
         refuse(error)

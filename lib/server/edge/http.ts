@@ -90,13 +90,15 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
     return
   }
 
+  // Until it is known who they are, all who ask count as one.
+  const share = deps.bodies.share(caller instanceof Promise ? '' : (caller?.account ?? ''))
   if (binding.body === bytesIn) {
-    const body = new BodyStream(response, { limit, budget: deps.bodies })
+    const body = new BodyStream(response, { limit, share })
     client.whenGone(() => body.cut())
     handleStream(caller, body).catch(refuse)
     return
   }
-  const dropBody = readBody(response, { limit, budget: deps.bodies }, body => {
+  const dropBody = readBody(response, { limit, share }, body => {
     try {
       if (body instanceof Failure) throw body
       if (caller instanceof Promise) runLater(caller, Buffer.from(body)).catch(refuse)
@@ -164,7 +166,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   function respond(found: Bearer | undefined, reply: unknown): void {
     // The table says which routes answer with bytes.
-    const length = binding.reply === bytesOut ? answerBytes(reply as BytesOut, range) : answer({ status: 200, body: reply })
+    const length = binding.reply === bytesOut ? answerBytes(reply as BytesOut, range) : answer({ status: 200, body: reply }, found?.account)
     allowance.answered(found, length)
   }
 }

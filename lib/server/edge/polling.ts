@@ -4,13 +4,13 @@ import type { Failure } from '../../protocol/wire/failures.ts'
 import type { CloseReason } from '../connection.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import type { Budget } from './budget.ts'
-import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport, type Visit } from './engineio.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
 import { receivePayload, separator } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
 import { readBody } from './request.ts'
 import type { Turn } from './turn.ts'
 import type { Probe } from './upgrade.ts'
-import type { Visits } from './visits.ts'
+import type { Visit, Visits } from './visits.ts'
 
 /** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
 const mostClients = 20_000
@@ -132,8 +132,7 @@ export class PollingClients {
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
-    else if (method === 'POST')
-      post(client, exchange, response, { contentLength: Number(request.getHeader('content-length')), budget: bodies })
+    else if (method === 'POST') post(client, exchange, response, { contentLength: Number(request.getHeader('content-length')), bodies })
     else exchange.refuse(engineRefusals.badRequest)
   }
 
@@ -166,7 +165,7 @@ function post(
   { connection, transport }: PollingClient,
   exchange: PollingExchange,
   response: HttpResponse,
-  { contentLength, budget }: { contentLength: number; budget: Budget }
+  { contentLength, bodies }: { contentLength: number; bodies: Budget }
 ): void {
   const limit = connection.mostBytes
   if (transport.cancelPost || contentLength > limit) {
@@ -174,7 +173,7 @@ function post(
     exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
-  const forget = readBody(response, { limit, budget }, body => {
+  const forget = readBody(response, { limit, share: bodies.share(connection.network) }, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
     else exchange.refuse(engineRefusals.badRequest, body instanceof Buffer ? undefined : tooLarge)

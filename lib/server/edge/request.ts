@@ -2,7 +2,7 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../address.ts'
-import type { Budget } from './budget.ts'
+import type { Share } from './budget.ts'
 import { readJson } from './json.ts'
 
 /** What a request brought, copied before the first await: the library's own object is gone after it. */
@@ -97,10 +97,9 @@ const smallBytes = 16 * 1024
  */
 export function readBody(
   response: HttpResponse,
-  { limit, budget }: { limit: number; budget: Budget },
+  { limit, share }: { limit: number; share: Share },
   done: (body: Buffer | Failure) => void
 ): () => void {
-  const share = budget.share()
   let chunks: Buffer[] = []
   let length = 0
   let isOver = false

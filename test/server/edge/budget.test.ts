@@ -9,8 +9,8 @@ const mib = 1024 * 1024
 
 t.test('a budget is given out once, and what was given back can be had again', async t => {
   const budget = new Budget(10)
-  const [one, two] = [budget.share(), budget.share()]
-  t.ok(one.take(6))
+  const [one, two] = [budget.share('a'), budget.share('b')]
+  t.ok(one.take(6), 'who is alone may have more than half')
   t.notOk(two.take(5))
   t.ok(two.take(4))
   one.giveBack()
@@ -19,6 +19,19 @@ t.test('a budget is given out once, and what was given back can be had again', a
   t.notOk(one.take(1))
   two.giveBack()
   t.ok(one.take(99), 'who is alone may have more')
+})
+
+t.test('one account has half of a budget, however many requests it makes [N2]', async t => {
+  const budget = new Budget(100)
+  const ofAda = Array.from({ length: 10 }, () => budget.share('ada'))
+  t.equal(ofAda.filter(share => share.take(10)).length, 5)
+  const ofBob = budget.share('bob')
+  t.ok(ofBob.take(40), 'others have theirs')
+  t.notOk(ofBob.take(20), 'and all together the whole')
+  ofAda[0]?.giveBack()
+  ofAda[0]?.giveBack()
+  t.ok(ofAda[9]?.take(10), 'what was given back can be had again')
+  t.notOk(ofAda[8]?.take(10))
 })
 
 /** A request whose body stops one byte before its end. */
