@@ -1,6 +1,7 @@
 import type { AccountId, AttachmentId, SessionId } from '../lib/protocol/wire/ids.ts'
 import type { AttachmentStore, Upload } from '../lib/store/attachments.ts'
 import { noQuotas } from '../lib/store/quotas.ts'
+import { checksumOf } from './checksum.ts'
 import type { Deps } from './deps.ts'
 import { byteQuota } from './quotas.ts'
 
@@ -12,13 +13,14 @@ interface Row extends Upload {
 interface Piece {
   at: number
   bytes: Buffer
+  crc: number | null
 }
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const sessionKey = `(SELECT key FROM session WHERE account = ${accountKey} AND id = ?)`
 
 /** Sealed files of sessions. Pieces are appended and never changed, so that whoever reads one is never in the way of another. */
-export function attachments({ database, queue }: Deps): AttachmentStore {
+export function attachments({ database, queue, damage }: Deps): AttachmentStore {
   const open = database.prepare<[AttachmentId, number, number, number, AccountId, SessionId]>(
     `INSERT INTO attachment (account, session, id, size, created_at, ends_at)
      SELECT account, key, ?, ?, ?, ? FROM session WHERE account = ${accountKey} AND id = ?`
@@ -36,11 +38,11 @@ export function attachments({ database, queue }: Deps): AttachmentStore {
   const complete = database.prepare<[string, number, number]>(
     'UPDATE attachment SET size = received, sha256 = ?, ends_at = NULL WHERE account = ? AND key = ?'
   )
-  const insertPiece = database.prepare<[number, number, number, Uint8Array]>(
-    'INSERT INTO attachment_piece (account, attachment, at, bytes) VALUES (?, ?, ?, ?)'
+  const insertPiece = database.prepare<[number, number, number, Uint8Array, number]>(
+    'INSERT INTO attachment_piece (account, attachment, at, bytes, crc) VALUES (?, ?, ?, ?, ?)'
   )
   const findPiece = database.prepare<[number, number, number], Piece>(
-    'SELECT at, bytes FROM attachment_piece WHERE account = ? AND attachment = ? AND at <= ? ORDER BY at DESC LIMIT 1'
+    'SELECT at, bytes, crc FROM attachment_piece WHERE account = ? AND attachment = ? AND at <= ? ORDER BY at DESC LIMIT 1'
   )
   const removePieces = database.prepare<[number, number]>('DELETE FROM attachment_piece WHERE account = ? AND attachment = ?')
   const findEnded = database.prepare<[number], Row>(
@@ -86,7 +88,7 @@ export function attachments({ database, queue }: Deps): AttachmentStore {
           if (row.sha256 !== null || row.attempt !== attempt || row.received !== at) return { ...uploadOf(row), taken: false }
           mayKeep(account, bytes.length, quotas)
           const received = at + bytes.length
-          insertPiece.run(row.account, row.key, at, bytes)
+          insertPiece.run(row.account, row.key, at, bytes, checksumOf(row.key, at, bytes))
           extend.run(received, endsAt, row.account, row.key)
           count.run(bytes.length, row.account)
           return { ...uploadOf({ ...row, received }), taken: true }
@@ -106,7 +108,9 @@ export function attachments({ database, queue }: Deps): AttachmentStore {
         const row = find.get(account, account, session, id)
         const piece = row && findPiece.get(row.account, row.key, at)
         if (!piece) return row ? new Uint8Array() : 'missing'
-        return piece.bytes.subarray(at - piece.at)
+        const { at: begin, bytes, crc } = piece
+        if (crc !== null && crc !== checksumOf(row.key, begin, bytes)) throw damage.note(`attachment_piece ${begin} of ${row.key}`)
+        return bytes.subarray(at - begin)
       }),
     sweepAttachments: now =>
       queue.write(() => {

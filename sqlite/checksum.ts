@@ -10,10 +10,13 @@ export interface Checked {
 
 /**
  * CRC-32 finds every flip of up to 32 bits in a row, which is what disks and memory do; who changes rows on purpose is
- * found by the clients, to whom they are sealed. It begins with session and seq, so a row in the wrong place fails too.
+ * found by the clients, to whom they are sealed. It begins with where the row belongs, such as session and seq, so a row
+ * in the wrong place fails too.
  */
-export function checksumOf(session: number, seq: number, sealed: string): number {
-  return crc32(sealed, (Math.imul(session, 0x9e3779b1) ^ seq) >>> 0)
+export function checksumOf(place: number, at: number, ...values: readonly (string | Uint8Array | null)[]): number {
+  let crc = (Math.imul(place, 0x9e3779b1) ^ at) >>> 0
+  for (const value of values) crc = crc32(value ?? '\0', crc)
+  return crc
 }
 
 export function isSound(session: number, { seq, sealed, crc }: Checked): boolean {

@@ -1,17 +1,18 @@
 import { RowDamaged } from '../lib/store/store.ts'
 
-/** Remembers which messages were found damaged, so that each counts once however often it is read. */
+/** Remembers which rows were found damaged, so that each counts once however often it is read. */
 export interface Damage {
-  note(session: number, seq: number): RowDamaged
+  /** `row` names it among all others, such as `message 3 of 7`. */
+  note(row: string): RowDamaged
   count(): number
 }
 
 export function openDamage(): Damage {
   const found = new Set<string>()
   return {
-    note(session, seq) {
-      found.add(`${session} ${seq}`)
-      return new RowDamaged(`Message ${seq} of session row ${session} is not what was stored.`)
+    note(row) {
+      found.add(row)
+      return new RowDamaged(`The row ${row} is not what was stored.`)
     },
     count: () => found.size
   }

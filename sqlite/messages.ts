@@ -72,7 +72,7 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
   function stored({ account, session }: SessionHead, localId: LocalId | null): Message {
     const message = localId === null ? undefined : findStored.get(account, session, localId)
     if (!message) throw new Error('A message was refused as a repeat and is not there')
-    if (!isSound(session, message)) throw damage.note(session, message.seq)
+    if (!isSound(session, message)) throw damage.note(`message ${message.seq} of ${session}`)
     return messageOf(message)
   }
 
@@ -111,7 +111,7 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
     for (const row of rows) {
       if (messages.length === limit || bytes > mostPageBytes) return { messages, more: true }
       if (!isSound(session, row)) {
-        const damaged = damage.note(session, row.seq)
+        const damaged = damage.note(`message ${row.seq} of ${session}`)
         if (messages.length === 0) throw damaged
         return { messages, more: true }
       }

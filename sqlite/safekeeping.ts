@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import type { Inspection, SafekeepingStore } from '../lib/store/safekeeping.ts'
-import { type Checked, isSound } from './checksum.ts'
+import { keepChecksums, type NextRows } from './checked-rows.ts'
 import type { Deps } from './deps.ts'
 import { renewEpoch } from './epoch.ts'
 import { createPrivately } from './private-file.ts'
@@ -10,31 +10,27 @@ const pagesPerStep = 100
 const rowsPerScrub = 512
 const bytesPerScrub = 1024 * 1024
 
-interface Row extends Checked {
-  row: number
-  account: number
-  session: number
-}
-
 export function safekeeping({ database, queue, damage, reserve }: Deps): Omit<SafekeepingStore, 'removeOldSessions'> {
-  const nextRows = database.prepare<[number, number], Row>(
-    'SELECT rowid AS row, account, session, seq, sealed, crc FROM message WHERE rowid > ? ORDER BY rowid LIMIT ?'
-  )
+  const tables = keepChecksums(database)
   const so = { scrubbed: 0, rounds: 0 }
-  let scrubbedTo = 0
+  let next = { table: 0, after: 0 }
 
+  // A table that came to its end leaves the rest of the step to the next one.
   function scrub(): void {
     let [rows, bytes] = [0, 0]
-    for (const row of nextRows.iterate(scrubbedTo, rowsPerScrub)) {
-      if (!isSound(row.session, row)) damage.note(row.session, row.seq)
-      scrubbedTo = row.row
-      so.scrubbed++
-      rows++
-      bytes += row.sealed.length
-      if (bytes > bytesPerScrub) return
+    for (const rowsAfter of tables.slice(next.table)) {
+      for (const { row, name, sound, bytes: size } of rowsAfter(next.after, rowsPerScrub - rows)) {
+        if (!sound) damage.note(name)
+        next.after = row
+        so.scrubbed++
+        rows++
+        bytes += size
+        if (bytes > bytesPerScrub) return
+      }
+      if (rows === rowsPerScrub) return
+      next = { table: next.table + 1, after: 0 }
     }
-    if (rows === rowsPerScrub) return
-    scrubbedTo = 0
+    next = { table: 0, after: 0 }
     so.rounds++
   }
 
@@ -49,7 +45,7 @@ export function safekeeping({ database, queue, damage, reserve }: Deps): Omit<Sa
       })
     },
     scrub: () => queue.read(scrub),
-    inspect: () => queue.read(() => inspect(database)),
+    inspect: () => queue.read(() => inspect(database, tables)),
     becomeRestored: ({ endedTokens, holdLoginsUntil }) =>
       queue.write(() => {
         renewEpoch(database)
@@ -62,21 +58,24 @@ export function safekeeping({ database, queue, damage, reserve }: Deps): Omit<Sa
   }
 }
 
-function inspect(database: Database): Inspection {
+function inspect(database: Database, tables: readonly NextRows[]): Inspection {
   const flaws = database
     .prepare<[], string>('PRAGMA integrity_check(10)')
     .pluck()
     .all()
     .filter(line => line !== 'ok')
-  let messages = 0
-  for (const row of database.prepare<[], Checked & { session: number }>('SELECT session, seq, sealed, crc FROM message').iterate()) {
-    messages++
-    if (!isSound(row.session, row)) flaws.push(`message ${row.seq} of session row ${row.session} is not what was stored`)
+  for (const rowsAfter of tables) {
+    for (const { name, sound } of rowsAfter(0, -1)) if (!sound) flaws.push(`${name} is not what was stored`)
   }
   const uneven = database.prepare<[], number>(
     'SELECT key FROM session WHERE last_seq <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)'
   )
   for (const key of uneven.pluck().all()) flaws.push(`session row ${key} does not have all its messages`)
-  const count = (table: 'account' | 'session') => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
-  return { accounts: count('account'), sessions: count('session'), messages, flaws }
+  const short = database.prepare<[], number>(
+    `SELECT key FROM attachment WHERE received <> (
+       SELECT coalesce(sum(length(bytes)), 0) FROM attachment_piece WHERE account = attachment.account AND attachment = attachment.key)`
+  )
+  for (const key of short.pluck().all()) flaws.push(`attachment row ${key} does not have all its bytes`)
+  const count = (table: 'account' | 'session' | 'message') => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
+  return { accounts: count('account'), sessions: count('session'), messages: count('message'), flaws }
 }

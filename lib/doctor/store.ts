@@ -25,7 +25,7 @@ function running(pid: number, theirs: string): Finding {
 
 function rows({ scrubbed, rounds, damaged, isFull }: { scrubbed: number; rounds: number; damaged: number; isFull: boolean }): Finding {
   const of = 'stored rows'
-  if (damaged > 0) return fail(of, `${damaged} messages are damaged`, 'Check the disk and the memory, then restore a backup')
+  if (damaged > 0) return fail(of, `${damaged} rows are damaged`, 'Check the disk and the memory, then restore a backup')
   if (isFull) return fail(of, 'the disk is full: what takes room is refused', 'Free some room; the server goes on by itself')
   return ok(of, rounds > 0 ? 'all compared with their checksums' : `${scrubbed} compared with their checksums so far`)
 }

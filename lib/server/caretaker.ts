@@ -56,7 +56,7 @@ export class Caretaker {
       log.debug({ error: noteOf(error) }, 'Could not look after the store')
     }
     const { damaged, isFull } = store.soundness()
-    if (damaged > this.#told.damaged) log.error({ count: damaged }, 'Stored messages are damaged; check the disk and restore a backup')
+    if (damaged > this.#told.damaged) log.error({ count: damaged }, 'Stored rows are damaged; check the disk and restore a backup')
     if (isFull && !this.#told.isFull) log.error({}, 'The disk is full: what takes room is refused until some is freed')
     if (!isFull && this.#told.isFull) log.info({}, 'The disk has room again')
     this.#told = { damaged, isFull }

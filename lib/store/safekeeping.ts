@@ -30,7 +30,7 @@ export interface Inspection {
 export interface SafekeepingStore {
   /** Copies all that is committed into a new, private file, while the store goes on; what is committed meanwhile is in it too. */
   copyTo(file: string, tell: (progress: CopyProgress) => void): Promise<void>
-  /** Compares the next rows with their checksums, about 1 MiB of them; begins anew when it came to the end. */
+  /** Compares the next rows that hold what clients sealed with their checksums, about 1 MiB of them; begins anew when it came to the end. */
   scrub(): Promise<void>
   soundness(): Soundness
   /** Removes at most `limit` sessions that are not active and that nobody touched since `before`, as `remove` does. */

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
+import { artifactId, attachmentId, kvKey } from '../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { RowDamaged, type Store } from '../../lib/store/store.ts'
 import { CommitQueue } from '../../sqlite/commit-queue.ts'
 import { noteEndedTokens, readEndedTokens } from '../../sqlite/ended-tokens.ts'
-import { draft, newAccount, newSession, signInAs, tokenDraft } from '../store/contract/kit.ts'
+import { draft, machineId, newAccount, newMachine, newSession, sealed, signInAs, tokenDraft } from '../store/contract/kit.ts'
 
 t.test('no bit that flips in a stored message is ever shown as that message [F5]', async t => {
   const place = await filledPlace(t)
@@ -69,9 +70,55 @@ t.test('a scrub finds what nobody reads, in bounded steps, and begins anew [F5]'
   await store.scrub()
   t.match(store.soundness(), { scrubbed: 512, rounds: 0, damaged: 1 })
   await store.scrub()
-  t.match(store.soundness(), { scrubbed: 603, rounds: 1, damaged: 1 })
+  t.match(store.soundness(), { scrubbed: 604, rounds: 1, damaged: 1 })
   await store.scrub()
-  t.match(store.soundness(), { scrubbed: 603 + 512, rounds: 1, damaged: 1 })
+  t.match(store.soundness(), { scrubbed: 604 + 512, rounds: 1, damaged: 1 })
+  await store.close()
+})
+
+for (const { table, column } of [
+  { table: 'session_cells', column: 'metadata' },
+  { table: 'session_cells', column: 'agent_state' },
+  { table: 'machine', column: 'daemon_state' },
+  { table: 'account_cells', column: 'settings' },
+  { table: 'kv', column: 'value' },
+  { table: 'artifact', column: 'body' },
+  { table: 'access_key', column: 'data' },
+  { table: 'attachment_piece', column: 'bytes' }
+]) {
+  t.test(`what changes by itself in ${column} of ${table} is found, by a scrub and in a copy [F5, K1]`, async t => {
+    const place = await placeWithEverything(t)
+    const sound = await place.open()
+    await sound.scrub()
+    t.match(sound.soundness(), { rounds: 1, damaged: 0 })
+    t.same((await sound.inspect()).flaws, [])
+    await sound.close()
+    const database = new Database(place.file)
+    const changed = database.prepare(
+      `UPDATE ${table} SET ${column} = CAST('S' || substr(${column}, 2) AS ${column === 'bytes' ? 'BLOB' : 'TEXT'})`
+    )
+    t.equal(changed.run().changes, 1)
+    database.close()
+
+    const store = await place.open()
+    await store.scrub()
+    await store.scrub()
+    t.match(store.soundness(), { rounds: 2, damaged: 1 })
+    t.match((await store.inspect()).flaws, [new RegExp(`^${table} .* is not what was stored$`)])
+    if (table === 'attachment_piece') {
+      await t.rejects(store.readPiece(place.ann, place.session, place.attachment, 1), RowDamaged)
+    }
+    await store.close()
+  })
+}
+
+t.test('an attachment that lost a piece is found in a copy [K1]', async t => {
+  const place = await placeWithEverything(t)
+  const database = new Database(place.file)
+  database.exec('DELETE FROM attachment_piece')
+  database.close()
+  const store = await place.open()
+  t.match((await store.inspect()).flaws, [/^attachment row \d+ does not have all its bytes$/])
   await store.close()
 })
 
@@ -136,6 +183,30 @@ t.test('a token whose end was undone is not written [A10]', async t => {
   await queue.write(() => end('gone'))
   t.same(readEndedTokens(data), ['gone'])
 })
+
+/** One row in every table that holds what clients sealed, each written twice where that can be. */
+async function placeWithEverything(t: Test) {
+  const place = await filledPlace(t)
+  const { ann, session } = place
+  const store = await place.open()
+  const laptop = machineId('laptop')
+  const document = artifactId.parse('0199c3ae-5a6a-4b44-9a7e-3a4cf09eb1a1')
+  const attachment = attachmentId.parse('0199c3ae-5a6a-4b44-9a7e-3a4cf09eb1a2.enc')
+  const change = (version: number) => ({ key: kvKey.parse('a'), value: sealed(`value ${version}`), version })
+  await store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, sealed('busy'), 2)
+  await newMachine(store, ann, laptop)
+  await store.writeCell(ann, { of: 'machine', id: laptop, name: 'daemonState' }, 1, sealed('running'), 2)
+  for (const version of [0, 1]) await store.writeCell(ann, { of: 'account', name: 'settings' }, version, sealed(`settings ${version}`), 2)
+  for (const version of [-1, 0]) await store.mutateKv(ann, [change(version)], 2)
+  await store.openArtifact(ann, { id: document, header: sealed('header'), body: sealed('body'), dataKey: sealed('key'), now: 2 })
+  await store.writeArtifact(ann, document, { body: { expected: 1, value: sealed('another') } }, 2)
+  await store.addAccessKey(ann, { session, machine: laptop }, sealed('access'), 2)
+  await store.writeAccessKey(ann, { session, machine: laptop }, 1, sealed('another'), 2)
+  await store.openUpload(ann, session, { id: attachment, size: 4, now: 1, endsAt: 9 })
+  await store.appendPiece(ann, session, attachment, { attempt: 0, at: 0, bytes: Buffer.from('file'), now: 1, endsAt: 9 })
+  await store.close()
+  return { ...place, attachment }
+}
 
 async function filledPlace(t: Test) {
   const data = t.testdir()

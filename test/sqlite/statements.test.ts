@@ -85,7 +85,16 @@ t.test('every statement on what an account owns names the account [I1]', async t
       'UPDATE session SET active = 0 WHERE act',
       'UPDATE machine SET active = 0 WHERE act',
       'SELECT key, account, received FROM atta',
-      'SELECT rowid AS row, account, session, '
+      ...[
+        "SELECT rowid AS row, 'message ' || seq ",
+        "SELECT rowid AS row, 'attachment_piece ",
+        "SELECT rowid AS row, 'session_cells ' |",
+        "SELECT rowid AS row, 'machine ' || rowi",
+        "SELECT rowid AS row, 'account_cells ' |",
+        "SELECT rowid AS row, 'kv ' || rowid AS ",
+        "SELECT rowid AS row, 'artifact ' || row",
+        "SELECT rowid AS row, 'access_key ' || r"
+      ]
     ]
   )
 })

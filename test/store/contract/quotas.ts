@@ -107,7 +107,12 @@ export function quotaContract(t: Test, place: StorePlace): void {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ bytes: 10 })
     const session = await newSession(store, ann)
-    const file = (name: string, size: number) => ({ id: attachmentId.parse(`0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${name}.enc`), size, now: 1, endsAt: 100 })
+    const file = (name: string, size: number) => ({
+      id: attachmentId.parse(`0199c3ae-5a6a-7b44-9a7e-3a4cf09eb1a${name}.enc`),
+      size,
+      now: 1,
+      endsAt: 100
+    })
     const piece = (at: number, bytes: string) => ({ attempt: 0, at, bytes: Buffer.from(bytes), now: 1, endsAt: 100 })
     const held = async () => (await store.listAccounts()).find(({ id }) => id === ann)?.bytes
     await store.appendMessages(ann, session, [draft('123')], 1, quotas)

@@ -1,0 +1,70 @@
+import type { Database } from 'better-sqlite3'
+import { checksumOf } from './checksum.ts'
+
+interface CheckedTable {
+  table: string
+  /** The two numbers by which a row has its place. */
+  place: readonly [string, string]
+  values: readonly string[]
+  /** Whether the statements that write it store the checksum themselves. */
+  writesItself?: true
+}
+
+/** Everything that clients sealed. */
+const tables: readonly CheckedTable[] = [
+  { table: 'message', place: ['session', 'seq'], values: ['sealed'], writesItself: true },
+  { table: 'attachment_piece', place: ['attachment', 'at'], values: ['bytes'], writesItself: true },
+  { table: 'session_cells', place: ['account', 'session'], values: ['data_key', 'metadata', 'agent_state'] },
+  { table: 'machine', place: ['account', 'key'], values: ['data_key', 'metadata', 'daemon_state'] },
+  { table: 'account_cells', place: ['account', 'account'], values: ['settings'] },
+  { table: 'kv', place: ['account', 'account'], values: ['name', 'value'] },
+  { table: 'artifact', place: ['account', 'key'], values: ['data_key', 'header', 'body'] },
+  { table: 'access_key', place: ['session', 'machine'], values: ['data'] }
+]
+
+/** A row as it was compared with its checksum. */
+export interface CheckedRow {
+  row: number
+  /** Which it is, in words. */
+  name: string
+  sound: 0 | 1
+  bytes: number
+}
+
+/** The checked rows of one table, those after a row id first. */
+export type NextRows = (after: number, limit: number) => Iterable<CheckedRow>
+
+/**
+ * Keeps a checksum in every row that holds what clients sealed, whichever statement writes it, and hands out the ways to
+ * compare them. Rows from before there were checksums have none, and count as sound.
+ */
+export function keepChecksums(database: Database): NextRows[] {
+  database.function('checksum', { varargs: true, deterministic: true }, (...given: unknown[]) => {
+    const [place, at, ...values] = given
+    return checksumOf(Number(place), Number(at), ...values.map(asStored))
+  })
+  return tables.map(checked => {
+    if (!checked.writesItself) database.exec(triggersOn(checked))
+    const next = database.prepare<[number, number], CheckedRow>(selectFrom(checked))
+    return (after, limit) => next.iterate(after, limit)
+  })
+}
+
+function triggersOn({ table, place, values }: CheckedTable): string {
+  const columns = [...place, ...values].map(column => `new.${column}`).join(', ')
+  const check = `BEGIN UPDATE ${table} SET crc = checksum(${columns}) WHERE rowid = new.rowid; END`
+  return `CREATE TEMP TRIGGER ${table}_inserted AFTER INSERT ON main.${table} ${check};
+    CREATE TEMP TRIGGER ${table}_written AFTER UPDATE OF ${values.join(', ')} ON main.${table} ${check};`
+}
+
+function selectFrom({ table, place: [place, at], values, writesItself }: CheckedTable): string {
+  const name = writesItself ? `'${table} ' || ${at} || ' of ' || ${place}` : `'${table} ' || rowid`
+  const bytes = values.map(column => `coalesce(octet_length(${column}), 0)`).join(' + ')
+  return `SELECT rowid AS row, ${name} AS name, ${bytes} AS bytes,
+    crc IS NULL OR crc = checksum(${place}, ${at}, ${values.join(', ')}) AS sound
+    FROM ${table} WHERE rowid > ? ORDER BY rowid LIMIT ?`
+}
+
+function asStored(value: unknown): string | Uint8Array | null {
+  return value === null || value instanceof Uint8Array ? value : String(value)
+}
