@@ -48,7 +48,7 @@ export async function openEdge(
   const { secure } = place
   const admit = createAdmission({ ...options, listens: deps.app === undefined })
   const heartbeat = new Heartbeat(deps.clock)
-  const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true })
+  const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true, underWay: deps.underWay })
 
   const turn = new Turn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }

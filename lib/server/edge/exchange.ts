@@ -8,7 +8,7 @@ import type { Metrics } from '../metrics.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { Budget } from './budget.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
-import { Client, sendPieces } from './outflow.ts'
+import { Client, mostAtOnce, sendPieces } from './outflow.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
 import type { Turn } from './turn.ts'
 
@@ -24,9 +24,6 @@ export interface ExchangeDeps {
   /** Told once of every unexpected error, with the request it met. */
   onError: (error: unknown, at?: { requestId: string; route: string }) => void
 }
-
-/** More than most answers have. What is larger is written as fast as it is read. */
-const mostAtOnce = 64 * 1024
 
 /** One request that is answered once. */
 export interface Exchange {

@@ -1,6 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Flow } from './byte-answer.ts'
 
+/** More than most answers have. What is larger is written as fast as it is read. */
+export const mostAtOnce = 64 * 1024
+
 /** Whether the client of a request is still there, and whom to tell when it leaves. */
 export class Client {
   isGone = false

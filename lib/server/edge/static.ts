@@ -2,6 +2,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../assets.ts'
+import type { UnderWay } from '../under-way.ts'
+import { Client, mostAtOnce, sendPieces } from './outflow.ts'
 
 export interface StaticFiles {
   /** True when the path is the app's and was answered. */
@@ -30,7 +32,7 @@ const types: Record<string, string> = {
 }
 
 /** The app, read at first use. Every path that a person may open cold and that is not a file shows its one page. */
-export function createStaticFiles({ secure }: { secure: boolean }): StaticFiles {
+export function createStaticFiles({ secure, underWay }: { secure: boolean; underWay: Pick<UnderWay, 'begin'> }): StaticFiles {
   const names = new Set(listAssets('web/'))
   const fileByName = new Map<string, File>()
 
@@ -67,12 +69,28 @@ export function createStaticFiles({ secure }: { secure: boolean }): StaticFiles 
 
   function send(response: HttpResponse, file: File, how: { encoded: Buffer | undefined; isKnown: boolean; headOnly: boolean }): void {
     const body = how.encoded ?? file.bytes
-    response.writeStatus(how.isKnown ? '304 Not Modified' : '200 OK')
-    for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
-    if (how.encoded && !how.isKnown) response.writeHeader('content-encoding', 'br')
+    const writeHead = () => {
+      response.writeStatus(how.isKnown ? '304 Not Modified' : '200 OK')
+      for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
+      if (how.encoded && !how.isKnown) response.writeHeader('content-encoding', 'br')
+    }
+    if (body.length > mostAtOnce && !how.isKnown && !how.headOnly) {
+      sendLarge(response, body, writeHead)
+      return
+    }
+    writeHead()
     if (how.isKnown) response.endWithoutBody()
     else if (how.headOnly) response.endWithoutBody(body.length)
     else response.end(body)
+  }
+
+  // The bytes are there once, however many read them and however slowly.
+  async function sendLarge(response: HttpResponse, body: Buffer, writeHead: () => void): Promise<void> {
+    const client = new Client()
+    const leave = underWay.begin()
+    response.onAborted(() => client.left())
+    await sendPieces(response, client, { total: body.length, next: at => body.subarray(at), writeHead })
+    leave()
   }
 }
 

@@ -1,7 +1,10 @@
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import type { Socket } from 'node:net'
 import t from 'tap'
 import { embedAssets, listAssets, readAsset } from '../../../lib/assets.ts'
 import { startServer } from '../../kit/server.ts'
-import { exchange, readAnswer } from '../raw-http.ts'
+import { exchange, openTcp, readAnswer } from '../raw-http.ts'
 
 const page = `<!doctype html><title>Afield</title>${'<p>again'.repeat(200)}`
 const app: Record<string, string> = {
@@ -16,9 +19,12 @@ const app: Record<string, string> = {
 }
 
 // The server has its own files from the single-file program or from disk; here a small app stands in for the built one.
+const mib = 1024 * 1024
+const large = randomBytes(24 * mib)
 const migrations = [...listAssets('sqlite/'), 'package.json'].map(name => [name, readAsset(name)] as const)
 const files = new Map<string, Uint8Array>([
   ...Object.entries(app).map(([name, text]) => [name, Buffer.from(text)] as const),
+  ['web/assets/large-ABCD2345.bin', large],
   ...migrations.flatMap(([name, bytes]) => (bytes ? [[name, bytes] as const] : []))
 ])
 embedAssets({ names: () => [...files.keys()], read: name => files.get(name) })
@@ -150,4 +156,33 @@ t.test('no path leads out of the app’s folder [N11]', async t => {
     const raw = await exchange(t, server, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
     t.equal(readAnswer(raw).status, 404, path)
   }
+})
+
+t.test('a large file that many read slowly is held once, and comes whole [B6]', async t => {
+  const server = await startServer(t)
+  const path = '/assets/large-ABCD2345.bin'
+  t.same(Buffer.from(await (await fetch(server.url + path)).arrayBuffer()), large)
+  const before = process.memoryUsage.rss()
+  const readers: { socket: Socket; first: Buffer }[] = []
+  for (let reader = 0; reader < 25; reader++) {
+    const socket = await openTcp(t, server)
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
+    const [first] = await once(socket, 'data')
+    socket.pause()
+    readers.push({ socket, first })
+  }
+  const held = (process.memoryUsage.rss() - before) / mib
+  t.ok(held < 200, `${Math.round(held)} MiB for 25 readers of 24 MiB`)
+
+  const [slow] = readers
+  if (!slow) return
+  const chunks: Buffer[] = [slow.first]
+  let missing = slow.first.indexOf('\r\n\r\n') + 4 + large.length - slow.first.length
+  for await (const chunk of slow.socket) {
+    chunks.push(chunk)
+    missing -= chunk.length
+    if (missing === 0) break
+  }
+  t.ok(Buffer.concat(chunks).subarray(-large.length).equals(large))
+  for (const { socket } of readers) socket.resetAndDestroy()
 })
