@@ -103,7 +103,7 @@ function paneOf(at: Route, wide: boolean): ComponentChildren {
     case 'needs-you':
       return <Lazy key="needs-you" load={() => import('./screens/needs-you.tsx')} show={({ NeedsYouScreen }) => <NeedsYouScreen />} />
     case 'new':
-      return <Lazy key="new" load={() => import('./screens/new.tsx')} show={({ NewScreen }) => <NewScreen />} />
+      return <Lazy key="new" load={() => import('./screens/new.tsx')} show={({ NewScreen }) => <NewScreen at={at} />} />
     case 'machines':
       return <Lazy key="machines" load={() => import('./screens/machines.tsx')} show={({ MachinesScreen }) => <MachinesScreen />} />
     case 'machine':
@@ -157,8 +157,8 @@ function flowWithoutAccount(at: Route): ComponentChildren {
     case 'link':
       return <Lazy key="link" load={() => import('./screens/link.tsx')} show={({ LinkScreen }) => <LinkScreen />} />
     default:
-      // The link that the server prints leads straight to the account it is for.
-      return arrival.value?.fragment.has('setup') ? <CreateScreen /> : <WelcomeScreen />
+      // The links that the server prints and that its owner sends lead straight to the account it is for.
+      return arrival.value?.fragment.has('setup') || arrival.value?.fragment.has('invite') ? <CreateScreen /> : <WelcomeScreen />
   }
 }
 

@@ -67,7 +67,7 @@ function arrive(): void {
     arrivalNow.value = { href: location.href, fragment: new URLSearchParams(location.hash.slice(1)) }
     history.replaceState(history.state, '', location.pathname + location.search)
   }
-  setRoute(readPath(location.pathname))
+  setRoute(readPath(location.pathname, location.search))
 }
 
 // An equal route keeps its identity: closing a sheet must not redraw the screen below.
@@ -80,8 +80,8 @@ function followLink(event: MouseEvent): void {
   const link = event.target instanceof Element ? event.target.closest('a') : null
   if (!link || link.origin !== location.origin || link.target !== '' || link.hasAttribute('download') || link.hash !== '') return
   event.preventDefault()
-  if (link.dataset['back'] === undefined) go(readPath(link.pathname))
-  else goBack(readPath(link.pathname))
+  if (link.dataset['back'] === undefined) go(readPath(link.pathname, link.search))
+  else goBack(readPath(link.pathname, link.search))
 }
 
 function cameFrom(): string | undefined {

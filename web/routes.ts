@@ -3,7 +3,7 @@ export type Route =
   | { name: 'home' }
   | { name: 'needs-you'; request?: string }
   | { name: 'session'; id: string; view: readonly string[] }
-  | { name: 'new' }
+  | ({ name: 'new' } & NewAt)
   | { name: 'machines' }
   | { name: 'machine'; id: string }
   | { name: 'welcome' }
@@ -17,10 +17,16 @@ export type Route =
   | { name: 'settings'; page?: SettingsPage }
   | { name: 'unknown'; path: string }
 
-export type SettingsPage = 'devices' | 'appearance' | 'account-key' | 'about'
+export type SettingsPage = 'devices' | 'people' | 'access' | 'appearance' | 'account-key' | 'about'
 
-/** The route of a path, without query and fragment. */
-export function readPath(path: string): Route {
+/** Where a new session shall begin, as far as that is decided. */
+export interface NewAt {
+  machine?: string
+  folder?: string
+}
+
+/** The route of a path and its query, without the fragment. */
+export function readPath(path: string, query = ''): Route {
   const segments = path.split('/').filter(segment => segment !== '')
   const [first, ...rest] = segments.map(decoded)
   if (first === undefined) return { name: 'home' }
@@ -29,6 +35,7 @@ export function readPath(path: string): Route {
   if (first === 'needs-you') return rest[0] === undefined ? { name: 'needs-you' } : { name: 'needs-you', request: rest[0] }
   if (first === 'machines') return rest[0] === undefined ? { name: 'machines' } : { name: 'machine', id: rest[0] }
   if (first === 'settings') return readSettingsPath(rest[0], path)
+  if (first === 'new' && rest[0] === undefined) return { name: 'new', ...readNewAt(new URLSearchParams(query)) }
   const plain = plainPaths.find(name => pathOfPlain[name] === `/${[first, ...rest].join('/')}`)
   return plain === undefined ? { name: 'unknown', path } : { name: plain }
 }
@@ -46,6 +53,8 @@ export function pathOf(route: Route): string {
       return `/machines/${encodeURIComponent(route.id)}`
     case 'settings':
       return route.page === undefined ? '/settings' : `/settings/${route.page}`
+    case 'new':
+      return `/new${writeNewAt(route)}`
     case 'unknown':
       return route.path
     default:
@@ -74,7 +83,6 @@ export function parentOf(route: Route): Route {
 }
 
 const pathOfPlain = {
-  new: '/new',
   machines: '/machines',
   welcome: '/welcome',
   start: '/start',
@@ -87,7 +95,18 @@ const pathOfPlain = {
 } as const
 
 const plainPaths = Object.keys(pathOfPlain) as (keyof typeof pathOfPlain)[]
-const settingsPages: readonly SettingsPage[] = ['devices', 'appearance', 'account-key', 'about']
+const settingsPages: readonly SettingsPage[] = ['devices', 'people', 'access', 'appearance', 'account-key', 'about']
+
+function readNewAt(query: URLSearchParams): NewAt {
+  const machine = query.get('machine')
+  const folder = query.get('folder')
+  return { ...(machine !== null && { machine }), ...(folder !== null && { folder }) }
+}
+
+function writeNewAt({ machine, folder }: NewAt): string {
+  const query = new URLSearchParams({ ...(machine !== undefined && { machine }), ...(folder !== undefined && { folder }) }).toString()
+  return query === '' ? '' : `?${query}`
+}
 
 function readSettingsPath(page: string | undefined, path: string): Route {
   if (page === undefined) return { name: 'settings' }

@@ -47,7 +47,7 @@ export {
   readRequestLink,
   startLinking
 } from './linking.ts'
-export { type SignInOptions, signIn } from './login.ts'
+export { keyFingerprint, type SignInOptions, signIn } from './login.ts'
 export { callMachine, type MachineHandlers, serveMachine } from './machine-calls.ts'
 export {
   envelopeOf,

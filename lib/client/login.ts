@@ -1,4 +1,5 @@
 import { engine, fromBase64, signChallenge, signInKeypair, signingKeypair, toBase64 } from '../crypto/index.ts'
+import { fingerprintOf } from '../protocol/wire/fingerprint.ts'
 import { createRest, type Fetch, type Rest } from './rest.ts'
 import { claimOf, newDeviceSeed, type SignedIn, wantsLegacy } from './token-keeper.ts'
 
@@ -29,6 +30,14 @@ export async function signIn(options: SignInOptions): Promise<SignedIn> {
     if (!wantsLegacy(error)) throw error
     return signInLegacy(rest, options)
   }
+}
+
+/**
+ * Four words that stand for the key of an account, as the owner of a server sees them who is asked to let it in. Call after
+ * `cryptoReady()`.
+ */
+export function keyFingerprint(secret: Uint8Array): string {
+  return fingerprintOf(engine.sha256(signInKeypair(secret).publicKey))
 }
 
 async function signInFresh(rest: Rest, options: SignInOptions): Promise<SignedIn> {

@@ -19,14 +19,18 @@ const routes: [string, Route][] = [
   ['/scan', { name: 'scan' }],
   ['/pair', { name: 'pair' }],
   ['/new', { name: 'new' }],
+  ['/new?machine=m1&folder=%2Fhome%2Fa+b', { name: 'new', machine: 'm1', folder: '/home/a b' }],
   ['/settings', { name: 'settings' }],
   ['/settings/devices', { name: 'settings', page: 'devices' }],
+  ['/settings/people', { name: 'settings', page: 'people' }],
+  ['/settings/access', { name: 'settings', page: 'access' }],
   ['/settings/account-key', { name: 'settings', page: 'account-key' }]
 ]
 
 t.test('every route can be opened cold, and leads to the same address again', async t => {
   for (const [path, route] of routes) {
-    t.strictSame(readPath(path), route, path)
+    const [pathname = '', query = ''] = path.split('?')
+    t.strictSame(readPath(pathname, query), route, path)
     t.equal(pathOf(route), path)
   }
 })

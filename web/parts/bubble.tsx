@@ -1,13 +1,14 @@
 import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { session as words } from '../words/session.ts'
-import { type Delivery, Ticks } from './ticks.tsx'
+import { type Delivery, type Receiver, Ticks } from './ticks.tsx'
 
 /** What a person wrote. Long texts fold; the row below says how far it got. */
 export function Bubble(props: {
   text: string
   at: number
   delivery: Delivery
+  to: Receiver
   isNewest: boolean
   fromTerminal: boolean
   onRetry?: () => void
@@ -32,7 +33,7 @@ export function Bubble(props: {
           <span class={props.isNewest ? '' : 'vh'}>{words.fromTerminal}</span>
         </span>
       ) : (
-        <Ticks delivery={props.delivery} at={props.at} hasWords={props.isNewest} />
+        <Ticks delivery={props.delivery} at={props.at} to={props.to} hasWords={props.isNewest} />
       )}
       {props.delivery === 'failed' && (
         <span class="me-acts">

@@ -130,6 +130,7 @@ function isMouseDevice(): boolean {
 }
 
 function placeholderOf(facts: SessionFacts, isWorking: boolean): string {
+  if (facts.canResume) return words.placeholder.resumes
   if (facts.presence === 'away') return words.placeholder.away(facts.host)
   if (facts.presence === 'ended') return words.placeholder.quiet
   return isWorking ? words.placeholder.working : words.placeholder.idle(facts.agentShort)

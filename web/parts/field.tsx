@@ -39,3 +39,22 @@ export function Field(props: {
     </div>
   )
 }
+
+/** The same for more than a line. */
+export function TextArea(props: { label: string; hint?: string; value: string; onInput(value: string): void; rows: number }) {
+  const id = useId()
+  return (
+    <div class="fld">
+      <label for={id}>{props.label}</label>
+      <textarea
+        id={id}
+        rows={props.rows}
+        dir="auto"
+        value={props.value}
+        onInput={event => props.onInput(event.currentTarget.value)}
+        aria-describedby={`${id}-note`}
+      />
+      <small id={`${id}-note`}>{props.hint}</small>
+    </div>
+  )
+}

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
@@ -8,39 +8,54 @@ import { arrival, forgetArrival, go } from '../router.ts'
 import { createAccount, guessDeviceName, type SignInProblem } from '../state/account.ts'
 import { words } from '../words/index.ts'
 
-/** A new account: a key made here, and a name for this device. The setup code is asked for when the server wants one. */
+/**
+ * A new account: a key made here, and a name for this device. A setup code or an invitation comes with the link, or is asked for when the
+ * server wants one; where the owner has to say yes, this waits for it.
+ */
 export function CreateScreen() {
   const [deviceName, setDeviceName] = useState(guessDeviceName)
   const [setupCode, setSetupCode] = useState(() => arrival.peek()?.fragment.get('setup') ?? '')
-  const [wasAsked, setAsked] = useState(setupCode !== '')
+  const [invite, setInvite] = useState(() => arrival.peek()?.fragment.get('invite') ?? '')
+  const [wasAsked, setAsked] = useState({ setupCode: setupCode !== '', invite: false })
   const [problem, setProblem] = useState<SignInProblem>()
   const { isBusy, run } = useBusy()
 
-  const submit = (event: Event) => {
-    event.preventDefault()
-    void run(async () => {
-      setProblem(undefined)
-      const code = setupCode.trim()
-      const refused = await createAccount({ deviceName: deviceName.trim() || guessDeviceName(), setupCode: code === '' ? undefined : code })
+  const create = () =>
+    run(async () => {
+      const refused = await createAccount({
+        deviceName: deviceName.trim() || guessDeviceName(),
+        setupCode: setupCode.trim() || undefined,
+        invite: invite.trim() || undefined
+      })
       if (!refused) {
         forgetArrival()
         return go({ name: 'start-key' }, 'replace')
       }
-      if (refused.type === 'needs-setup-code') setAsked(true)
+      if (refused.type === 'needs-setup-code') setAsked({ ...wasAsked, setupCode: true })
+      if (refused.type === 'needs-invite') setAsked({ ...wasAsked, invite: true })
       setProblem(refused)
     })
-  }
+  const isPending = problem?.type === 'pending'
+  useAskingAgain(isPending, create)
   const isWrongCode = problem?.type === 'needs-setup-code' && setupCode.trim() !== ''
+  const isBadInvite = problem?.type === 'needs-invite' && invite.trim() !== ''
 
   return (
-    <form class="screen flow" onSubmit={submit}>
+    <form
+      class="screen flow"
+      onSubmit={event => {
+        event.preventDefault()
+        setProblem(before => (before?.type === 'pending' ? before : undefined))
+        void create()
+      }}
+    >
       <FlowBar back={{ name: 'welcome' }} note={words.create.step(1, 3)} />
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{words.create.title}</h1>
-          <p class="lead">{words.create.lead}</p>
+          <p class="lead">{invite !== '' && !wasAsked.invite ? `${words.create.invited} ${words.create.lead}` : words.create.lead}</p>
           <Field label={words.create.device} hint={words.create.deviceHint} value={deviceName} onInput={setDeviceName} maxLength={100} />
-          {wasAsked && (
+          {wasAsked.setupCode && (
             <Field
               label={words.create.code}
               hint={problem?.type === 'needs-setup-code' && !isWrongCode ? words.create.codeWanted : words.create.codeHint}
@@ -52,20 +67,57 @@ export function CreateScreen() {
               maxLength={64}
             />
           )}
+          {wasAsked.invite && (
+            <Field
+              label={words.create.invite}
+              hint={problem?.type === 'needs-invite' && !isBadInvite ? words.create.inviteWanted : words.create.inviteHint}
+              error={isBadInvite ? words.create.inviteBad : undefined}
+              value={invite}
+              onInput={setInvite}
+              isCode
+              hasFocus={invite === ''}
+              maxLength={64}
+            />
+          )}
           <ProblemOf problem={problem} />
         </div>
       </div>
       <footer class="foot">
         <Button look="primary" type="submit" isLarge isWide busy={isBusy && words.create.busy}>
-          {words.create.submit}
+          {isPending ? words.create.askAgain : words.create.submit}
         </Button>
       </footer>
     </form>
   )
 }
 
+const askAgainEveryMs = 10_000
+
+function useAskingAgain(isPending: boolean, ask: () => Promise<void>): void {
+  const latest = useRef(ask)
+  latest.current = ask
+  useEffect(() => {
+    if (!isPending) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && void latest.current(), askAgainEveryMs)
+    return () => clearInterval(timer)
+  }, [isPending])
+}
+
+function Pending({ fingerprint }: { fingerprint: string }) {
+  return (
+    <section class="card pending" role="status">
+      <h2 class="card-h">{words.create.pending}</h2>
+      <p class="lead">{words.create.pendingText}</p>
+      <code class="words-4">{fingerprint.replaceAll('-', ' ')}</code>
+      <p class="hint">{words.create.pendingHint}</p>
+    </section>
+  )
+}
+
 function ProblemOf({ problem }: { problem: SignInProblem | undefined }) {
   switch (problem?.type) {
+    case 'pending':
+      return <Pending fingerprint={problem.fingerprint} />
     case 'signup-closed':
       return <Problem title={words.create.closed} text={words.create.closedText} />
     case 'locked':

@@ -1,85 +1,94 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
 import { Problem } from '../parts/banner.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Loaded } from '../parts/loaded.tsx'
 import { Sheet } from '../parts/sheet.tsx'
-import { live } from '../state/account.ts'
+import { live, noteDeviceName } from '../state/account.ts'
 import { now } from '../state/clock.ts'
-import type { Device } from '../state/devices.ts'
+import { type Device, listDevices, renameDevice, unlinkDevice } from '../state/devices.ts'
 import { words } from '../words/index.ts'
+import { people as peopleWords } from '../words/people.ts'
 import { agoInWords, fullTime } from '../words/time.ts'
-
-type List = { type: 'loading' } | { type: 'failed' } | { type: 'here'; devices: readonly Device[] }
 
 /** Every sign-in of the account, this one first. */
 export function DevicesPage() {
-  const link = live.value
-  const [list, setList] = useState<List>({ type: 'loading' })
-  const [attempt, setAttempt] = useState(0)
-  const [leaving, setLeaving] = useState<Device>()
+  return <Loaded read={listDevices} show={(devices, again) => <Devices devices={devices} again={again} />} />
+}
 
-  useEffect(() => {
-    if (!link) return
-    let isGone = false
-    const load = async () => {
-      const { listDevices } = await import('../state/devices.ts')
-      const devices = await listDevices(link)
-      if (!isGone) setList({ type: 'here', devices })
-    }
-    load().catch(() => !isGone && setList({ type: 'failed' }))
-    return () => {
-      isGone = true
-    }
-  }, [link, attempt])
-
-  if (list.type === 'loading')
-    return (
-      <p class="lead" role="status">
-        {words.devices.loading}
-      </p>
-    )
-  if (list.type === 'failed') {
-    return (
-      <>
-        <Problem title={words.devices.failed} text={words.devices.failedText} />
-        <Button look="quiet" onClick={() => setAttempt(attempt + 1)}>
-          {words.tryAgain}
-        </Button>
-      </>
-    )
-  }
+function Devices({ devices, again }: { devices: readonly Device[]; again(): void }) {
+  const [sheet, setSheet] = useState<{ about: Device; to: 'rename' | 'unlink' }>()
+  const close = () => setSheet(undefined)
   return (
     <>
       <ul class="card tight">
-        {list.devices.map(device => (
+        {devices.map(device => (
           <li key={device.id}>
-            <DeviceRow device={device} onUnlink={() => setLeaving(device)} />
+            <DeviceRow device={device} onAsk={to => setSheet({ about: device, to })} />
           </li>
         ))}
       </ul>
-      {leaving && <UnlinkSheet device={leaving} onClose={() => setLeaving(undefined)} onDone={() => setAttempt(attempt + 1)} />}
+      {sheet?.to === 'unlink' && <UnlinkSheet device={sheet.about} onClose={close} onDone={again} />}
+      {sheet?.to === 'rename' && <RenameSheet device={sheet.about} onClose={close} onDone={again} />}
     </>
   )
 }
 
-function DeviceRow({ device, onUnlink }: { device: Device; onUnlink(): void }) {
+function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'unlink'): void }) {
+  const name = nameOf(device)
+  const seen = device.current ? words.devices.this : words.devices.seen(agoInWords(device.lastUsedAt, now.value))
   return (
-    <div class="irow">
+    <div class="irow device">
       <Icon name={icons[device.kind]} />
       <span>
-        <b dir="auto">{nameOf(device)}</b>
+        <b dir="auto">{name}</b>
         <small>{words.devices.kinds[device.kind]}</small>
-        <small title={fullTime(device.lastUsedAt)}>
-          {device.current ? words.devices.this : words.devices.seen(agoInWords(device.lastUsedAt, now.value))}
-        </small>
+        <small title={fullTime(device.lastUsedAt)}>{peopleWords.seenFrom(seen, device.lastUsedFrom)}</small>
+        {!device.renews && <small class="legacy">{peopleWords.legacy}</small>}
       </span>
+      <button class="ib" type="button" onClick={() => onAsk('rename')} aria-label={`${peopleWords.rename} ${name}`}>
+        <Icon name="pencil" />
+      </button>
       {!device.current && (
-        <button class="txt danger-t" type="button" onClick={onUnlink} aria-label={`${words.devices.unlink} ${nameOf(device)}`}>
+        <button class="txt danger-t" type="button" onClick={() => onAsk('unlink')} aria-label={`${words.devices.unlink} ${name}`}>
           {words.devices.unlink}
         </button>
       )}
     </div>
+  )
+}
+
+function RenameSheet({ device, onClose, onDone }: { device: Device; onClose(): void; onDone(): void }) {
+  const [name, setName] = useState(device.name)
+  const [hasFailed, setFailed] = useState(false)
+  const { isBusy, run } = useBusy()
+  const save = (event: Event) => {
+    event.preventDefault()
+    void run(async () => {
+      try {
+        const link = live.peek()
+        if (!link) return setFailed(true)
+        await renameDevice(link, device, name.trim())
+        if (device.current) await noteDeviceName(name.trim())
+        onDone()
+        history.back()
+      } catch {
+        setFailed(true)
+      }
+    })
+  }
+  return (
+    <Sheet title={peopleWords.renameTitle} onClose={onClose}>
+      <form class="form" onSubmit={save}>
+        <Field label={peopleWords.name} value={name} onInput={setName} hasFocus maxLength={100} />
+        {hasFailed && <Problem title={peopleWords.notDone} text={words.devices.failedText} />}
+        <Button look="primary" type="submit" isLarge isWide isOff={name.trim() === ''} busy={isBusy && peopleWords.saving}>
+          {peopleWords.save}
+        </Button>
+      </form>
+    </Sheet>
   )
 }
 
@@ -91,7 +100,6 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
       const link = live.peek()
       if (!link) return setFailed(true)
       try {
-        const { unlinkDevice } = await import('../state/devices.ts')
         await unlinkDevice(link, device)
         onDone()
         history.back()

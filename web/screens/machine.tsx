@@ -9,6 +9,7 @@ import { sessionsOn, stateOfMachine, systemName } from '../state/machines.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
 import { agoInWords, clockTime, date } from '../words/time.ts'
+import { Helper } from './machine-helper.tsx'
 
 /** What is known of one computer, and what runs there. */
 export function MachineScreen({ id }: { id: string }) {
@@ -33,6 +34,7 @@ export function MachineScreen({ id }: { id: string }) {
       <div class="scroll">
         <div class="col form">
           {state === 'away' && <WhatToDo />}
+          <Helper machine={machine} />
           <Running sessions={sessions.filter(session => session.isActive)} />
           <Earlier sessions={sessions.filter(session => !session.isActive)} />
           <Facts machine={machine} />

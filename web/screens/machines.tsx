@@ -5,13 +5,13 @@ import { Empty } from '../parts/empty.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { home } from '../state/home.ts'
-import { sessionsOn, stateOfMachine } from '../state/machines.ts'
+import { nameOfMachine, sessionsOn, stateOfMachine } from '../state/machines.ts'
 import type { MachineView } from '../state/store.ts'
 import { words } from '../words/index.ts'
 import { clockTime } from '../words/time.ts'
 
 export function MachinesScreen() {
-  const machines = [...home.value.machines.values()].sort((a, b) => nameOf(a).localeCompare(nameOf(b)))
+  const machines = [...home.value.machines.values()].sort((a, b) => nameOfMachine(a).localeCompare(nameOfMachine(b)))
   return (
     <div class="screen">
       <Bar title={words.machines.title}>
@@ -53,15 +53,11 @@ function MachineRow({ machine }: { machine: MachineView }) {
     <LinkRow
       href={`/machines/${encodeURIComponent(id)}`}
       icon={state === 'away' ? 'moon' : 'monitor'}
-      title={nameOf(machine)}
+      title={nameOfMachine(machine)}
       text={state === 'away' ? words.machines.sinceAway(clockTime(machine.activeAt, now.value)) : words.machines.agents(running)}
     >
       <i class={`dot ${state === 'online' ? 'on' : ''}`} />
       <span class="vh">{words.machines[state]}</span>
     </LinkRow>
   )
-}
-
-function nameOf({ metadata }: MachineView): string {
-  return metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed
 }

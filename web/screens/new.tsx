@@ -1,53 +1,121 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
-import { ButtonLink } from '../parts/button.tsx'
-import { copy } from '../parts/copy.ts'
-import { words } from '../words/index.ts'
+import { TextArea } from '../parts/field.tsx'
+import type { NewAt } from '../routes.ts'
+import { live } from '../state/account.ts'
+import { home } from '../state/home.ts'
+import { keepLastStart, type LastStart, useLastStart } from '../state/last-start.ts'
+import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import type { MachineView } from '../state/store.ts'
+import { start as words } from '../words/start.ts'
+import { CommandCards, FirstTime } from './new-commands.tsx'
+import { StartForm } from './new-form.tsx'
 
-/** How a session begins: on the computer where the code is. Each command can be copied and says what it does. */
-export function NewScreen() {
+/** Begins a session on a machine whose helper is there; for the others, and for none, it says what to do on the computer. */
+export function NewScreen({ at }: { at: NewAt }) {
+  const last = useLastStart()
+  if (last === undefined) return <div class="screen" aria-busy="true" />
+  return <Beginning at={at} last={last} />
+}
+
+function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
+  const machines = machinesToChoose(home.value.machines)
+  const [chosen, choose] = useState(at.machine ?? last.machine)
+  const [text, setText] = useState(last.text ?? '')
+  const machine = machines.find(({ id }) => id === chosen) ?? machines[0]
+  const write = (next: string) => {
+    setText(next)
+    keepLastStart({ text: next })
+  }
+  if (machine === undefined) {
+    return (
+      <Page>
+        <CommandCards />
+        <FirstTime />
+      </Page>
+    )
+  }
+  const picker = machines.length > 1 && <MachinePicker machines={machines} chosen={machine.id} onChoose={choose} />
+  const link = live.value
+  if (!hasHelper(machine) || link === undefined) {
+    return (
+      <Page>
+        {picker}
+        <NoHelper host={nameOfMachine(machine)} />
+        <CommandCards />
+        <FirstTime />
+      </Page>
+    )
+  }
+  return (
+    <StartForm
+      key={machine.id}
+      link={link}
+      machine={machine}
+      last={last.machine === undefined || last.machine === machine.id ? last : {}}
+      folder={machine.id === at.machine ? at.folder : undefined}
+      text={text.trim()}
+      onStarted={() => write('')}
+    >
+      <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />
+      {picker}
+    </StartForm>
+  )
+}
+
+function Page({ children }: { children: ComponentChildren }) {
   return (
     <div class="screen">
-      <Bar title={words.new.title} back={{ name: 'home' }} />
+      <Bar title={words.title} back={{ name: 'home' }} />
       <div class="scroll">
-        <div class="col form">
-          <div class="intro">
-            <h2>{words.new.heading}</h2>
-            <p class="lead">{words.new.lead}</p>
-          </div>
-          <div class="card tight">
-            <Command text="afield claude" about={words.new.claude} />
-            <Command text="afield run -- opencode acp" about={words.new.run} />
-            <Command text="afield demo" about={words.new.demo} />
-          </div>
-          <section class="card form">
-            <div class="intro">
-              <h2 class="card-h">{words.new.firstTime}</h2>
-              <p class="lead">{words.new.firstTimeText}</p>
-            </div>
-            <ButtonLink look="primary" href="/scan" icon="scan-line" isWide>
-              {words.new.scan}
-            </ButtonLink>
-          </section>
-        </div>
+        <div class="col form">{children}</div>
       </div>
     </div>
   )
 }
 
-function Command({ text, about }: { text: string; about: string }) {
+function MachinePicker(props: { machines: readonly MachineView[]; chosen: string; onChoose(id: string): void }) {
   return (
-    <div class="irow command">
-      <Icon name="square-terminal" />
-      <span>
-        <b>
-          <code>{text}</code>
-        </b>
-        <small>{about}</small>
-      </span>
-      <button class="ib" type="button" aria-label={words.new.copy(text)} onClick={() => void copy(text)}>
-        <Icon name="copy" />
-      </button>
-    </div>
+    <section class="grp">
+      <h2 id="machine-h">{words.machine}</h2>
+      <div class="card tight" role="radiogroup" aria-labelledby="machine-h">
+        {props.machines.map(machine => (
+          <label key={machine.id} class="irow">
+            <input type="radio" name="machine" checked={machine.id === props.chosen} onChange={() => props.onChoose(machine.id)} />
+            <span>
+              <b dir="auto">{nameOfMachine(machine)}</b>
+              <small>{hasHelper(machine) ? words.ready : words.noHelper}</small>
+            </span>
+            <i class={`dot ${hasHelper(machine) ? 'on' : ''}`} />
+          </label>
+        ))}
+      </div>
+    </section>
   )
+}
+
+function NoHelper({ host }: { host: string }) {
+  const [before, command, after] = words.awayText
+  return (
+    <section class="card">
+      <h2 class="card-h with-icon">
+        <Icon name="moon" />
+        {words.awayTitle(host)}
+      </h2>
+      <p class="lead">
+        {before}
+        <code>{command}</code>
+        {after}
+      </p>
+    </section>
+  )
+}
+
+/** Those that can begin something first, then by name. */
+function machinesToChoose(all: ReadonlyMap<string, MachineView>): MachineView[] {
+  return [...all.values()]
+    .filter(({ metadata }) => metadata !== undefined)
+    .sort((a, b) => Number(hasHelper(b)) - Number(hasHelper(a)) || nameOfMachine(a).localeCompare(nameOfMachine(b)))
 }

@@ -103,6 +103,8 @@ function noteOf(text: string, reading: Reading | undefined): { text: string; isB
 function ProblemOf({ problem }: { problem: SignInProblem }) {
   switch (problem.type) {
     case 'needs-setup-code':
+    case 'needs-invite':
+    case 'pending':
     case 'signup-closed':
       return <Problem title={words.restore.unknown} />
     case 'locked':

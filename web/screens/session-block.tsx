@@ -2,6 +2,7 @@ import { Icon } from '../icons/icon.tsx'
 import { Bubble } from '../parts/bubble.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { StepContext } from '../parts/step.tsx'
+import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { Trail } from '../parts/trail.tsx'
 import type { Block } from '../state/transcript-blocks.ts'
 import { language } from '../words/index.ts'
@@ -9,24 +10,28 @@ import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 
 /** One block of the transcript. */
-export function BlockView({ block, context, agent, isNewest }: { block: Block; context: StepContext; agent: string; isNewest: boolean }) {
+export function BlockView(props: { block: Block; context: StepContext; to: Receiver; delivery: Delivery; isNewest: boolean }) {
+  const { block } = props
   return (
     <div class="block" data-key={block.key}>
       {block.type === 'day' ? (
         <h2 class="day">{dayOf(block.at)}</h2>
       ) : block.type === 'trail' ? (
-        <Trail rows={block.rows} context={context} />
+        <Trail rows={block.rows} context={props.context} />
       ) : (
-        <ItemView item={block.item} agent={agent} isNewest={isNewest} />
+        <ItemView {...props} item={block.item} />
       )}
     </div>
   )
 }
 
-function ItemView({ item, agent, isNewest }: { item: Extract<Block, { type: 'item' }>['item']; agent: string; isNewest: boolean }) {
+function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: Receiver; delivery: Delivery; isNewest: boolean }) {
+  const { item, to, delivery, isNewest } = props
   switch (item.type) {
     case 'mine':
-      return <Bubble text={item.text} at={item.at} delivery="stored" isNewest={isNewest} fromTerminal={item.from === 'terminal'} />
+      return (
+        <Bubble text={item.text} at={item.at} delivery={delivery} to={to} isNewest={isNewest} fromTerminal={item.from === 'terminal'} />
+      )
     case 'prose':
       return (
         <div class="say">
@@ -44,7 +49,7 @@ function ItemView({ item, agent, isNewest }: { item: Extract<Block, { type: 'ite
       return (
         <p class={`note turn ${item.status}`}>
           <Icon name={item.status === 'failed' ? 'circle-alert' : 'square'} />
-          {item.status === 'failed' ? words.turn.failed(agent) : words.turn.cancelled}
+          {item.status === 'failed' ? words.turn.failed(to.agent) : words.turn.cancelled}
         </p>
       )
     case 'note':

@@ -4,6 +4,7 @@ import { Icon } from '../icons/icon.tsx'
 import { Bubble } from '../parts/bubble.tsx'
 import { Growing } from '../parts/partial.tsx'
 import type { StepContext } from '../parts/step.tsx'
+import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { isStale } from '../state/connection.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -54,7 +55,8 @@ export function SessionLog(props: {
     loadOlder: () => void model.loadOlder(),
     onSeen: props.onSeen
   })
-  const shown = useBlockNodes(blocks.slice(reading.from), context, facts, waiting.length === 0 ? newestMine(transcript) : undefined)
+  const to = useReceiver(facts)
+  const shown = useBlockNodes(blocks.slice(reading.from), context, facts, to, waiting.length === 0 ? newestMine(transcript) : undefined)
   const isEmpty = blocks.length === 0 && waiting.length === 0 && transcript.partials.length === 0
   const newCount = reading.isAtEnd ? 0 : transcript.items.filter(item => item.seq > reading.seenSeq).length
 
@@ -78,6 +80,7 @@ export function SessionLog(props: {
                   text={text.text}
                   at={text.at}
                   delivery={text.state === 'failed' ? 'failed' : isStale.value ? 'device' : 'leaving'}
+                  to={to}
                   isNewest={index === waiting.length - 1}
                   fromTerminal={false}
                   onRetry={() => void model.texts.retry(text.localId)}
@@ -103,33 +106,50 @@ export function SessionLog(props: {
 }
 
 // A block that looks as before keeps its node, and Preact leaves it alone: the cost of an update is that of what changed.
-function useBlockNodes(blocks: readonly Block[], context: StepContext, facts: SessionFacts, newest: string | undefined): VNode[] {
-  const drawn = useRef(new Map<string, { block: Block; context: StepContext; agent: string; isNewest: boolean; node: VNode }>())
+function useBlockNodes(
+  blocks: readonly Block[],
+  context: StepContext,
+  facts: SessionFacts,
+  to: Receiver,
+  newest: string | undefined
+): VNode[] {
+  const drawn = useRef(new Map<string, Parameters<typeof BlockView>[0] & { node: VNode }>())
   const next: typeof drawn.current = new Map()
   const nodes = blocks.map(block => {
     const before = drawn.current.get(block.key)
     const isNewest = block.key === newest
-    const agent = facts.agentShort
+    const delivery = deliveryOf(block, facts)
     const isSame =
       before !== undefined &&
       before.context === context &&
       before.isNewest === isNewest &&
-      before.agent === agent &&
+      before.to === to &&
+      before.delivery === delivery &&
       sameBlock(before.block, block)
     const entry = isSame
       ? before
       : {
           block,
           context,
-          agent,
+          to,
+          delivery,
           isNewest,
-          node: <BlockView key={block.key} block={block} context={context} agent={agent} isNewest={isNewest} />
+          node: <BlockView key={block.key} block={block} context={context} to={to} delivery={delivery} isNewest={isNewest} />
         }
     next.set(block.key, entry)
     return entry.node
   })
   drawn.current = next
   return nodes
+}
+
+function useReceiver({ host, agentShort }: SessionFacts): Receiver {
+  return useMemo(() => ({ host, agent: agentShort }), [host, agentShort])
+}
+
+function deliveryOf(block: Block, { deliveredSeq, readSeq }: SessionFacts): Delivery {
+  if (block.type !== 'item' || block.item.seq > deliveredSeq) return 'stored'
+  return block.item.seq > readSeq ? 'machine' : 'read'
 }
 
 function newestMine(transcript: Transcript): string | undefined {

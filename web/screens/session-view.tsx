@@ -1,7 +1,5 @@
 import { useState } from 'preact/hooks'
-import { Icon } from '../icons/icon.tsx'
 import { ActivityStrip } from '../parts/activity.tsx'
-import { Banner } from '../parts/banner.tsx'
 import { Composer } from '../parts/composer.tsx'
 import { DecisionDock } from '../parts/dock.tsx'
 import { AnswerNotice } from '../parts/dock-life.tsx'
@@ -13,11 +11,11 @@ import type { OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import type { Transcript } from '../state/transcript.ts'
 import { session as words } from '../words/session.ts'
-import { clockTime } from '../words/time.ts'
 import { SessionBar } from './session-bar.tsx'
 import { SessionEmpty } from './session-empty.tsx'
 import { SessionLog } from './session-log.tsx'
 import { SessionMenu } from './session-menu.tsx'
+import { Presence } from './session-presence.tsx'
 
 /** An open session: bar, horizon, transcript, and below it the dock while something is to be decided, else the composer. */
 export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq: number): void }) {
@@ -54,7 +52,7 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
         data-state={isStale ? 'stale' : requests.length > 0 ? 'needs' : isWorking ? 'working' : 'quiet'}
         aria-hidden="true"
       />
-      <PresenceBanner facts={facts} isStale={isStale} />
+      <Presence model={model} facts={facts} isStale={isStale} />
       <div class="chat-b">
         <SessionLog
           model={model}
@@ -78,7 +76,10 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
               queued={isWorking ? queuedIn(model.transcript.value) : 0}
               offered={offered}
               mode={{ onOpen: () => setSheet('mode'), asking: model.asked.value.mode }}
-              onSent={() => countSent(count => count + 1)}
+              onSent={() => {
+                countSent(count => count + 1)
+                if (facts.canResume) void model.resume()
+              }}
             />
           </div>
         )}
@@ -132,24 +133,6 @@ function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts })
       {shown.map(([id, { answer, life }]) => (
         <AnswerNotice key={id} answer={answer} life={life} facts={facts} onClose={() => model.dismiss(id)} />
       ))}
-    </div>
-  )
-}
-
-function PresenceBanner({ facts, isStale }: { facts: SessionFacts; isStale: boolean }) {
-  // Without a link nobody knows where the machine is.
-  if (isStale) return null
-  const at = clockTime(facts.activeAt, Date.now())
-  if (facts.presence === 'away') return <Banner icon="moon" isAway title={words.awayTitle(facts.host)} text={words.awaySince(at)} />
-  if (facts.presence === 'ended')
-    return <Banner icon="circle-check" isAway title={words.endedTitle(facts.agentShort)} text={words.endedHint(at)} />
-  if (!facts.isInTerminal) return null
-  return (
-    <div class="terminal-note">
-      <Icon name="square-terminal" />
-      <span>
-        <b>{words.terminalTitle(facts.host)}.</b> {words.terminalHint}
-      </span>
     </div>
   )
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
@@ -7,11 +7,15 @@ import { Button, ButtonLink } from '../parts/button.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import type { SettingsPage } from '../routes.ts'
-import { account, shouldCheckKey, signOut } from '../state/account.ts'
+import { account, live, shouldCheckKey, signOut } from '../state/account.ts'
+import { isOwner, readPeople } from '../state/people.ts'
 import { theme } from '../state/preferences.ts'
 import { words } from '../words/index.ts'
+import { people as peopleWords } from '../words/people.ts'
 import { date } from '../words/time.ts'
+import { AccessPage } from './access.tsx'
 import { DevicesPage } from './devices.tsx'
+import { PeoplePage } from './people.tsx'
 import { AboutPage, AppearancePage, KeyPage } from './settings-pages.tsx'
 
 export function SettingsScreen({ page }: { page: SettingsPage | undefined }) {
@@ -22,6 +26,18 @@ export function SettingsScreen({ page }: { page: SettingsPage | undefined }) {
       return (
         <Page title={words.devices.title}>
           <DevicesPage />
+        </Page>
+      )
+    case 'people':
+      return (
+        <Page title={peopleWords.title}>
+          <PeoplePage />
+        </Page>
+      )
+    case 'access':
+      return (
+        <Page title={peopleWords.access}>
+          <AccessPage />
         </Page>
       )
     case 'appearance':
@@ -47,6 +63,10 @@ export function SettingsScreen({ page }: { page: SettingsPage | undefined }) {
 
 function Index() {
   const [isLeaving, setLeaving] = useState(false)
+  const link = live.value
+  useEffect(() => {
+    if (link && isOwner.peek() === undefined) readPeople(link).catch(() => {})
+  }, [link])
   const here = account.value
   const checkedAt = here.type === 'here' ? here.keyCheckedAt : undefined
   return (
@@ -66,8 +86,17 @@ function Index() {
                 {shouldCheckKey.value && <i class="needs-dot" />}
               </LinkRow>
               <LinkRow href="/settings/devices" icon="smartphone" title={words.settings.devices} text={words.settings.devicesValue} />
+              <LinkRow href="/settings/access" icon="link" title={peopleWords.access} text={peopleWords.accessValue} />
             </div>
           </section>
+          {isOwner.value === true && (
+            <section class="grp">
+              <h2>{words.settings.server}</h2>
+              <div class="card tight">
+                <LinkRow href="/settings/people" icon="hand" title={peopleWords.title} text={peopleWords.value} />
+              </div>
+            </section>
+          )}
           <section class="grp">
             <h2>{words.settings.app}</h2>
             <div class="card tight">

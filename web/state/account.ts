@@ -59,6 +59,9 @@ export async function openAccount(): Promise<void> {
 /** How an attempt to sign in ended, when it did not succeed. */
 export type SignInProblem =
   | { type: 'needs-setup-code' }
+  | { type: 'needs-invite' }
+  /** The owner of the server has been asked; `fingerprint` are the words to recognise this key by. */
+  | { type: 'pending'; fingerprint: string }
   | { type: 'signup-closed' }
   | { type: 'locked' }
   | { type: 'unreachable' }
@@ -68,7 +71,11 @@ export type SignInProblem =
  * Makes a new account and signs in. The key is on this device before the server hears of it: an answer lost on the way costs nobody
  * the account.
  */
-export async function createAccount(draft: { deviceName: string; setupCode: string | undefined }): Promise<SignInProblem | undefined> {
+export async function createAccount(draft: {
+  deviceName: string
+  setupCode?: string | undefined
+  invite?: string | undefined
+}): Promise<SignInProblem | undefined> {
   const db = await deviceDb()
   const pending = await db.read('account')
   const secret = isKept(pending) && pending.token === undefined ? pending.secret : newSecret()
@@ -78,7 +85,7 @@ export async function createAccount(draft: { deviceName: string; setupCode: stri
 
 /** Signs in with a key that somebody wrote down: `keyCheckedAt` is now, as they obviously have it. */
 export async function restoreAccount(draft: { secret: string; deviceName: string }): Promise<SignInProblem | undefined> {
-  return signInWith({ ...draft, setupCode: undefined, keyCheckedAt: Date.now() })
+  return signInWith({ ...draft, keyCheckedAt: Date.now() })
 }
 
 /** Takes over an account that another device handed to this one. */
@@ -105,6 +112,11 @@ export async function noteKeyChecked(): Promise<void> {
 
 export async function remindOfKeyTomorrow(): Promise<void> {
   await change({ remindAt: Date.now() + 24 * 3600_000 })
+}
+
+/** Under this name the device answers from now on. */
+export async function noteDeviceName(deviceName: string): Promise<void> {
+  await change({ deviceName })
 }
 
 /** What to call this device until somebody says better. */
@@ -166,7 +178,8 @@ async function latestSignIn(): Promise<SignedIn | undefined> {
 async function signInWith(draft: {
   secret: string
   deviceName: string
-  setupCode: string | undefined
+  setupCode?: string | undefined
+  invite?: string | undefined
   keyCheckedAt?: number
 }): Promise<SignInProblem | undefined> {
   const [{ signInProblem }, { signIn, cryptoReady }, { bytesOf }] = await Promise.all([
@@ -175,18 +188,19 @@ async function signInWith(draft: {
     import('./base64.ts')
   ])
   await cryptoReady()
-  const { secret, deviceName, setupCode, keyCheckedAt } = draft
+  const { secret, deviceName, setupCode, invite, keyCheckedAt } = draft
   try {
     const { token, renewal } = await signIn({
       server: location.origin,
       secret: bytesOf(secret),
       fetch: (url, init) => fetch(url, init),
       setupCode,
+      invite,
       deviceName
     })
     await keep({ secret, token, renewal, deviceName, createdAt: Date.now(), keyCheckedAt })
   } catch (error) {
-    return signInProblem(error)
+    return signInProblem(error, bytesOf(secret))
   }
   // Asks the browser not to throw the key away when the disk is full; its answer changes nothing here.
   void navigator.storage.persist?.().catch(() => {})

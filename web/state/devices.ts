@@ -13,6 +13,10 @@ export async function listDevices({ rest }: Pick<Live, 'rest'>): Promise<Device[
   return devices.toSorted((a, b) => Number(b.current) - Number(a.current) || b.lastUsedAt - a.lastUsedAt)
 }
 
+export async function renameDevice({ rest }: Pick<Live, 'rest'>, device: Device, name: string): Promise<void> {
+  await rest.call('renameDevice', { params: { id: device.id }, body: { name } })
+}
+
 export async function unlinkDevice({ rest }: Pick<Live, 'rest'>, device: Device): Promise<void> {
   await rest.call('removeDevice', { params: { id: device.id } })
 }

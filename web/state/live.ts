@@ -35,6 +35,7 @@ export interface Live {
   readonly outbox: Outbox
   /** Undefined when the session is not known, or its key was made for another account. */
   cipherOf(session: string): Cipher | undefined
+  cipherOfMachine(machine: string): Cipher | undefined
   /** What the outbox had stored: for `feed.take` of the session that is open. */
   onStored(listener: StoredListener): () => void
   /** What the server will never take, so that "Try again" can be offered. */
@@ -86,6 +87,10 @@ export async function openLive(
     const row: AccountSession | undefined = [...feed.sessions.values()].find(({ id }) => id === session)
     return row && vault.openKey(row.dataEncryptionKey)
   }
+  const cipherOfMachine = (machine: string) => {
+    const row = [...feed.machines.values()].find(({ id }) => id === machine)
+    return row && vault.openKey(row.dataEncryptionKey)
+  }
   const lines = followLines({ rest, socket, feed, cipherOf, onStored: listener => added(stored, listener) })
   const unwatch = watchDevice({
     wake() {
@@ -102,6 +107,7 @@ export async function openLive(
     feed,
     outbox,
     cipherOf,
+    cipherOfMachine,
     onStored: listener => added(stored, listener),
     onSetAside: listener => added(setAside, listener),
     async close() {

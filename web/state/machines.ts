@@ -1,3 +1,4 @@
+import { words } from '../words/index.ts'
 import { lastMovedAt } from './sessions.ts'
 import type { Home, MachineView, SessionView } from './store.ts'
 
@@ -15,7 +16,16 @@ export function stateOfMachine(machine: MachineView, home: Pick<Home, 'sessions'
   return machine.daemonState ? 'away' : 'idle'
 }
 
-/** "linux" and the like as people write them. */
+/** Whether its helper is there to begin, resume and end sessions for a phone. */
+export function hasHelper({ isActive, daemonState }: Pick<MachineView, 'isActive' | 'daemonState'>): boolean {
+  return isActive && daemonState?.status === 'running'
+}
+
+export function nameOfMachine({ metadata }: Pick<MachineView, 'metadata'>): string {
+  return metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed
+}
+
+/** "linux and the like as people write them. */
 export function systemName(platform: string): string {
   return systems[platform] ?? platform
 }

@@ -1,4 +1,5 @@
 import type { Choice } from '../../lib/protocol/sealed/session.ts'
+import { hasHelper } from './machines.ts'
 import { agentOf, folderOf, hostOf, titleOf } from './sessions.ts'
 import type { MachineView, SessionView } from './store.ts'
 
@@ -24,6 +25,10 @@ export interface SessionFacts {
   readonly isThinking: boolean
   readonly modes: readonly Choice[]
   readonly mode: string | undefined
+  readonly deliveredSeq: number
+  readonly readSeq: number
+  /** The helper of its machine is there to begin it again. */
+  readonly canResume: boolean
   /** The terminal has the keyboard. */
   readonly isInTerminal: boolean
   /** False: the keys on this device do not open it. */
@@ -50,6 +55,9 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     isThinking: session.isThinking,
     modes: metadata?.operatingModes ?? [],
     mode: metadata?.currentOperatingModeCode ?? undefined,
+    deliveredSeq: session.deliveredSeq ?? 0,
+    readSeq: session.readSeq ?? 0,
+    canResume: !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine),
     isInTerminal: agentState?.controlledByUser === true,
     isReadable: metadata !== undefined
   }

@@ -2,11 +2,13 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, callSession, openFeed, openMessage, openPartial } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import type { Live } from './live.ts'
+import { hasHelper } from './machines.ts'
 import { answerParams, type Life, lifeOf, type MyAnswer, type Verdict } from './session-answers.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from './session-decisions.ts'
 import { factsOf, type SessionFacts } from './session-facts.ts'
 import { openHistory } from './session-history.ts'
 import { openTexts, type SessionTexts } from './session-texts.ts'
+import { resumeSession, stopOnMachine, type Trouble } from './starting.ts'
 import type { MachineView, SessionView } from './store.ts'
 import { addMessages, addPartial, emptyTranscript, type KnownMessage, type Transcript } from './transcript.ts'
 
@@ -36,6 +38,10 @@ export interface SessionModel {
   setMode(mode: string): Promise<void>
   /** Ends the agent. Resolves to whether the machine did it. */
   end(): Promise<boolean>
+  /** Begins an ended session again, through the helper of its machine. */
+  resume(): Promise<void>
+  /** Takes the keyboard from the terminal. */
+  takeOver(): Promise<void>
   loadOlder(): Promise<void>
   close(): void
 }
@@ -47,7 +53,11 @@ export type FeedWord = 'opening' | 'catching-up' | 'live' | 'stale' | 'deleted'
 export interface AskedOf {
   readonly stop: { readonly at: number; readonly state: 'asking' | 'asked' | 'failed' } | undefined
   readonly mode: { readonly code: string; readonly state: 'asking' | 'failed' } | undefined
+  readonly resume: 'asking' | Trouble | undefined
+  readonly takeOver: 'asking' | 'failed' | undefined
 }
+
+export const askedNothing: AskedOf = { stop: undefined, mode: undefined, resume: undefined, takeOver: undefined }
 
 export interface SessionSources {
   readonly id: string
@@ -68,7 +78,7 @@ export function openSession(sources: SessionSources): SessionModel {
   const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
   const answered = computed(() => decisionsOf(state.value))
   const mine = signal<ReadonlyMap<string, MyAnswer>>(new Map())
-  const asked = signal<AskedOf>({ stop: undefined, mode: undefined })
+  const asked = signal(askedNothing)
 
   const isWorking = computed(() => {
     const now = facts.value
@@ -83,6 +93,8 @@ export function openSession(sources: SessionSources): SessionModel {
     if (!isWorking.value && asked.peek().stop !== undefined) asked.value = { ...asked.peek(), stop: undefined }
     const { mode } = asked.peek()
     if (mode !== undefined && facts.value?.mode === mode.code) asked.value = { ...asked.peek(), mode: undefined }
+    if (facts.value?.presence === 'here' && asked.peek().resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
+    if (facts.value?.isInTerminal === false && asked.peek().takeOver !== undefined) asked.value = { ...asked.peek(), takeOver: undefined }
   })
   const cipher = () => {
     const found = live.cipherOf(id)
@@ -141,10 +153,30 @@ export function openSession(sources: SessionSources): SessionModel {
       if (!isDone) asked.value = { ...asked.peek(), mode: { code, state: 'failed' } }
     },
     async end() {
-      return callSession(live.socket, cipher(), id, 'killSession', {}).then(
+      const isDone = await callSession(live.socket, cipher(), id, 'killSession', {}).then(
         ({ success }) => success,
         () => false
       )
+      const helper = machine.peek()
+      // A wrapper that hangs does not end itself.
+      return isDone || (helper !== undefined && hasHelper(helper) && stopOnMachine(live, helper.id, id))
+    },
+    async resume() {
+      const helper = machine.peek()
+      if (helper === undefined || asked.peek().resume === 'asking') return
+      asked.value = { ...asked.peek(), resume: 'asking' }
+      const outcome = await resumeSession(live, helper.id, id)
+      if (outcome.type === 'failed') asked.value = { ...asked.peek(), resume: outcome }
+      // The helper may say so before the session itself is heard.
+      else if (facts.peek()?.presence === 'here') asked.value = { ...asked.peek(), resume: undefined }
+    },
+    async takeOver() {
+      asked.value = { ...asked.peek(), takeOver: 'asking' }
+      const isDone = await callSession(live.socket, cipher(), id, 'switch', { to: 'remote' }).then(
+        () => true,
+        () => false
+      )
+      if (!isDone && facts.peek()?.isInTerminal === true) asked.value = { ...asked.peek(), takeOver: 'failed' }
     },
     loadOlder: messages.loadOlder,
     close() {

@@ -1,10 +1,12 @@
-import { Refused } from '../../lib/client/index.ts'
+import { keyFingerprint, Refused } from '../../lib/client/index.ts'
 import type { SignInProblem } from './account.ts'
 
 /** What went wrong, as far as a person can do something about it. */
-export function signInProblem(error: unknown): SignInProblem {
+export function signInProblem(error: unknown, secret: Uint8Array): SignInProblem {
   if (!(error instanceof Refused)) return { type: 'unreachable' }
   if (error.code === 'setup-code-required') return { type: 'needs-setup-code' }
+  if (error.code === 'invite-required') return { type: 'needs-invite' }
+  if (error.code === 'pending') return { type: 'pending', fingerprint: keyFingerprint(secret) }
   if (error.status === 403) return { type: 'signup-closed' }
   if (error.status === 429) return { type: 'locked' }
   return { type: 'other', message: error.code }

@@ -19,6 +19,9 @@ export interface SessionView {
   readonly isActive: boolean
   readonly activeAt: number
   readonly isThinking: boolean
+  /** Messages up to these came to the machine, and to the agent; undefined when nobody said so. */
+  readonly deliveredSeq?: number | undefined
+  readonly readSeq?: number | undefined
   readonly createdAt: number
   readonly updatedAt: number
   /** Undefined: cannot be opened with the keys on this device. */

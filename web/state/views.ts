@@ -13,6 +13,8 @@ export function sessionView(vault: Pick<AccountVault, 'openKey'>, row: AccountSe
     isActive: row.active,
     activeAt: row.activeAt,
     isThinking: row.active && row.thinking,
+    deliveredSeq: row.deliveredSeq,
+    readSeq: row.readSeq,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
     metadata: opened(cipher, row.metadata, sessionMetadata),

@@ -19,6 +19,8 @@ export const session = {
   loading: 'Opening the session',
   stored: 'Stored',
   storedAt: (time: string) => `Stored, ${time}`,
+  onMachine: (host: string) => `On ${host}`,
+  readBy: (agent: string) => `Read by ${agent}`,
   onDevice: 'On this device, waits for a link',
   leaving: 'Sending',
   notDelivered: 'Not delivered.',
@@ -96,14 +98,14 @@ export const session = {
   lastLines: (count: number) => (count === 1 ? 'Output, last line' : `Output, last ${count} lines`),
 
   outcome: {
-    'allowed-once': { me: 'Allowed once by you', other: (by: string) => `Allowed once on ${by}`, unknown: 'Allowed once' },
+    'allowed-once': { me: 'Allowed once by you', other: (by: string) => `Allowed once ${place(by)}`, unknown: 'Allowed once' },
     'allowed-session': {
       me: 'Allowed by you for this session',
-      other: (by: string) => `Allowed for this session on ${by}`,
+      other: (by: string) => `Allowed for this session ${place(by)}`,
       unknown: 'Allowed for this session'
     },
-    denied: { me: 'Denied by you', other: (by: string) => `Denied on ${by}`, unknown: 'Denied' },
-    stopped: { me: 'Denied by you, and stopped', other: (by: string) => `Denied and stopped on ${by}`, unknown: 'Denied, and stopped' },
+    denied: { me: 'Denied by you', other: (by: string) => `Denied ${place(by)}`, unknown: 'Denied' },
+    stopped: { me: 'Denied by you, and stopped', other: (by: string) => `Denied and stopped ${place(by)}`, unknown: 'Denied, and stopped' },
     ended: { me: 'Ended without an answer', other: () => 'Ended without an answer', unknown: 'Ended without an answer' }
   },
   at: (what: string, time: string) => `${what}, ${time}`,
@@ -125,6 +127,7 @@ export const session = {
     idle: (agent: string) => `Message ${agent}`,
     working: 'Add a message, read after this step',
     quiet: 'Kept until the agent is back',
+    resumes: 'A message resumes this session',
     away: (host: string) => `Waits for ${host}`,
     terminal: 'Add a message'
   },
@@ -138,6 +141,10 @@ export const session = {
   awaySince: (time: string) => `Since ${time}. Messages wait for it.`,
   endedTitle: (agent: string) => `${agent} ended`,
   endedHint: (time: string) => `${time}. The session is safe and stays here to read.`,
+  resume: 'Resume',
+  resuming: 'Resuming',
+  notResumed: (agent: string) => `${agent} did not come back`,
+  keptText: 'Your messages wait for it.',
   startingTitle: (agent: string, host: string) => `Starting ${agent} on ${host}`,
   deletedTitle: 'This session was deleted',
   deletedHint: 'Nothing of it is left on the server.',
@@ -145,6 +152,9 @@ export const session = {
   sealedHint: 'It was made with keys that are not on this device.',
   terminalTitle: (host: string) => `Open in the terminal on ${host}`,
   terminalHint: 'You can read along and decide.',
+  takeOver: 'Take over',
+  takingOver: 'Taking over',
+  takeOverFailed: (host: string) => `${host} did not hand it over. Try again when the agent pauses.`,
 
   needs: 'Needs your decision',
   planNeeds: (agent: string) => `${agent} has a plan`,
@@ -226,7 +236,7 @@ export const session = {
     where: 'Where your answer is',
     hasIt: (host: string, agent: string) => `${host} has it. ${agent} takes it up next.`
   },
-  answeredOn: (by: string) => `Answered on ${by}`,
+  answeredOn: (by: string) => `Answered ${place(by)}`,
   answeredElsewhere: 'Answered elsewhere',
   tapSecond: 'Your tap came second and changed nothing.',
   withdrew: (agent: string) => `${agent} withdrew this`,
@@ -272,5 +282,10 @@ export const session = {
     id: 'Session id'
   }
 } as const
+
+// The wrapper's own word for who sat at the computer; all others are devices.
+function place(by: string): string {
+  return by === 'the terminal' ? 'in the terminal' : `on ${by}`
+}
 
 export type RiskName = keyof typeof session.risk

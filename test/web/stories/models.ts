@@ -1,6 +1,6 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Choice, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
-import type { AskedOf, FeedWord, SessionModel } from '../../../web/state/session.ts'
+import { type AskedOf, askedNothing, type FeedWord, type SessionModel } from '../../../web/state/session.ts'
 import type { Life, MyAnswer } from '../../../web/state/session-answers.ts'
 import type { Answered, OpenRequest } from '../../../web/state/session-decisions.ts'
 import type { SessionFacts } from '../../../web/state/session-facts.ts'
@@ -32,6 +32,9 @@ const facts: SessionFacts = {
   isThinking: false,
   modes,
   mode: 'default',
+  deliveredSeq: 0,
+  readSeq: 0,
+  canResume: false,
   isInTerminal: false,
   isReadable: true
 }
@@ -55,7 +58,7 @@ function model(given: Given): SessionModel {
   const waiting = signal<readonly WaitingText[]>(given.waiting ?? [])
   const requests = signal<readonly OpenRequest[]>(given.requests ?? [])
   const lives = signal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>(new Map(given.lives ?? []))
-  const asked = signal<AskedOf>({ stop: undefined, mode: undefined, ...given.asked })
+  const asked = signal<AskedOf>({ ...askedNothing, ...given.asked })
   const isWorking = signal(given.isWorking ?? false)
   return {
     id: 's1',
@@ -97,6 +100,12 @@ function model(given: Given): SessionModel {
     async setMode() {},
     async end() {
       return true
+    },
+    async resume() {
+      asked.value = { ...asked.value, resume: 'asking' }
+    },
+    async takeOver() {
+      asked.value = { ...asked.value, takeOver: 'asking' }
     },
     async loadOlder() {},
     close() {}

@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+
+const devices = await openDevices(t)
+
+t.test('who is new waits until the owner, who sees the same four words, lets them in', async t => {
+  const data = join(t.testdir(), 'data')
+  const server = await startServerProcess(t, { data, signup: 'approve' })
+  const owner = await devices.open(t, server.url)
+  await owner.createAccount({ setupCode: readFileSync(join(data, 'setup-code'), 'utf8').trim() })
+
+  const guest = await devices.open(t, server.url)
+  await guest.visit('/start')
+  await guest.press('Create my account')
+  await guest.see('The owner has been asked')
+  const words = await guest.page.locator('.words-4').innerText()
+  t.match(words, /^[a-z]{5} [a-z]{5} [a-z]{5} [a-z]{5}$/)
+  await guest.press('Ask again')
+  await guest.see('The owner has been asked')
+  t.equal(await guest.page.locator('.words-4').innerText(), words, 'it is the same key that asks again')
+
+  await owner.visit('/settings')
+  await owner.press(/^People/)
+  await owner.see(words)
+  await owner.press('Let in')
+  await owner.see('Nobody waits.')
+  await guest.press('Ask again')
+  await guest.see('Write down your account key')
+  await guest.press('Later, remind me tomorrow')
+  await guest.see('Live')
+  await guest.visit('/settings')
+  await guest.see('Access keys')
+  await guest.visit('/settings/people')
+  await guest.see('Only the owner of this server lets people in')
+})
+
+t.test('an invitation opens the server once, and leaves the address at once', async t => {
+  const data = join(t.testdir(), 'data')
+  const server = await startServerProcess(t, { data, signup: 'invite' })
+  const owner = await devices.open(t, server.url)
+  await owner.createAccount({ setupCode: readFileSync(join(data, 'setup-code'), 'utf8').trim() })
+  await owner.visit('/settings/people')
+  await owner.press('Invite somebody')
+  await owner.write('For whom', 'Mira')
+  await owner.press('Make the link')
+  const link = await owner.copied('Copy the link')
+  t.match(link, /#invite=[\w-]{22}$/)
+  t.ok(link.startsWith(server.url))
+
+  const stranger = await devices.open(t, server.url)
+  await stranger.visit('/start')
+  await stranger.press('Create my account')
+  await stranger.see('The owner of this server has to invite you.')
+  await stranger.write('Invitation code', 'AAAAAAAAAAAAAAAAAAAAAA')
+  await stranger.press('Create my account')
+  await stranger.see('This invitation does not open the server.')
+
+  const guest = await devices.open(t, server.url)
+  await guest.page.goto(link)
+  await guest.see('You were invited to this server.')
+  t.notMatch(guest.page.url(), /invite/)
+  await guest.press('Create my account')
+  await guest.see('Write down your account key')
+
+  const late = await devices.open(t, server.url)
+  await late.page.goto(link)
+  await late.press('Create my account')
+  await late.see('This invitation does not open the server.')
+
+  await owner.visit('/settings/people')
+  await owner.see('Mira')
+  await owner.see('Used')
+  await owner.press('Forget Mira')
+  await owner.see('No invitation is open.')
+})
+
+t.test('a device is renamed, and a program gets a key that is shown once and ends when it is revoked', async t => {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const phone = await devices.open(t, server.url)
+  await phone.createAccount()
+
+  await phone.visit('/settings/devices')
+  await phone.press(/^Rename /)
+  await phone.write(/^Name$/, 'Pocket')
+  await phone.press('Save')
+  await phone.press('Rename Pocket')
+  await phone.visit('/settings')
+
+  await phone.press(/^Access keys/)
+  await phone.see('No program has a key.')
+  await phone.press('Make a key')
+  await phone.write('Name of the program', 'Weekly report')
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click()
+  const key = await phone.copied('Copy the key')
+  const ask = async (path: string) => (await fetch(server.url + path, { headers: { authorization: `Bearer ${key}` } })).status
+  t.equal(await ask('/v1/sessions'), 200)
+  t.equal(await ask('/v1/devices'), 403, 'it may read and no more')
+
+  await phone.visit('/settings/access')
+  t.notOk(await phone.page.getByText(key).count(), 'it is not shown again')
+  await phone.press('Revoke Weekly report')
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click()
+  await phone.see('No program has a key.')
+  t.equal(await ask('/v1/sessions'), 401)
+})

@@ -1,0 +1,164 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Sheet } from '../parts/sheet.tsx'
+import type { Live } from '../state/live.ts'
+import { folderOf } from '../state/sessions.ts'
+import { listFolders, type Trouble } from '../state/starting.ts'
+import { start as words } from '../words/start.ts'
+
+type Listing = { path: string; folders: string[] } | Trouble | undefined
+
+/** Recent folders of a machine, a way through all of them, and a path for those who know it. */
+export function FolderSheet(props: {
+  link: Live
+  machine: string
+  recent: readonly string[]
+  home: string | undefined
+  from: string | undefined
+  onChoose(folder: string): void
+  onClose(): void
+}) {
+  const [isBrowsing, setBrowsing] = useState(props.recent.length === 0)
+  const [typed, setTyped] = useState('')
+  const choose = (folder: string) => {
+    props.onChoose(folder)
+    history.back()
+  }
+  return (
+    <Sheet title={words.chooseFolder} onClose={props.onClose}>
+      {isBrowsing ? (
+        <Browser {...props} start={props.home ?? props.from ?? '~'} onUse={choose} />
+      ) : (
+        <section class="grp">
+          <h2>{words.recent}</h2>
+          <div class="card tight">
+            {props.recent.map(folder => (
+              <button key={folder} class="irow" type="button" onClick={() => choose(folder)}>
+                <Icon name="folder" />
+                <span>
+                  <b dir="auto">{folderOf(folder)}</b>
+                  <small>
+                    <bdi>{shortPath(folder, props.home)}</bdi>
+                  </small>
+                </span>
+                {folder === props.from && <Icon name="check" />}
+              </button>
+            ))}
+            <button class="irow" type="button" onClick={() => setBrowsing(true)}>
+              <Icon name="folder-open" />
+              <span>
+                <b>{words.browse}</b>
+              </span>
+              <Icon name="chevron-right" class="chev" />
+            </button>
+          </div>
+        </section>
+      )}
+      <form
+        class="form tight-form"
+        onSubmit={event => {
+          event.preventDefault()
+          event.stopPropagation()
+          if (typed.trim() !== '') choose(typed.trim())
+        }}
+      >
+        <Field label={words.path} hint={words.pathHint} value={typed} onInput={setTyped} isCode maxLength={4096} />
+        {typed.trim() !== '' && (
+          <Button look="primary" type="submit" isLarge isWide>
+            {words.useTyped}
+          </Button>
+        )}
+      </form>
+    </Sheet>
+  )
+}
+
+function Browser(props: { link: Live; machine: string; start: string; home: string | undefined; onUse(folder: string): void }) {
+  const { link, machine } = props
+  const [path, setPath] = useState(props.start)
+  const [listing, setListing] = useState<Listing>()
+  useEffect(() => {
+    let isGone = false
+    setListing(undefined)
+    void listFolders(link, machine, path).then(read => !isGone && setListing(read))
+    return () => {
+      isGone = true
+    }
+  }, [link, machine, path])
+  const here = listing && 'folders' in listing ? listing.path : path
+  const above = parentFolder(here)
+  return (
+    <section class="grp browser">
+      <code class="path-t">{shortPath(here, props.home)}</code>
+      <div class="card tight">
+        {above !== undefined && (
+          <button class="irow" type="button" onClick={() => setPath(above)}>
+            <Icon name="arrow-up" />
+            <span>
+              <b>{words.up}</b>
+            </span>
+          </button>
+        )}
+        <Listed listing={listing} onOpen={name => setPath(below(here, name))} />
+      </div>
+      <Button look="primary" isLarge isWide isOff={listing === undefined || !('folders' in listing)} onClick={() => props.onUse(here)}>
+        {words.use}
+      </Button>
+    </section>
+  )
+}
+
+function Listed({ listing, onOpen }: { listing: Listing; onOpen(name: string): void }) {
+  if (listing === undefined) {
+    return (
+      <p class="irow" role="status">
+        {words.reading}
+      </p>
+    )
+  }
+  if (!('folders' in listing)) {
+    return (
+      <p class="irow" role="alert">
+        <Icon name="circle-alert" />
+        <span>
+          <b>{words.notRead}</b>
+          <small dir="auto">{listing.says}</small>
+        </span>
+      </p>
+    )
+  }
+  if (listing.folders.length === 0) return <p class="irow">{words.noFolders}</p>
+  return (
+    <>
+      {listing.folders.map(name => (
+        <button key={name} class="irow" type="button" onClick={() => onOpen(name)}>
+          <Icon name="folder" />
+          <span>
+            <b dir="auto">{name}</b>
+          </span>
+          <Icon name="chevron-right" class="chev" />
+        </button>
+      ))}
+    </>
+  )
+}
+
+/** The home folder as people write it. */
+export function shortPath(path: string, home: string | undefined): string {
+  if (home === undefined || home === '/' || (path !== home && !path.startsWith(`${home}/`))) return path
+  return `~${path.slice(home.length)}`
+}
+
+/** Of a path of either kind; undefined at the top. */
+export function parentFolder(path: string): string | undefined {
+  const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'))
+  if (cut < 0 || path === '/' || /^[a-z]:\\?$/i.test(path)) return undefined
+  return cut === 0 ? '/' : /^[a-z]:$/i.test(path.slice(0, cut)) ? `${path.slice(0, cut)}\\` : path.slice(0, cut)
+}
+
+function below(path: string, name: string): string {
+  const line = path.includes('\\') ? '\\' : '/'
+  return path.endsWith(line) ? path + name : path + line + name
+}

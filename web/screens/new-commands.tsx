@@ -1,0 +1,52 @@
+import { Icon } from '../icons/icon.tsx'
+import { ButtonLink } from '../parts/button.tsx'
+import { copy } from '../parts/copy.ts'
+import { words } from '../words/index.ts'
+
+/** How a session begins on the computer where the code is. Each command can be copied and says what it does. */
+export function CommandCards() {
+  return (
+    <>
+      <div class="intro">
+        <h2>{words.new.heading}</h2>
+        <p class="lead">{words.new.lead}</p>
+      </div>
+      <div class="card tight">
+        <Command text="afield claude" about={words.new.claude} />
+        <Command text="afield run -- opencode acp" about={words.new.run} />
+        <Command text="afield demo" about={words.new.demo} />
+      </div>
+    </>
+  )
+}
+
+export function FirstTime() {
+  return (
+    <section class="card form">
+      <div class="intro">
+        <h2 class="card-h">{words.new.firstTime}</h2>
+        <p class="lead">{words.new.firstTimeText}</p>
+      </div>
+      <ButtonLink look="primary" href="/scan" icon="scan-line" isWide>
+        {words.new.scan}
+      </ButtonLink>
+    </section>
+  )
+}
+
+function Command({ text, about }: { text: string; about: string }) {
+  return (
+    <div class="irow command">
+      <Icon name="square-terminal" />
+      <span>
+        <b>
+          <code>{text}</code>
+        </b>
+        <small>{about}</small>
+      </span>
+      <button class="ib" type="button" aria-label={words.new.copy(text)} onClick={() => void copy(text)}>
+        <Icon name="copy" />
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,64 @@
+import { Icon } from '../icons/icon.tsx'
+import { Banner } from '../parts/banner.tsx'
+import { Button } from '../parts/button.tsx'
+import { TroubleCard } from '../parts/trouble.tsx'
+import type { SessionModel } from '../state/session.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import { session as words } from '../words/session.ts'
+import { clockTime } from '../words/time.ts'
+
+/** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
+export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
+  // Without a link nobody knows where the machine is.
+  if (isStale) return null
+  if (facts.presence !== 'here') return <Absence model={model} facts={facts} />
+  return facts.isInTerminal ? <InTerminal model={model} facts={facts} /> : null
+}
+
+function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const { resume } = model.asked.value
+  const at = clockTime(facts.activeAt, Date.now())
+  const isAway = facts.presence === 'away' && !facts.canResume
+  return (
+    <>
+      <Banner
+        icon={isAway ? 'moon' : 'circle-check'}
+        isAway
+        title={
+          resume === 'asking'
+            ? words.startingTitle(facts.agentShort, facts.host)
+            : isAway
+              ? words.awayTitle(facts.host)
+              : words.endedTitle(facts.agentShort)
+        }
+        text={resume === 'asking' ? words.keptText : isAway ? words.awaySince(at) : words.endedHint(at)}
+      >
+        {facts.canResume && (
+          <Button look="quiet" icon="play" onClick={() => void model.resume()} busy={resume === 'asking' && words.resuming}>
+            {words.resume}
+          </Button>
+        )}
+      </Banner>
+      {resume !== undefined && resume !== 'asking' && (
+        <div class="presence-trouble">
+          <TroubleCard title={words.notResumed(facts.agentShort)} trouble={resume} host={facts.host} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const { takeOver } = model.asked.value
+  return (
+    <div class="terminal-note">
+      <Icon name="square-terminal" />
+      <span role="status">
+        <b>{words.terminalTitle(facts.host)}.</b> {takeOver === 'failed' ? words.takeOverFailed(facts.host) : words.terminalHint}
+      </span>
+      <Button look="quiet" onClick={() => void model.takeOver()} busy={takeOver === 'asking' && words.takingOver}>
+        {words.takeOver}
+      </Button>
+    </div>
+  )
+}
