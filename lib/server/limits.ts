@@ -131,19 +131,15 @@ export class Seats {
     this.most = most
   }
 
-  /** Undefined when all are taken; the returned function gives the seat back, once. */
-  take(key: string): (() => void) | undefined {
+  /** False when all are taken. Whoever takes one gives it back, once. */
+  take(key: string): boolean {
     const taken = this.takenBy.get(key) ?? 0
-    if (taken >= this.most) return undefined
+    if (taken >= this.most) return false
     this.takenBy.set(key, taken + 1)
-    let isTaken = true
-    return () => {
-      if (isTaken) this.leave(key)
-      isTaken = false
-    }
+    return true
   }
 
-  private leave(key: string): void {
+  leave(key: string): void {
     const taken = this.takenBy.get(key) ?? 0
     if (taken > 1) this.takenBy.set(key, taken - 1)
     else this.takenBy.delete(key)

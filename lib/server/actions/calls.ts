@@ -48,9 +48,9 @@ export async function createCalls(
   }
 
   async function call(caller: Caller, ask: Ask): Promise<CallResult> {
-    const leave = ask.from === undefined ? seats.take(caller.token) : () => {}
-    if (!leave) return { ok: false, why: 'too-many' }
-    return run(caller, ask).finally(leave)
+    if (ask.from !== undefined) return run(caller, ask)
+    if (!seats.take(caller.token)) return { ok: false, why: 'too-many' }
+    return run(caller, ask).finally(() => seats.leave(caller.token))
   }
 
   async function run(caller: Caller, { method, params, from, signal }: Ask): Promise<CallResult> {

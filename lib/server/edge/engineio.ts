@@ -2,8 +2,9 @@ import type { Clock } from '../../async/clock.ts'
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../protocol/wire/handshake.ts'
 import type { CloseReason } from '../connection.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
-import { Pace } from './pace.ts'
+import { Pace, paceIsWholeAfterMs } from './pace.ts'
 import type { Turn, Writer } from './turn.ts'
+import type { Visit } from './visits.ts'
 
 /** What a connection that falls behind may leave unread, and as much again may wait, before it is closed; besides what one turn brought. */
 export const mostUnreadBytes = 1024 * 1024
@@ -45,15 +46,10 @@ export interface EngineDeps {
   accept: (connection: EngineConnection) => EngineHandler
 }
 
-/** Where a connection comes from, and the seat it takes there until it ends. */
-export interface Visit {
-  network: string
-  /** Somebody signed in on it. */
-  signedIn: () => void
-  leave: () => void
-}
+/** A lone packet up to this, such as the answer to a ping, needs no pace. */
+const littleBytes = 1024
 
-/** One Engine.IO 4 connection, whatever it travels over. */
+/** One Engine.IO 4 connection, whatever it travels over. There are many that only wait, so what only a busy one needs is made when it is. */
 export class EngineConnection implements Pinged, Writer, Receiver {
   /** Names the connection in the requests of its client. Not the id that others may see. */
   readonly sid: string
@@ -62,28 +58,27 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   /** Called once, when it has ended. */
   onEnd: (() => void) | undefined
   private transport: Transport | undefined
-  readonly network: string
-  private readonly heartbeat: Heartbeat
-  private readonly turn: Turn
+  private readonly deps: EngineDeps
   private readonly visit: Visit
-  private readonly pace: Pace
+  private heardAt = -paceIsWholeAfterMs
+  private pace: Pace | undefined
   private handler: EngineHandler | undefined
-  private waiting: string[] = []
+  private waiting: string[] | undefined
 
   constructor(transport: Transport, deps: EngineDeps, visit: Visit) {
-    const { heartbeat, turn, newId, accept } = deps
-    this.sid = newId()
-    this.network = visit.network
+    this.sid = deps.newId()
+    this.deps = deps
     this.visit = visit
-    this.pace = new Pace(deps)
     this.transport = transport
-    this.heartbeat = heartbeat
-    this.turn = turn
     const { upgrades } = transport
     const open = { sid: this.sid, upgrades, pingInterval: pingIntervalMs, pingTimeout: pingTimeoutMs, maxPayload: maxPacketBytes }
     this.send(`0${JSON.stringify(open)}`)
-    heartbeat.alive(this)
-    this.handler = accept(this)
+    deps.heartbeat.alive(this)
+    this.handler = deps.accept(this)
+  }
+
+  get network(): string {
+    return this.visit.network
   }
 
   get mostBytes(): number {
@@ -102,14 +97,17 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   /** Sends a packet with the others of this turn. */
   send(packet: string): void {
     if (!this.transport) return
-    this.waiting.push(packet)
-    if (this.waiting.length === 1) this.turn.write(this)
+    if (this.waiting) this.waiting.push(packet)
+    else {
+      this.waiting = [packet]
+      this.deps.turn.write(this)
+    }
   }
 
   flush(): void {
     const packets = this.waiting
-    this.waiting = []
-    if (packets.length > 0) this.write(packets)
+    this.waiting = undefined
+    if (packets) this.write(packets)
   }
 
   /** Goes on over another transport, which is given first what the old one still had. */
@@ -142,7 +140,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   receive(packet: string): void {
     if (!this.transport) return
-    const pace = this.pace.take(packet.length)
+    const pace = this.paceOf(packet.length)
     if (pace === 'far-over') {
       this.close('too-fast')
       return
@@ -152,7 +150,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
         this.handler?.message(packet.slice(1), pace === 'over')
         return
       case '3':
-        this.heartbeat.alive(this)
+        this.deps.heartbeat.alive(this)
         return
       case '1':
         this.close('client-left')
@@ -167,7 +165,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   receiveBinary(bytes: Buffer): void {
-    const pace = this.pace.take(bytes.length)
+    const pace = this.paceOf(bytes.length)
     if (pace === 'far-over') this.close('too-fast')
     else this.handler?.message(bytes, pace === 'over')
   }
@@ -178,6 +176,17 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.end('client-left')
   }
 
+  // Who was silent for long enough has all of its pace back, so one that only answers its pings keeps none.
+  private paceOf(bytes: number): ReturnType<Pace['take']> {
+    const now = Math.floor(this.deps.clock.now())
+    const isLone = now - this.heardAt >= paceIsWholeAfterMs
+    this.heardAt = now
+    if (isLone) this.pace = undefined
+    if (isLone && bytes <= littleBytes) return 'within'
+    this.pace ??= new Pace(this.deps)
+    return this.pace.take(bytes)
+  }
+
   // A connection that does not read is closed instead of losing a packet: it comes back and catches up.
   private write(packets: readonly string[]): void {
     if (this.transport?.write(packets) === false) this.close('slow-consumer')
@@ -185,8 +194,8 @@ export class EngineConnection implements Pinged, Writer, Receiver {
 
   private end(reason: CloseReason): void {
     this.endedBy = reason
-    this.waiting = []
-    this.heartbeat.leave(this)
+    this.waiting = undefined
+    this.deps.heartbeat.leave(this)
     this.handler?.closed()
     this.handler = undefined
     this.visit.leave()

@@ -29,7 +29,8 @@ export class Heartbeat {
   /** A connection came, or answered its ping: it is pinged again one interval from now. */
   alive(connection: Pinged): void {
     this.leave(connection)
-    this.pingDue.set(connection, this.clock.now() + pingIntervalMs)
+    // A whole number takes no memory of its own.
+    this.pingDue.set(connection, Math.ceil(this.clock.now() + pingIntervalMs))
   }
 
   leave(connection: Pinged): void {
@@ -46,7 +47,7 @@ export class Heartbeat {
   private tick(): void {
     const now = this.clock.now()
     for (const connection of due(this.pingDue, now)) {
-      this.pongDue.set(connection, now + pingTimeoutMs)
+      this.pongDue.set(connection, Math.ceil(now + pingTimeoutMs))
       connection.ping()
     }
     for (const connection of due(this.pongDue, now)) connection.silent()

@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 
-const windowMs = 10_000
+/** Silence after which all is saved up again, as for a new one. */
+export const paceIsWholeAfterMs = 10_000
 const mostPackets = 2_000
 const mostBytes = 128 * 1024 * 1024
 /** So many are answered with a refusal before the connection is closed. */
@@ -25,7 +26,7 @@ export class Pace {
   take(bytes: number): 'within' | 'over' | 'far-over' {
     if (this.isOff) return 'within'
     const now = this.clock.now()
-    const share = (now - this.at) / windowMs
+    const share = (now - this.at) / paceIsWholeAfterMs
     this.at = now
     this.packets = Math.min(mostPackets, this.packets + share * mostPackets) - 1
     this.bytes = Math.min(mostBytes, this.bytes + share * mostBytes) - bytes

@@ -1,6 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
 import { type Handshake, handshake, maxPacketBytes } from '../../protocol/wire/handshake.ts'
-import type { ConnectionId } from '../../protocol/wire/ids.ts'
+import type { AccountId, ConnectionId } from '../../protocol/wire/ids.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
@@ -45,7 +45,8 @@ export class SocketConnection implements EngineHandler {
   private readonly reader = new PacketReader()
   private cancelDeadline: () => void
   private accepted: Accepted | undefined
-  private leave = nothing
+  /** Where it has a seat. */
+  private seatedAt: AccountId | undefined
   private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
 
   constructor(deps: SocketDeps, engine: EngineConnection) {
@@ -67,7 +68,7 @@ export class SocketConnection implements EngineHandler {
   closed(): void {
     this.cancelDeadline()
     this.state = 'gone'
-    this.leave()
+    if (this.seatedAt) this.deps.seats.leave(seatOf(this.seatedAt))
     const { accepted } = this
     this.accepted = undefined
     if (!accepted) return
@@ -125,11 +126,10 @@ export class SocketConnection implements EngineHandler {
       this.state = this.state === 'connecting' ? 'new' : this.state
       return
     }
-    const leave = this.deps.seats.take(`account ${shaken.bearer.account}`)
+    if (this.state !== 'connecting') return
     // Not refused, which clients take for final: there may be room later.
-    if (!leave) return this.engine.close('try-again')
-    this.leave = leave
-    if (this.state !== 'connecting') return leave()
+    if (!this.deps.seats.take(seatOf(shaken.bearer.account))) return this.engine.close('try-again')
+    this.seatedAt = shaken.bearer.account
     const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello)
     await this.deps.hub.attach(accepted)
     // It may have gone while it was being let in.
@@ -178,32 +178,43 @@ const nothingWritten = Promise.resolve()
 /** A connection that was let in. */
 export class Accepted implements Connection {
   readonly id: ConnectionId
-  readonly account: Connection['account']
-  readonly token: Connection['token']
   readonly scope: Connection['scope']
   visible: boolean
-  /** Who calls when this connection sends a message: the sender never hears itself. */
-  readonly sender: Caller
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
   callsInFlight = 0
   private eventsUnderWay = 0
   private readonly engine: EngineConnection
+  private readonly bearer: Bearer
   private readonly isEchoed: boolean
+  private caller: Caller | undefined
   private controller: AbortController | undefined
   private registered: Set<string> | undefined
   private asked: Map<number, Asked> | undefined
   private lastAckId = 0
 
-  constructor(engine: EngineConnection, id: ConnectionId, { account, token, kind, scopes, device }: Bearer, hello: Handshake) {
+  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake) {
     this.engine = engine
     this.id = id
-    this.account = account
-    this.token = token
+    this.bearer = bearer
     this.scope = scopeOf(hello)
     this.visible = hello.appState === 'active'
-    this.sender = { account, token, kind, scopes, device, skip: id }
     this.isEchoed = hello.echo !== false
+  }
+
+  get account(): Connection['account'] {
+    return this.bearer.account
+  }
+
+  get token(): Connection['token'] {
+    return this.bearer.token
+  }
+
+  /** Who calls when this connection sends a message: the sender never hears itself. */
+  get sender(): Caller {
+    const { account, token, kind, scopes, device } = this.bearer
+    this.caller ??= { account, token, kind, scopes, device, skip: this.id }
+    return this.caller
   }
 
   /** Who calls when it writes a versioned value: echoed, unless it asked for silence. */
@@ -268,6 +279,10 @@ export class Accepted implements Connection {
     this.controller?.abort()
     for (const { reject } of this.asked?.values() ?? []) reject('callee-gone')
   }
+}
+
+function seatOf(account: AccountId): string {
+  return `account ${account}`
 }
 
 function scopeOf(hello: Handshake): Connection['scope'] {

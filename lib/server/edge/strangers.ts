@@ -1,7 +1,24 @@
 /** One connection that nobody has signed in on yet. */
-export interface Stranger {
-  signedIn(): void
-  left(): void
+export class Stranger {
+  private readonly among: Strangers
+  private readonly from: string
+  private isStrange = true
+
+  constructor(among: Strangers, from: string) {
+    this.among = among
+    this.from = from
+  }
+
+  signedIn(): void {
+    this.left()
+    this.among.know(this.from)
+  }
+
+  /** Does nothing the second time. */
+  left(): void {
+    if (this.isStrange) this.among.count -= 1
+    this.isStrange = false
+  }
 }
 
 const mostAtOnce = 512
@@ -15,7 +32,8 @@ const mostKnown = 10_000
 export class Strangers {
   private readonly isOff: boolean
   private readonly known = new Set<string>()
-  private count = 0
+  /** Kept by each of them. */
+  count = 0
 
   constructor({ limits }: { limits: 'default' | 'off' }) {
     this.isOff = limits === 'off'
@@ -25,18 +43,7 @@ export class Strangers {
   come(from: string): Stranger | undefined {
     if (this.count >= mostAtOnce && !this.isOff) return undefined
     this.count += 1
-    let isStrange = true
-    const left = () => {
-      if (isStrange) this.count -= 1
-      isStrange = false
-    }
-    return {
-      left,
-      signedIn: () => {
-        left()
-        this.know(from)
-      }
-    }
+    return new Stranger(this, from)
   }
 
   isKnown(from: string): boolean {

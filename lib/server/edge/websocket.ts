@@ -3,11 +3,11 @@ import type { Clock } from '../../async/clock.ts'
 import { maxPacketBytes, socketPath } from '../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../connection.ts'
 import type { Backlog, Behind } from './backlog.ts'
-import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport, type Visit } from './engineio.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport } from './engineio.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
 import { engineRefusals, refusalOf, refuse } from './refusal.ts'
 import { Probe } from './upgrade.ts'
-import type { Visits } from './visits.ts'
+import type { Visit, Visits } from './visits.ts'
 
 const idleTimeoutS = 120
 const none: readonly string[] = []
@@ -32,30 +32,32 @@ interface WebSocketDeps extends EngineDeps {
 
 /** Engine.IO packets as frames of a WebSocket. */
 export class WebSocketTransport implements Transport, Behind {
-  readonly upgrades = none
   receiver: Receiver | undefined
   private readonly ws: WebSocket<UserData>
-  private readonly clock: Clock
-  private readonly backlog: Backlog
-  private queued: string[] = []
+  private readonly deps: { clock: Clock; backlog: Backlog }
+  private queued: string[] | undefined
   private queuedBytes = 0
   /** Why it ends, while what was written before is still read. */
   private ending: CloseReason | undefined
   private cancelLinger: (() => void) | undefined
 
-  constructor(ws: WebSocket<UserData>, { clock, backlog }: Pick<WebSocketDeps, 'clock' | 'backlog'>) {
+  constructor(ws: WebSocket<UserData>, deps: Pick<WebSocketDeps, 'clock' | 'backlog'>) {
     this.ws = ws
-    this.clock = clock
-    this.backlog = backlog
+    this.deps = deps
+  }
+
+  get upgrades(): readonly string[] {
+    return none
   }
 
   // What a turn brings is written whole, however much it is; what comes after it waits here until most of that is read.
   // So a client that reads is never taken for slow because of one large message or one large batch.
   write(packets: readonly string[]): boolean {
-    if (this.queued.length === 0 && this.ws.getBufferedAmount() <= mostUnreadBytes) {
+    if (!this.queued && this.ws.getBufferedAmount() <= mostUnreadBytes) {
       this.send(packets)
       return true
     }
+    this.queued ??= []
     for (const packet of packets) {
       this.queued.push(packet)
       this.queuedBytes += packet.length
@@ -68,7 +70,7 @@ export class WebSocketTransport implements Transport, Behind {
   drained(): void {
     const unread = this.ws.getBufferedAmount()
     if (this.ending && unread === 0) this.hangUp(this.ending)
-    else if (this.queued.length > 0 && unread <= mostUnreadBytes) this.send(this.takeQueued())
+    else if (this.queued && unread <= mostUnreadBytes) this.send(this.takeQueued())
     else this.count()
   }
 
@@ -77,7 +79,7 @@ export class WebSocketTransport implements Transport, Behind {
     this.takeQueued()
     if (reason === 'slow-consumer' && this.ws.getBufferedAmount() > 0) {
       this.ending = reason
-      this.cancelLinger = this.clock.after(lingerMs, () => this.evict())
+      this.cancelLinger = this.deps.clock.after(lingerMs, () => this.evict())
     } else this.hangUp(reason)
   }
 
@@ -88,7 +90,7 @@ export class WebSocketTransport implements Transport, Behind {
   /** The WebSocket is no more. */
   closed(): void {
     this.cancelLinger?.()
-    this.backlog.note(this, 0)
+    this.deps.backlog.note(this, 0)
     this.receiver?.gone()
   }
 
@@ -97,8 +99,8 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   private takeQueued(): string[] {
-    const packets = this.queued
-    this.queued = []
+    const packets = this.queued ?? []
+    this.queued = undefined
     this.queuedBytes = 0
     return packets
   }
@@ -111,7 +113,7 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   private count(): void {
-    this.backlog.note(this, this.ws.getBufferedAmount() + this.queuedBytes)
+    this.deps.backlog.note(this, this.ws.getBufferedAmount() + this.queuedBytes)
   }
 }
 
