@@ -3,10 +3,12 @@ import { pause } from '../async/pause.ts'
 import {
   type Asker,
   type Bytes,
+  canReceiveBoxes,
   checkCode,
   engine,
   formatRequestLink,
   fromBase64,
+  keyPrint,
   linkSecretLength,
   lockAnswer,
   openLockedAnswer,
@@ -57,10 +59,14 @@ export async function startLinking(kind: RequestLink['kind'], options: PairingOp
   const asker = { publicKey: box.publicKey, deviceKey: device.publicKey }
   const keys = { publicKey: toBase64(box.publicKey), deviceKey: toBase64(device.publicKey), pollHash: toBase64(engine.sha256(pollSecret)) }
 
-  const asked = await rest.call('askPairing', { body: { kind, ...keys, deviceName: options.deviceName?.slice(0, 100) } }).catch(error => {
-    if (wantsLegacy(error)) return 'unsupported' as const
-    throw error
-  })
+  // The device will renew its token under this address, so a server that does not know itself by it cannot pair this way.
+  const origin = new URL(rest.server).origin
+  const asked = await rest
+    .call('askPairing', { body: { kind, ...keys, origin, deviceName: options.deviceName?.slice(0, 100) } })
+    .catch(error => {
+      if (wantsLegacy(error)) return 'unsupported' as const
+      throw error
+    })
   if (asked === 'unsupported') return asked
   const { id, serverKeyId } = asked
 
@@ -72,7 +78,7 @@ export async function startLinking(kind: RequestLink['kind'], options: PairingOp
     return { type: 'paired', signedIn: { token, renewal }, answer }
   }
   return {
-    link: formatRequestLink(rest.server, { kind, id, publicKey: box.publicKey, linkSecret }),
+    link: formatRequestLink(rest.server, { kind, id, keyPrint: keyPrint(box.publicKey), linkSecret }),
     checkCode: checkCode(asker, linkSecret),
     wait(signal) {
       const poll = () => rest.call('pollPairing', { params: { id }, body: { pollSecret: toBase64(pollSecret) } }, { signal, timeoutMs })
@@ -140,18 +146,19 @@ export async function lookAtRequest(given: {
     const row = await rest.call('readPairing', { params })
     if (row.state === 'approved' || row.state === 'delivered') return { type: 'answered' }
     if (row.state === 'over') return { type: 'gone' }
-    if (row.kind !== link.kind || row.publicKey !== toBase64(link.publicKey)) return { type: 'altered' }
-    return { type: 'waiting', name: row.name, from: row.from, approval: approvalOf(given, bytesOf(row.deviceKey)) }
+    const asker = { publicKey: bytesOf(row.publicKey), deviceKey: bytesOf(row.deviceKey) }
+    const isSame = row.kind === link.kind && toBase64(keyPrint(asker.publicKey)) === toBase64(link.keyPrint)
+    if (!isSame || !canReceiveBoxes(asker.publicKey) || asker.deviceKey.length !== 32) return { type: 'altered' }
+    return { type: 'waiting', name: row.name, from: row.from, approval: approvalOf(given, asker) }
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return { type: 'gone' }
     throw error
   }
 }
 
-function approvalOf(given: Parameters<typeof lookAtRequest>[0], deviceKey: Bytes): LinkingApproval {
+function approvalOf(given: Parameters<typeof lookAtRequest>[0], asker: Asker): LinkingApproval {
   const { rest, vault, link } = given
   const params = { id: pairingId.parse(link.id) }
-  const asker: Asker = { publicKey: link.publicKey, deviceKey }
   const reject = async () => void (await rest.call('rejectPairing', { params, body: {} }))
   let left = mostTries
   let approved: { response: string; signature: string; origin: string } | undefined
@@ -175,7 +182,8 @@ function approvalOf(given: Parameters<typeof lookAtRequest>[0], deviceKey: Bytes
 }
 
 function sealedApproval({ rest, vault, link, asker }: Parameters<typeof lookAtRequest>[0] & { asker: Asker }) {
-  const answer = link.kind === 'device' ? sealAnswerV1(vault.secret, link.publicKey) : sealAnswerV2(vault.contentPublicKey, link.publicKey)
+  const { publicKey } = asker
+  const answer = link.kind === 'device' ? sealAnswerV1(vault.secret, publicKey) : sealAnswerV2(vault.contentPublicKey, publicKey)
   const response = lockAnswer(answer, link.linkSecret)
   const origin = new URL(rest.server).origin
   const signature = signApproval(signInKeypair(vault.secret).secretKey, { id: link.id, asker, response, origin })

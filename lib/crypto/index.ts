@@ -37,7 +37,17 @@ export {
   readRequestLink
 } from './links.ts'
 export { openAnswer, type PairingAnswer, sealAnswerV1, sealAnswerV2 } from './pairing-answers.ts'
-export { type Approval, type Asker, checkCode, linkSecretLength, lockAnswer, openLockedAnswer, openToken, sealToken } from './pairing-v2.ts'
+export {
+  type Approval,
+  type Asker,
+  checkCode,
+  keyPrint,
+  linkSecretLength,
+  lockAnswer,
+  openLockedAnswer,
+  openToken,
+  sealToken
+} from './pairing-v2.ts'
 export { cryptoReady } from './ready.ts'
 export {
   type ForServer,

@@ -39,7 +39,8 @@ export interface RequestLink {
   /** What the asker shall have: the key to write to, or the whole account. */
   kind: 'terminal' | 'device'
   id: string
-  publicKey: Bytes
+  /** `keyPrint` of the asker's key: the whole key would make a code that no terminal of 24 lines can show. */
+  keyPrint: Bytes
   /** 16 bytes that no server sees. */
   linkSecret: Bytes
   /** The server it is for. */
@@ -47,19 +48,19 @@ export interface RequestLink {
 }
 
 /** For our own app; everything stays behind the `#`, which no server sees. */
-export function formatRequestLink(webUrl: string, { kind, id, publicKey, linkSecret }: Omit<RequestLink, 'server'>): string {
-  const parts = [kind === 'terminal' ? 't' : 'd', id, toBase64Url(publicKey), toBase64Url(linkSecret)]
+export function formatRequestLink(webUrl: string, { kind, id, keyPrint, linkSecret }: Omit<RequestLink, 'server'>): string {
+  const parts = [kind === 'terminal' ? 't' : 'd', id, toBase64Url(keyPrint), toBase64Url(linkSecret)]
   return `${webUrl.replace(/\/+$/, '')}/terminal/connect#v2=${parts.join('.')}`
 }
 
-/** Undefined for every other text, and for keys that cannot receive an answer. */
+/** Undefined for every other text. */
 export function readRequestLink(text: string): RequestLink | undefined {
-  const parts = /^(https?:\/\/[^\s#]+)\/terminal\/connect#v2=([td])\.([\w-]{1,64})\.([\w-]{43})\.([\w-]{22})$/i.exec(text.trim())
-  const [, server = '', kind = '', id = '', key = '', secret = ''] = parts ?? []
-  const publicKey = fromBase64(key)
+  const parts = /^(https?:\/\/[^\s#]+)\/terminal\/connect#v2=([td])\.([\w-]{1,64})\.([\w-]{22})\.([\w-]{22})$/i.exec(text.trim())
+  const [, server = '', kind = '', id = '', print = '', secret = ''] = parts ?? []
+  const keyPrint = fromBase64(print)
   const linkSecret = fromBase64(secret)
-  if (!parts || !publicKey || !linkSecret || !canReceiveBoxes(publicKey)) return undefined
-  return { kind: kind.toLowerCase() === 't' ? 'terminal' : 'device', id, publicKey, linkSecret, server }
+  if (!parts || !keyPrint || !linkSecret) return undefined
+  return { kind: kind.toLowerCase() === 't' ? 'terminal' : 'device', id, keyPrint, linkSecret, server }
 }
 
 const forms: readonly { type: PairingLink['type']; form: RegExp }[] = [

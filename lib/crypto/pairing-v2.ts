@@ -13,6 +13,11 @@ export interface Asker {
   deviceKey: Uint8Array
 }
 
+/** By what a link knows the asker's key: the first 128 bits of its SHA-256. */
+export function keyPrint(publicKey: Uint8Array): Bytes {
+  return engine.sha256(concatBytes(encodeUtf8('afield-pair-key\0'), publicKey)).slice(0, 16)
+}
+
 /**
  * Four digits that both sides work out from the keys of the asker and the secret of the link. The asker shows them, the approver
  * types them: whoever was sent another's link, or whose server swapped a key, sees other digits.

@@ -20,6 +20,7 @@ export async function askPairing(
   from: { client: string; network: string }
 ): Promise<ReplyOf<'askPairing'>> {
   const { store, newId, identity, limits } = deps
+  if (body.origin !== undefined && !identity.isOwnOrigin(body.origin)) throw failure('wrong-origin')
   const id = newId() as PairingId
   const now = await store.time()
   const outcome = await store.addPairingRequest({

@@ -15,8 +15,15 @@ export const pairingRoutes = {
     limit: 2 * kib,
     ours: true,
     about:
-      'A terminal or a device asks to be paired. `publicKey` (X25519) is what the answer is sealed for, `deviceKey` (Ed25519) what it will renew its token with, `pollHash` the SHA-256 of the secret it polls with.',
-    body: z.object({ kind: pairingKind, publicKey: key, deviceKey: key, pollHash: key, deviceName: plainText(100).optional() }),
+      'A terminal or a device asks to be paired. `publicKey` (X25519) is what the answer is sealed for, `deviceKey` (Ed25519) what it will renew its token with, `pollHash` the SHA-256 of the secret it polls with, `origin` the address under which it will renew, refused when it is not one of the server.',
+    body: z.object({
+      kind: pairingKind,
+      publicKey: key,
+      deviceKey: key,
+      pollHash: key,
+      origin: z.string().max(300).optional(),
+      deviceName: plainText(100).optional()
+    }),
     reply: z.object({ id: pairingId, expiresInMs: z.int(), serverKeyId: z.string() })
   }),
   readPairing: route({
