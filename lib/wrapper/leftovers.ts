@@ -1,7 +1,7 @@
-import { newEnvelope, readyEvent, sessionMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
 import type { Home } from './credentials.ts'
 import { cancelAll } from './decisions.ts'
+import { readUntold, recount } from './recount.ts'
 import { findLeftovers, readNotes, type SessionFolder, takeOver } from './session-folder.ts'
 import { openUplink } from './uplink.ts'
 
@@ -38,15 +38,7 @@ async function deliver(folder: SessionFolder, { home, fetch, withinMs, signal }:
   const credentials = home.credentials(folder.notes.server)
   if (!credentials) return false
   const uplink = await openUplink({ home, credentials, folder, fetch })
-  const { turn } = folder.notes
-  if (turn !== null) {
-    const about = { role: 'agent' as const, turn }
-    const sentence = `Afield on ${folder.notes.metadata.host} ended in the middle of this turn.`
-    await uplink.put(sessionMessage(newEnvelope({ t: 'service', text: sentence }, about)))
-    await uplink.put(sessionMessage(newEnvelope({ t: 'turn-end', status: 'cancelled' }, about)))
-    await uplink.put(readyEvent())
-    folder.note({ turn: null })
-  }
+  await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
   const now = Date.now()
   uplink.changeState(state => cancelAll(state, now))
   const isDelivered = await uplink.end({ ms: withinMs, signal })

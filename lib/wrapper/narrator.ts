@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { type Clock, systemClock } from '../async/clock.ts'
 import { newEnvelope, newId, readyEvent, sessionMessage } from '../client/messages.ts'
 import type { Envelope, MessageBody, PartialBody, SessionEvent } from '../protocol/sealed/messages.ts'
@@ -10,8 +11,12 @@ type Told = Extract<
 
 /** Tells what an agent does as the messages of its session. */
 export interface Narrator {
-  /** Resolves to the name of the turn once its beginning is kept. */
-  beginTurn(): Promise<string>
+  /** Resolves to the name of the turn once its beginning is kept; `row` names the prompt it begins with, if that has a name. */
+  beginTurn(row?: string): Promise<string>
+  /** What follows belongs to a turn that another process began. */
+  continueTurn(name: string): void
+  /** Resolves when everything told so far is kept; a step is else waited with until it is clear what it does. */
+  settle(): Promise<void>
   /** Resolves when what the event says is kept; text that still grows is passed on and not kept. */
   tell(event: Told): Promise<void>
   /** A step that waits for an answer has to be on screen with it. */
@@ -21,7 +26,8 @@ export interface Narrator {
 }
 
 export function createNarrator(deps: {
-  put(body: MessageBody): Promise<void>
+  /** What has a `localId` is stored once, however often it is put. */
+  put(body: MessageBody, localId?: string): Promise<void>
   showPartial(partial: PartialBody): void
   clock?: Clock
 }): Narrator {
@@ -31,14 +37,14 @@ export function createNarrator(deps: {
   let lastText: string | undefined
   const idOfBlock = new Map<string, string>()
   // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment.
-  const untold = new Map<string, Step>()
+  const untold = new Map<string, { step: Step; row: string | undefined }>()
   let settling = () => {}
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
-  const tell = (ev: SessionEvent, about: { id?: string; usage?: Envelope['usage'] } = {}) => {
+  const tell = (ev: SessionEvent, { row, ...about }: { id?: string; usage?: Envelope['usage']; row?: string | undefined } = {}) => {
     turn ??= newId()
-    return put(sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn }), ...about }))
+    return put(sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn }), ...about }), row === undefined ? undefined : idOfRow(row))
   }
 
   const idOf = (block: string) => {
@@ -48,9 +54,15 @@ export function createNarrator(deps: {
   }
 
   const showStep = async (step: Step) => {
+    const row = untold.get(step.call)?.row
     if (!untold.delete(step.call)) return
     diffsOfCall.set(step.call, diffsOf(step))
-    await tell(startOf(step))
+    await tell(startOf(step), { row })
+  }
+
+  const renew = (step: Step) => {
+    const known = untold.get(step.call)
+    if (known) untold.set(step.call, { ...known, step })
   }
 
   /** Diffs can be large, and those of the beginning stay on screen. */
@@ -60,17 +72,22 @@ export function createNarrator(deps: {
   }
 
   const showAll = async () => {
-    for (const step of [...untold.values()]) await showStep(step)
+    for (const { step } of [...untold.values()]) await showStep(step)
   }
 
   return {
-    async beginTurn() {
-      turn = newId()
+    settle: showAll,
+    continueTurn(name) {
+      turn = name
+    },
+
+    async beginTurn(row) {
+      turn = row === undefined ? newId() : idOfRow(`turn ${row}`)
       usage = undefined
       lastText = undefined
       idOfBlock.clear()
       diffsOfCall.clear()
-      await tell({ t: 'turn-start' })
+      await tell({ t: 'turn-start' }, { row: `${turn} begins` })
       return turn
     },
 
@@ -85,19 +102,23 @@ export function createNarrator(deps: {
           partials.drop()
           await showAll()
           lastText = event.text.trim()
-          return tell({ t: 'text', text: event.text, ...(event.thinking && { thinking: true }) }, { id: idOf(event.block) })
+          return tell({ t: 'text', text: event.text, ...(event.thinking && { thinking: true }) }, { id: idOf(event.block), row: event.row })
         case 'step-started':
         case 'step-updated':
-          if (event.type === 'step-started' || untold.has(event.step.call)) untold.set(event.step.call, event.step)
+          if (event.type === 'step-started') untold.set(event.step.call, { step: event.step, row: event.row })
+          else renew(event.step)
           settling()
           if (untold.size > 0) settling = clock.after(settledAfterMs, () => void showAll())
           return
         case 'step-ended':
-          if (untold.has(event.step.call)) untold.set(event.step.call, event.step)
+          renew(event.step)
           await showStep(event.step)
-          return tell({ t: 'tool-call-end', call: event.step.call, status: event.status, content: newContent(event.step) })
+          return tell(
+            { t: 'tool-call-end', call: event.step.call, status: event.status, content: newContent(event.step) },
+            { row: event.row }
+          )
         case 'plan':
-          return tell({ t: 'plan', entries: event.entries })
+          return tell({ t: 'plan', entries: event.entries }, { row: event.row })
         case 'usage':
           usage = { input_tokens: event.used, output_tokens: 0, context_window: event.size }
           return
@@ -106,22 +127,31 @@ export function createNarrator(deps: {
         case 'turn-ended': {
           partials.drop()
           await showAll()
+          turn ??= newId()
           // Some agents say what went wrong as their last words too.
-          if (event.reason === 'failed' && !(lastText && event.error.includes(lastText))) await tell({ t: 'service', text: event.error })
+          if (event.reason === 'failed' && !(lastText && event.error.includes(lastText)))
+            await tell({ t: 'service', text: event.error }, { row: `${turn} failed` })
           const status = event.reason === 'done' ? 'completed' : event.reason
-          await tell({ t: 'turn-end', status }, usage && { usage })
-          return put(readyEvent())
+          // Whoever finds this turn open after a crash ends it again.
+          await tell({ t: 'turn-end', status }, { ...(usage && { usage }), row: `${turn} ends` })
+          return put(readyEvent(), idOfRow(`${turn} is ready`))
         }
       }
     },
 
     async showStep(step) {
-      if (untold.has(step.call)) untold.set(step.call, step)
+      renew(step)
       await showStep(step)
     },
 
     say: text => tell({ t: 'service', text })
   }
+}
+
+/** The name under which the server stores what a row of an agent's own history says: always the same, and like those of `newId`. */
+export function idOfRow(row: string): string {
+  const digest = createHash('sha256').update(row).digest('hex')
+  return `r${BigInt(`0x${digest}`).toString(36).padStart(50, '0').slice(-23)}`
 }
 
 const partialEveryMs = 100

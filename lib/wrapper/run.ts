@@ -12,6 +12,7 @@ import type { AgentKind } from './agents/agent.ts'
 import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
 import { deliverLeftovers } from './leftovers.ts'
 import { typed } from './own-program.ts'
+import { readUntold } from './recount.ts'
 import { type Session, type SessionEnd, startSession } from './session.ts'
 import { createSessionFolder, findLeftovers, type SessionFolder } from './session-folder.ts'
 import type { Console } from './terminal/console.ts'
@@ -55,6 +56,7 @@ export async function runAgent(options: RunOptions): Promise<number> {
   const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
   const start = { directory, env: agentEnvironment(env), mode: options.mode, resume }
+  const untold = earlier && readUntold(earlier.notes)
   const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt } }).catch(error => {
     shared?.close()
     screen.close()
@@ -63,7 +65,7 @@ export async function runAgent(options: RunOptions): Promise<number> {
   })
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? newFolder(options, credentials, metadata)
-  const session = await startSession({ agent, home, credentials, folder, metadata, env, fetch, onChange: screen.redraw })
+  const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange: screen.redraw })
   screen.show(session)
   const stopInterrupts = onInterrupts(session, screen)
   const stopDelivering = new AbortController()

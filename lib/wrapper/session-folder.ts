@@ -23,6 +23,10 @@ const sessionNotes = z.object({
   cursor: z.number(),
   /** Whether a turn was begun and not ended. */
   turn: z.string().nullable(),
+  /** What the agent itself wrote down was told up to here; null while it is told in another way. */
+  toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
+  /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal. */
+  handing: z.object({ seq: z.number().nullable(), text: z.string() }).nullish(),
   /** Its process is bringing it to its end. */
   isEnding: z.boolean().optional()
 })

@@ -14,8 +14,9 @@ import { confine } from './methods/confine.ts'
 import { fileMethods } from './methods/files.ts'
 import { readPolicy } from './methods/policy.ts'
 import { shellMethods } from './methods/shell.ts'
-import { createNarrator, type Narrator } from './narrator.ts'
+import { createNarrator, idOfRow, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
+import { recount, type Untold } from './recount.ts'
 import type { SessionFolder } from './session-folder.ts'
 import { type LinkState, openUplink, type Uplink } from './uplink.ts'
 
@@ -60,6 +61,8 @@ export interface SessionOptions {
   home: Home
   credentials: Credentials
   folder: SessionFolder
+  /** What an earlier process of this session did not come to tell. */
+  untold?: Untold | undefined
   /** What is true of this run; told over what an earlier run of the session said. */
   metadata: SessionMetadata
   env: Readonly<Record<string, string | undefined>>
@@ -83,6 +86,7 @@ export async function startSession(options: SessionOptions): Promise<Session> {
 
 const flushWithinMs = 10_000
 const retryDiskMs = 1000
+const mostHanded = 200
 
 class WrappedSession implements Session {
   readonly ended: Promise<{ how: SessionEnd; delivered: boolean }>
@@ -106,7 +110,7 @@ class WrappedSession implements Session {
     this.#agent = options.agent
     this.#decisions = createDecisions(change => this.#uplink?.changeState(change))
     this.#narrator = createNarrator({
-      put: body => this.#keep(body),
+      put: (body, localId) => this.#keep(body, localId),
       showPartial: partial => this.#uplink?.showPartial(partial)
     })
     this.ended = this.#over.promise.then(how => this.#close(how))
@@ -126,7 +130,7 @@ class WrappedSession implements Session {
   }
 
   async open(): Promise<void> {
-    const { home, credentials, folder, metadata: ownMetadata, fetch } = this.#options
+    const { home, credentials, folder, untold, metadata: ownMetadata, fetch } = this.#options
     this.#uplink = await openUplink({
       home,
       credentials,
@@ -139,6 +143,7 @@ class WrappedSession implements Session {
       onChange: () => this.#followLink()
     })
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
+    if (untold) await recount(untold, folder, (body, localId) => this.#keep(body, localId))
     if (folder.notes.id !== undefined) this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata }))
     void this.#listen()
     void this.#serve()
@@ -216,6 +221,8 @@ class WrappedSession implements Session {
   #hear(message: OpenedMessage, { seq, localId }: { seq: number; localId: string | null }): void {
     if (!message.ok || message.body.role !== 'user') return
     if (localId !== null && this.#ownMessages.delete(localId)) return
+    // An earlier process of this session told what was written at its terminal; the agent has it.
+    if (message.body.meta?.sentFrom === 'cli') return
     this.#prompts.offer({ text: message.body.content.text, meta: message.body.meta, seq })
     this.#options.onChange()
   }
@@ -229,6 +236,8 @@ class WrappedSession implements Session {
       const ended = this.#beginTurn(seq === undefined ? 'terminal' : 'phone')
       if (meta?.permissionMode) await this.#agent.setMode(meta.permissionMode)
       const turn = await this.#narrator.beginTurn()
+      // At its own terminal it may keep the prompt before it says so.
+      if (this.#agent.handover) this.#options.folder.note({ turn, handing: { seq: seq ?? null, text: text.slice(0, mostHanded) } })
       await this.#agent.prompt(text)
       // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not.
       this.#options.folder.note({ turn, ...(seq !== undefined && { cursor: seq }) })
@@ -245,13 +254,16 @@ class WrappedSession implements Session {
   }
 
   /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */
-  async #hearTerminal(text: string): Promise<void> {
-    const localId = newId()
+  async #hearTerminal({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>): Promise<void> {
+    const { folder } = this.#options
+    const { handing } = folder.notes
+    if (isOurs) return folder.note({ handing: null, ...(typeof handing?.seq === 'number' && { cursor: handing.seq }) })
+    const localId = row === undefined ? newId() : idOfRow(row)
     this.#ownMessages.add(localId)
     await this.#keep(userText(text, { sentFrom: 'cli' }), localId)
     if (this.#turn) return
     void this.#beginTurn('terminal')
-    this.#options.folder.note({ turn: await this.#narrator.beginTurn() })
+    folder.note({ turn: await this.#narrator.beginTurn(row) })
   }
 
   async #listen(): Promise<void> {
@@ -278,8 +290,13 @@ class WrappedSession implements Session {
       case 'permission-closed':
         return this.#decisions.close(event.ask, event.approved)
       case 'prompted':
-        return this.#hearTerminal(event.text)
+        return this.#hearTerminal(event)
+      case 'told':
+        await this.#narrator.settle()
+        return this.#options.folder.note({ toldUpTo: event.upTo })
       case 'controlled':
+        // With the phone it is told as it comes, and not from what it writes down.
+        if (event.by === 'phone') this.#options.folder.note({ toldUpTo: null })
         return this.#uplink?.setControl(event.by)
       case 'conversation': {
         const { id } = event
@@ -302,7 +319,7 @@ class WrappedSession implements Session {
       }
       case 'turn-ended':
         await this.#narrator.tell(event)
-        this.#options.folder.note({ turn: null })
+        this.#options.folder.note({ turn: null, handing: null })
         this.#step = undefined
         this.#uplink?.setThinking(false)
         this.#notices.turnEnded(event.reason, this.#prompts.length === 0)

@@ -36,20 +36,37 @@ export interface Modes {
 
 export type TurnEnd = { reason: 'done' | 'cancelled' } | { reason: 'failed'; error: string }
 
+/** Names what is told for ever, so that what is told again after a crash is kept once. */
+interface Named {
+  row?: string
+}
+
+/** A place in a file that an agent writes: everything before it was told. */
+export interface ToldUpTo {
+  file: string
+  /** In bytes. */
+  offset: number
+}
+
 export type AgentEvent =
   /** A block as it stands while it still grows; `text` is all of it. May be left out when the reader is slow. */
   | { type: 'text-grew'; block: string; text: string; thinking: boolean }
   /** The same block once it is whole. */
-  | { type: 'text'; block: string; text: string; thinking: boolean }
-  | { type: 'step-started'; step: Step }
+  | ({ type: 'text'; block: string; text: string; thinking: boolean } & Named)
+  | ({ type: 'step-started'; step: Step } & Named)
   | { type: 'step-updated'; step: Step }
-  | { type: 'step-ended'; step: Step; status: StepStatus }
-  | { type: 'plan'; entries: PlanEntry[] }
+  | ({ type: 'step-ended'; step: Step; status: StepStatus } & Named)
+  | ({ type: 'plan'; entries: PlanEntry[] } & Named)
   | { type: 'permission-asked'; asked: PermissionAsk }
   /** The question is over without an answer from outside: answered at the terminal, withdrawn, or its turn was cancelled. */
   | { type: 'permission-closed'; ask: string; approved?: boolean }
-  /** A person wrote this at the agent's own terminal; unless one runs already, a turn begins with it. */
-  | { type: 'prompted'; text: string }
+  /**
+   * This was written at the agent's own terminal; unless one runs already, a turn begins with it. `isOurs`: it is what
+   * `prompt` was given, and only now is it certain that the agent keeps it.
+   */
+  | ({ type: 'prompted'; text: string; isOurs: boolean } & Named)
+  /** All before it was read from there: when it is kept, so is this place. */
+  | { type: 'told'; upTo: ToldUpTo }
   /** The agent is now at its own terminal, or with the phone. */
   | { type: 'controlled'; by: 'terminal' | 'phone' }
   /** It goes on under another id. */

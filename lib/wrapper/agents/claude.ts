@@ -15,6 +15,8 @@ export interface ClaudeOptions {
   /** Whether the adapter may be fetched from the npm registry; asked only when it is not here. */
   mayFetch(question: string): Promise<boolean>
   tell(line: string): void
+  /** Whether a program can be given a terminal of its own here; found out when left out. */
+  hasPty?: boolean | undefined
 }
 
 /** Claude Code as the person installed it, driven through its ACP adapter, which Afield's own Node.js runs. */
@@ -35,6 +37,10 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       const startRemote = (how: StartAgent) =>
         startAcp({ ...program, title }, { ...how, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
       if (!how.screen) return startRemote(how)
+      if (!(options.hasPty ?? (await import('./pty.ts')).hasPty)) {
+        options.tell('There is no terminal for Claude Code’s own screen on this kind of computer yet, so your phone drives it.')
+        return startRemote(how)
+      }
       const { startTwoModes } = await import('./claude/two-modes.ts')
       return startTwoModes({ home: options.home, claude, screen: how.screen, how, startRemote })
     }

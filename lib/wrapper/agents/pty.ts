@@ -1,18 +1,22 @@
-import { type IPty, spawn } from 'zigpty'
+import { hasNative, type IPty, spawn } from 'zigpty'
 import { CannotStart } from '../../exit.ts'
 import type { Console } from '../terminal/console.ts'
 
 /** A program on a terminal of its own, whose keys come from us and whose output goes to the person's terminal. */
 export interface Pty {
+  readonly pid: number
   write(text: string): void
   resize(size: { columns: number; rows: number }): void
-  /** The exit code, once everything it wrote was passed on. */
-  readonly ended: Promise<number>
+  /** How it ended, once everything it wrote was passed on; `signal` is 0 when it ended by itself. */
+  readonly ended: Promise<{ code: number; signal: number }>
   /** SIGTERM, and SIGKILL when that is not heard. Resolves when it has ended. */
   end(): Promise<void>
 }
 
 const graceMs = 5_000
+
+/** False on a system for which there is no native build: a program would find no terminal there. */
+export const hasPty: boolean = hasNative
 
 /** The program dies with this process: its terminal goes away. Throws CannotStart when it cannot be started. */
 export function openPty(
@@ -32,14 +36,18 @@ export function openPty(
     })
   )
   pty.onData(bytes => console.write(bytes))
+  let signal = 0
+  pty.onExit(info => (signal = info.signal))
+  const ended = pty.exited.then(code => ({ code, signal }))
   return {
+    pid: pty.pid,
     write: text => pty.write(text),
     resize: size => pty.resize(size.columns, size.rows),
-    ended: pty.exited,
+    ended,
     async end() {
       pty.kill('SIGTERM')
       const timer = setTimeout(() => pty.kill('SIGKILL'), graceMs)
-      await pty.exited
+      await ended
       clearTimeout(timer)
     }
   }

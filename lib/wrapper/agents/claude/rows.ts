@@ -22,6 +22,7 @@ const turnRow = z.looseObject({
   message: z.looseObject({
     id: z.string().optional(),
     model: z.string().optional(),
+    stop_reason: z.string().nullish().catch(undefined),
     content: z.union([z.string(), z.array(z.unknown())])
   })
 })
@@ -33,7 +34,8 @@ export type Block = z.infer<typeof block>
 export type Row =
   | { type: 'mode'; mode: string }
   | { type: 'interrupted' }
-  | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block }
+  /** `isLast`: nothing comes after it in its turn. */
+  | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block; isLast: boolean }
 
 /**
  * What a line of the transcript says to a reader; nothing for the many lines Claude Code writes for itself, and for those
@@ -57,7 +59,8 @@ export function readRow(line: string, since: number): Row[] {
       if (/^\[Request interrupted by user/.test(data.text)) return [{ type: 'interrupted' }]
       if (isOwnTalk(data.text)) return []
     }
-    return [{ type: 'block', by: row.type, uuid: row.uuid, index, block: data }]
+    const isLast = row.message.stop_reason === 'end_turn' && index === blocks.length - 1
+    return [{ type: 'block', by: row.type, uuid: row.uuid, index, block: data, isLast }]
   })
 }
 

@@ -1,12 +1,17 @@
+import { readFileSync, realpathSync } from 'node:fs'
+import { join } from 'node:path'
 import { pause } from '../../../async/pause.ts'
-import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { Console } from '../../terminal/console.ts'
-import type { AgentEvent, Modes, Step, TurnEnd } from '../agent.ts'
+import type { AgentEvent, TurnEnd } from '../agent.ts'
 import { openPty, type Pty } from '../pty.ts'
 import { type Hook, type Hooks, openHooks } from './hooks.ts'
-import { type Row, resultText } from './rows.ts'
+import { modesAt } from './modes.ts'
+import { createQuestions, type Questions } from './questions.ts'
+import type { Row } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
-import { openTranscript, type Transcript } from './transcript.ts'
+import { createTelling, type Telling } from './telling.ts'
+import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
+import { createTyping, type Typing } from './typing.ts'
 
 export interface TerminalClaudeOptions {
   home: string
@@ -35,9 +40,14 @@ export interface TerminalClaude {
   interrupt(): Promise<void>
   /** Interrupts, ends it, and tells what it still had to tell. */
   end(): Promise<void>
-  /** Resolves when the program has ended, by itself or not. */
-  readonly ended: Promise<number>
+  /**
+   * Resolves when the program has ended, by itself or not: `left` by its person, `died` in the words given, or `refused` to
+   * start, before anybody had pressed a key.
+   */
+  readonly ended: Promise<TerminalEnd>
 }
+
+export type TerminalEnd = { type: 'left' } | { type: 'died' | 'refused'; how: string }
 
 export async function startTerminalClaude(options: TerminalClaudeOptions): Promise<TerminalClaude> {
   const claude = new OnTerminal(options)
@@ -45,33 +55,25 @@ export async function startTerminalClaude(options: TerminalClaudeOptions): Promi
   return claude
 }
 
-interface Question {
-  step: Step
-  suggestions: unknown[] | undefined
-  settle(reply: object): void
-}
-
-const typedWithinMs = 3_000
 const interruptWithinMs = 3_000
-// A line of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
+// A row of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
 const transcriptLagMs = 5_000
+// A person waits for this one, and it may be asked before it is written down.
+const questionLagMs = 1_500
 const lookEveryMs = 50
 
 class OnTerminal implements TerminalClaude {
   conversation: string
   mode: string
   hasHistory: boolean
-  ended: Promise<number> = Promise.resolve(0)
+  ended: Promise<TerminalEnd> = Promise.resolve({ type: 'left' })
   readonly #options: TerminalClaudeOptions
   readonly #transcript: Transcript
-  readonly #questions = new Map<string, Question>()
-  readonly #steps = new Map<string, Step>()
+  readonly #telling: Telling
+  readonly #questions: Questions
+  readonly #typing: Typing
   /** The last use of a tool: a question about it does not say which use it is. */
   #lastUse: Hook | undefined
-  /** Waits for the hook that says that the typed message was taken. */
-  #typing: { text: string; taken: () => void } | undefined
-  /** Messages typed by us, which are not the words of the person at the terminal. */
-  readonly #typed: string[] = []
   #isBusy = false
   #lastText: string | undefined
   #ending: Promise<void> = Promise.resolve()
@@ -79,56 +81,63 @@ class OnTerminal implements TerminalClaude {
   #hooks: Hooks | undefined
   #pty: Pty | undefined
   #questionsAsked = 0
+  #wasHeard = false
+  #hasKeys = false
 
   constructor(options: TerminalClaudeOptions) {
+    const { conversation, mode, emit } = options
     this.#options = options
-    this.conversation = options.conversation.id
-    this.hasHistory = options.conversation.isOld
-    this.mode = options.mode
-    this.#transcript = openTranscript(Date.now(), row => this.#take(row))
+    this.conversation = conversation.id
+    this.hasHistory = conversation.isOld
+    this.mode = mode
+    this.#questions = createQuestions(emit)
+    this.#typing = createTyping(keys => this.#pty?.write(keys))
+    this.#telling = createTelling({ emit, isOurs: text => this.#typing.isOurs(text) })
+    this.#transcript = openTranscript({
+      since: Date.now(),
+      onRow: row => this.#take(row),
+      onRead: upTo => emit({ type: 'told', upTo })
+    })
   }
 
   async open(): Promise<void> {
     const { home, claude, directory, env, console, conversation, mode, prompt } = this.#options
+    const file = transcriptFile(env, realpathSync(directory), conversation.id)
+    this.#transcript.follow(file, sizeOf(file))
     this.#hooks = await openHooks(home, (hook, gone) => this.#hear(hook, gone))
     const which = conversation.isOld ? ['--resume', conversation.id] : ['--session-id', conversation.id]
     const args = ['--settings', this.#hooks.settings, ...which, '--permission-mode', mode, ...(prompt ? [prompt] : [])]
-    const pty = openPty({ command: claude, args, directory, env }, console)
+    const pty = this.#openPty({ command: claude, args, directory, env }, console)
     this.#pty = pty
-    const giveKeysBack = console.takeKeys(keys => pty.write(keys.toString()))
+    const giveKeysBack = console.takeKeys(keys => {
+      this.#hasKeys = true
+      pty.write(keys.toString())
+    })
     const stopResizing = console.onResize(() => pty.resize(console))
-    this.ended = pty.ended.then(code => {
+    this.ended = pty.ended.then(how => {
       giveKeysBack()
       stopResizing()
       this.#finish()
-      return code
+      return this.#endOf(how)
     })
   }
 
+  #openPty(program: Parameters<typeof openPty>[0], console: Console): Pty {
+    try {
+      return openPty(program, console)
+    } catch (error) {
+      this.#finish()
+      throw error
+    }
+  }
+
   async type(text: string): Promise<boolean> {
-    const pty = this.#pty
-    if (!pty || this.#questions.size > 0) return false
-    // A first sign of these would run a command or a shell instead of saying it.
-    const safe = (/^[!/#@]/.test(text) ? ' ' : '') + text.replaceAll('\x1b', '')
-    const { promise: taken, resolve } = Promise.withResolvers<void>()
-    this.#typing = { text: safe, taken: resolve }
-    // What the person has half written is put aside, and comes back by itself.
-    pty.write('\x13')
-    await pause(80)
-    pty.write(`\x1b[200~${safe}\x1b[201~`)
-    await pause(120)
-    pty.write('\r')
-    const isTaken = await Promise.race([taken.then(() => true), pause(typedWithinMs).then(() => false)])
-    this.#typing = undefined
-    return isTaken
+    if (!this.#pty || this.#questions.areOpen || this.#isAtDialog()) return false
+    return this.#typing.type(text)
   }
 
   answer(ask: string, choice: string): boolean {
-    const question = this.#questions.get(ask)
-    if (!question) return false
-    this.#questions.delete(ask)
-    question.settle({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: decisionOf(choice, question) } })
-    return true
+    return this.#questions.answer(ask, choice)
   }
 
   async interrupt(): Promise<void> {
@@ -146,32 +155,49 @@ class OnTerminal implements TerminalClaude {
     await this.ended
   }
 
+  /** Also one that no hook tells of, for example a list to choose from: what is typed would go into it. */
+  #isAtDialog(): boolean {
+    const { env } = this.#options
+    const config = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude')
+    try {
+      return /"status"\s*:\s*"waiting"/.test(readFileSync(join(config, 'sessions', `${this.#pty?.pid}.json`), 'utf8'))
+    } catch {
+      return false
+    }
+  }
+
+  #endOf({ code, signal }: { code: number; signal: number }): TerminalEnd {
+    if (code === 0 && signal === 0) return { type: 'left' }
+    const how = signal === 0 ? `exit code ${code}` : `signal ${signal}`
+    return { type: this.#wasHeard || this.#hasKeys || signal !== 0 ? 'died' : 'refused', how }
+  }
+
   #finish(): void {
     this.#hooks?.close()
-    for (const ask of [...this.#questions.keys()]) this.#close(ask)
+    this.#questions.closeAll()
     this.#transcript.read()
     this.#transcript.close()
-    if (this.#isBusy) this.#endTurn({ reason: 'cancelled' })
+    this.#endTurn({ reason: 'cancelled' })
   }
 
   async #hear(hook: Hook, gone: AbortSignal): Promise<object> {
+    this.#wasHeard = true
     this.#noticeConversation(hook)
     switch (hook.hook_event_name) {
       case 'UserPromptSubmit':
         await this.#ending
         this.#lastText = undefined
         this.#isBusy = true
-        this.#noticeTyped(hook.prompt ?? '')
+        this.#typing.taken(hook.prompt ?? '')
         break
       case 'PreToolUse':
         this.#lastUse = hook
-        this.#begin(hook.tool_use_id, hook.tool_name, hook.tool_input)
         break
       case 'PermissionRequest':
         return this.#ask(hook, gone)
       case 'PostToolUse':
       case 'PostToolUseFailure':
-        this.#answeredHere(hook.tool_use_id, true)
+        if (hook.tool_use_id !== undefined) this.#questions.close(hook.tool_use_id, true)
         break
       case 'Stop':
         this.#ending = this.#endOnceTold(hook, { reason: 'done' })
@@ -192,126 +218,61 @@ class OnTerminal implements TerminalClaude {
     this.#options.emit({ type: 'conversation', id })
   }
 
-  // A long text is wrapped again on its way, so its beginning has to do.
-  #noticeTyped(prompt: string): void {
-    const typing = this.#typing
-    if (!typing || beginningOf(typing.text) !== beginningOf(prompt)) return
-    this.#typed.push(beginningOf(prompt))
-    typing.taken()
-  }
-
   #take(row: Row): void {
     switch (row.type) {
       case 'mode':
         this.#noticeMode(row.mode)
         return
       case 'interrupted':
-        for (const ask of [...this.#questions.keys()]) this.#close(ask)
+        this.#questions.closeAll()
         this.#endTurn({ reason: 'cancelled' })
         this.#isInterrupted()
         return
-      case 'block':
+      case 'block': {
+        const { by, block } = row
         this.hasHistory = true
-        this.#tell(row)
+        if (block.type === 'text' && by === 'assistant') this.#lastText = block.text
+        if (block.type === 'text' && by === 'user') this.#isBusy = true
+        if (block.type === 'tool_result') this.#questions.close(block.tool_use_id, block.is_error !== true)
+        this.#telling.take(row)
         return
+      }
     }
   }
 
-  #tell({ by, uuid, index, block }: Extract<Row, { type: 'block' }>): void {
-    const { emit } = this.#options
-    const key = `${uuid}-${index}`
-    switch (block.type) {
-      case 'text': {
-        if (by === 'user') this.#hearPrompt(block.text)
-        else {
-          this.#lastText = block.text
-          emit({ type: 'text', block: key, text: block.text, thinking: false })
-        }
-        return
-      }
-      case 'thinking':
-        if (block.thinking.trim() !== '') emit({ type: 'text', block: key, text: block.thinking, thinking: true })
-        return
-      case 'tool_use': {
-        const plan = planOf(block.name, block.input)
-        if (plan) emit({ type: 'plan', entries: plan })
-        else this.#begin(block.id, block.name, block.input)
-        return
-      }
-      case 'tool_result':
-        this.#endStep(block.tool_use_id, block.is_error === true, resultText(block.content))
-        return
-    }
-  }
-
-  #hearPrompt(text: string): void {
-    const ours = this.#typed.indexOf(beginningOf(text))
-    if (ours >= 0) this.#typed.splice(ours, 1)
-    else this.#options.emit({ type: 'prompted', text })
-    this.#isBusy = true
-  }
-
-  /** Told by a hook first, and by the transcript too. */
-  #begin(call: string | undefined, name: string | undefined, input: Record<string, unknown> | undefined): void {
-    if (call === undefined || name === undefined || this.#steps.has(call) || planOf(name, input ?? {})) return
-    const step = stepOf(call, name, input ?? {})
-    this.#steps.set(call, step)
-    this.#options.emit({ type: 'step-started', step })
-  }
-
-  #endStep(call: string, isError: boolean, text: string): void {
-    const step = this.#steps.get(call)
-    if (!step) return
-    this.#answeredHere(call, !isError)
-    this.#steps.delete(call)
-    const content = text === '' ? step.content : [...step.content, { type: 'text' as const, text: shortened(text) }]
-    this.#options.emit({ type: 'step-ended', step: { ...step, content }, status: isError ? 'failed' : 'completed' })
-  }
-
-  #ask(hook: Hook, gone: AbortSignal): Promise<object> {
+  /** The step is on the phone with the question, after all that was said before it. */
+  async #ask(hook: Hook, gone: AbortSignal): Promise<object> {
     const { tool_name: name = 'Tool', tool_input: input = {}, permission_suggestions: suggestions } = hook
     const isSame = this.#lastUse?.tool_name === name && JSON.stringify(this.#lastUse.tool_input) === JSON.stringify(input)
-    const call = (isSame ? this.#lastUse?.tool_use_id : undefined) ?? `question-${++this.#questionsAsked}`
-    const step = this.#steps.get(call) ?? stepOf(call, name, input)
-    const choices: PermissionChoice[] = [
-      { id: 'allow', label: 'Allow once', kind: 'allow_once' },
-      ...(suggestions?.length ? [{ id: 'always', label: 'Allow for this session', kind: 'allow_always' as const }] : []),
-      { id: 'deny', label: 'Deny', kind: 'reject_once' }
-    ]
-    return new Promise(resolve => {
-      this.#questions.set(call, { step, suggestions, settle: resolve })
-      gone.addEventListener('abort', () => this.#close(call), { once: true })
-      this.#options.emit({ type: 'permission-asked', asked: { ask: call, step, choices } })
-    })
-  }
-
-  /** The dialog in the terminal was faster. */
-  #answeredHere(call: string | undefined, isYes: boolean): void {
-    if (call !== undefined) this.#close(call, isYes)
-  }
-
-  #close(ask: string, approved?: boolean): void {
-    const question = this.#questions.get(ask)
-    if (!question) return
-    this.#questions.delete(ask)
-    question.settle({})
-    this.#options.emit({ type: 'permission-closed', ask, ...(approved !== undefined && { approved }) })
+    const call = isSame ? this.#lastUse?.tool_use_id : undefined
+    if (call !== undefined && !planOf(name, input)) {
+      await this.#readUntil(() => this.#telling.step(call) !== undefined, questionLagMs)
+      this.#telling.begin(call, name, input)
+    }
+    const ask = call ?? `question-${++this.#questionsAsked}`
+    if (gone.aborted) return {}
+    return this.#questions.ask(ask, this.#telling.step(ask) ?? stepOf(ask, name, input), suggestions, gone)
   }
 
   /** The turn is over when its last words were told. */
   async #endOnceTold({ last_assistant_message: last }: Hook, end: TurnEnd): Promise<void> {
-    const latest = performance.now() + transcriptLagMs
-    const isTold = () => {
-      this.#transcript.read()
-      return !last?.trim() || this.#lastText?.trim() === last.trim()
-    }
-    while (!isTold() && performance.now() < latest) await pause(lookEveryMs)
+    await this.#readUntil(() => !last?.trim() || this.#lastText?.trim() === last.trim(), transcriptLagMs)
     this.#endTurn(end)
+  }
+
+  async #readUntil(isSo: () => boolean, withinMs: number): Promise<void> {
+    const latest = performance.now() + withinMs
+    this.#transcript.read()
+    while (!isSo() && performance.now() < latest) {
+      await pause(lookEveryMs)
+      this.#transcript.read()
+    }
   }
 
   #endTurn(end: TurnEnd): void {
     if (!this.#isBusy) return
     this.#isBusy = false
+    this.#telling.cutSteps()
     this.#options.emit({ type: 'turn-ended', ...end })
   }
 
@@ -320,45 +281,4 @@ class OnTerminal implements TerminalClaude {
     this.mode = mode
     this.#options.emit({ type: 'modes', modes: modesAt(mode) })
   }
-}
-
-/** The modes of Claude Code, in its own names. */
-export function modesAt(current: string): Modes {
-  const available = [
-    { id: 'default', name: 'Ask first', description: undefined },
-    { id: 'acceptEdits', name: 'Edit freely', description: undefined },
-    { id: 'plan', name: 'Plan only', description: undefined },
-    { id: 'bypassPermissions', name: 'Full auto', description: undefined }
-  ]
-  return {
-    current,
-    available: available.some(({ id }) => id === current)
-      ? available
-      : [...available, { id: current, name: current, description: undefined }]
-  }
-}
-
-function decisionOf(choice: string, { suggestions }: Question): object {
-  switch (choice) {
-    case 'allow':
-      return { behavior: 'allow' }
-    case 'always':
-      return { behavior: 'allow', updatedPermissions: suggestions }
-    default:
-      return { behavior: 'deny', message: 'The person said no, on their phone.' }
-  }
-}
-
-const beginningLength = 60
-
-function beginningOf(text: string): string {
-  return text.replace(/\s+/g, '').slice(0, beginningLength)
-}
-
-const longestText = 64 * 1024
-
-function shortened(text: string): string {
-  if (text.length <= longestText) return text
-  const half = longestText / 2
-  return `${text.slice(0, half)}\n… ${text.length - longestText} characters left out …\n${text.slice(-half)}`
 }

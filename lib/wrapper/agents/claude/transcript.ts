@@ -1,25 +1,34 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ToldUpTo } from '../agent.ts'
 import { type Row, readRow } from './rows.ts'
 
 /** Follows the file in which Claude Code writes down a conversation, line by line, each once. */
 export interface Transcript {
   /** Reads this file from now on, what the one before still holds first. */
-  follow(file: string): void
+  follow(file: string, offset?: number): void
   /** Tells every whole line that is new. */
   read(): void
   close(): void
+}
+
+export interface TranscriptReader {
+  /**
+   * Lines of before, in milliseconds since 1970, are not told: a conversation that is gone on with has its past in the same
+   * file, or copied into a new one.
+   */
+  since: number
+  onRow(row: Row): void
+  /** Every line before this place was told. */
+  onRead(upTo: ToldUpTo): void
 }
 
 const lookEveryMs = 100
 // A line is told once even when the file was copied: by the id of what it says.
 const mostRemembered = 20_000
 
-/**
- * Tells what was written since then, in milliseconds since 1970: a conversation that is gone on with has its past in the
- * same file, or copied into a new one.
- */
-export function openTranscript(since: number, onRow: (row: Row) => void): Transcript {
-  let reading: { file: string; offset: number } | undefined
+export function openTranscript({ since, onRow, onRead }: TranscriptReader): Transcript {
+  let reading: ToldUpTo | undefined
   const seen = new Set<string>()
 
   const isNew = (row: Row) => {
@@ -33,22 +42,19 @@ export function openTranscript(since: number, onRow: (row: Row) => void): Transc
   }
   const read = () => {
     if (!reading) return
-    const { file, offset } = reading
-    const fresh = newBytes(file, offset)
-    // A last line without its end is still being written.
-    const end = fresh.lastIndexOf(0x0a) + 1
-    if (end === 0) return
-    reading = { file, offset: offset + end }
-    for (const line of fresh.subarray(0, end).toString().split('\n')) {
-      for (const row of readRow(line, since)) if (isNew(row)) onRow(row)
-    }
+    const { lines, next } = newLines(reading)
+    if (next.offset === reading.offset) return
+    reading = next
+    for (const line of lines) for (const row of readRow(line, since)) if (isNew(row)) onRow(row)
+    onRead(next)
   }
   const timer = setInterval(read, lookEveryMs)
   return {
-    follow(file) {
+    follow(file, offset = 0) {
       if (reading?.file === file) return
       read()
-      reading = { file, offset: 0 }
+      reading = { file, offset }
+      onRead(reading)
       read()
     },
     read,
@@ -56,8 +62,32 @@ export function openTranscript(since: number, onRow: (row: Row) => void): Transc
   }
 }
 
+/** The whole lines from a place on; a last one without its end is still being written. */
+export function newLines({ file, offset }: ToldUpTo): { lines: string[]; next: ToldUpTo } {
+  const fresh = newBytes(file, offset)
+  const end = fresh.lastIndexOf(0x0a) + 1
+  const lines =
+    end === 0
+      ? []
+      : fresh
+          .subarray(0, end - 1)
+          .toString()
+          .split('\n')
+  return { lines, next: { file, offset: offset + end } }
+}
+
+/** Where Claude Code will write, or has written, what is said in a conversation; its hooks name the file too, but later. */
+export function transcriptFile(env: Readonly<Record<string, string>>, directory: string, conversation: string): string {
+  const config = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? env['USERPROFILE'] ?? '', '.claude')
+  return join(config, 'projects', directory.replace(/[^a-zA-Z0-9]/g, '-'), `${conversation}.jsonl`)
+}
+
+export function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
+}
+
 function newBytes(file: string, offset: number): Buffer {
-  const length = (statSync(file, { throwIfNoEntry: false })?.size ?? 0) - offset
+  const length = sizeOf(file) - offset
   if (length <= 0) return Buffer.alloc(0)
   const handle = openSync(file, 'r')
   try {

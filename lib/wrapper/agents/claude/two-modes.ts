@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
-import { modesAt, startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
+import { modesAt } from './modes.ts'
+import { startTerminalClaude, type TerminalClaude, type TerminalEnd } from './terminal-claude.ts'
 
 export interface TwoModesOptions {
   home: string
@@ -32,6 +33,7 @@ class TwoModes implements Agent, Handover {
   #mode: string
   #terminal: TerminalClaude | undefined
   #remote: Agent | undefined
+  #listening: Promise<void> = Promise.resolve()
   /** One change at a time. */
   #changing: Promise<void> = Promise.resolve()
   #isStopping = false
@@ -93,7 +95,12 @@ class TwoModes implements Agent, Handover {
     return this.#change(async () => {
       if (!this.#terminal) return
       await this.#closeTerminal()
-      await this.#openRemote()
+      try {
+        await this.#openRemote()
+      } catch (error) {
+        this.#emit({ type: 'notice', text: `It could not go over to the phone and stays at its terminal. ${sentenceOf(error)}` })
+        await this.#openTerminal()
+      }
     })
   }
 
@@ -107,8 +114,8 @@ class TwoModes implements Agent, Handover {
 
   #change(work: () => Promise<void>): Promise<void> {
     const changed = this.#changing.then(() => (this.#isStopping ? undefined : work()))
-    this.#changing = changed.catch(error => this.events.fail(new AgentDied(String(error), '')))
-    return changed
+    this.#changing = changed.catch(error => this.events.fail(new AgentDied(sentenceOf(error), '')))
+    return this.#changing
   }
 
   async #openTerminal(prompt?: string): Promise<void> {
@@ -127,13 +134,34 @@ class TwoModes implements Agent, Handover {
       emit: event => this.#pass(event)
     })
     this.#terminal = terminal
-    // The person left it: that ends the session. When it ends for the phone, it is not this one any more.
-    void terminal.ended.then(() => {
+    // When it ends for the phone, it is not this one any more.
+    void terminal.ended.then(end => {
       if (this.#terminal !== terminal) return
-      this.#terminal = undefined
-      screen.onDrawing(false)
-      this.events.close()
+      this.#noteTerminal(terminal)
+      this.#follow(end, prompt)
     })
+  }
+
+  #follow(end: TerminalEnd, prompt: string | undefined): void {
+    switch (end.type) {
+      case 'left':
+        // Its person left it: that ends the session.
+        this.events.close()
+        return
+      case 'died':
+        this.events.fail(new AgentDied(end.how, ''))
+        return
+      case 'refused':
+        // A version that we do not know may not take what we tell it; its adapter knows it better.
+        void this.#change(async () => {
+          await this.#openRemote()
+          const sentence = `Claude Code did not start at its terminal (${end.how}), so your phone drives it.`
+          this.#emit({ type: 'notice', text: `${sentence} Its version may be one that Afield does not know yet.` })
+          if (!prompt) return
+          this.#emit({ type: 'prompted', text: prompt, isOurs: false })
+          await this.#remote?.prompt(prompt)
+        })
+    }
   }
 
   async #closeTerminal(): Promise<void> {
@@ -141,6 +169,11 @@ class TwoModes implements Agent, Handover {
     if (!terminal) return
     this.#terminal = undefined
     await terminal.end()
+    this.#noteTerminal(terminal)
+  }
+
+  #noteTerminal(terminal: TerminalClaude): void {
+    this.#terminal = undefined
     this.#conversation = terminal.conversation
     this.#hasHistory = terminal.hasHistory
     this.#mode = terminal.mode
@@ -156,7 +189,7 @@ class TwoModes implements Agent, Handover {
       this.#conversation = remote.conversation
       this.#emit({ type: 'conversation', id: remote.conversation })
     }
-    void this.#listen(remote)
+    this.#listening = this.#listen(remote)
   }
 
   async #closeRemote(): Promise<void> {
@@ -165,6 +198,7 @@ class TwoModes implements Agent, Handover {
     this.#remote = undefined
     await remote.cancel()
     await remote.stop()
+    await this.#listening
   }
 
   async #listen(remote: Agent): Promise<void> {
@@ -177,11 +211,15 @@ class TwoModes implements Agent, Handover {
 
   #pass(event: AgentEvent): void {
     if (event.type === 'modes') this.#mode = event.modes.current
-    if (event.type === 'text') this.#hasHistory = true
+    if (event.type === 'text' || event.type === 'prompted') this.#hasHistory = true
     this.#emit(event)
   }
 
   #emit(event: AgentEvent): void {
     this.events.offer(event)
   }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

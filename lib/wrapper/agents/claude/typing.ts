@@ -1,0 +1,57 @@
+import { pause } from '../../../async/pause.ts'
+
+/** Messages that we type into Claude Code for the person at the phone. */
+export interface Typing {
+  /** Resolves to whether it was taken, which Claude Code says by a hook. */
+  type(text: string): Promise<boolean>
+  /** A hook says that this was taken. */
+  taken(prompt: string): void
+  /** Whether this was typed by us, and is not the words of the person at the terminal. True once for each. */
+  isOurs(text: string): boolean
+}
+
+const typedWithinMs = 3_000
+
+export function createTyping(write: (keys: string) => void): Typing {
+  let waiting: { text: string; resolve(): void } | undefined
+  // Also those of which nobody knows whether they were taken: their row may come late.
+  const typed: string[] = []
+  return {
+    async type(text) {
+      // A first sign of these would run a command or a shell instead of saying it.
+      const safe = (/^[!/#@]/.test(text) ? ' ' : '') + withoutKeys(text)
+      const { promise: isTaken, resolve } = Promise.withResolvers<void>()
+      waiting = { text: safe, resolve }
+      typed.push(beginningOf(safe))
+      // What the person has half written is put aside, and comes back by itself.
+      write('\x13')
+      await pause(80)
+      write(`\x1b[200~${safe}\x1b[201~`)
+      await pause(120)
+      write('\r')
+      const wasTaken = await Promise.race([isTaken.then(() => true), pause(typedWithinMs).then(() => false)])
+      waiting = undefined
+      return wasTaken
+    },
+    taken(prompt) {
+      if (waiting && beginningOf(waiting.text) === beginningOf(prompt)) waiting.resolve()
+    },
+    isOurs(text) {
+      const at = typed.indexOf(beginningOf(text))
+      if (at >= 0) typed.splice(at, 1)
+      return at >= 0
+    }
+  }
+}
+
+/** What is the same of a text before and after it went through a terminal: a long one is wrapped again on its way. */
+export function beginningOf(text: string): string {
+  return withoutKeys(text).replace(/\s+/g, '').slice(0, beginningLength)
+}
+
+const beginningLength = 60
+
+/** Nothing in it may end the paste or press a key. */
+function withoutKeys(text: string): string {
+  return text.replaceAll('\r\n', '\n').replace(/(?![\n\t])\p{Cc}/gu, '')
+}

@@ -1,0 +1,32 @@
+import type { AgentEvent, ToldUpTo } from '../agent.ts'
+import { readRow } from './rows.ts'
+import { createTelling } from './telling.ts'
+import { newLines } from './transcript.ts'
+import { beginningOf } from './typing.ts'
+
+/** What Claude Code wrote down from a place on. `handed` is the prompt that was being typed when its wrapper ended. */
+export function readSince(place: ToldUpTo, handed: string | undefined): { events: AgentEvent[]; upTo: ToldUpTo } {
+  const events: AgentEvent[] = []
+  let expected = handed === undefined ? undefined : beginningOf(handed)
+  const telling = createTelling({
+    emit: event => events.push(event),
+    isOurs(text) {
+      const isExpected = expected !== undefined && beginningOf(text) === expected
+      if (isExpected) expected = undefined
+      return isExpected
+    }
+  })
+  const end = (reason: 'done' | 'cancelled') => {
+    telling.cutSteps()
+    events.push({ type: 'turn-ended', reason })
+  }
+  const { lines, next } = newLines(place)
+  for (const row of lines.flatMap(line => readRow(line, 0))) {
+    if (row.type === 'interrupted') end('cancelled')
+    if (row.type !== 'block') continue
+    telling.take(row)
+    if (row.isLast) end('done')
+  }
+  telling.cutSteps()
+  return { events, upTo: next }
+}

@@ -1,0 +1,96 @@
+// The ACP adapter of the fake Claude Code: goes on with the conversations that it wrote down, in the same files.
+import { randomUUID } from 'node:crypto'
+import { writeFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { Readable, Writable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { openConversation, runTurn } from './conversation.mjs'
+
+let conversation
+let mode = 'auto'
+let turn = { signal: undefined, abort() {} }
+const modes = () => ({ currentModeId: mode, availableModes: ['auto', 'default', 'acceptEdits', 'plan'].map(id => ({ id, name: id })) })
+
+function toolsFor(client, signal) {
+  const tell = update => client.notify(methods.client.session.update, { sessionId: conversation.id, update })
+  return {
+    async say(text, { overMs = 0, reason }) {
+      const messageId = randomUUID()
+      let said = ''
+      for (const word of text.match(/\s*\S+\s*/g) ?? [text]) {
+        if (overMs > 0) await pause(overMs / (text.split(/\s+/).length || 1))
+        if (signal.aborted) break
+        said += word
+        await tell({ sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: word } })
+      }
+      if (said) conversation.assistant({ type: 'text', text: said }, signal.aborted ? null : reason)
+      if (!signal.aborted) return
+      conversation.user([{ type: 'text', text: '[Request interrupted by user]' }])
+      throw new RequestError(0, 'cut')
+    },
+    async write(name, content) {
+      const file = resolve(name)
+      const toolCallId = `toolu_${randomUUID()}`
+      const rawInput = { file_path: file, content }
+      conversation.assistant({ type: 'tool_use', id: toolCallId, name: 'Write', input: rawInput }, 'tool_use')
+      const toolCall = {
+        toolCallId,
+        title: `Write ${name}`,
+        kind: 'edit',
+        rawInput,
+        content: [{ type: 'diff', path: file, oldText: null, newText: content }]
+      }
+      await tell({ sessionUpdate: 'tool_call', status: 'pending', ...toolCall })
+      const options = [
+        { optionId: 'allow', name: 'Yes', kind: 'allow_once' },
+        { optionId: 'reject', name: 'No', kind: 'reject_once' }
+      ]
+      const { outcome } = await client.request(methods.client.session.requestPermission, { sessionId: conversation.id, toolCall, options })
+      const isYes = outcome.optionId === 'allow'
+      if (isYes) writeFileSync(file, content)
+      conversation.user([{ type: 'tool_result', tool_use_id: toolCallId, content: 'x', is_error: !isYes }])
+      await tell({ sessionUpdate: 'tool_call_update', toolCallId, status: isYes ? 'completed' : 'failed' })
+      return isYes
+    }
+  }
+}
+
+agent({ name: 'fake-claude-agent-acp' })
+  .onRequest(methods.agent.initialize, () => ({
+    protocolVersion: PROTOCOL_VERSION,
+    agentInfo: { name: 'fake', version: '0.0.0' },
+    agentCapabilities: { sessionCapabilities: { resume: {} } }
+  }))
+  .onRequest(methods.agent.session.new, () => {
+    if (process.env.FAKE_REFUSES === 'both') throw new RequestError(-32603, 'Internal error', { details: 'this Claude Code is too old' })
+    conversation = openConversation(randomUUID(), 'sdk-ts')
+    return { sessionId: conversation.id, modes: modes() }
+  })
+  .onRequest(methods.agent.session.resume, ({ params }) => {
+    conversation = openConversation(params.sessionId, 'sdk-ts')
+    if (!conversation.exists()) throw RequestError.resourceNotFound(params.sessionId)
+    return { modes: modes() }
+  })
+  .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
+    mode = params.modeId
+    await client.notify(methods.client.session.update, {
+      sessionId: conversation.id,
+      update: { sessionUpdate: 'current_mode_update', currentModeId: mode }
+    })
+    return {}
+  })
+  .onNotification(methods.agent.session.cancel, () => turn.abort())
+  .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+    turn = new AbortController()
+    const { signal } = turn
+    const prompt = params.prompt.map(({ text }) => text ?? '').join('\n')
+    conversation.user([{ type: 'text', text: prompt }])
+    try {
+      await runTurn(prompt, toolsFor(client, signal))
+    } catch (error) {
+      if (!signal.aborted) throw error
+    }
+    return { stopReason: signal.aborted ? 'cancelled' : 'end_turn' }
+  })
+  .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)))
