@@ -6,6 +6,7 @@
 //   bench [name]        ratios to a bare baseline, one file per promise in bench/
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
 //   fuzz [--seconds N]  sends the server everything but what it expects, far longer than the tests do; see test/fuzz/run.ts
+//   cuts [--seconds 15,30,60]  takes the link from an agent that goes on, far longer than the tests do; see test/link-down/run.ts
 //   mutate              takes each predicate of ownership out of the store, and sees whether the tests notice
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
@@ -91,6 +92,10 @@ async function crash(...args) {
 
 async function fuzz(...args) {
   await run(at('test/fuzz/run.ts'), ...args)
+}
+
+async function cuts(...args) {
+  await run(at('test/link-down/run.ts'), ...args)
 }
 
 async function mutate() {
@@ -381,7 +386,7 @@ function fail(sentence) {
   process.exit(1)
 }
 
-const steps = { start, test, check, build, bench, crash, fuzz, mutate, format, docs, web: bundleApp, library, binary }
+const steps = { start, test, check, build, bench, crash, fuzz, cuts, mutate, format, docs, web: bundleApp, library, binary }
 const [name, ...rest] = process.argv.slice(2)
 
 if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()

@@ -38,6 +38,8 @@ export interface Outbox {
   idle(): Promise<void>
   /** The network is back, or there is a new token: tries at once instead of waiting. */
   wake(): void
+  /** There is a new line: as `wake`, and what is under way on the old one, which may never be answered, is sent again. */
+  restart(): void
   /** Stops sending and closes the journal; what is pending stays there. */
   close(): Promise<void>
 }
@@ -160,6 +162,11 @@ class JournaledOutbox implements Outbox {
   wake(): void {
     if (this.state.type === 'refused') this.#flush()
     else this.#persistence.hurry()
+  }
+
+  restart(): void {
+    if (this.state.type === 'refused') this.#flush()
+    else this.#persistence.restart()
   }
 
   async close(): Promise<void> {

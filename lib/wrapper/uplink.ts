@@ -7,7 +7,7 @@ import { type OpenedMessage, openMessage, sealDraft, sealPartial } from '../clie
 import { type Outbox, openOutbox, sendOver } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
 import { mayRetry, Refused, Unreachable } from '../client/refusals.ts'
-import { createRest, type Fetch, type Rest } from '../client/rest.ts'
+import { createRest, type Fetch, type Rest, type TokenSource } from '../client/rest.ts'
 import { watchSession } from '../client/session-watch.ts'
 import { type LiveSocket, openSocket } from '../client/socket.ts'
 import { type SealingKey, terminalVault } from '../client/vault.ts'
@@ -16,15 +16,17 @@ import type { MessageBody, PartialBody } from '../protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../protocol/sealed/session.ts'
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { Credentials, Home } from './credentials.ts'
+import { keptToken } from './kept-token.ts'
 import { registerMachine } from './machine.ts'
 import type { Notice } from './notices.ts'
+import { createPatience } from './patience.ts'
 import type { SessionFolder } from './session-folder.ts'
 
 /** `unlinked`: the token is no longer good. `gone`: the session was deleted. Both are final for this process. */
 export type LinkState = { type: 'connecting' | 'live' | 'unlinked' | 'gone' } | { type: 'away'; reason: string }
 
 export interface UplinkOptions {
-  home: Pick<Home, 'path' | 'machineId'>
+  home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
   credentials: Credentials
   folder: SessionFolder
   fetch: Fetch
@@ -82,6 +84,7 @@ class SessionUplink implements Uplink {
   link: LinkState = { type: 'connecting' }
   readonly #options: UplinkOptions
   readonly #key: SealingKey
+  readonly #token: string | TokenSource
   readonly #rest: Rest
   readonly #end = new AbortController()
   /** Rejects once this process cannot deliver any more. */
@@ -104,6 +107,8 @@ class SessionUplink implements Uplink {
   #thinking = false
   #mode: 'local' | 'remote' = 'remote'
   #aliveTimer: NodeJS.Timeout | undefined
+  #hadLine = false
+  readonly #patience = createPatience()
 
   constructor(options: UplinkOptions) {
     const { credentials, folder } = options
@@ -114,9 +119,10 @@ class SessionUplink implements Uplink {
     const vault = terminalVault(credentials.keys)
     const raw = folder.notes.key === null ? undefined : fromBase64(folder.notes.key)
     this.#key = raw ? vault.openSessionKey(raw) : vault.newSessionKey()
+    this.#token = keptToken(options)
     this.#rest = createRest({
       server: credentials.server,
-      token: credentials.token,
+      token: this.#token,
       fetch: options.fetch,
       connectionId: () => this.#socket?.connectionId
     })
@@ -249,7 +255,7 @@ class SessionUplink implements Uplink {
     const { cipher } = this.#key
     this.session = record.id
     folder.note({ id: record.id })
-    const socket = openSocket({ server: credentials.server, token: credentials.token, scope: { as: 'session', id: record.id } })
+    const socket = openSocket({ server: credentials.server, token: this.#token, scope: { as: 'session', id: record.id } })
     this.#socket = socket
     this.#stateCell = openCell<AgentState>({
       cipher,
@@ -291,7 +297,10 @@ class SessionUplink implements Uplink {
     this.#readMessages(socket, record.id, folder.notes.cursor)
     if (handlers) {
       serveSession({ socket, cipher, session: record.id, handlers })
-      this.#aliveTimer = setInterval(() => this.#tellAlive(), aliveEveryMs)
+      this.#aliveTimer = setInterval(() => {
+        this.#tellAlive()
+        this.#doubtLink()
+      }, aliveEveryMs)
     }
     this.#options.onChange?.()
   }
@@ -329,15 +338,24 @@ class SessionUplink implements Uplink {
     this.#socket?.send('session-alive', alive, { volatile: true })
   }
 
+  /** A line that died in silence is noticed by what does not get away; by its own heartbeat that takes a minute. */
+  #doubtLink(): void {
+    const [oldest] = this.#outbox?.pending ?? []
+    if (this.link.type === 'live' && this.#patience.isOver(oldest?.localId, performance.now())) this.#socket?.reconnectNow()
+  }
+
   #followSocket(socket: LiveSocket): void {
     const { state } = socket
     switch (state.type) {
       case 'live':
         this.#enter({ type: 'live' })
-        this.#outbox?.wake()
+        if (this.#hadLine) this.#outbox?.restart()
+        else this.#outbox?.wake()
+        this.#hadLine = true
         this.#tellAlive()
         return
       case 'down':
+        this.#hadLine = true
         this.#enter({ type: 'away', reason: state.reason })
         return
       case 'refused':

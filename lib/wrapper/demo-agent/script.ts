@@ -3,8 +3,8 @@ export type Deed =
   | { type: 'think'; text: string }
   /** `overMs` spreads the words over that time. */
   | { type: 'say'; text: string; overMs: number }
-  /** That many messages, numbered from 1, as fast as they go. */
-  | { type: 'many'; count: number; text: string }
+  /** That many messages, numbered from 1: one in each `everyMs`, or as fast as they go for 0. */
+  | { type: 'many'; count: number; text: string; everyMs: number }
   | { type: 'plan'; steps: string[] }
   | { type: 'read' | 'write'; input: Record<string, string> }
   | { type: 'exec'; input: Record<string, string>; asks: boolean }
@@ -17,7 +17,7 @@ export type Deed =
  *     SCRIPT: think hm; text I will write; tool write {"path":"a.txt","content":"hi"} ;; text done
  *
  * `; ` stands between deeds, `;;` between turns of the model, which here is the same. Deeds are `think`, `text`,
- * `slow <ms> <text>`, `many <n> <text>`, `plan a | b | c`, `tool write|read|exec {…}`, `error` and `die`.
+ * `slow <ms> <text>`, `many <n> <text>`, `steady <ms> <n> <text>`, `plan a | b | c`, `tool write|read|exec {…}`, `error` and `die`.
  * Undefined when the prompt has no script.
  */
 export function readScript(prompt: string): Deed[] | undefined {
@@ -26,12 +26,12 @@ export function readScript(prompt: string): Deed[] | undefined {
   const [script = ''] = prompt.slice(at + 'SCRIPT:'.length).split('ENDSCRIPT')
   return script
     .split(';;')
-    .flatMap(turn => turn.split(/;\s(?=(?:think|text|tool|slow|many|plan|error|die)\b)/))
+    .flatMap(turn => turn.split(/;\s(?=(?:think|text|tool|slow|many|steady|plan|error|die)\b)/))
     .map(text => readDeed(text.trim()))
 }
 
 function readDeed(text: string): Deed {
-  const [, word = 'text', rest = text] = /^(think|text|tool|slow|many|plan|error|die)\b\s*([\s\S]*)$/.exec(text) ?? []
+  const [, word = 'text', rest = text] = /^(think|text|tool|slow|many|steady|plan|error|die)\b\s*([\s\S]*)$/.exec(text) ?? []
   switch (word) {
     case 'think':
       return { type: 'think', text: rest }
@@ -41,7 +41,11 @@ function readDeed(text: string): Deed {
     }
     case 'many': {
       const { count, text } = readCount(rest)
-      return { type: 'many', count, text }
+      return { type: 'many', count, text, everyMs: 0 }
+    }
+    case 'steady': {
+      const { count: everyMs, text: counted } = readCount(rest)
+      return { type: 'many', ...readCount(counted), everyMs }
     }
     case 'plan':
       return { type: 'plan', steps: rest.split('|').map(step => step.trim()) }

@@ -50,7 +50,7 @@ async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
         await say(turn, deed.text, deed.overMs)
         break
       case 'many':
-        for (let n = 1; n <= deed.count; n++) await report(turn, { sessionUpdate: 'agent_message_chunk', ...said(`${deed.text} ${n}`) })
+        await count(turn, deed)
         break
       case 'plan':
         await plan.show(deed.steps)
@@ -83,6 +83,14 @@ async function say(turn: Turn, text: string, overMs: number): Promise<void> {
   for (const word of words) {
     if (overMs > 0) await pause(overMs / words.length, undefined, { signal: turn.signal })
     await report(turn, { sessionUpdate: 'agent_message_chunk', messageId, content: { type: 'text', text: word } })
+  }
+}
+
+/** One after the other, each its time after the one before. */
+async function count(turn: Turn, { count, text, everyMs }: Extract<Deed, { type: 'many' }>): Promise<void> {
+  for (let n = 1; n <= count; n++) {
+    if (everyMs > 0) await pause(everyMs, undefined, { signal: turn.signal })
+    await report(turn, { sessionUpdate: 'agent_message_chunk', ...said(`${text} ${n}`) })
   }
 }
 

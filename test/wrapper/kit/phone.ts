@@ -55,7 +55,7 @@ export interface PhoneMachine {
   until(what: () => Promise<boolean>): Promise<void>
 }
 
-export async function startPhone(t: Test, server: { url: string }, known?: Uint8Array): Promise<Phone> {
+export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: string }, known?: Uint8Array): Promise<Phone> {
   await cryptoReady()
   const secret = known ?? engine.randomBytes(32)
   const { token } = await signIn({ server: server.url, secret, fetch })

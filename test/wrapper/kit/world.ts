@@ -7,7 +7,7 @@ import { type Phone, startPhone } from './phone.ts'
 import { runWrapper } from './wrapper.ts'
 
 /** A computer that was linked to the account of a phone, through `afield login`. */
-export async function linkedComputer(t: Test, server: { url: string }): Promise<{ phone: Phone; home: string }> {
+export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: string }): Promise<{ phone: Phone; home: string }> {
   const phone = await startPhone(t, server)
   // A second `t.testdir()` would take away the first, which may be the server's.
   const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))

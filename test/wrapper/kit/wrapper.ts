@@ -16,7 +16,7 @@ export interface WrapperProcess {
 }
 
 export function runWrapper(
-  t: Test,
+  t: Pick<Test, 'teardown'>,
   { home, args, env = {}, directory }: { home: string; args: readonly string[]; env?: Record<string, string>; directory?: string }
 ): WrapperProcess {
   const child = spawn(process.execPath, [resolve('bin/afield.ts'), ...args], {

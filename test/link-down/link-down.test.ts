@@ -1,0 +1,27 @@
+import t from 'tap'
+import { seededRandom } from '../crash/random.ts'
+import { judge } from './judge.ts'
+import { runRounds, shuffledCuts } from './rounds.ts'
+
+// A small sample of `node build.mjs cuts`. The reset comes last: on a link that died in silence it takes longer to notice.
+const seed = Number(process.env['AFIELD_CUTS_SEED'] ?? Date.now() % 1_000_000)
+const cuts = shuffledCuts([1], seededRandom(seed)).toSorted((one, other) => Number(one.way === 'reset') - Number(other.way === 'reset'))
+
+t.test(
+  'what an agent says while its link goes down in every way comes once and in order, and so does what a phone asks [W1, W2]',
+  async t => {
+    const verdict = await runRounds(t, { data: t.testdir(), cuts, upMs: 300, waitsForBack: false })
+    t.comment(`seed ${seed}: ${verdict.said} messages through ${cuts.map(({ way }) => way).join(', ')}`)
+    t.match(verdict, { lost: 0, doubled: 0, misplaced: 0, unanswered: 0 }, `seed ${seed}`)
+  }
+)
+
+t.test('what is lost, doubled or out of order is found out', t => {
+  const told = (...texts: string[]) => ({ events: () => texts.map(text => ({ t: 'text' as const, text })) })
+  const of = { said: 3, asked: 1 }
+  t.match(judge(told('line 1', 'line 2', 'line 3', 'heard 1'), of), { lost: 0, doubled: 0, misplaced: 0, unanswered: 0 })
+  t.match(judge(told('line 1', 'line 3', 'heard 1'), of), { lost: 1, doubled: 0, misplaced: 0 })
+  t.match(judge(told('line 1', 'line 2', 'line 2', 'line 3'), of), { lost: 0, doubled: 1, misplaced: 0, unanswered: 1 })
+  t.match(judge(told('line 1', 'line 3', 'line 2'), of), { lost: 0, doubled: 0, misplaced: 1 })
+  t.end()
+})
