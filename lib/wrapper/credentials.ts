@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import type { Renewal, SignedIn } from '../client/token-keeper.ts'
 import type { TerminalKeys } from '../client/vault.ts'
 import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import { CannotStart } from '../exit.ts'
 import { typed } from './own-program.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
-/** What this computer may do on one server, as pairing gave it. */
-export interface Credentials {
+/** What this computer may do on one server, as pairing gave it. The token of now is that of `keptToken`. */
+export interface Credentials extends SignedIn {
   server: string
-  token: string
   keys: TerminalKeys
 }
 
@@ -25,6 +25,8 @@ export interface Home {
   rememberServer(server: string): void
   credentials(server: string): Credentials | undefined
   saveCredentials(credentials: Credentials): void
+  /** Keeps a renewed token, unless this computer was unlinked, or linked anew, meanwhile. */
+  noteRenewal(server: string, signedIn: SignedIn): void
   /** False when there were none. */
   forgetCredentials(server: string): boolean
 }
@@ -57,10 +59,16 @@ export function openHome(env: Environment): Home {
     },
     credentials(server) {
       const kept = readAll()[server]
-      return kept && { server, token: kept.token, keys: keysOf(kept) }
+      return kept && { server, token: kept.token, ...(kept.renewal ? { renewal: kept.renewal } : {}), keys: keysOf(kept) }
     },
-    saveCredentials({ server, token, keys }) {
-      save(credentialsFile, { ...readAll(), [server]: { token, ...writtenKeys(keys) } })
+    saveCredentials({ server, token, renewal, keys }) {
+      save(credentialsFile, { ...readAll(), [server]: { token, renewal, ...writtenKeys(keys) } })
+    },
+    noteRenewal(server, { token, renewal }) {
+      const all = readAll()
+      const kept = all[server]
+      if (kept?.renewal?.deviceSeed !== renewal?.deviceSeed || !kept) return
+      save(credentialsFile, { ...all, [server]: { ...kept, token, renewal } })
     },
     forgetCredentials(server) {
       const { [server]: known, ...others } = readAll()
@@ -94,9 +102,11 @@ function serverAddress(text: string): string {
 
 const settingsShape = z.looseObject({ machineId: z.string().min(1), server: z.string().optional() })
 const key = z.string().refine(text => fromBase64(text)?.length === 32, 'not 32 bytes in base64')
+const renewal: z.ZodType<Renewal> = z.object({ deviceSeed: key, account: z.string(), serverKeyId: z.string(), expiresAt: z.number() })
+const signedIn = { token: z.string(), renewal: renewal.optional() }
 const keptCredentials = z.discriminatedUnion('version', [
-  z.object({ version: z.literal(2), token: z.string(), contentPublicKey: key, machineKey: key }),
-  z.object({ version: z.literal(1), token: z.string(), secret: key })
+  z.object({ version: z.literal(2), ...signedIn, contentPublicKey: key, machineKey: key }),
+  z.object({ version: z.literal(1), ...signedIn, secret: key })
 ])
 const credentialsShape = z.record(z.string(), keptCredentials)
 

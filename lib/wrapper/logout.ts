@@ -1,6 +1,7 @@
 import { fetch } from 'undici'
 import { createRest } from '../client/rest.ts'
 import { chooseServer, type Home } from './credentials.ts'
+import { keptToken } from './kept-token.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 /** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
@@ -17,7 +18,7 @@ export async function logout(options: {
     terminal.write(`This computer is not linked to an account on ${server}.\n`)
     return 1
   }
-  const rest = createRest({ server, token: credentials.token, fetch })
+  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
   const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
     () => true,
     () => false

@@ -10,10 +10,11 @@ import { terminalVault } from '../../client/vault.ts'
 import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../protocol/sealed/machine.ts'
 import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../credentials.ts'
+import { keptToken } from '../kept-token.ts'
 import { registerMachine } from '../machine.ts'
 
 export interface MachineLineOptions {
-  home: Pick<Home, 'path' | 'machineId'>
+  home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
   credentials: Credentials
   fetch: Fetch
   handlers: MachineHandlers
@@ -35,7 +36,8 @@ const goodbyeMs = 2_000
 /** Keeps trying for as long as it is open; nothing has to be reachable at the start. */
 export function openMachineLine(options: MachineLineOptions): MachineLine {
   const { home, credentials, fetch, handlers } = options
-  const { server, token } = credentials
+  const { server } = credentials
+  const token = keptToken({ home, credentials, fetch })
   const { cipher } = terminalVault(credentials.keys).machine
   const end = new AbortController()
   const rest = createRest({ server, token, fetch })
