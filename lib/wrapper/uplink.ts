@@ -19,6 +19,7 @@ import type { Credentials, Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import { registerMachine } from './machine.ts'
 import type { Notice } from './notices.ts'
+import { createPatience } from './patience.ts'
 import type { SessionFolder } from './session-folder.ts'
 
 /** `unlinked`: the token is no longer good. `gone`: the session was deleted. Both are final for this process. */
@@ -106,6 +107,8 @@ class SessionUplink implements Uplink {
   #thinking = false
   #mode: 'local' | 'remote' = 'remote'
   #aliveTimer: NodeJS.Timeout | undefined
+  #hadLine = false
+  readonly #patience = createPatience()
 
   constructor(options: UplinkOptions) {
     const { credentials, folder } = options
@@ -294,7 +297,10 @@ class SessionUplink implements Uplink {
     this.#readMessages(socket, record.id, folder.notes.cursor)
     if (handlers) {
       serveSession({ socket, cipher, session: record.id, handlers })
-      this.#aliveTimer = setInterval(() => this.#tellAlive(), aliveEveryMs)
+      this.#aliveTimer = setInterval(() => {
+        this.#tellAlive()
+        this.#doubtLink()
+      }, aliveEveryMs)
     }
     this.#options.onChange?.()
   }
@@ -332,15 +338,24 @@ class SessionUplink implements Uplink {
     this.#socket?.send('session-alive', alive, { volatile: true })
   }
 
+  /** A line that died in silence is noticed by what does not get away; by its own heartbeat that takes a minute. */
+  #doubtLink(): void {
+    const [oldest] = this.#outbox?.pending ?? []
+    if (this.link.type === 'live' && this.#patience.isOver(oldest?.localId, performance.now())) this.#socket?.reconnectNow()
+  }
+
   #followSocket(socket: LiveSocket): void {
     const { state } = socket
     switch (state.type) {
       case 'live':
         this.#enter({ type: 'live' })
-        this.#outbox?.wake()
+        if (this.#hadLine) this.#outbox?.restart()
+        else this.#outbox?.wake()
+        this.#hadLine = true
         this.#tellAlive()
         return
       case 'down':
+        this.#hadLine = true
         this.#enter({ type: 'away', reason: state.reason })
         return
       case 'refused':
