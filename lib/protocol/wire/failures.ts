@@ -61,6 +61,7 @@ export const failures = {
   'call-failed': { status: 502, retry: false, says: 'Internal error' },
   'too-many-calls': { status: 429, retry: true, says: 'Too many calls at once' },
   'body-too-large': { status: 413, retry: false, says: 'Payload Too Large' },
+  'body-too-slow': { status: 408, retry: true, says: 'The body arrives too slowly' },
   'body-cut': { status: 400, retry: true, says: 'The body ended early' },
   'range-outside': { status: 416, retry: false, says: 'Range Not Satisfiable' },
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },

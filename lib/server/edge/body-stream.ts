@@ -1,16 +1,23 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import type { Clock } from '../../async/clock.ts'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import type { BytesIn } from '../../protocol/wire/routes.ts'
 import type { Share } from './budget.ts'
 
+/** After a while a body has come at this pace at least: far slower than any network, and not for ever. */
+const leastBytesPerS = 256
+const patienceMs = 30_000
+
 /**
  * A body read while it arrives. What came and was not read yet is little: the connection is not read from until it is taken.
- * Reading fails with `body-too-large`, `busy`, or `body-cut` when the client left before the end.
+ * Reading fails with `body-too-large`, `body-too-slow`, `busy`, or `body-cut` when the client left before the end.
  */
 export class BodyStream implements BytesIn {
   private readonly response: HttpResponse
   private readonly limit: number
   private readonly share: Share
+  private readonly clock: Clock
+  private readonly beganAt: number
   private chunks: Buffer[] = []
   /** How much came so far. */
   length = 0
@@ -19,10 +26,12 @@ export class BodyStream implements BytesIn {
   private isPaused = false
   private wake: (() => void) | undefined
 
-  constructor(response: HttpResponse, { limit, share }: { limit: number; share: Share }) {
+  constructor(response: HttpResponse, { limit, share, clock }: { limit: number; share: Share; clock: Clock }) {
     this.response = response
     this.limit = limit
     this.share = share
+    this.clock = clock
+    this.beganAt = clock.now()
     response.onData((chunk, isLast) => this.arrived(chunk, isLast))
   }
 
@@ -60,6 +69,7 @@ export class BodyStream implements BytesIn {
     if (this.end) return
     this.length += chunk.byteLength
     if (this.length > this.limit) this.finish(failure('body-too-large'))
+    else if (!isLast && this.isDripped()) this.finish(failure('body-too-slow'))
     else if (!this.share.take(chunk.byteLength)) this.finish(failure('busy'))
     else {
       // The bytes are only lent.
@@ -68,6 +78,12 @@ export class BodyStream implements BytesIn {
       else this.pause()
       this.wake?.()
     }
+  }
+
+  // The library itself gives up who is silent; each time it is resumed it begins to wait anew.
+  private isDripped(): boolean {
+    const ms = this.clock.now() - this.beganAt
+    return ms > patienceMs && this.length < (ms / 1000) * leastBytesPerS
   }
 
   private async next(): Promise<void> {

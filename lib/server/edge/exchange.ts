@@ -85,7 +85,7 @@ export function openExchange(
       if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
       // What was refused while it arrived is not read to its end.
       if (isHead) response.endWithoutBody(Buffer.byteLength(text))
-      else response.end(text, status === 413 || status === 503)
+      else response.end(text, status === 408 || status === 413 || status === 503)
     })
     leave()
   }

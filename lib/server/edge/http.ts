@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { z } from 'zod'
+import type { Clock } from '../../async/clock.ts'
 import { Failure, failure } from '../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
 import { type BytesOut, bytesIn, bytesOut, type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
@@ -25,6 +26,7 @@ export interface HttpDeps extends ExchangeDeps {
   authenticator: Pick<Authenticator, 'bearer' | 'isRevoked'>
   limits: Limits
   isProxy: TrustedProxies
+  clock: Clock
   ownAddress: OwnAddress
   /** What bodies that have not arrived whole may hold in memory. */
   bodies: Budget
@@ -93,7 +95,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   // Until it is known who they are, all who ask count as one.
   const share = deps.bodies.share(caller instanceof Promise ? '' : (caller?.account ?? ''))
   if (binding.body === bytesIn) {
-    const body = new BodyStream(response, { limit, share })
+    const body = new BodyStream(response, { limit, share, clock: deps.clock })
     client.whenGone(() => body.cut())
     handleStream(caller, body).catch(refuse)
     return

@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
+import type { Clock } from '../../../lib/async/clock.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { call, type Person, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, openTcp, readAnswer } from '../raw-http.ts'
@@ -8,7 +10,7 @@ import { exchange, openTcp, readAnswer } from '../raw-http.ts'
 const mib = 1024 * 1024
 const day = 24 * 60 * 60_000
 
-async function startWorld(t: Test, options: { now?: () => number; trustProxy?: string } = {}) {
+async function startWorld(t: Test, options: { now?: () => number; trustProxy?: string; clock?: Clock } = {}) {
   const server = await startServer(t, options)
   const ada = await signUp(t, server)
   const session = await ada.openSession()
@@ -254,6 +256,36 @@ t.test('of a body that is cut off, what came is kept [N9]', async t => {
   await put(ada, `${uploadUrl}/upload?at=70000`, bytes.subarray(70_000))
   t.equal((await ada.call('POST', `${path}/upload`, { body: { sha256: sha256(bytes) } })).status, 200)
   t.ok((await get(ada, uploadUrl)).bytes.equals(bytes))
+})
+
+t.test('a body that comes a byte at a time is given up after a while, and what came is kept [N8]', async t => {
+  const clock = manualClock()
+  const { server, ada, session } = await startWorld(t, { clock })
+  const bytes = randomBytes(100_000)
+  const { path, uploadUrl } = await request(ada, session, bytes.length)
+  const socket = await openTcp(t, server)
+  const head = `PUT ${path}/upload?at=0 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nContent-Length: 100000\r\n\r\n`
+  socket.write(head)
+  let sent = 5_000
+  await new Promise(done => socket.write(bytes.subarray(0, sent), done))
+  let answer = ''
+  socket.on('data', data => {
+    answer += data
+  })
+  const closed = once(socket, 'close')
+  while (answer === '') {
+    await call(server, 'GET', '/health')
+    // Every few seconds a byte: the library would wait for more, however long.
+    clock.advance(5_000)
+    socket.write(bytes.subarray(sent, sent + 1))
+    sent += 1
+  }
+  t.match(answer, /^HTTP\/1\.1 408 /)
+  t.ok(clock.now() > 20_000 && clock.now() < 60_000, `after ${clock.now()} ms`)
+  await closed
+  const { offset } = (await ada.call('GET', `${path}/upload`)).body
+  t.ok(offset >= 5_000, `${offset} bytes`)
+  t.equal((await put(ada, `${uploadUrl}/upload?at=${offset}`, bytes.subarray(offset))).status, 200)
 })
 
 t.test('two that send the same upload at once leave it whole or refused, never mixed', async t => {
