@@ -7,6 +7,7 @@ import { agentProgram } from './agents/program.ts'
 import { openJournalFile } from './journal-file.ts'
 import { makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
+import { openSeenCalls } from './seen-calls.ts'
 
 const sessionNotes = z.object({
   /** Names the session on the server, also when it could not be opened there yet. */
@@ -43,6 +44,8 @@ export interface SessionFolder {
   /** On disk when it returns. */
   note(changes: Partial<SessionNotes>): void
   openJournal(): Journal
+  /** The calls of this session that were carried out, by whichever process. */
+  openSeenCalls(): { isFresh(nonce: string): boolean }
   /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
   retire(): void
   /** The session is no more. */
@@ -114,6 +117,7 @@ export function takeOver(path: string): SessionFolder | undefined {
 
 const notesFile = 'session.json'
 const journalFile = 'outbox.journal'
+const seenCallsFile = 'calls.seen'
 
 function openFolder(path: string, notes: SessionNotes): SessionFolder {
   let now = notes
@@ -126,6 +130,7 @@ function openFolder(path: string, notes: SessionNotes): SessionFolder {
       writePrivateFile(join(path, notesFile), JSON.stringify(now))
     },
     openJournal: () => openJournalFile(join(path, journalFile)),
+    openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
     retire() {
       const home = dirname(dirname(path))
       rmSync(join(path, journalFile), { force: true })

@@ -296,7 +296,7 @@ class SessionUplink implements Uplink {
     })
     this.#readMessages(socket, record.id, folder.notes.cursor)
     if (handlers) {
-      serveSession({ socket, cipher, session: record.id, handlers })
+      serveSession({ socket, cipher, session: record.id, handlers, isFresh: folder.openSeenCalls().isFresh })
       this.#aliveTimer = setInterval(() => {
         this.#tellAlive()
         this.#doubtLink()

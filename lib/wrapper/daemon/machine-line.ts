@@ -1,4 +1,5 @@
 import { homedir, hostname, platform } from 'node:os'
+import { join } from 'node:path'
 import { version } from '../../assets.ts'
 import { writeDaemonState, writeMachineMetadata } from '../../client/cell-writers.ts'
 import { type Cell, openCell } from '../../client/cells.ts'
@@ -12,6 +13,7 @@ import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../credentials.ts'
 import { keptToken } from '../kept-token.ts'
 import { registerMachine } from '../machine.ts'
+import { openSeenCalls } from '../seen-calls.ts'
 
 export interface MachineLineOptions {
   home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
@@ -63,7 +65,8 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId } })
     socket = line
     openCells(line, machine)
-    serveMachine({ socket: line, cipher, machine: home.machineId, handlers })
+    const { isFresh } = openSeenCalls(join(home.path, 'daemon', 'calls.seen'))
+    serveMachine({ socket: line, cipher, machine: home.machineId, handlers, isFresh })
     line.onState(now => follow(now))
     timer = setInterval(tellAlive, aliveEveryMs)
   }
