@@ -105,6 +105,22 @@ const options = {
     flag: 'keep-sessions-days',
     about: 'Remove sessions that ended and that nobody touched for so many days; without it every session is kept.'
   }),
+  backupEvery: option(z.int().min(1).max(500).optional(), {
+    env: 'AFIELD_BACKUP_EVERY',
+    flag: 'backup-every',
+    about: 'Take a backup every so many hours, and put each back beside the data to see that it can be; without it none is taken by itself.'
+  }),
+  backupKeep: option(z.int().min(1).max(10_000).default(7), {
+    env: 'AFIELD_BACKUP_KEEP',
+    flag: 'backup-keep',
+    about: 'How many of the backups taken by itself are kept.'
+  }),
+  backupTo: option(z.string().min(1).optional(), {
+    env: 'AFIELD_BACKUP_TO',
+    flag: 'backup-to',
+    about: 'Directory for the backups taken by itself, best on another disk.',
+    defaultInWords: 'backups in the data directory'
+  }),
   idleAfterMs: option(z.int().positive().default(30_000), {
     env: 'AFIELD_IDLE_AFTER_MS',
     flag: 'idle-after-ms',
@@ -132,7 +148,11 @@ const options = {
   })
 }
 
-const table = z.object(options).transform(given => ({ ...given, store: given.store ?? `sqlite:${join(given.data, 'afield.db')}` }))
+const table = z.object(options).transform(given => ({
+  ...given,
+  store: given.store ?? `sqlite:${join(given.data, 'afield.db')}`,
+  backupTo: given.backupTo ?? join(given.data, 'backups')
+}))
 
 /** Fills in the defaults. Throws CannotStart, in one sentence, for a value or a combination that cannot work. */
 export function completeOptions(given: GivenOptions): ServerOptions {

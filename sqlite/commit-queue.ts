@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import { StoreBroken, StoreBusy, StoreFull } from '../lib/store/store.ts'
 import { verdictOn } from './failure.ts'
+import type { Log } from './log.ts'
 import type { Reserve } from './reserve.ts'
 
 const mostMembers = 128
@@ -35,6 +36,8 @@ export interface CommitQueueDeps {
   onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
   /** Room that is given up when the disk is full; until it is back, writes that take room are refused. */
   reserve?: Pick<Reserve, 'release' | 'isReleased'> | undefined
+  /** While it is too long, writes that take room are refused. */
+  log?: Pick<Log, 'isTooLong'> | undefined
   /** Hears of the turn at its two ends, for what has to be on disk beside the database by then. */
   beside?: { beforeCommit(): void; undone(): void } | undefined
 }
@@ -50,6 +53,7 @@ export class CommitQueue {
   readonly #onCommit: CommitQueueDeps['onCommit']
   readonly #beside: CommitQueueDeps['beside']
   readonly #reserve: CommitQueueDeps['reserve']
+  readonly #log: CommitQueueDeps['log']
   readonly #begin
   readonly #commit
   readonly #rollback
@@ -62,12 +66,13 @@ export class CommitQueue {
   #refusal: StoreBroken | undefined
   #whenEmpty: (() => void)[] = []
 
-  constructor({ database, onBroken, onCommit, beside, reserve }: CommitQueueDeps) {
+  constructor({ database, onBroken, onCommit, beside, reserve, log }: CommitQueueDeps) {
     this.#database = database
     this.#onBroken = onBroken
     this.#onCommit = onCommit
     this.#beside = beside
     this.#reserve = reserve
+    this.#log = log
     this.#begin = database.prepare<[]>('BEGIN IMMEDIATE')
     this.#commit = database.prepare<[]>('COMMIT')
     this.#rollback = database.prepare<[]>('ROLLBACK')
@@ -84,6 +89,7 @@ export class CommitQueue {
     return new Promise((resolve, reject) => {
       if (this.#refusal) return reject(this.#refusal)
       if (bytes > 0 && this.#reserve?.isReleased()) return reject(new StoreFull('The disk has no room for this write.'))
+      if (bytes > 0 && this.#log?.isTooLong()) return reject(new StoreBusy('Another program keeps reading the database.'))
       let value: T
       const keep = () => {
         value = run()

@@ -12,6 +12,8 @@ export interface Reserve {
   /** Gives the room up. From then on what grows is refused, until `regain` has it back. */
   release(): void
   isReleased(): boolean
+  /** Whether a write found no room and none was seen since; also on a disk too small for a reserve. */
+  isFull(): boolean
   /** Takes the room, the first time too, when the disk has it. */
   regain(): Promise<void>
 }
@@ -19,21 +21,29 @@ export interface Reserve {
 export function openReserve(directory: string): Reserve {
   const file = join(directory, 'reserve')
   let isReleased = false
+  let isFull = false
   let making: Promise<void> | undefined
   const regain = async () => {
-    if (sizeOf(file) === reserveBytes) return
+    const hasReserve = sizeOf(file) === reserveBytes
+    if (hasReserve && !isFull) return
     const { bavail, bsize } = statfsSync(directory)
-    if (bavail * bsize < reserveBytes + marginBytes) return
-    if (await make(file)) isReleased = false
+    const free = bavail * bsize
+    if (!isReleased && free >= marginBytes) isFull = false
+    if (hasReserve || free < reserveBytes + marginBytes) return
+    if (!(await make(file))) return
+    isReleased = false
+    isFull = false
   }
   return {
     release() {
+      isFull = true
       // On a disk too small for a reserve each write finds out for itself.
       if (sizeOf(file) === 0) return
       isReleased = true
       rmSync(file, { force: true })
     },
     isReleased: () => isReleased,
+    isFull: () => isFull,
     regain() {
       making ??= regain().finally(() => {
         making = undefined

@@ -10,7 +10,7 @@ const pagesPerStep = 100
 const rowsPerScrub = 512
 const bytesPerScrub = 1024 * 1024
 
-export function safekeeping({ database, queue, damage, reserve }: Deps): Omit<SafekeepingStore, 'removeOldSessions'> {
+export function safekeeping({ database, queue, damage, reserve, log }: Deps): Omit<SafekeepingStore, 'removeOldSessions'> {
   const tables = keepChecksums(database)
   const so = { scrubbed: 0, rounds: 0 }
   let next = { table: 0, after: 0 }
@@ -53,8 +53,17 @@ export function safekeeping({ database, queue, damage, reserve }: Deps): Omit<Sa
         const end = database.prepare<[string]>('DELETE FROM token WHERE id = ?')
         return { endedTokens: endedTokens.reduce((ended, id) => ended + end.run(id).changes, 0) }
       }),
-    soundness: () => ({ ...so, damaged: damage.count(), isFull: reserve?.isReleased() ?? false }),
-    makeRoom: async () => reserve?.regain()
+    soundness: () => ({
+      ...so,
+      damaged: damage.count(),
+      isFull: reserve?.isFull() ?? false,
+      logBytes: log?.bytes() ?? 0,
+      logMovedAt: log?.movedAt() ?? 0
+    }),
+    async makeRoom() {
+      await queue.read(() => log?.look())
+      await reserve?.regain()
+    }
   }
 }
 

@@ -13,6 +13,7 @@ import { openDatabase } from './database.ts'
 import { devices } from './devices.ts'
 import { noteEndedTokens } from './ended-tokens.ts'
 import { kv } from './kv.ts'
+import { openLog } from './log.ts'
 import { machines } from './machines.ts'
 import { messages } from './messages.ts'
 import { nonces } from './nonces.ts'
@@ -42,8 +43,9 @@ export interface SqliteStoreDeps {
 export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps): Promise<Store> {
   const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
   const reserve = openReserve(dirname(file))
-  const queue = new CommitQueue({ database, onBroken, onCommit, reserve, beside: noteEndedTokens(database, dataDirectory) })
-  const deps = { database, queue, damage: openDamage(), reserve }
+  const log = openLog(database, clock)
+  const queue = new CommitQueue({ database, onBroken, onCommit, reserve, log, beside: noteEndedTokens(database, dataDirectory) })
+  const deps = { database, queue, damage: openDamage(), reserve, log }
   return {
     ...accounts(deps),
     ...signup(deps),

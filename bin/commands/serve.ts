@@ -5,6 +5,7 @@ import { optionRows, readOptions } from '../../lib/options.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { drainOnSignal } from '../drain.ts'
+import { takeBackupOf } from '../take-backup.ts'
 
 export const builder = serverOptions
 
@@ -25,7 +26,7 @@ export function serverOptions(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readOptions(args, process.env)
   allowAddonsIn(options.data)
-  const server = await createServer(options)
+  const server = await createServer({ ...options, takeBackup: takeBackupOf(options) })
   drainOnSignal(() => server.close())
   void server.broken.then(reason => stopBroken(server, reason))
   console.log(`afield listening on ${server.url}`)

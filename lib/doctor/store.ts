@@ -11,7 +11,7 @@ export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Prom
   try {
     const status = await askRunningServer(data, 'readStatus', {})
     if (!status) return [warn('server', 'none is running on this directory', 'Start it with: afield serve')]
-    return [running(status.pid, status.version), rows(status.soundness)]
+    return [running(status.pid, status.version), rows(status.soundness), ...(status.backups ? [backups(status.backups)] : [])]
   } catch (error) {
     const says = error instanceof CannotStart ? error.message : `it cannot be asked (${codeOf(error)})`
     return [fail('server', says, 'See its log')]
@@ -28,6 +28,13 @@ function rows({ scrubbed, rounds, damaged, isFull }: { scrubbed: number; rounds:
   if (damaged > 0) return fail(of, `${damaged} rows are damaged`, 'Check the disk and the memory, then restore a backup')
   if (isFull) return fail(of, 'the disk is full: what takes room is refused', 'Free some room; the server goes on by itself')
   return ok(of, rounds > 0 ? 'all compared with their checksums' : `${scrubbed} compared with their checksums so far`)
+}
+
+function backups({ last, goodAt }: { last: 'ok' | 'failed' | 'none'; goodAt?: number | undefined }): Finding {
+  const of = 'backups'
+  const good = goodAt === undefined ? 'none was taken yet' : `the last good one is of ${new Date(goodAt).toISOString()}`
+  if (last === 'failed') return fail(of, `the last one failed; ${good}`, "See the server's log, and whether --backup-to has room")
+  return ok(of, last === 'ok' ? `${good}, and was put back to see that it can be` : good)
 }
 
 /** Schema and structure, through a connection that cannot write. */

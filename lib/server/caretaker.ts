@@ -3,12 +3,15 @@ import type { Store } from '../store/store.ts'
 import { type Logger, noteOf } from './log.ts'
 
 const everyMs = 1_000
+/** A program that reads for so long keeps the log from ending. */
+const mostReadingMs = 10 * 60 * 1_000
 /** Rows are compared again so long after all of them were. */
 const restMs = 60 * 60 * 1_000
 
 export interface CaretakerDeps {
   store: Pick<Store, 'scrub' | 'makeRoom' | 'soundness'>
   clock: Clock
+  now: () => number
   log: Logger
 }
 
@@ -18,7 +21,7 @@ export class Caretaker {
   #cancel: () => void
   #running: Promise<void> = Promise.resolve()
   #restUntil = 0
-  #told = { damaged: 0, isFull: false }
+  #told = { damaged: 0, isFull: false, isStuck: false }
 
   constructor(deps: CaretakerDeps) {
     this.#deps = deps
@@ -48,17 +51,19 @@ export class Caretaker {
   }
 
   async #round(): Promise<void> {
-    const { store, log } = this.#deps
+    const { store, log, now } = this.#deps
     try {
       await store.makeRoom()
       await this.#scrub()
     } catch (error) {
       log.debug({ error: noteOf(error) }, 'Could not look after the store')
     }
-    const { damaged, isFull } = store.soundness()
+    const { damaged, isFull, logMovedAt } = store.soundness()
+    const isStuck = now() - logMovedAt > mostReadingMs
     if (damaged > this.#told.damaged) log.error({ count: damaged }, 'Stored rows are damaged; check the disk and restore a backup')
     if (isFull && !this.#told.isFull) log.error({}, 'The disk is full: what takes room is refused until some is freed')
     if (!isFull && this.#told.isFull) log.info({}, 'The disk has room again')
-    this.#told = { damaged, isFull }
+    if (isStuck && !this.#told.isStuck) log.error({}, 'Another program keeps reading the database, so its log grows; end that program')
+    this.#told = { damaged, isFull, isStuck }
   }
 }

@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync } from 'node:fs'
-import { dirname, resolve } from 'node:path'
 import { type Clock, systemClock } from '../async/clock.ts'
 import type { Bus } from '../bus/bus.ts'
 import { openBus } from '../bus/open.ts'
 import { cryptoReady } from '../crypto/sign.ts'
-import { CannotStart } from '../exit.ts'
 import { completeOptions, type GivenOptions, type ServerOptions } from '../options.ts'
 import type { AccountId } from '../protocol/wire/ids.ts'
 import { openStore } from '../store/open.ts'
@@ -28,8 +25,10 @@ import {
   ownSignup
 } from './actions/signup-policies.ts'
 import { readTrustedProxies } from './address.ts'
+import { openBackups, type TakeBackup } from './backups.ts'
 import { Caretaker } from './caretaker.ts'
 import { openControl } from './control/socket.ts'
+import { makeDataDirectory } from './data-directory.ts'
 import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
 import { createHttpHandlers } from './edge/handlers.ts'
@@ -92,6 +91,8 @@ export interface ServerExtras extends Partial<Listeners> {
   logger?: Logger
   /** Delivers notifications in place of the providers of the options. */
   push?: Push
+  /** How the backups of `backupEvery` are taken; `afield serve` has its own program do it. */
+  takeBackup?: TakeBackup
   /** What the embedder decides in place of the options. */
   policy?: Policy
   /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
@@ -109,7 +110,7 @@ export type ServerSetup = Omit<GivenOptions, 'store' | 'bus'> & ServerExtras
  */
 export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const { onError: tellError, onAudit, onEvent, app, logger, push: ownPush, policy, clock = systemClock, now = Date.now, ...rest } = given
-  const { store: givenStore, bus: givenBus, ...plain } = rest
+  const { store: givenStore, bus: givenBus, takeBackup, ...plain } = rest
   const options = completeOptions({
     ...plain,
     ...(typeof givenStore === 'string' && { store: givenStore }),
@@ -203,9 +204,12 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       pushTitles: options.pushTitles,
       onError
     }
-    const caretaker = new Caretaker({ store, clock, log })
+    const caretaker = new Caretaker({ store, clock, now, log })
     closers.push(() => caretaker.close())
-    const control = await openControl({ ...deps, options })
+    const backups = openBackups(options, { clock, now, log, take: takeBackup })
+    closers.push(async () => backups?.close())
+    counted?.watchKeeping({ soundness: () => store.soundness(), backups: () => backups?.state(), now })
+    const control = await openControl({ ...deps, options, backups })
     closers.push(() => control.close())
     const underWay = new UnderWay()
     const handlers = underWay.watch(createHttpHandlers(deps))
@@ -217,6 +221,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       events: createEventHandlers({ ...deps, underWay }),
       newRequestId: requestIds(instance),
       isServing: () => !underWay.isClosing,
+      backups,
       async health() {
         if (underWay.isClosing) return 'draining'
         if (isBroken || !(await isReadable(store))) return 'storage-failed'
@@ -260,25 +265,6 @@ const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; now
   invite: invitedSignup,
   open: openSignup,
   closed: closedSignup
-}
-
-function makeDataDirectory(directory: string): void {
-  try {
-    makeDirectory(resolve(directory))
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    const who = process.getuid ? ` as user ${process.getuid()}` : ''
-    throw new CannotStart(`The data directory ${directory} cannot be made${who} (${code}); choose another with --data.`, undefined, {
-      cause: error
-    })
-  }
-}
-
-// Not with `recursive`: on file systems that answer ENOENT for a name in an existing directory, Node.js never comes back.
-function makeDirectory(directory: string): void {
-  if (existsSync(directory)) return
-  if (dirname(directory) !== directory) makeDirectory(dirname(directory))
-  mkdirSync(directory, { mode: 0o700 })
 }
 
 async function isReadable(store: Pick<Store, 'hasAccounts'>): Promise<boolean> {

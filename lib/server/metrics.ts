@@ -2,6 +2,8 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { BusEvent } from '../bus/bus.ts'
 import type { CallFailure } from '../protocol/wire/failures.ts'
+import type { Soundness } from '../store/safekeeping.ts'
+import type { BackupState } from './backups.ts'
 import type { PushResult } from './push.ts'
 
 /**
@@ -31,6 +33,14 @@ export interface Gauged {
   gapsFilled(): number
 }
 
+/** How what is stored is kept. */
+export interface Kept {
+  soundness(): Soundness
+  /** Undefined where none is taken by itself. */
+  backups(): BackupState | undefined
+  now(): number
+}
+
 export const uncounted: Metrics = {
   requestAnswered() {},
   eventTaken() {},
@@ -44,7 +54,7 @@ const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5,
 const commitSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
 const commitMembers = [1, 2, 4, 8, 16, 32, 64, 128]
 
-export function createMetrics(): Counted & { gauge(gauged: Gauged): void } {
+export function createMetrics(): Counted & { gauge(gauged: Gauged): void; watchKeeping(kept: Kept): void } {
   const registry = new Registry()
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
@@ -84,6 +94,7 @@ export function createMetrics(): Counted & { gauge(gauged: Gauged): void } {
     },
     notified: result => pushes.inc({ result }),
     gauge: gauged => watchHub(gauged, registers),
+    watchKeeping: kept => watchKeeping(kept, registers),
     text: () => registry.metrics(),
     close: () => delay.disable()
   }
@@ -101,6 +112,30 @@ function watchHub(gauged: Gauged, registers: Registry[]): void {
   })
   watchTotal('afield_frames_sent_total', 'Frames handed to connections.', registers, () => gauged.framesSent())
   watchTotal('afield_gaps_filled_total', 'Gaps in a session that were filled from the store.', registers, () => gauged.gapsFilled())
+}
+
+function watchKeeping({ soundness, backups, now }: Kept, registers: Registry[]): void {
+  watchNow('afield_rows_damaged', 'Rows found to be not what was stored, since the start.', registers, () => soundness().damaged)
+  watchTotal('afield_rows_scrubbed_total', 'Rows compared with their checksums.', registers, () => soundness().scrubbed)
+  watchTotal('afield_scrub_rounds_total', 'How often all rows were compared.', registers, () => soundness().rounds)
+  watchNow('afield_disk_full', '1 while what takes room is refused.', registers, () => (soundness().isFull ? 1 : 0))
+  watchNow('afield_log_bytes', 'Size of the log of the database.', registers, () => soundness().logBytes)
+  watchNow(
+    'afield_log_checkpoint_age_seconds',
+    'Since when the log has not moved into the database.',
+    registers,
+    () => Math.max(now() - soundness().logMovedAt, 0) / 1000
+  )
+  if (!backups()) return
+  for (const outcome of ['ok', 'failed'] as const) {
+    watchTotal(`afield_backups_${outcome}_total`, `Backups taken by itself: ${outcome}.`, registers, () => backups()?.taken[outcome] ?? 0)
+  }
+  watchNow(
+    'afield_backup_last_good_time_seconds',
+    'When the last good backup was taken; 0 for never.',
+    registers,
+    () => (backups()?.goodAt ?? 0) / 1000
+  )
 }
 
 // The library's own set of these leaves timers and observers behind when a server in the process closes.

@@ -16,6 +16,10 @@ export interface Soundness {
   damaged: number
   /** True from a write that found the disk full until there is room again; meanwhile only what takes no room is accepted. */
   isFull: boolean
+  /** What the log of the database takes up on the disk, as last looked at; 0 where there is none. */
+  logBytes: number
+  /** When the log was last seen to move, or to be short. Long ago: another program reads without an end. */
+  logMovedAt: number
 }
 
 export interface Inspection {
@@ -35,7 +39,7 @@ export interface SafekeepingStore {
   soundness(): Soundness
   /** Removes at most `limit` sessions that are not active and that nobody touched since `before`, as `remove` does. */
   removeOldSessions(before: number, limit: number): Promise<{ account: AccountId; session: SessionId; clock: number }[]>
-  /** Looks whether a disk that was full has room again, and keeps some of it for the next time. */
+  /** Looks whether a disk that was full has room again, and keeps some of it for the next time; looks at the log too. */
   makeRoom(): Promise<void>
   /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */
   inspect(): Promise<Inspection>

@@ -16,7 +16,8 @@ const refusal = await open().then(
   error => error
 )
 rmSync(ballast)
-writeFileSync(ballast, Buffer.alloc(2 * 1024 * 1024))
+// Less than the reserve is left, whatever is removed later.
+writeFileSync(ballast, Buffer.alloc(5 * 1024 * 1024))
 
 const store = await open()
 const ann = await newAccount(store, 'ann')
@@ -25,7 +26,11 @@ let acked = 0
 const failure = await appendUntilRefused()
 const read = (await readAll(store, ann, session)).length
 const again = await append().catch(error => error)
+await store.makeRoom()
+const saysFull = store.soundness().isFull
 rmSync(ballast)
+await store.makeRoom()
+const saysFullAfter = store.soundness().isFull
 const ackedWhenFull = acked
 await append()
 await store.close()
@@ -39,6 +44,8 @@ console.log(
     isFull: failure instanceof StoreFull,
     isStillFull: again instanceof StoreFull,
     ackedWhenFull,
+    saysFull,
+    saysFullAfter,
     read,
     acked,
     kept

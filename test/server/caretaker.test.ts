@@ -47,7 +47,7 @@ t.test('a store that fails meanwhile ends neither the server nor the care', asyn
 
 function setUp() {
   const clock = manualClock()
-  const so: Soundness = { scrubbed: 0, rounds: 0, damaged: 0, isFull: false }
+  const so: Soundness = { scrubbed: 0, rounds: 0, damaged: 0, isFull: false, logBytes: 0, logMovedAt: 0 }
   const said: string[] = []
   const say = (_fields: object, message: string) => void said.push(message)
   const log: Logger = { error: say, warn: say, info: say, debug() {}, isLevelEnabled: () => true }
@@ -72,7 +72,7 @@ function setUp() {
     endRound: () => {
       isLast = true
     },
-    caretaker: new Caretaker({ store, clock, log })
+    caretaker: new Caretaker({ store, clock, now: clock.now, log })
   }
 }
 

@@ -1,10 +1,13 @@
 import type { z } from 'zod'
 import type { ServerOptions } from '../../options.ts'
 import type { Deps } from '../actions/deps.ts'
+import type { Backups } from '../backups.ts'
 
 /** What commands work with: the running server's own, or a store that was opened for the one command. */
 export interface ControlDeps extends Omit<Deps, 'quotas'> {
   options: Pick<ServerOptions, 'data'>
+  /** Those that a running server takes by itself. */
+  backups?: Pick<Backups, 'state'> | undefined
 }
 
 /** How far long work has come, in units of its own such as pages. */

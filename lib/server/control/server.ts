@@ -2,18 +2,31 @@ import { z } from 'zod'
 import { version } from '../../assets.ts'
 import { command } from './command.ts'
 
-const soundness = z.object({ scrubbed: z.int(), rounds: z.int(), damaged: z.int(), isFull: z.boolean() })
+const soundness = z.object({
+  scrubbed: z.int(),
+  rounds: z.int(),
+  damaged: z.int(),
+  isFull: z.boolean(),
+  logBytes: z.int(),
+  logMovedAt: z.int()
+})
+const backupState = z.object({
+  last: z.enum(['ok', 'failed', 'none']),
+  goodAt: z.number().optional(),
+  taken: z.object({ ok: z.int(), failed: z.int() })
+})
 
 /** The server itself. */
 export const serverCommands = {
   readStatus: command({
     ask: z.strictObject({}),
-    reply: z.object({ version: z.string(), pid: z.int(), hasAccounts: z.boolean(), soundness }),
-    run: async ({ store }) => ({
+    reply: z.object({ version: z.string(), pid: z.int(), hasAccounts: z.boolean(), soundness, backups: backupState.optional() }),
+    run: async ({ store, backups }) => ({
       version: version(),
       pid: process.pid,
       hasAccounts: await store.hasAccounts(),
-      soundness: store.soundness()
+      soundness: store.soundness(),
+      backups: backups?.state()
     })
   })
 }

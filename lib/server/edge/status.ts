@@ -1,8 +1,12 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash, timingSafeEqual } from 'node:crypto'
+import type { BackupState, Backups } from '../backups.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Routes } from './mount.ts'
 import { statusLine } from './reply.ts'
+
+/** A server that ends is back soon, and a disk may have room at any moment. */
+const retryAfterSeconds = '5'
 
 /** How the server is: it serves, it ends, or it can store nothing. */
 export type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
@@ -10,6 +14,8 @@ export type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
 export interface StatusDeps {
   health: () => Promise<Health>
   metrics: Metrics
+  /** Undefined where none is taken by itself. */
+  backups?: Pick<Backups, 'state'> | undefined
   /** Undefined where metrics are off. */
   scrape: { token: string; text: () => Promise<string> } | undefined
 }
@@ -18,14 +24,15 @@ export interface StatusDeps {
  * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
  * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
  */
-export function serveStatus(app: Routes, { health, metrics, scrape }: StatusDeps): void {
+export function serveStatus(app: Routes, { health, metrics, backups, scrape }: StatusDeps): void {
   serve(app, '/health', (response, request) => {
     answerLater(response, request, metrics, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, {
         status: is === 'ok' ? 'ok' : 'error',
         timestamp: new Date().toISOString(),
-        service: 'afield'
+        service: 'afield',
+        ...(backups && { backup: shown(backups.state()) })
       })
     })
   })
@@ -51,6 +58,11 @@ function serve(app: Routes, path: string, handler: Parameters<Routes['get']>[1])
   app.head(path, handler)
 }
 
+// A backup that failed makes nothing worse for those who are served, so it is told and changes no status.
+function shown({ last, goodAt }: BackupState) {
+  return { last, goodAt: goodAt === undefined ? null : new Date(goodAt).toISOString() }
+}
+
 interface Told {
   status: number
   type: string
@@ -74,6 +86,7 @@ function answerLater(response: HttpResponse, request: HttpRequest, metrics: Metr
     if (isGone) return
     response.cork(() => {
       response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store')
+      if (status === 503) response.writeHeader('retry-after', retryAfterSeconds)
       if (isHead) response.endWithoutBody(Buffer.byteLength(text))
       else response.end(text)
     })

@@ -1,0 +1,37 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerOptions } from '../lib/options.ts'
+import { ownProgram } from '../lib/wrapper/own-program.ts'
+
+/** Has this very program take a backup and put it back beside the data, where it is checked once more and removed. */
+export function takeBackupOf({ data, store }: Pick<ServerOptions, 'data' | 'store'>) {
+  const drill = join(data, 'drill')
+  return async (file: string, signal: AbortSignal): Promise<void> => {
+    await run(['backup', file, '--data', data, '--store', store], signal)
+    // One that was cut off may have left something.
+    rmSync(drill, { recursive: true, force: true })
+    try {
+      // The store is named, so that nothing in the environment can name the one that is in use.
+      await run(['restore', file, '--data', drill, '--store', 'sqlite:afield.db'], signal)
+    } catch (error) {
+      // What cannot be put back must not take the place of one that can.
+      rmSync(file, { force: true })
+      throw error
+    } finally {
+      rmSync(drill, { recursive: true, force: true })
+    }
+  }
+}
+
+async function run(words: string[], signal: AbortSignal): Promise<void> {
+  const { command, args } = ownProgram(words)
+  const child = spawn(command, args, { stdio: ['ignore', 'ignore', 'pipe'], signal })
+  let said = ''
+  child.stderr.setEncoding('utf8').on('data', text => {
+    said = (said + text).slice(-1000)
+  })
+  const [code] = await once(child, 'close')
+  if (code !== 0) throw new Error(said.trim().split('\n').at(-1) || `It ended with ${code}.`)
+}
