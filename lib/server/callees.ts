@@ -1,13 +1,15 @@
-import type { Clock } from '../async/clock.ts'
+import type { Deadlines } from '../async/deadlines.ts'
 import type { Bus, BusEvent } from '../bus/bus.ts'
-import { type CallFailure, callFailures } from '../protocol/wire/failures.ts'
-import { type Sealed, sealed } from '../protocol/wire/ids.ts'
+import type { CallFailure } from '../protocol/wire/failures.ts'
+import { sealed } from '../protocol/wire/ids.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame } from './frames.ts'
 
-const answerWithinMs = 30_000
+/** How long a callee may take to answer. */
+export const answerWithinMs = 30_000
 
 type CallEvent = Extract<BusEvent, { type: 'call' }>
+type Result = Extract<BusEvent, { type: 'call-answered' }>['result']
 type CalleeEvent = Extract<BusEvent, { type: 'call' | 'callee-here' | 'call-dropped' }>
 
 /** The connections of one account at this instance that answer calls. */
@@ -19,9 +21,9 @@ export interface CalleeDesk {
   hear(event: CalleeEvent): void
 }
 
-export function createCalleeDesk({ bus, clock }: { bus: Bus; clock: Clock }): CalleeDesk {
+export function createCalleeDesk({ bus, answerDeadlines }: { bus: Bus; answerDeadlines: Deadlines }): CalleeDesk {
   const calleeByMethod = new Map<string, Connection>()
-  const openCalls = new Map<string, { callee: Connection; end: (why: CallFailure) => void }>()
+  const openCalls = new Map<string, { callee: Connection; end: (result: Result) => void }>()
 
   function isOver(connection: Connection, method: string) {
     calleeByMethod.delete(method)
@@ -39,26 +41,21 @@ export function createCalleeDesk({ bus, clock }: { bus: Bus; clock: Clock }): Ca
     // A caller may ask again for a call that is under way; it runs once.
     if (!callee || openCalls.has(call.id)) return
     bus.publish(call.replyTo, { type: 'call-taken', id: call.id })
-    if (callee.id === call.from) return answer(call, { ok: false, why: 'same-connection' })
+    if (callee.id === call.from) return answer(call, failed('same-connection'))
 
-    const controller = new AbortController()
-    const end = (why: CallFailure) => controller.abort(why)
+    const onLimit = () => end(failed('timed-out'))
+    const forget = callee.ask('rpc-request', { method: call.method, params: call.params }, reply => end(resultOf(reply)))
+    const end = (result: Result) => {
+      forget()
+      answerDeadlines.end(onLimit)
+      openCalls.delete(call.id)
+      answer(call, result)
+    }
     openCalls.set(call.id, { callee, end })
-    const cancelLimit = clock.after(answerWithinMs, () => end('timed-out'))
-    callee
-      .ask('rpc-request', { method: call.method, params: call.params }, controller.signal)
-      .then(
-        reply => resultOf(reply),
-        error => ({ ok: false as const, why: whyOf(controller.signal, error) })
-      )
-      .then(result => {
-        cancelLimit()
-        openCalls.delete(call.id)
-        answer(call, result)
-      })
+    answerDeadlines.begin(onLimit)
   }
 
-  function answer(call: CallEvent, result: { ok: true; value: Sealed } | { ok: false; why: CallFailure }) {
+  function answer(call: CallEvent, result: Result) {
     bus.publish(call.replyTo, { type: 'call-answered', id: call.id, result })
   }
 
@@ -73,7 +70,7 @@ export function createCalleeDesk({ bus, clock }: { bus: Bus; clock: Clock }): Ca
     },
     drop(connection) {
       for (const [method, callee] of calleeByMethod) if (callee === connection) calleeByMethod.delete(method)
-      for (const { callee, end } of openCalls.values()) if (callee === connection) end('callee-gone')
+      for (const { callee, end } of openCalls.values()) if (callee === connection) end(failed('callee-gone'))
     },
     hear(event) {
       switch (event.type) {
@@ -82,18 +79,17 @@ export function createCalleeDesk({ bus, clock }: { bus: Bus; clock: Clock }): Ca
         case 'callee-here':
           return yieldTo(event)
         case 'call-dropped':
-          openCalls.get(event.id)?.end('internal')
+          openCalls.get(event.id)?.end(failed('internal'))
       }
     }
   }
 }
 
-function resultOf(reply: unknown): { ok: true; value: Sealed } | { ok: false; why: CallFailure } {
+function resultOf(reply: unknown): Result {
   const value = sealed.safeParse(reply)
-  return value.success ? { ok: true, value: value.data } : { ok: false, why: 'internal' }
+  return value.success ? { ok: true, value: value.data } : failed('internal')
 }
 
-function whyOf(signal: AbortSignal, error: unknown): CallFailure {
-  const reason: unknown = signal.aborted ? signal.reason : error
-  return typeof reason === 'string' && reason in callFailures ? (reason as CallFailure) : 'callee-gone'
+function failed(why: CallFailure): Result {
+  return { ok: false, why }
 }

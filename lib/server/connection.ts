@@ -27,7 +27,7 @@ export interface Connection {
   visible: boolean
   /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */
   send(frame: string): void
-  /** Sends an event and waits for its acknowledgement; rejects when the connection ends or the signal aborts. */
-  ask(event: string, body: unknown, signal: AbortSignal): Promise<unknown>
+  /** Sends an event; its acknowledgement is told at most once, and never when it was forgotten, which the returned function does, or the connection ended before. */
+  ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void
   close(reason: CloseReason): void
 }

@@ -1,8 +1,9 @@
 import type { Clock } from '../async/clock.ts'
+import { Deadlines } from '../async/deadlines.ts'
 import { type Audience, accountTopic, type Bus, type BusEvent, type Change, revocationTopic } from '../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts'
 import type { Message, RemovableRef, RowRef, Store } from '../store/store.ts'
-import { type CalleeDesk, createCalleeDesk } from './callees.ts'
+import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, signalFrame, updateFrames } from './frames.ts'
 
@@ -26,6 +27,7 @@ interface Line {
  * a version not above the last one sent is dropped, and a gap of message seqs is filled from the store first.
  */
 export class Hub {
+  private readonly answerDeadlines: Deadlines
   private readonly deps: { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
   private readonly lines = new Map<AccountId, Line>()
   private readonly updateIdPrefix: string
@@ -36,6 +38,7 @@ export class Hub {
 
   constructor(deps: Hub['deps'], instance: string) {
     this.deps = deps
+    this.answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
     this.updateIdPrefix = instance.slice(0, 6)
     this.revocations = deps.bus.subscribe(revocationTopic, event => {
       if (event.type !== 'token-revoked') return
@@ -98,6 +101,7 @@ export class Hub {
 
   async close(): Promise<void> {
     for (const connection of [...this.all()]) connection.close('server-shutdown')
+    this.answerDeadlines.close()
     const unsubscribe = await this.revocations
     await unsubscribe()
   }
@@ -110,7 +114,7 @@ export class Hub {
     const line: Line = {
       account,
       connections: new Set(),
-      callees: createCalleeDesk(this.deps),
+      callees: createCalleeDesk({ bus: this.deps.bus, answerDeadlines: this.answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
       behind: undefined,

@@ -11,9 +11,7 @@ let taken = pool.length
 export function newId(): string {
   if (taken === pool.length) {
     randomFillSync(pool)
-    pool.forEach((byte, index) => {
-      pool[index] = alphabet[byte & 31] ?? 0
-    })
+    for (let at = 0; at < pool.length; at += 1) pool[at] = alphabet[(pool[at] ?? 0) & 31] ?? 0
     taken = 0
   }
   taken += idLength

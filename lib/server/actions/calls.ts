@@ -1,3 +1,4 @@
+import { Deadlines } from '../../async/deadlines.ts'
 import { accountTopic, type BusEvent, instanceTopic } from '../../bus/bus.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
@@ -37,6 +38,8 @@ export async function createCalls(
   const replyTo = instanceTopic(instance)
   const waitingById = new Map<string, Waiting>()
   const seats = new Seats(mostCallsInFlight)
+  const graces = new Deadlines(clock, graceMs)
+  const limits = new Deadlines(clock, graceMs + answerWithinMs)
   const unsubscribe = await bus.subscribe(replyTo, event => settle(event))
 
   function settle(event: BusEvent) {
@@ -64,10 +67,10 @@ export async function createCalls(
     const unlisten = await bus.subscribe(topic, event => {
       if (event.type === 'callee-here' && event.method === method && !waiting.taken) ask()
     })
-    const cancelGrace = clock.after(graceMs, () => {
-      if (!waiting.taken) resolve({ ok: false, why: 'not-available' })
-    })
-    const cancelLimit = clock.after(graceMs + answerWithinMs, () => resolve({ ok: false, why: 'timed-out' }))
+    const onGrace = () => !waiting.taken && resolve({ ok: false, why: 'not-available' })
+    const onLimit = () => resolve({ ok: false, why: 'timed-out' })
+    graces.begin(onGrace)
+    limits.begin(onLimit)
     const hangUp = () => resolve({ ok: false, why: 'internal' })
     signal.addEventListener('abort', hangUp, { once: true })
     if (signal.aborted) hangUp()
@@ -76,8 +79,8 @@ export async function createCalls(
     const result = await promise
     metrics.callEnded(result.ok ? 'answered' : result.why)
     waitingById.delete(id)
-    cancelGrace()
-    cancelLimit()
+    graces.end(onGrace)
+    limits.end(onLimit)
     signal.removeEventListener('abort', hangUp)
     // The callee may still be at it; whatever it says later is dropped.
     if (!result.ok) bus.publish(topic, { type: 'call-dropped', id })
@@ -89,6 +92,8 @@ export async function createCalls(
     call,
     async close() {
       for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'internal' })
+      graces.close()
+      limits.close()
       await unsubscribe()
     }
   }

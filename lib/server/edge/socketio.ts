@@ -33,11 +33,6 @@ export interface SocketDeps {
   onError: (error: unknown) => void
 }
 
-interface Asked {
-  resolve(reply: unknown): void
-  reject(reason: unknown): void
-}
-
 /** One Socket.IO connection: refused or accepted once, then events in, frames out. */
 export class SocketConnection implements EngineHandler {
   private readonly deps: SocketDeps
@@ -190,7 +185,7 @@ export class Accepted implements Connection {
   private caller: Caller | undefined
   private controller: AbortController | undefined
   private registered: Set<string> | undefined
-  private asked: Map<number, Asked> | undefined
+  private asked: Map<number, (reply: unknown) => void> | undefined
   private lastAckId = 0
 
   constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake) {
@@ -242,19 +237,13 @@ export class Accepted implements Connection {
     this.engine.close(reason)
   }
 
-  ask(event: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+  ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void {
     this.lastAckId += 1
     const ackId = this.lastAckId
-    const { promise, resolve, reject } = Promise.withResolvers<unknown>()
     this.asked ??= new Map()
-    this.asked.set(ackId, { resolve, reject })
-    const stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
+    this.asked.set(ackId, onReply)
     this.engine.send(askFrame(ackId, event, body))
-    return promise.finally(() => {
-      this.asked?.delete(ackId)
-      signal.removeEventListener('abort', stop)
-    })
+    return () => this.asked?.delete(ackId)
   }
 
   /** Counts an event until its handling is over; the work must not reject. Who sends far more than can be handled is let go. */
@@ -272,12 +261,14 @@ export class Accepted implements Connection {
 
   /** Late and unknown acknowledgements are dropped. */
   acknowledged(ackId: number, reply: unknown): void {
-    this.asked?.get(ackId)?.resolve(reply)
+    const onReply = this.asked?.get(ackId)
+    this.asked?.delete(ackId)
+    onReply?.(reply)
   }
 
   end(): void {
     this.controller?.abort()
-    for (const { reject } of this.asked?.values() ?? []) reject('callee-gone')
+    this.asked?.clear()
   }
 }
 

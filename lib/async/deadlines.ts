@@ -1,0 +1,45 @@
+import type { Clock } from './clock.ts'
+
+/** Many deadlines of the same length. They fall due in the order in which they began, so one timer serves all. */
+export class Deadlines {
+  private readonly clock: Clock
+  private readonly afterMs: number
+  private readonly dueAt = new Map<() => void, number>()
+  private cancel: (() => void) | undefined
+
+  constructor(clock: Clock, afterMs: number) {
+    this.clock = clock
+    this.afterMs = afterMs
+  }
+
+  /** Runs it once, when the time is over and it was not ended before. The same function cannot have two. */
+  begin(run: () => void): void {
+    this.dueAt.set(run, this.clock.now() + this.afterMs)
+    // The timer goes on when nothing waits any more: more often than not the next one comes before it.
+    this.cancel ??= this.clock.after(this.afterMs, () => this.look())
+  }
+
+  end(run: () => void): void {
+    this.dueAt.delete(run)
+  }
+
+  /** Forgets all of them. */
+  close(): void {
+    this.cancel?.()
+    this.cancel = undefined
+    this.dueAt.clear()
+  }
+
+  private look(): void {
+    this.cancel = undefined
+    const now = this.clock.now()
+    for (const [run, dueAt] of this.dueAt) {
+      if (dueAt > now) {
+        this.cancel ??= this.clock.after(dueAt - now, () => this.look())
+        return
+      }
+      this.dueAt.delete(run)
+      run()
+    }
+  }
+}

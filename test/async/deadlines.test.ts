@@ -1,0 +1,55 @@
+import t from 'tap'
+import { Deadlines } from '../../lib/async/deadlines.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+
+function startDeadlines() {
+  const clock = manualClock()
+  const deadlines = new Deadlines(clock, 1_000)
+  const ran: string[] = []
+  const begin = (name: string) => {
+    const run = () => void ran.push(`${name} at ${clock.now()}`)
+    deadlines.begin(run)
+    return run
+  }
+  return { clock, deadlines, ran, begin }
+}
+
+t.test('each runs once, when its own time is over', async t => {
+  const { clock, ran, begin } = startDeadlines()
+  begin('one')
+  clock.advance(400)
+  begin('two')
+  clock.advance(5_000)
+  begin('three')
+  clock.advance(5_000)
+  t.same(ran, ['one at 1000', 'two at 1400', 'three at 6400'])
+})
+
+t.test('what was ended does not run, and what began after it runs no earlier for that', async t => {
+  const { clock, deadlines, ran, begin } = startDeadlines()
+  const one = begin('one')
+  clock.advance(400)
+  deadlines.end(one)
+  begin('two')
+  clock.advance(999)
+  t.same(ran, [])
+  clock.advance(1)
+  t.same(ran, ['two at 1400'])
+})
+
+t.test('what begins while another runs has its whole time', async t => {
+  const { clock, deadlines, ran, begin } = startDeadlines()
+  deadlines.begin(() => begin('later'))
+  clock.advance(5_000)
+  t.same(ran, ['later at 2000'])
+})
+
+t.test('however many wait, there is one timer, and none after the end', async t => {
+  const { clock, deadlines, ran, begin } = startDeadlines()
+  for (const name of ['one', 'two', 'three']) begin(name)
+  t.equal(clock.pending, 1)
+  deadlines.close()
+  t.equal(clock.pending, 0)
+  clock.advance(5_000)
+  t.same(ran, [])
+})
