@@ -60,7 +60,7 @@ export function startPairing(options: PairingOptions): TerminalPairing {
     happyLink: formatTerminalLink(publicKey),
     publicKey,
     wait: signal =>
-      pollUntilAnswered(options, () => rest.call('pollTerminalPairing', { body }, { signal, timeoutMs }), secretKey, keysOf, signal)
+      pollUntilAnswered(options, () => rest.call('pollTerminalPairing', { body }, { signal, timeoutMs }), secretKey, terminalKeys, signal)
   }
 }
 
@@ -178,7 +178,8 @@ function readAnswer<Keys>(
   return keys ? { type: 'paired', token, keys } : { type: 'unreadable' }
 }
 
-function keysOf(answer: PairingAnswer): TerminalKeys {
+/** What a terminal holds after it was answered; the key of the machine is made here. */
+export function terminalKeys(answer: PairingAnswer): TerminalKeys {
   if (answer.version === 1) return { version: 1, secret: answer.accountSecret }
   return { version: 2, contentPublicKey: answer.contentPublicKey, machineKey: engine.randomBytes(32) }
 }

@@ -1,12 +1,13 @@
 import { hostname } from 'node:os'
 import { fetch } from 'undici'
-import { type PairingEnd, startPairing, type TerminalPairing } from '../client/pairing.ts'
+import { startLinking } from '../client/linking.ts'
+import { startPairing, terminalKeys } from '../client/pairing.ts'
+import { createPersistence } from '../client/persist.ts'
 import { Refused } from '../client/refusals.ts'
 import { createRest } from '../client/rest.ts'
-import type { TerminalKeys } from '../client/vault.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
-import { chooseServer, type Home } from './credentials.ts'
+import { type Credentials, chooseServer, type Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
 import { typed } from './own-program.ts'
 import { drawQr } from './terminal/qr.ts'
@@ -18,8 +19,20 @@ export interface LoginOptions {
   server: string | undefined
   env: Readonly<Record<string, string | undefined>>
   terminal: Terminal
-  /** Shows the code that existing apps of the Happy system scan. */
+  /** Pairs as existing apps of the Happy system do: they know no check code. */
   forHappy: boolean
+}
+
+type LoginEnd = { type: 'paired'; linked: Omit<Credentials, 'server'> } | { type: 'expired' } | { type: 'unreadable' }
+
+/** A request that the server has, or will have once it is asked. */
+interface Request {
+  link: string
+  /** Four digits for the phone to ask for. */
+  checkCode?: string
+  /** `happy://…`, for requests that Happy's apps can answer. */
+  happyLink?: string
+  wait(): Promise<LoginEnd>
 }
 
 /** Links this computer to an account: shows a code and waits until a phone answers it. Resolves to the exit code. */
@@ -31,53 +44,92 @@ export async function login(options: LoginOptions): Promise<number> {
   const end = await pair(server, style, options)
   switch (end.type) {
     case 'expired':
-      terminal.write(`This code has ended: nobody answered it in time. Show a new one with: ${typed('login')}\n`)
+      terminal.write(`This code has ended: it was refused, or nobody answered it in time. Show a new one with: ${typed('login')}\n`)
       return 1
     case 'unreadable':
       terminal.write(`The answer cannot be read: it was not made for this computer. Show a new code with: ${typed('login')}\n`)
       return 1
     case 'paired':
-      home.saveCredentials({ server, token: end.token, keys: end.keys })
+      home.saveCredentials({ server, ...end.linked })
       home.rememberServer(server)
       terminal.write(welcome(server, style))
       // So that the app shows this computer at once; each session does it again.
-      await registerMachine(createRest({ server, token: end.token, fetch }), home, end.keys).catch(() => {})
+      await registerMachine(createRest({ server, token: end.linked.token, fetch }), home, end.linked.keys).catch(() => {})
       return 0
   }
 }
 
-type Progress = 'asking' | 'waiting' | 'over' | { trouble: string }
-
-async function pair(server: string, style: Style, { terminal, forHappy }: LoginOptions): Promise<PairingEnd<TerminalKeys>> {
-  let progress: Progress = 'asking'
-  const pairing = startPairing({
-    server,
-    deviceName: hostname(),
-    // A code is of use from the moment the server has heard of it.
-    fetch: async (url, init) => {
-      const response = await fetch(url, init)
-      if (response.ok) show('waiting')
-      return response
-    },
-    onTrouble: trouble => trouble !== undefined && show({ trouble })
-  })
-  terminal.write(code(pairing, server, style, { isTTY: terminal.isTTY, forHappy }))
-  const block = openBlock(terminal, columns => (progress === 'over' ? [] : [progressLine(progress, style, columns)]))
+async function pair(server: string, style: Style, options: LoginOptions): Promise<LoginEnd> {
+  const { terminal } = options
+  let progress: Progress = { type: 'asking' }
+  let checkCode: string | undefined
+  const openLine = () =>
+    openBlock(terminal, columns => (progress.type === 'over' ? [] : [progressLine(progress, checkCode, style, columns)]))
+  let line = openLine()
   const show = (now: Progress) => {
     progress = now
-    block.redraw()
+    line.redraw()
   }
   try {
-    return await pairing.wait()
+    const request = await ask(server, options, show)
+    const waiting = progress
+    show({ type: 'over' })
+    line.close()
+    terminal.write(code(request, server, style, { isTTY: terminal.isTTY, forHappy: options.forHappy }))
+    progress = waiting
+    checkCode = request.checkCode
+    line = openLine()
+    return await request.wait()
   } catch (error) {
     throw error instanceof Refused ? new CannotStart(`${server} refused: ${plain(error.message)}`) : error
   } finally {
-    progress = 'over'
-    block.close()
+    progress = { type: 'over' }
+    line.close()
   }
 }
 
-function code({ link, happyLink }: TerminalPairing, server: string, style: Style, how: { isTTY: boolean; forHappy: boolean }): string {
+/** In our own way where the server has it and the phone too, else in the first. */
+async function ask(server: string, { forHappy }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
+  const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
+  const asker = { server, deviceName: hostname(), onTrouble }
+  if (forHappy) return askInFirstWay(asker, show)
+  const persistence = createPersistence({ signal: new AbortController().signal, onWait: error => onTrouble(error.message) })
+  const linking = await persistence.attempt(() => startLinking('terminal', { ...asker, fetch }))
+  if (linking === 'unsupported') return askInFirstWay(asker, show)
+  show({ type: 'waiting' })
+  return {
+    link: linking.link,
+    checkCode: linking.checkCode,
+    async wait() {
+      const end = await linking.wait()
+      return end.type === 'paired' ? { type: 'paired', linked: { ...end.signedIn, keys: terminalKeys(end.answer) } } : end
+    }
+  }
+}
+
+function askInFirstWay(asker: Omit<Parameters<typeof startPairing>[0], 'fetch'>, show: (now: Progress) => void): Request {
+  const pairing = startPairing({
+    ...asker,
+    // A code is of use from the moment the server has heard of it.
+    fetch: async (url, init) => {
+      const response = await fetch(url, init)
+      if (response.ok) show({ type: 'waiting' })
+      return response
+    }
+  })
+  return {
+    link: pairing.link,
+    happyLink: pairing.happyLink,
+    async wait() {
+      const end = await pairing.wait()
+      return end.type === 'paired' ? { type: 'paired', linked: { token: end.token, keys: end.keys } } : end
+    }
+  }
+}
+
+function code({ link, happyLink }: Request, server: string, style: Style, how: { isTTY: boolean; forHappy: boolean }): string {
+  const forHappy = how.forHappy ? happyLink : undefined
+  const other = happyLink ? `${style.dim('In the Happy app:')} ${happyLink}` : style.dim(`For the Happy app: ${typed('login')} --happy`)
   // The code comes last: on a terminal of 24 lines it just fits, and what is above it may scroll away.
   return [
     '',
@@ -86,19 +138,27 @@ function code({ link, happyLink }: TerminalPairing, server: string, style: Style
     '  Open this address where you are signed in:',
     `  ${link}`,
     '',
-    `  ${style.dim('In the Happy app:')} ${happyLink}`,
+    `  ${other}`,
     '',
-    `  Or scan this with ${how.forHappy ? 'the Happy app' : 'your phone'}:`,
-    ...drawQr(how.forHappy ? happyLink : link, how).map(line => `  ${line}`),
+    `  Or scan this with ${forHappy ? 'the Happy app' : 'your phone'}:`,
+    ...drawQr(forHappy ?? link, how).map(line => `  ${line}`),
     ''
   ].join('\n')
 }
 
-function progressLine(progress: Exclude<Progress, 'over'>, style: Style, columns: number): string {
-  const room = columns - 3
-  if (progress === 'asking') return `  ${style.dim(fit('Asking the server …', room))}`
-  if (progress === 'waiting') return `  ${style.dim(fit('Waiting for your answer. The code is good for five minutes.', room))}`
-  return `  ${style.needs(fit(`${plain(progress.trouble)} Trying again.`, room))}`
+type Progress = { type: 'asking' | 'waiting' | 'over' } | { type: 'trouble'; trouble: string }
+
+function progressLine(progress: Progress, checkCode: string | undefined, style: Style, columns: number): string {
+  const label = checkCode === undefined ? '' : `Check code ${checkCode}  `
+  const room = columns - 3 - label.length
+  const says = style.bold(label)
+  if (progress.type === 'trouble') return `  ${says}${style.needs(fit(`${plain(progress.trouble)} Trying again.`, room))}`
+  if (progress.type === 'asking') return `  ${style.dim(fit('Asking the server …', room))}`
+  const wait =
+    checkCode === undefined
+      ? 'Waiting for your answer. The code is good for five minutes.'
+      : 'Your phone asks for it. Waiting, at most five minutes.'
+  return `  ${says}${style.dim(fit(wait, room))}`
 }
 
 function welcome(server: string, style: Style): string {

@@ -1,5 +1,6 @@
 import { fetch } from 'undici'
 import { createRest } from '../client/rest.ts'
+import { cryptoReady } from '../crypto/ready.ts'
 import { chooseServer, type Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import type { Terminal } from './terminal/terminal.ts'
@@ -18,6 +19,8 @@ export async function logout(options: {
     terminal.write(`This computer is not linked to an account on ${server}.\n`)
     return 1
   }
+  // An old token is renewed with a signature, and only then ended.
+  await cryptoReady()
   const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
   const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
     () => true,

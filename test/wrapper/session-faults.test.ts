@@ -38,8 +38,8 @@ t.test('a computer that was given the account secret by an old app seals with it
   const server = await startServer(t)
   const phone = await startPhone(t, server)
   const home = join(t.testdir(), 'home')
-  const login = runWrapper(t, { home, args: ['login', '--server', server.url] })
-  const [link] = await login.says(/http\S+\/terminal\/connect#key=\S+/)
+  const login = runWrapper(t, { home, args: ['login', '--happy', '--server', server.url] })
+  const [link] = await login.says(/happy:\/\/terminal\S+/)
   await login.says(/Waiting/)
   const publicKey = readPairingLink(link)?.publicKey ?? new Uint8Array()
   const body = { publicKey: toBase64(publicKey), response: toBase64(sealAnswerV1(phone.secret, publicKey)) }

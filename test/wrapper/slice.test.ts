@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { startServer } from '../kit/server.ts'
 import { startPhone } from './kit/phone.ts'
+import { readCode } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
 t.test('a person pairs a computer, prompts the demo agent, allows its change, and ends it from the phone', async t => {
@@ -11,9 +12,8 @@ t.test('a person pairs a computer, prompts the demo agent, allows its change, an
   const home = join(t.testdir(), 'home')
 
   const login = runWrapper(t, { home, args: ['login', '--server', server.url] })
-  const [link] = await login.says(/http\S+\/terminal\/connect#key=\S+/)
-  await login.says(/Waiting/)
-  await phone.pair(link)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(link, checkCode)
   t.equal(await login.ended, 0)
   t.match(login.output, 'This computer is linked')
 

@@ -5,7 +5,9 @@ import { encode } from 'uqr'
  * want it.
  */
 export function drawQr(text: string, { isTTY }: { isTTY: boolean }): string[] {
-  const { data, size } = encode(text, { ecc: 'L', border: 2 })
+  const wide = encode(text, { ecc: 'L', border: 2 })
+  // With a margin of one a code of 41 modules and a line below it still fit on 24 lines.
+  const { data, size } = wide.size > usualSize ? encode(text, { ecc: 'L', border: 1 }) : wide
   const isDark = (row: number, column: number) => data[row]?.[column] ?? false
   const lines: string[] = []
   for (let row = 0; row < size; row += 2) {
@@ -15,6 +17,8 @@ export function drawQr(text: string, { isTTY }: { isTTY: boolean }): string[] {
   }
   return lines
 }
+
+const usualSize = 41
 
 function half(upper: boolean, lower: boolean): string {
   if (upper) return lower ? '█' : '▀'

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import type { Test } from 'tap'
 import { callSession } from '../../../lib/client/calls.ts'
 import { openFeed } from '../../../lib/client/feed.ts'
+import { lookAtRequest, readRequestLink } from '../../../lib/client/linking.ts'
 import { signIn } from '../../../lib/client/login.ts'
 import { callMachine } from '../../../lib/client/machine-calls.ts'
 import { envelopeOf, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
@@ -20,8 +21,8 @@ import { type AgentState, agentState, type SessionMetadata, sessionMetadata } fr
 export interface Phone {
   readonly secret: Uint8Array
   readonly token: string
-  /** Answers the code that a terminal shows. */
-  pair(link: string): Promise<void>
+  /** Answers the code that a terminal shows, with the digits beside it where it has some; several are typed one after the other. */
+  pair(link: string, checkCodes?: string | readonly string[]): Promise<void>
   /** The newest session, or the first that appears; of those not named. */
   session(but?: readonly string[]): Promise<PhoneSession>
   /** The first computer of the account that is there. */
@@ -74,7 +75,14 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
   return {
     secret,
     token,
-    async pair(link) {
+    async pair(link, checkCodes = []) {
+      const request = readRequestLink(link)
+      if (request) {
+        const view = await lookAtRequest({ rest, vault, link: request })
+        if (view.type !== 'waiting') throw new Error(`the request does not wait: ${view.type}`)
+        for (const code of [checkCodes].flat()) await view.approval.approve(code)
+        return
+      }
       const read = readLink(link)
       if (!read) throw new Error(`this is no link: ${link}`)
       await answerPairing({ rest, vault, publicKey: read.publicKey, supportsV2: true })

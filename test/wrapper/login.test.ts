@@ -1,0 +1,132 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { readPairingLink, readRequestLink } from '../../lib/crypto/index.ts'
+import { call } from '../kit/person.ts'
+import { startServer } from '../kit/server.ts'
+import { startPhone } from './kit/phone.ts'
+import { readCode } from './kit/world.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+const loginTo = (t: Test, url: string, ...more: string[]) => {
+  const home = join(t.testdirName, 'home')
+  return { home, login: runWrapper(t, { home, args: ['login', '--server', url, ...more] }) }
+}
+const kept = (home: string, url: string) => JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))[url]
+const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
+
+t.test('a computer is linked by its check code, and holds a token of a day with a key to renew it [A7]', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(link, checkCode)
+  t.equal(await login.ended, 0, login.output)
+  const { renewal } = kept(home, server.url)
+  t.ok(renewal.expiresAt < Date.now() + 25 * 3600_000)
+  t.equal(Buffer.from(renewal.deviceSeed, 'base64').length, 32)
+  const demo = runWrapper(t, { home, args: ['demo', 'SCRIPT: text hello'] })
+  await (await phone.session()).until(({ messages }) => messages.length > 0)
+  await demo.kill('SIGTERM')
+})
+
+t.test('what the server is asked holds neither the secret of the link nor the digits', async t => {
+  const server = await startServer(t)
+  const asked: string[] = []
+  const relay = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    asked.push(`${request.url} ${body}`)
+    const answer = await fetch(server.url + request.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>(resolve => relay.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => relay.close())
+  // Names and addresses of the server's own machine are its own on any port.
+  const { login } = loginTo(t, `http://127.0.0.1:${(relay.address() as AddressInfo).port}`)
+  const { link, checkCode } = await readCode(login)
+  const secret = link.split('.').at(-1) ?? ''
+  t.equal(secret.length, 22)
+  t.match(asked[0], /^\/v2\/pairings /)
+  t.notOk(asked.some(text => text.includes(secret) || text.includes(`"${checkCode}"`)))
+})
+
+t.test('three wrong codes end the request for the computer too [A8]', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(
+    link,
+    [1, 2, 3].map(() => otherThan(checkCode))
+  )
+  t.equal(await login.ended, 1)
+  t.match(login.output, /it was refused, or nobody answered it in time/)
+  t.throws(() => kept(home, server.url))
+})
+
+t.test("Happy's app is shown a code of its own, without digits", async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url, '--happy')
+  const [link] = await login.says(/happy:\/\/terminal\S+/)
+  await login.says(/Waiting/)
+  t.notMatch(login.output, /Check code|#v2=/)
+  await phone.pair(link)
+  t.equal(await login.ended, 0)
+  t.equal(kept(home, server.url).renewal, undefined)
+})
+
+t.test('a server that knows only the first way is paired with in that', async t => {
+  const server = await startServer(t)
+  const happy = createServer(async (request, response) => {
+    const isOurs = request.url?.startsWith('/v2/')
+    const body = Buffer.concat(await request.toArray())
+    const answer = isOurs
+      ? new Response('{"error":"Not found"}', { status: 404 })
+      : await fetch(server.url + request.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>(resolve => happy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => happy.close())
+  const phone = await startPhone(t, server)
+  const url = `http://127.0.0.1:${(happy.address() as AddressInfo).port}`
+  const { login } = loginTo(t, url)
+  const [link] = await login.says(/http\S+\/terminal\/connect#key=\S+/)
+  await login.says(/Waiting/)
+  t.ok(readPairingLink(link))
+  t.equal(readRequestLink(link), undefined)
+  await phone.pair(link)
+  t.equal(await login.ended, 0, login.output)
+})
+
+t.test('a server that is away is waited for, and then shows its code', async t => {
+  const first = await startServer(t)
+  const port = Number(new URL(first.url).port)
+  await first.close()
+  const { login } = loginTo(t, first.url)
+  await login.says(/cannot be reached/)
+  await startServer(t, { port, data: first.data })
+  const { link } = await readCode(login)
+  t.ok(readRequestLink(link))
+})
+
+t.test('logging out ends a sign-in whose token ended long before', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(link, checkCode)
+  await login.ended
+  const file = join(home, 'credentials.json')
+  const old = JSON.parse(readFileSync(file, 'utf8'))
+  old[server.url].token += 'x'
+  old[server.url].renewal.expiresAt = 0
+  writeFileSync(file, JSON.stringify(old))
+  const devices = async () => (await call(server, 'GET', '/v1/devices', { token: phone.token })).body.devices.length
+  t.equal(await devices(), 2)
+  const logout = runWrapper(t, { home, args: ['logout', '--server', server.url] })
+  t.equal(await logout.ended, 0)
+  t.equal(await devices(), 1)
+})
