@@ -49,7 +49,8 @@ t.test('closing leaves nothing behind on a shared app: no connection, no timer, 
   t.same([await accepted.ended(), await unknown.ended()], [1012, 1012])
   t.equal(clock.pending, 0)
   for (const path of ['/health', '/v1/sessions', '/v1/updates/?EIO=4&transport=polling', '/']) {
-    t.equal((await fetch(url + path)).status, 503, path)
+    const { status, headers } = await fetch(url + path)
+    t.same([status, headers.get('retry-after')], [503, '5'], path)
   }
   t.equal((await fetch(`${url}/own`)).status, 200)
   await t.rejects(openWebSocket(t, { port }), /503/)

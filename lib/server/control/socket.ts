@@ -1,5 +1,6 @@
-import { chmodSync, mkdtempSync, renameSync, rmSync } from 'node:fs'
+import { chmodSync, mkdtempSync, renameSync, rmSync, statSync } from 'node:fs'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { CannotStart } from '../../exit.ts'
 import { type Logger, noteOf } from '../log.ts'
@@ -22,9 +23,10 @@ export interface ControlSocketDeps extends ControlDeps {
 
 /**
  * Answers `POST /<command>` on `control.sock` in the data directory, for its owner alone. The body is the question in
- * JSON; the answer is a line of JSON for each step of progress and a last one with `reply` or `refused`. The caller
- * holds the lock of the directory, so a socket that is there already was left by a server that died, and is replaced.
- * Where none can be made, such as on some network disks, the server goes on without and says so in its log.
+ * JSON; the answer is a line of JSON for each step of progress and a last one with `reply` or `refused`. A socket that
+ * nobody listens at was left by a server that died, and is replaced; servers with stores of their own may share a
+ * directory, and then the first keeps it. Where none can be made, such as on some network disks, the server goes on
+ * without and says so in its log.
  */
 export async function openControl(deps: ControlSocketDeps): Promise<Control> {
   if (!hasControlSocket) return nothing
@@ -35,8 +37,10 @@ export async function openControl(deps: ControlSocketDeps): Promise<Control> {
       response.destroy()
     })
   })
+  let own: number
   try {
-    await listenIn(data, server)
+    if (await isAnswered(data)) throw new CannotStart('Another server in this directory has the control socket.')
+    own = await listenIn(data, server)
   } catch (error) {
     server.close()
     deps.log.warn({ error: noteOf(error) }, 'There is no control socket: commands need the server to be stopped')
@@ -44,7 +48,7 @@ export async function openControl(deps: ControlSocketDeps): Promise<Control> {
   }
   return {
     async close() {
-      rmSync(controlSocketOf(data), { force: true })
+      if (fileAt(data) === own) rmSync(controlSocketOf(data), { force: true })
       const closed = new Promise<void>(resolve => server.close(() => resolve()))
       server.closeAllConnections()
       await closed
@@ -55,15 +59,33 @@ export async function openControl(deps: ControlSocketDeps): Promise<Control> {
 const nothing: Control = { close: async () => {} }
 
 // Made where nobody else can reach it, so that it is never open to others, not even for a moment.
-async function listenIn(data: string, server: Server): Promise<void> {
+async function listenIn(data: string, server: Server): Promise<number> {
   const birthplace = mkdtempSync(join(data, 'control-'))
   try {
     await withAddress(birthplace, 's', address => listenOn(server, address))
     chmodSync(join(birthplace, 's'), 0o600)
+    const { ino } = statSync(join(birthplace, 's'))
     renameSync(join(birthplace, 's'), controlSocketOf(data))
+    return ino
   } finally {
     rmSync(birthplace, { recursive: true, force: true })
   }
+}
+
+function fileAt(data: string): number | undefined {
+  return statSync(controlSocketOf(data), { throwIfNoEntry: false })?.ino
+}
+
+function isAnswered(data: string): Promise<boolean> {
+  if (fileAt(data) === undefined) return Promise.resolve(false)
+  return withAddress(data, 'control.sock', async address => {
+    const socket = connect(address)
+    const isOpen = await new Promise<boolean>(resolve => {
+      socket.once('connect', () => resolve(true)).once('error', () => resolve(false))
+    })
+    socket.destroy()
+    return isOpen
+  })
 }
 
 function listenOn(server: Server, address: string): Promise<void> {

@@ -48,7 +48,7 @@ export function mountOn(app: Routes): { routes: Routes; remove(): void } {
 }
 
 function answerGone(response: HttpResponse): void {
-  response.writeStatus('503 Service Unavailable').end(undefined, true)
+  response.writeStatus('503 Service Unavailable').writeHeader('retry-after', '5').end(undefined, true)
 }
 
 function nothing(): void {}

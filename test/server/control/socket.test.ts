@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { join } from 'node:path'
 import { json } from 'node:stream/consumers'
@@ -6,6 +6,8 @@ import t from 'tap'
 import { CannotStart } from '../../../lib/exit.ts'
 import { withAddress } from '../../../lib/server/control/address.ts'
 import { askServer } from '../../../lib/server/control/ask.ts'
+import { openStore } from '../../../lib/store/open.ts'
+import { signUp } from '../../kit/person.ts'
 import { startServer, startServerProcess } from '../../kit/server.ts'
 
 const options = { skip: process.platform === 'win32' ? 'no control socket on Windows' : false }
@@ -34,6 +36,37 @@ t.test('a command finds the store of a server that was killed, and the next serv
 
   const { child } = await startServerProcess(t, { data })
   t.match(await askServer(storeIn(data), 'readStatus', {}), { pid: child.pid })
+})
+
+t.test('of servers with stores of their own in one directory the first keeps the socket, whichever ends first', options, async t => {
+  const data = t.testdir({ stores: { one: {}, two: {}, three: {} } })
+  const storeOf = async (name: string) => {
+    const store = await openStore('sqlite:afield.db', { dataDirectory: join(data, 'stores', name), onBroken() {} })
+    t.teardown(() => store.close())
+    return store
+  }
+  const warnings: string[] = []
+  const silent = () => {}
+  const logger = {
+    error: silent,
+    warn: (_: object, says: string) => void warnings.push(says),
+    info: silent,
+    debug: silent,
+    isLevelEnabled: () => true
+  }
+  const one = await startServer(t, { data, store: await storeOf('one') })
+  await signUp(t, one)
+  const two = await startServer(t, { data, store: await storeOf('two'), logger })
+  t.match(warnings, [/no control socket/])
+  t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: true })
+  await two.close()
+  t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: true })
+
+  // Whoever took its place meanwhile keeps it.
+  rmSync(join(data, 'control.sock'))
+  await startServer(t, { data, store: await storeOf('three') })
+  await one.close()
+  t.ok(existsSync(join(data, 'control.sock')))
 })
 
 t.test('the path of the directory may be longer than the system has room for', { skip: process.platform !== 'linux' }, async t => {

@@ -76,6 +76,7 @@ t.test('when the store failed it is neither healthy nor ready, and says so once 
   await server.broken
   t.same(await call(server, 'GET', '/ready'), { status: 503, body: { ready: false, reason: 'storage-failed' } })
   t.match(await call(server, 'GET', '/health'), { status: 503, body: { status: 'error' } })
+  for (const path of ['/health', '/ready']) t.equal((await fetch(server.url + path)).headers.get('retry-after'), '5', path)
   t.equal((await ada.call('GET', '/v1/sessions')).status, 503)
   t.same(errors, ['Storage failed'])
 })
