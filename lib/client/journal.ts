@@ -7,6 +7,8 @@ export interface Draft {
   content: string
   /** When it was put, in milliseconds since 1970. */
   createdAt: number
+  /** It can be done without: the oldest of these are dropped first when too much waits. */
+  isPassing?: boolean | undefined
 }
 
 /**

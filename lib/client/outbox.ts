@@ -54,6 +54,8 @@ export interface OutboxOptions {
    * to offer "Try again" has to keep it first. The drafts behind it go on.
    */
   onSetAside(draft: Draft, refusal: Refused): void | Promise<void>
+  /** There was no more room, and these drafts could be done without. */
+  onDropped?: ((drafts: readonly Draft[]) => void) | undefined
   onState?: ((state: OutboxState) => void) | undefined
   /** Tries at once whenever this becomes live. */
   socket?: Pick<LiveSocket, 'onState'> | undefined
@@ -136,7 +138,8 @@ class JournaledOutbox implements Outbox {
   async put(draft: Draft): Promise<void> {
     this.#end.signal.throwIfAborted()
     if (this.#pendingByKey.has(draftKey(draft))) return
-    if (this.#bytes + sizeOf(draft) > (this.#options.limitBytes ?? usualLimitBytes)) throw new OutboxFull('too much waits for the server')
+    if (!this.#hasRoom(draft)) this.#dropPassing(draft)
+    if (!this.#hasRoom(draft)) throw new OutboxFull('too much waits for the server')
     this.#bytes += sizeOf(draft)
     const settle = Promise.withResolvers<void>()
     this.#puts.push({ draft, settle })
@@ -176,6 +179,25 @@ class JournaledOutbox implements Outbox {
     this.#enter({ type: 'closed' })
     await this.#journalWork
     await this.#options.journal.close()
+  }
+
+  #hasRoom(draft: Draft): boolean {
+    return this.#bytes + sizeOf(draft) <= (this.#options.limitBytes ?? usualLimitBytes)
+  }
+
+  /** Drops what can be done without, the oldest first, until there is room for a draft or nothing more to drop [W3]. */
+  #dropPassing(draft: Draft): void {
+    const dropped: Draft[] = []
+    let room = (this.#options.limitBytes ?? usualLimitBytes) - this.#bytes
+    for (const [key, pending] of this.#pendingByKey) {
+      if (room >= sizeOf(draft)) break
+      if (!pending.isPassing || this.#underway.has(key)) continue
+      dropped.push(pending)
+      room += sizeOf(pending)
+    }
+    if (dropped.length === 0) return
+    void this.#forget(dropped)
+    this.#options.onDropped?.(dropped)
   }
 
   #enter(state: OutboxState): void {

@@ -132,7 +132,13 @@ class JournalFile implements Journal {
   }
 }
 
-const draft = z.object({ session: z.string(), localId: z.string(), content: z.string(), createdAt: z.number() })
+const draft = z.object({
+  session: z.string(),
+  localId: z.string(),
+  content: z.string(),
+  createdAt: z.number(),
+  isPassing: z.boolean().optional()
+})
 const journalRecord = z.union([z.object({ put: z.array(draft) }), z.object({ gone: z.array(z.tuple([z.string(), z.string()])) })])
 type JournalRecord = z.infer<typeof journalRecord>
 

@@ -24,6 +24,17 @@ export function writePrivateFile(path: string, text: string): void {
   syncFolder(dirname(path))
 }
 
+/** On disk when it returns; a crash meanwhile leaves part of the text. Only its owner may read it [W6]. */
+export function appendPrivateFile(path: string, text: string): void {
+  const file = openSync(path, 'a', 0o600)
+  try {
+    writeFileSync(file, text)
+    fsyncSync(file)
+  } finally {
+    closeSync(file)
+  }
+}
+
 /** Undefined when there is no such file. */
 export function readPrivateFile(path: string): string | undefined {
   try {

@@ -1,6 +1,5 @@
-import { closeSync, fdatasyncSync, openSync, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
+import { appendPrivateFile, makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /** Of a session or machine; a call that is older than this many others could be replayed. */
 const mostKept = 20_000
@@ -21,18 +20,11 @@ export function openSeenCalls(path: string, most = mostKept): { isFresh(nonce: s
     if (isNew || written >= 2 * most) {
       makePrivateFolder(dirname(path))
       writePrivateFile(path, [...seen, nonce, ''].join('\n'))
-      syncFolder(dirname(path))
       isNew = false
       written = seen.size + 1
       return
     }
-    const file = openSync(path, 'a', 0o600)
-    try {
-      writeSync(file, `${nonce}\n`)
-      fdatasyncSync(file)
-    } finally {
-      closeSync(file)
-    }
+    appendPrivateFile(path, `${nonce}\n`)
     written += 1
   }
 

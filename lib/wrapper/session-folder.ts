@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { z } from 'zod'
-import type { Journal } from '../client/journal.ts'
+import type { Draft, Journal } from '../client/journal.ts'
 import { sessionMetadata } from '../protocol/sealed/session.ts'
 import { agentProgram } from './agents/program.ts'
 import { openJournalFile } from './journal-file.ts'
-import { makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
+import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
 import { openSeenCalls } from './seen-calls.ts'
 
@@ -44,6 +44,8 @@ export interface SessionFolder {
   /** On disk when it returns. */
   note(changes: Partial<SessionNotes>): void
   openJournal(): Journal
+  /** Keeps a message that the server will never take, with its reason, for whoever looks into it later. */
+  setAside(draft: Draft, reason: string): void
   /** The calls of this session that were carried out, by whichever process. */
   openSeenCalls(): { isFresh(nonce: string): boolean }
   /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
@@ -117,6 +119,7 @@ export function takeOver(path: string): SessionFolder | undefined {
 
 const notesFile = 'session.json'
 const journalFile = 'outbox.journal'
+const setAsideFile = 'set-aside.jsonl'
 const seenCallsFile = 'calls.seen'
 
 function openFolder(path: string, notes: SessionNotes): SessionFolder {
@@ -129,6 +132,7 @@ function openFolder(path: string, notes: SessionNotes): SessionFolder {
       now = { ...now, ...changes }
       writePrivateFile(join(path, notesFile), JSON.stringify(now))
     },
+    setAside: (draft, reason) => appendPrivateFile(join(path, setAsideFile), `${JSON.stringify({ ...draft, reason })}\n`),
     openJournal: () => openJournalFile(join(path, journalFile)),
     openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
     retire() {

@@ -17,7 +17,7 @@ import { shellMethods } from './methods/shell.ts'
 import { createNarrator, idOfRow, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { recount, type Untold } from './recount.ts'
-import type { SessionFolder } from './session-folder.ts'
+import type { SessionFolder, SessionNotes } from './session-folder.ts'
 import { type LinkState, openUplink, type Uplink } from './uplink.ts'
 
 /** What the terminal shows of a session. */
@@ -104,6 +104,7 @@ class WrappedSession implements Session {
   #step: string | undefined
   #trouble: string | undefined
   #isEnding = false
+  #hasSkipped = false
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -139,7 +140,9 @@ class WrappedSession implements Session {
       handlers: this.#handlers(),
       onMessage: (message, about) => this.#hear(message, about),
       onMetadata: metadata => this.#followMetadata(metadata),
-      onSetAside: refusal => this.#tellTrouble(`The server did not take a message: ${refusal.message}`),
+      onSetAside: refusal =>
+        void this.#narrator.say(`The server did not take a message, which is kept on this computer: ${refusal.message}`),
+      onDropped: () => this.#tellTrouble('Too much waits for the server: the oldest thoughts and plans are left out.'),
       onChange: () => this.#followLink()
     })
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
@@ -219,12 +222,20 @@ class WrappedSession implements Session {
   }
 
   #hear(message: OpenedMessage, { seq, localId }: { seq: number; localId: string | null }): void {
+    if (!message.ok) this.#skip(message.reason, seq)
     if (!message.ok || message.body.role !== 'user') return
     if (localId !== null && this.#ownMessages.delete(localId)) return
     // An earlier process of this session told what was written at its terminal; the agent has it.
     if (message.body.meta?.sentFrom === 'cli') return
     this.#prompts.offer({ text: message.body.content.text, meta: message.body.meta, seq })
     this.#options.onChange()
+  }
+
+  /** Told once: whoever can write to the session could have it tell this for ever. */
+  #skip(reason: 'unreadable' | 'unknown-shape', seq: number): void {
+    if (reason !== 'unreadable' || this.#hasSkipped) return
+    this.#hasSkipped = true
+    void this.#narrator.say(`Message ${seq} was left out: it is damaged, or was sealed with another key.`)
   }
 
   /** Hands over one prompt after the other, each in a turn of its own. */
@@ -239,8 +250,11 @@ class WrappedSession implements Session {
       // At its own terminal it may keep the prompt before it says so.
       if (this.#agent.handover) this.#options.folder.note({ turn, handing: { seq: seq ?? null, text: text.slice(0, mostHanded) } })
       await this.#agent.prompt(text)
-      // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not.
-      this.#options.folder.note({ turn, ...(seq !== undefined && { cursor: seq }) })
+      // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
+      // own terminal it has it when it has written it down.
+      const isKept = this.#agent.handover?.by !== 'terminal'
+      this.#options.folder.note({ turn, ...(isKept && seq !== undefined && { cursor: seq }) })
+      if (isKept && seq !== undefined) this.#uplink?.tellRead(seq)
       this.#options.onChange()
       await ended
     }
@@ -255,15 +269,21 @@ class WrappedSession implements Session {
 
   /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */
   async #hearTerminal({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>): Promise<void> {
-    const { folder } = this.#options
-    const { handing } = folder.notes
-    if (isOurs) return folder.note({ handing: null, ...(typeof handing?.seq === 'number' && { cursor: handing.seq }) })
+    if (isOurs) return this.#noteHanded()
     const localId = row === undefined ? newId() : idOfRow(row)
     this.#ownMessages.add(localId)
     await this.#keep(userText(text, { sentFrom: 'cli' }), localId)
     if (this.#turn) return
     void this.#beginTurn('terminal')
-    folder.note({ turn: await this.#narrator.beginTurn(row) })
+    this.#options.folder.note({ turn: await this.#narrator.beginTurn(row) })
+  }
+
+  /** The agent has the prompt that was being handed to it. */
+  #noteHanded(changes: Partial<SessionNotes> = {}): void {
+    const { folder } = this.#options
+    const seq = folder.notes.handing?.seq
+    folder.note({ ...changes, handing: null, ...(typeof seq === 'number' && { cursor: seq }) })
+    if (typeof seq === 'number') this.#uplink?.tellRead(seq)
   }
 
   async #listen(): Promise<void> {
@@ -319,7 +339,7 @@ class WrappedSession implements Session {
       }
       case 'turn-ended':
         await this.#narrator.tell(event)
-        this.#options.folder.note({ turn: null, handing: null })
+        this.#noteHanded({ turn: null })
         this.#step = undefined
         this.#uplink?.setThinking(false)
         this.#notices.turnEnded(event.reason, this.#prompts.length === 0)

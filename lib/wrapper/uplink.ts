@@ -3,7 +3,8 @@ import { type SessionHandlers, serveSession } from '../client/calls.ts'
 import { writeAgentState, writeSessionMetadata } from '../client/cell-writers.ts'
 import { type Cell, openCell } from '../client/cells.ts'
 import { type Feed, openFeed } from '../client/feed.ts'
-import { type OpenedMessage, openMessage, sealDraft, sealPartial } from '../client/messages.ts'
+import type { Draft } from '../client/journal.ts'
+import { envelopeOf, type OpenedMessage, openMessage, sealDraft, sealPartial } from '../client/messages.ts'
 import { type Outbox, openOutbox, sendOver } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
 import { mayRetry, Refused, Unreachable } from '../client/refusals.ts'
@@ -20,10 +21,14 @@ import { keptToken } from './kept-token.ts'
 import { registerMachine } from './machine.ts'
 import type { Notice } from './notices.ts'
 import { createPatience } from './patience.ts'
+import { createReceipts, type Receipts } from './receipts.ts'
 import type { SessionFolder } from './session-folder.ts'
 
-/** `unlinked`: the token is no longer good. `gone`: the session was deleted. Both are final for this process. */
-export type LinkState = { type: 'connecting' | 'live' | 'unlinked' | 'gone' } | { type: 'away'; reason: string }
+/**
+ * `unlinked`: the token is no longer good. `gone`: the session was deleted. `other-key`: what the server has of the session does not
+ * open with its key; nothing is sent, and everything stays on disk. All are final for this process.
+ */
+export type LinkState = { type: 'connecting' | 'live' | 'unlinked' | 'gone' | 'other-key' } | { type: 'away'; reason: string }
 
 export interface UplinkOptions {
   home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
@@ -38,7 +43,12 @@ export interface UplinkOptions {
   onMetadata?: ((metadata: SessionMetadata) => void) | undefined
   /** The link, or the number of messages that wait, is another. */
   onChange?: (() => void) | undefined
+  /** The server will never take a message; it is kept beside the journal. */
   onSetAside?: ((refusal: Refused) => void) | undefined
+  /** Too much waits: that many messages that can be done without were dropped. */
+  onDropped?: ((count: number) => void) | undefined
+  /** Bytes that may wait; 256 MiB unless told. */
+  limitBytes?: number | undefined
 }
 
 /**
@@ -57,6 +67,8 @@ export interface Uplink {
   setThinking(thinking: boolean): void
   /** Asks the server to tell apps and phones. Lost when there is no link. */
   notify(notice: Notice): void
+  /** The agent has the messages up to this one. */
+  tellRead(seq: number): void
   /** Who drives the agent. */
   setControl(by: 'terminal' | 'phone'): void
   /** `change` must be pure; it is applied again to what others wrote meanwhile. */
@@ -97,6 +109,7 @@ class SessionUplink implements Uplink {
   #opening: Promise<string> | undefined
   #socket: LiveSocket | undefined
   #feed: Feed | undefined
+  #receipts: Receipts | undefined
   #watch: { close(): void } | undefined
   #stateCell: Cell<AgentState> | undefined
   #metadataCell: Cell<SessionMetadata> | undefined
@@ -135,7 +148,9 @@ class SessionUplink implements Uplink {
       // Drafts name the session by its tag: it may not have been opened on the server when they are written.
       send: async (_tag, messages, signal) => send(await this.#openSession(), messages, signal),
       onStored: messages => this.#feed?.take(messages),
-      onSetAside: (_draft, refusal) => this.#setAside(refusal),
+      onSetAside: (draft, refusal) => this.#setAside(draft, refusal),
+      onDropped: drafts => this.#options.onDropped?.(drafts.length),
+      limitBytes: this.#options.limitBytes,
       onState: state => {
         if (state.type === 'refused') this.#enter({ type: 'unlinked' })
         this.#options.onChange?.()
@@ -150,7 +165,8 @@ class SessionUplink implements Uplink {
 
   async put(body: MessageBody, localId?: string): Promise<void> {
     if (!this.#outbox) throw new Error('the uplink is not open')
-    await this.#outbox.put(sealDraft(this.#key.cipher, this.#options.folder.notes.tag, body, localId))
+    const draft = sealDraft(this.#key.cipher, this.#options.folder.notes.tag, body, localId)
+    await this.#outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft)
     this.#options.onChange?.()
   }
 
@@ -169,6 +185,10 @@ class SessionUplink implements Uplink {
     this.#mode = by === 'terminal' ? 'local' : 'remote'
     this.changeState(state => ({ ...state, controlledByUser: by === 'terminal' }))
     this.#tellAlive()
+  }
+
+  tellRead(seq: number): void {
+    this.#receipts?.read(seq)
   }
 
   notify(notice: Notice): void {
@@ -246,8 +266,22 @@ class SessionUplink implements Uplink {
     const { cipher, wrapped } = this.#key
     const body = { tag, metadata: cipher.seal(this.#metadata), agentState: cipher.seal(this.#state), dataEncryptionKey: wrapped }
     const { session } = await this.#rest.call('openSession', { body }).catch(keepTrying)
+    if (!this.#canRead(session)) {
+      this.#enter({ type: 'other-key' })
+      throw new Refused(403, 'the session is sealed with another key')
+    }
     this.#goOn(session)
     return session.id
+  }
+
+  /** What was sealed with another key must not be mixed with what this one seals. */
+  #canRead({ metadata, agentState: state }: SessionRecord): boolean {
+    const { cipher } = this.#key
+    const isKnown = (sealed: string, schema: typeof sessionMetadata | typeof agentState) => {
+      const opened = cipher.open(sealed)
+      return opened.ok && schema.safeParse(opened.value).success
+    }
+    return isKnown(metadata, sessionMetadata) && (state === null || isKnown(state, agentState))
   }
 
   #goOn(record: SessionRecord): void {
@@ -294,6 +328,7 @@ class SessionUplink implements Uplink {
       onRemoved: () => this.#enter({ type: 'gone' }),
       onRefused: refusal => this.#giveUp(refusal)
     })
+    if (handlers) this.#receipts = createReceipts(this.#rest, record.id, this.#end.signal)
     this.#readMessages(socket, record.id, folder.notes.cursor)
     if (handlers) {
       serveSession({ socket, cipher, session: record.id, handlers, isFresh: folder.openSeenCalls().isFresh })
@@ -315,7 +350,11 @@ class SessionUplink implements Uplink {
       session,
       after,
       onMessages: messages => {
-        for (const message of messages) onMessage(openMessage(this.#key.cipher, message), { seq: message.seq, localId: message.localId })
+        for (const message of messages) {
+          const opened = openMessage(this.#key.cipher, message)
+          if (opened.ok && opened.body.role === 'user') this.#receipts?.delivered(message.seq)
+          onMessage(opened, { seq: message.seq, localId: message.localId })
+        }
       },
       onState: state => {
         if (state.type === 'ended') this.#giveUp(state.refusal)
@@ -352,6 +391,7 @@ class SessionUplink implements Uplink {
         if (this.#hadLine) this.#outbox?.restart()
         else this.#outbox?.wake()
         this.#hadLine = true
+        this.#receipts?.hurry()
         this.#tellAlive()
         return
       case 'down':
@@ -367,9 +407,12 @@ class SessionUplink implements Uplink {
     }
   }
 
-  #setAside(refusal: Refused): void {
+  #setAside(draft: Draft, refusal: Refused): void {
     if (refusal.status === 404) this.#giveUp(refusal)
-    else this.#options.onSetAside?.(refusal)
+    else {
+      this.#options.folder.setAside(draft, refusal.message)
+      this.#options.onSetAside?.(refusal)
+    }
   }
 
   #giveUp(error: unknown): void {
@@ -378,11 +421,17 @@ class SessionUplink implements Uplink {
   }
 
   #enter(link: LinkState): void {
-    if (this.link.type === 'gone' || this.#end.signal.aborted) return
+    if (this.link.type === 'gone' || this.link.type === 'other-key' || this.#end.signal.aborted) return
     this.link = link
-    if (link.type === 'gone' || link.type === 'unlinked') this.#cut.reject(new Error(link.type))
+    if (link.type === 'gone' || link.type === 'unlinked' || link.type === 'other-key') this.#cut.reject(new Error(link.type))
     this.#options.onChange?.()
   }
+}
+
+/** Thoughts and plans: later ones and what is done take their place. */
+function isPassing(body: MessageBody): boolean {
+  const ev = envelopeOf(body)?.ev
+  return ev?.t === 'plan' || (ev?.t === 'text' && ev.thinking === true)
 }
 
 /** A refusal to open the session is no verdict on the messages that wait for it, unless the token is no longer good. */

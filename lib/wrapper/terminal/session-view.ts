@@ -73,6 +73,8 @@ function link({ link, waiting, server, stopping }: SessionView): string {
       return waiting > 0 ? `unlinked; ${messages} wait for: ${typed('login')}` : `unlinked: run ${typed('login')}`
     case 'gone':
       return 'this session was deleted'
+    case 'other-key':
+      return `stopped: this session has another key on the server; ${messages} kept here`
   }
 }
 
@@ -82,6 +84,7 @@ function linkLook({ link }: SessionView, style: Style): (text: string) => string
       return style.good
     case 'unlinked':
     case 'gone':
+    case 'other-key':
       return style.bad
     case 'away':
       return style.needs

@@ -1,0 +1,138 @@
+import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { fetch } from 'undici'
+import { newEnvelope, sessionMessage, userText } from '../../lib/client/messages.ts'
+import { OutboxFull } from '../../lib/client/outbox.ts'
+import type { Fetch } from '../../lib/client/rest.ts'
+import { cryptoReady, engine, toBase64 } from '../../lib/crypto/index.ts'
+import type { SessionEvent } from '../../lib/protocol/sealed/messages.ts'
+import { openHome } from '../../lib/wrapper/credentials.ts'
+import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
+import { openUplink } from '../../lib/wrapper/uplink.ts'
+import { next, signUp } from '../kit/person.ts'
+import { startServer } from '../kit/server.ts'
+import { demo, texts, turnsEnded } from './kit/demo.ts'
+import { linkedComputer } from './kit/world.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+t.test('a phone sees how far its message came: to the computer at once, to the agent when its turn comes', async t => {
+  const { server, phone, session } = await demo(t, ['SCRIPT: slow 2000 one two three four'])
+  const app = await signUp(t, server, phone.secret)
+  const line = await app.connect()
+  await session.until(({ partials }) => partials.length > 0)
+  const receipts = (least: 'deliveredSeq' | 'readSeq', seq: () => number) =>
+    next(line, 'update', ({ body }) => body.t === 'session-receipts' && body[least] >= seq())
+  const seq = () => session.seqOf('SCRIPT: text then') ?? Number.POSITIVE_INFINITY
+  const delivered = receipts('deliveredSeq', () => 1)
+  await session.say('SCRIPT: text then')
+  const { body: first } = await delivered
+  await session.until(() => session.seqOf('SCRIPT: text then') !== undefined)
+  t.equal(first.deliveredSeq, seq())
+  t.ok(first.readSeq < seq(), 'the turn before has not ended')
+  const [{ body: second }] = await Promise.all([receipts('readSeq', seq), session.until(session => turnsEnded(session) === 2)])
+  t.equal(second.readSeq, seq())
+})
+
+t.test('a session whose key does not open what the server has stops sending, says so, and keeps what it has', async t => {
+  const { server, phone, home, wrapper, session } = await demo(t, ['SCRIPT: text hello'])
+  await session.until(session => turnsEnded(session) === 1)
+  await wrapper.kill('SIGTERM')
+  const [known] = listSessions(home)
+  const file = join(known?.path ?? '', 'session.json')
+  writeFileSync(file, JSON.stringify({ ...known?.notes, key: toBase64(engine.randomBytes(32)) }))
+  const app = await signUp(t, server, phone.secret)
+  const before = (await app.call('GET', `/v3/sessions/${session.id}/messages`)).body.messages.length
+
+  const resumed = runWrapper(t, { home, args: ['resume', session.id] })
+  await resumed.says(/stopped: this session has another key on the server/)
+  await resumed.kill('SIGTERM')
+  t.match(resumed.output, /kept on this computer/)
+  t.equal((await app.call('GET', `/v3/sessions/${session.id}/messages`)).body.messages.length, before)
+  const { metadata } = (await app.call('GET', '/v1/sessions')).body.sessions[0]
+  t.notOk(metadata === '', 'and nothing of the server’s was written over')
+  t.match(listSessions(home), [{ pid: undefined, notes: { id: session.id } }], 'its folder is still there')
+})
+
+t.test('a message that cannot be opened is told of once and left out, and the ones behind it are heard', async t => {
+  const { server, phone, session, wrapper } = await demo(t)
+  await wrapper.says(/ live\n/)
+  const app = await signUp(t, server, phone.secret)
+  await app.send(session.id, { localId: 'garbage-1' }, { localId: 'garbage-2' })
+  await session.say('SCRIPT: text still here')
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['still here'])
+  t.match(services(session.events()), [/^Message \d+ was left out/])
+  t.equal(services(session.events()).length, 1)
+})
+
+/** A session of a linked computer, without an agent. */
+async function uplink(t: Test, fetch: Fetch, limitBytes?: number) {
+  await cryptoReady()
+  const server = await startServer(t)
+  const { phone, home: path } = await linkedComputer(t, server)
+  const home = openHome({ AFIELD_HOME: path })
+  const credentials = home.credentials(server.url)
+  if (!credentials) throw new Error('the computer is not linked')
+  const metadata = { path, host: 'here', machineId: home.machineId }
+  const key = toBase64(engine.randomBytes(32))
+  const folder = createSessionFolder(path, { tag: 'faults', server: server.url, key, metadata: metadata as never, cursor: 0, turn: null })
+  const setAside: number[] = []
+  const dropped: number[] = []
+  const link = await openUplink({
+    home,
+    credentials,
+    folder,
+    fetch,
+    limitBytes,
+    onSetAside: ({ status }) => setAside.push(status),
+    onDropped: count => dropped.push(count)
+  })
+  t.teardown(() => link.close())
+  return { server, phone, path, link, setAside, dropped }
+}
+
+t.test(
+  'a message that the server never takes is set aside, kept privately and told, and those around it arrive in order [W5, W6]',
+  async t => {
+    const picky: Fetch = async (url, init) =>
+      init.body?.includes('"poison"') === true && url.endsWith('/messages')
+        ? { status: 413, headers: new Headers(), text: async () => '{"error":"Payload Too Large"}' }
+        : fetch(url, init)
+    const { phone, path, link, setAside } = await uplink(t, picky)
+    await Promise.all(['a', 'b', 'poison', 'c'].map(name => link.put(userText(name), name)))
+    t.ok(await link.end({ ms: 10_000 }))
+    const session = await phone.session()
+    await session.until(({ messages }) => messages.length === 3)
+    t.strictSame(
+      session.messages.map(({ content }) => Object(content).text),
+      ['a', 'b', 'c']
+    )
+    t.strictSame(setAside, [413])
+    const file = join(listSessions(path)[0]?.path ?? '', 'set-aside.jsonl')
+    t.match(JSON.parse(readFileSync(file, 'utf8')), { localId: 'poison', reason: 'Payload Too Large' })
+    t.equal(statSync(file).mode & 0o777, 0o600)
+  }
+)
+
+t.test('when too much waits the agent goes on, its oldest thoughts go first, and its person is told [W3]', async t => {
+  const down: Fetch = async () => {
+    throw new Error('no network')
+  }
+  const { link, dropped } = await uplink(t, down, 4000)
+  const say = (text: string, thinking: boolean) =>
+    link.put(sessionMessage(newEnvelope({ t: 'text', text, ...(thinking && { thinking }) }, { role: 'agent', turn: 'turn' })))
+  for (let n = 0; n < 4; n++) await say(`thought ${n}`, true)
+  for (let n = 0; n < 4; n++) await say(`word ${n}`, false)
+  const before = link.waiting
+  while (dropped.length < 4) await say('more words', false)
+  t.strictSame(dropped, [1, 1, 1, 1], 'one for each word that needed room')
+  t.ok(link.waiting > before - 4)
+  await t.rejects(async () => {
+    for (let n = 0; n < 100; n++) await say('more words', false)
+  }, OutboxFull)
+})
+
+function services(events: readonly SessionEvent[]): string[] {
+  return events.flatMap(event => (event.t === 'service' ? event.text : []))
+}
