@@ -5,6 +5,7 @@ import { CannotStart } from '../../exit.ts'
 import { ownProgram } from '../own-program.ts'
 import { startAcp } from './acp.ts'
 import type { AgentKind, StartAgent } from './agent.ts'
+import { hasTranscript } from './claude/transcript.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
 import { findProgram, isProgram } from './find-program.ts'
 
@@ -34,8 +35,10 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       }
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
-      const startRemote = (how: StartAgent) =>
-        startAcp({ ...program, title }, { ...how, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+      const startRemote = ({ resume, ...how }: StartAgent) => {
+        const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
+        return startAcp({ ...program, title }, { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+      }
       if (!how.screen) return startRemote(how)
       if (!(options.hasPty ?? (await import('./pty.ts')).hasPty)) {
         options.tell('There is no terminal for Claude Code’s own screen on this kind of computer yet, so your phone drives it.')

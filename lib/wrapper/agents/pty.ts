@@ -5,6 +5,8 @@ import type { Console } from '../terminal/console.ts'
 /** A program on a terminal of its own, whose keys come from us and whose output goes to the person's terminal. */
 export interface Pty {
   readonly pid: number
+  /** Resolves when the program takes pasted text: what is written to it earlier may be lost. */
+  readonly isReady: Promise<void>
   write(text: string): void
   resize(size: { columns: number; rows: number }): void
   /** How it ended, once everything it wrote was passed on; `signal` is 0 when it ended by itself. */
@@ -14,6 +16,7 @@ export interface Pty {
 }
 
 const graceMs = 5_000
+const takesPastes = '\x1b[?2004h'
 
 /** False on a system for which there is no native build: a program would find no terminal there. */
 export const hasPty: boolean = hasNative
@@ -35,12 +38,17 @@ export function openPty(
       name: env['TERM'] ?? 'xterm-256color'
     })
   )
-  pty.onData(bytes => console.write(bytes))
+  const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
+  pty.onData(bytes => {
+    if (bytes.includes(takesPastes)) ready()
+    console.write(bytes)
+  })
   let signal = 0
   pty.onExit(info => (signal = info.signal))
   const ended = pty.exited.then(code => ({ code, signal }))
   return {
     pid: pty.pid,
+    isReady,
     write: text => pty.write(text),
     resize: size => pty.resize(size.columns, size.rows),
     ended,

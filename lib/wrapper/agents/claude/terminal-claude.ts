@@ -10,7 +10,7 @@ import { createQuestions, type Questions } from './questions.ts'
 import type { Row } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 import { createTelling, type Telling } from './telling.ts'
-import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
+import { configFolder, openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
 import { createTyping, type Typing } from './typing.ts'
 
 export interface TerminalClaudeOptions {
@@ -56,6 +56,8 @@ export async function startTerminalClaude(options: TerminalClaudeOptions): Promi
 }
 
 const interruptWithinMs = 3_000
+// A first start may unpack itself.
+const readyWithinMs = 15_000
 // A row of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
 const transcriptLagMs = 5_000
 // A person waits for this one, and it may be asked before it is written down.
@@ -132,7 +134,10 @@ class OnTerminal implements TerminalClaude {
   }
 
   async type(text: string): Promise<boolean> {
-    if (!this.#pty || this.#questions.areOpen || this.#isAtDialog()) return false
+    const pty = this.#pty
+    if (!pty) return false
+    await Promise.race([pty.isReady, this.ended, pause(readyWithinMs)])
+    if (this.#questions.areOpen || this.#isAtDialog()) return false
     return this.#typing.type(text)
   }
 
@@ -157,10 +162,9 @@ class OnTerminal implements TerminalClaude {
 
   /** Also one that no hook tells of, for example a list to choose from: what is typed would go into it. */
   #isAtDialog(): boolean {
-    const { env } = this.#options
-    const config = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? '', '.claude')
+    const file = join(configFolder(this.#options.env), 'sessions', `${this.#pty?.pid}.json`)
     try {
-      return /"status"\s*:\s*"waiting"/.test(readFileSync(join(config, 'sessions', `${this.#pty?.pid}.json`), 'utf8'))
+      return /"status"\s*:\s*"waiting"/.test(readFileSync(file, 'utf8'))
     } catch {
       return false
     }

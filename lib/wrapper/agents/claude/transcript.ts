@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ToldUpTo } from '../agent.ts'
 import { type Row, readRow } from './rows.ts'
@@ -78,8 +78,18 @@ export function newLines({ file, offset }: ToldUpTo): { lines: string[]; next: T
 
 /** Where Claude Code will write, or has written, what is said in a conversation; its hooks name the file too, but later. */
 export function transcriptFile(env: Readonly<Record<string, string>>, directory: string, conversation: string): string {
-  const config = env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? env['USERPROFILE'] ?? '', '.claude')
-  return join(config, 'projects', directory.replace(/[^a-zA-Z0-9]/g, '-'), `${conversation}.jsonl`)
+  return join(configFolder(env), 'projects', directory.replace(/[^a-zA-Z0-9]/g, '-'), `${conversation}.jsonl`)
+}
+
+/** Without one there is nothing to go on with: a conversation in which nothing was said was never written down. */
+export function hasTranscript(env: Readonly<Record<string, string>>, conversation: string): boolean {
+  const projects = join(configFolder(env), 'projects')
+  return existsSync(projects) && readdirSync(projects).some(folder => existsSync(join(projects, folder, `${conversation}.jsonl`)))
+}
+
+/** Where Claude Code keeps what it knows. */
+export function configFolder(env: Readonly<Record<string, string>>): string {
+  return env['CLAUDE_CONFIG_DIR'] ?? join(env['HOME'] ?? env['USERPROFILE'] ?? '', '.claude')
 }
 
 export function sizeOf(file: string): number {

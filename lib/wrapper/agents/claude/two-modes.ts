@@ -3,6 +3,7 @@ import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
 import { modesAt } from './modes.ts'
 import { startTerminalClaude, type TerminalClaude, type TerminalEnd } from './terminal-claude.ts'
+import { hasTranscript } from './transcript.ts'
 
 export interface TwoModesOptions {
   home: string
@@ -39,10 +40,10 @@ class TwoModes implements Agent, Handover {
   #isStopping = false
 
   constructor(options: TwoModesOptions) {
-    const { resume, mode } = options.how
+    const { resume, mode, env } = options.how
     this.#options = options
     this.#conversation = resume ?? randomUUID()
-    this.#hasHistory = resume !== undefined
+    this.#hasHistory = resume !== undefined && hasTranscript(env, resume)
     this.#mode = mode ?? 'default'
   }
 

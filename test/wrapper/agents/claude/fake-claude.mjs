@@ -244,6 +244,7 @@ for (const { type, message } of conversation.history()) {
 const last = conversation.history().at(-1)
 if (last && last.type === 'user')
   conversation.assistant({ type: 'text', text: 'No response requested.' }, 'end_turn', { model: '<synthetic>' })
+process.stdout.write('\x1b[?2004h')
 status('idle')
 drawInput()
 if (positionals.length > 0) void take(positionals.join(' '))
