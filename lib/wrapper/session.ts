@@ -254,6 +254,7 @@ class WrappedSession implements Session {
       // own terminal it has it when it has written it down.
       const isKept = this.#agent.handover?.by !== 'terminal'
       this.#options.folder.note({ turn, ...(isKept && seq !== undefined && { cursor: seq }) })
+      if (isKept && seq !== undefined) this.#uplink?.tellRead(seq)
       this.#options.onChange()
       await ended
     }
