@@ -7,6 +7,7 @@
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
 //   fuzz [--seconds N]  sends the server everything but what it expects, far longer than the tests do; see test/fuzz/run.ts
 //   cuts [--seconds 15,30,60]  takes the link from an agent that goes on, far longer than the tests do; see test/link-down/run.ts
+//   endure [trial …]    readers cut off, endings under load, dawdlers, stalled readers and floods by the thousand; see test/endurance/run.ts
 //   mutate              takes each predicate of ownership out of the store, and sees whether the tests notice
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
@@ -96,6 +97,10 @@ async function fuzz(...args) {
 
 async function cuts(...args) {
   await run(at('test/link-down/run.ts'), ...args)
+}
+
+async function endure(...args) {
+  await run(at('test/endurance/run.ts'), ...args)
 }
 
 async function mutate() {
@@ -386,7 +391,7 @@ function fail(sentence) {
   process.exit(1)
 }
 
-const steps = { start, test, check, build, bench, crash, fuzz, cuts, mutate, format, docs, web: bundleApp, library, binary }
+const steps = { start, test, check, build, bench, crash, fuzz, cuts, endure, mutate, format, docs, web: bundleApp, library, binary }
 const [name, ...rest] = process.argv.slice(2)
 
 if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()

@@ -1,12 +1,13 @@
 import t from 'tap'
 import { readSeed, runCuts } from './cuts.ts'
+import { startWorld } from './world.ts'
 
 const seed = readSeed(process.env['AFIELD_CUTS_SEED'])
 
 t.test(
   'a subscriber cut off at random bytes twenty times while 1,000 messages are written ends with all of them [S1, S2, B4, O4]',
   async t => {
-    const { seen, written, cuts } = await runCuts(t, { seed, cuts: 20, messages: 1_000 })
+    const { seen, written, cuts } = await runCuts(t, await startWorld(t), { seed, cuts: 20, messages: 1_000 })
     t.comment(`seed ${seed}: ${cuts} cuts`)
     t.strictSame(seen, written, `seed ${seed}`)
     t.ok(cuts >= 20, 'the line was really cut')

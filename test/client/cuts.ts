@@ -1,7 +1,8 @@
 import type { Test } from 'tap'
 import { openFeed } from '../../lib/client/index.ts'
 import { seededRandom } from '../crash/random.ts'
-import { startWorld } from './world.ts'
+import type { TcpProxy } from '../kit/tcp-proxy.ts'
+import type { World } from './world.ts'
 
 /** A seed that was given, to have a run again, or another one each time. */
 export function readSeed(given: string | undefined): number {
@@ -12,9 +13,12 @@ export function readSeed(given: string | undefined): number {
  * One follows a session over a line that is cut at random bytes, in ways that a seed decides, while another writes to it.
  * Returns the numbers of the messages in the order they were handed over, and those the server has.
  */
-export async function runCuts(t: Test, { seed, cuts, messages }: { seed: number; cuts: number; messages: number }) {
+export async function runCuts(
+  t: Pick<Test, 'teardown'>,
+  world: World,
+  { seed, cuts, messages }: { seed: number; cuts: number; messages: number }
+) {
   const random = seededRandom(seed)
-  const world = await startWorld(t)
   const { session, key } = await world.openSession()
   const { line, ...client } = await world.client()
   const seen: number[] = []
@@ -34,7 +38,7 @@ export async function runCuts(t: Test, { seed, cuts, messages }: { seed: number;
   const perCut = messages / cuts
   for (let number = 0; number < messages; number += 1) {
     if (number % perCut === 0) {
-      random.pick([() => line.cutAfter(random.between(1, 20_000)), line.cut, line.hangUp])()
+      random.pick(waysToBreak)(line, random.between(1, 20_000))
       client.socket.reconnectNow()
     }
     const draft = { localId: `${number}`, content: key.cipher.seal({ number }) }
@@ -45,3 +49,15 @@ export async function runCuts(t: Test, { seed, cuts, messages }: { seed: number;
   await complete.promise
   return { seen, written, cuts: line.connects - 1 }
 }
+
+const waysToBreak: ((line: TcpProxy, bytes: number) => void)[] = [
+  (line, bytes) => line.cutAfter(bytes),
+  line => line.cut(),
+  line => line.hangUp(),
+  line => line.halfOpen(),
+  // Everything on the way vanishes, and nobody is told.
+  line => {
+    line.stall()
+    line.heal()
+  }
+]

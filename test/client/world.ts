@@ -38,8 +38,13 @@ export interface World {
 
 /** A real server and an account on it. */
 export async function startWorld(t: Test): Promise<World> {
-  await cryptoReady()
   const { url } = await startServer(t)
+  return worldAt(t, url)
+}
+
+/** An account on a server that runs. */
+export async function worldAt(t: Pick<Test, 'teardown'>, url: string): Promise<World> {
+  await cryptoReady()
   const secret = engine.randomBytes(32)
   const { token } = await signIn({ server: url, secret, fetch })
   const vault = accountVault(secret)

@@ -51,9 +51,9 @@ export class Person {
   readonly secret: Uint8Array
   readonly token: string
   private readonly server: { url: string }
-  private readonly t: Test
+  private readonly t: Pick<Test, 'teardown'>
 
-  constructor(t: Test, server: { url: string }, secret: Uint8Array, token: string) {
+  constructor(t: Pick<Test, 'teardown'>, server: { url: string }, secret: Uint8Array, token: string) {
     this.t = t
     this.server = server
     this.secret = secret
@@ -97,7 +97,7 @@ export class Person {
 }
 
 /** Signs up with a new secret, or in with a known one. */
-export async function signUp(t: Test, server: { url: string }, secret?: Uint8Array): Promise<Person> {
+export async function signUp(t: Pick<Test, 'teardown'>, server: { url: string }, secret?: Uint8Array): Promise<Person> {
   await cryptoReady()
   const own = secret ?? engine.randomBytes(32)
   const { status, body } = await call(server, 'POST', '/v1/auth', { body: await signInBody(own) })

@@ -32,7 +32,13 @@ export interface ServerProcess {
 /** `afield serve` as its user runs it, in a process of its own that a test may kill. */
 export async function startServerProcess(
   t: Pick<Test, 'teardown'>,
-  { data, port, signup = 'open', args = [] }: { data: string; port?: number; signup?: string; args?: string[] }
+  {
+    data,
+    port,
+    signup = 'open',
+    limits = 'off',
+    args = []
+  }: { data: string; port?: number; signup?: string; limits?: string; args?: string[] }
 ): Promise<ServerProcess> {
   const child = spawn(
     process.execPath,
@@ -46,7 +52,7 @@ export async function startServerProcess(
       '--signup',
       signup,
       '--limits',
-      'off',
+      limits,
       ...args
     ],
     { stdio: ['ignore', 'pipe', 'pipe'] }

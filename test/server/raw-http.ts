@@ -5,7 +5,7 @@ import type { Test } from 'tap'
 import type { Untyped } from '../kit/person.ts'
 
 /** A TCP connection to the server, for what no HTTP client would send. */
-export async function openTcp(t: Test, { port }: { port: number }): Promise<Socket> {
+export async function openTcp(t: Pick<Test, 'teardown'>, { port }: { port: number }): Promise<Socket> {
   const socket = connect(port, '127.0.0.1')
   // What the server thinks of it shows in its answer; that it hangs up may reach us as a reset.
   socket.on('error', () => {})

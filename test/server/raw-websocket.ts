@@ -88,7 +88,11 @@ export class RawWebSocket {
 }
 
 /** Opens the WebSocket of the Socket.IO endpoint; nothing is said on it yet. */
-export async function openWebSocket(t: Test, server: { port: number }, query = 'EIO=4&transport=websocket'): Promise<RawWebSocket> {
+export async function openWebSocket(
+  t: Pick<Test, 'teardown'>,
+  server: { port: number },
+  query = 'EIO=4&transport=websocket'
+): Promise<RawWebSocket> {
   const socket = await openTcp(t, server)
   const key = randomBytes(16).toString('base64')
   socket.write(
@@ -107,7 +111,11 @@ export async function openWebSocket(t: Test, server: { port: number }, query = '
 }
 
 /** A WebSocket that got through the handshake of Engine.IO and Socket.IO. */
-export async function openAccepted(t: Test, server: { port: number }, auth: Record<string, unknown>): Promise<RawWebSocket> {
+export async function openAccepted(
+  t: Pick<Test, 'teardown'>,
+  server: { port: number },
+  auth: Record<string, unknown>
+): Promise<RawWebSocket> {
   const web = await openWebSocket(t, server)
   await web.next()
   web.send(`40${JSON.stringify(auth)}`)

@@ -1,0 +1,15 @@
+import t from 'tap'
+import { readSeed } from '../client/cuts.ts'
+import { trials } from './trials.ts'
+
+const seed = readSeed(process.env['AFIELD_CUTS_SEED'])
+
+// A small sample of what test/endurance/run.ts does with thousands; two have samples where their subjects have their tests.
+for (const [name, { about, sizes, run }] of Object.entries(trials)) {
+  if (name === 'cuts' || name === 'ending') continue
+  t.test(about, async t => {
+    const { told, complaints } = await run(t, { data: t.testdir(), seed, size: sizes.sample })
+    t.comment(`seed ${seed}: ${told}`)
+    t.same(complaints, [], `seed ${seed}`)
+  })
+}

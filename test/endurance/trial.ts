@@ -1,0 +1,20 @@
+import { readFileSync } from 'node:fs'
+import type { Test } from 'tap'
+
+/** Ends what a trial has opened. */
+export type Keeper = Pick<Test, 'teardown'>
+
+/** What came of a trial: one line with figures, and a sentence for each promise that was not kept. */
+export interface Outcome {
+  told: string
+  complaints: string[]
+}
+
+export const mib = 1024 * 1024
+
+/** What a process holds in memory now, and the most it ever held, in bytes. */
+export function memoryOf(pid: number | undefined): { now: number; most: number } {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const read = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1]) * 1024
+  return { now: read('VmRSS'), most: read('VmHWM') }
+}
