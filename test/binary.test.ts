@@ -5,6 +5,9 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
 import { fetch } from 'undici'
+import { startServer } from './kit/server.ts'
+import { computerWithClaude } from './wrapper/kit/claude.ts'
+import { texts, turnsEnded } from './wrapper/kit/demo.ts'
 
 const root = join(import.meta.dirname, '..')
 const name = process.platform === 'win32' ? 'afield.exe' : 'afield'
@@ -35,6 +38,21 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     server.kill('SIGTERM')
     t.same(await once(server, 'exit'), [0, null])
     t.same(readdirSync(directory).toSorted(), [name, 'data'], 'nothing is unpacked beside it')
+  })
+
+  await t.test('it brings Claude Code to its own screen, over to the phone and back', async t => {
+    const { phone, sitDown } = await computerWithClaude(t, await startServer(t))
+    const terminal = sitDown(['claude'], {}, [program])
+    const session = await phone.session()
+    await terminal.sees(/tty true/)
+    terminal.type('from one file\r')
+    await session.until(session => turnsEnded(session) === 1)
+    await session.call('switch', { to: 'remote' })
+    await session.say('and remote')
+    await session.until(session => turnsEnded(session) === 2)
+    t.strictSame(texts(session), ['you said: from one file', 'you said: and remote'])
+    terminal.kill('SIGTERM')
+    t.equal(await terminal.ended, 0)
   })
 
   for (const command of [['--help'], ['--version'], ['serve', '--help'], ['demo', '--help'], ['run', '--help']]) {

@@ -25,8 +25,14 @@ export async function computerWithClaude(t: Test, server: { url: string }) {
   const directory = join(home, '..', 'code')
   const config = join(home, '..', 'claude')
   mkdirSync(directory)
-  const sitDown = (args: readonly string[] = ['claude'], env: Record<string, string> = {}) =>
-    runOnTerminal(t, { home, directory, args, env: { CLAUDE_CODE_EXECUTABLE: fakeClaude, CLAUDE_CONFIG_DIR: config, ...env } })
+  const sitDown = (args: readonly string[] = ['claude'], env: Record<string, string> = {}, program?: readonly string[]) =>
+    runOnTerminal(t, {
+      home,
+      directory,
+      args,
+      ...(program && { program }),
+      env: { CLAUDE_CODE_EXECUTABLE: fakeClaude, CLAUDE_CONFIG_DIR: config, ...env }
+    })
   return { phone, home, directory, config, sitDown }
 }
 

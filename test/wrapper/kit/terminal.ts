@@ -18,11 +18,25 @@ export interface PersonAtTerminal {
 
 export function runOnTerminal(
   t: Test,
-  { home, args, env = {}, directory }: { home: string; args: readonly string[]; env?: Record<string, string>; directory: string }
+  {
+    home,
+    args,
+    env = {},
+    directory,
+    program = [process.execPath, resolve('bin/afield.ts')]
+  }: {
+    home: string
+    args: readonly string[]
+    env?: Record<string, string>
+    directory: string
+    /** Afield: from its sources unless told. */
+    program?: readonly string[]
+  }
 ): PersonAtTerminal {
   const bell = new EventTarget()
   const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true })
-  const pty = spawn(process.execPath, [resolve('bin/afield.ts'), ...args], {
+  const [command = '', ...before] = program
+  const pty = spawn(command, [...before, ...args], {
     cols: columns,
     rows,
     cwd: directory,
