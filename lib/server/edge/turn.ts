@@ -11,7 +11,7 @@ export interface Writer {
 export class Turn {
   private writers = new Set<Writer>()
   private answers: (() => void)[] = []
-  private isScheduled = false
+  private soon: NodeJS.Immediate | undefined
   private readonly onError: (error: unknown) => void
 
   constructor(onError: (error: unknown) => void) {
@@ -20,16 +20,21 @@ export class Turn {
 
   write(writer: Writer): void {
     this.writers.add(writer)
-    this.schedule()
+    // When all that arrived together has been read, so that what many clients sent to one leaves in one system call.
+    this.soon ??= setImmediate(() => this.end())
   }
 
   answer(send: () => void): void {
     this.answers.push(send)
-    this.schedule()
+    if (this.answers.length > 1) return
+    // When the promises of this turn are settled, so that all that a commit brought is written together.
+    process.nextTick(() => this.end())
   }
 
   /** Writes at once what waits. */
   end(): void {
+    clearImmediate(this.soon)
+    this.soon = undefined
     // What comes up while these are written, such as a frame about one that had to be closed, has a turn of its own.
     const { writers, answers } = this
     this.writers = new Set()
@@ -45,15 +50,5 @@ export class Turn {
     } catch (error) {
       this.onError(error)
     }
-  }
-
-  private schedule(): void {
-    if (this.isScheduled) return
-    this.isScheduled = true
-    // Runs when the promises of this turn are settled, so that all that a commit brought is written together.
-    process.nextTick(() => {
-      this.isScheduled = false
-      this.end()
-    })
   }
 }
