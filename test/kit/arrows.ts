@@ -15,7 +15,7 @@ interface Room {
   packages: readonly string[]
 }
 
-const common = ['exit', 'options', 'assets', 'node-version', 'async']
+const common = ['exit', 'options', 'assets', 'node-version', 'async', 'local-socket']
 
 // A room may import what its rooms may import: the arrows are transitive.
 const rooms: Record<string, Room> = {
@@ -59,6 +59,7 @@ const rooms: Record<string, Room> = {
   redis: { files: ['redis/'], rooms: ['bus', ...common], packages: ['node:', 'ioredis'] },
 
   exit: { files: ['lib/exit.ts'], rooms: [], packages: [] },
+  'local-socket': { files: ['lib/local-socket/'], rooms: ['exit'], packages: ['node:', 'zod'] },
   options: { files: ['lib/options.ts'], rooms: ['exit'], packages: ['node:', 'zod'] },
   assets: { files: ['lib/assets.ts'], rooms: [], packages: ['node:'] },
   'node-version': { files: ['lib/node-version.ts'], rooms: ['exit'], packages: ['node:'] },

@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
 import type { Deps } from '../actions/deps.ts'
 import type { Backups } from '../backups.ts'
@@ -8,12 +9,6 @@ export interface ControlDeps extends Omit<Deps, 'quotas'> {
   options: Pick<ServerOptions, 'data'>
   /** Those that a running server takes by itself. */
   backups?: Pick<Backups, 'state'> | undefined
-}
-
-/** How far long work has come, in units of its own such as pages. */
-export interface Progress {
-  done: number
-  total: number
 }
 
 /** One thing that the owner of the data directory can ask of a server. What is in question and reply crosses a socket as JSON. */

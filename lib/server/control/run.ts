@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
+import type { Progress } from '../../local-socket/ask.ts'
 import { Failure } from '../../protocol/wire/failures.ts'
 import { StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
-import type { Command, ControlDeps, Progress } from './command.ts'
+import type { Command, ControlDeps } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
 
 /** Checks a question and does what it asks. Throws as the command does; `CannotStart` for a question it does not take. */

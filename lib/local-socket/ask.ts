@@ -1,0 +1,63 @@
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import { CannotStart, exitCodes } from '../exit.ts'
+import { hasLocalSockets, withAddress } from './address.ts'
+
+/** How far long work has come, in units of its own such as pages. */
+export interface Progress {
+  done: number
+  total: number
+}
+
+export interface Asked {
+  directory: string
+  file: string
+  name: string
+  question: unknown
+  tell?: ((progress: Progress) => void) | undefined
+}
+
+/**
+ * Asks whoever listens on the socket. Undefined when nobody does. Throws `CannotStart` with the sentence for the person when it
+ * refuses, belongs to another user, or ends before it has answered.
+ */
+export async function askLocal({ directory, file, name, question, tell }: Asked): Promise<{ reply: unknown } | undefined> {
+  if (!hasLocalSockets) return undefined
+  try {
+    return { reply: await withAddress(directory, file, address => askAt(address, name, question, tell)) }
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    // A process that was killed leaves its socket behind; nobody listens there.
+    if (code === 'ENOENT' || code === 'ECONNREFUSED') return undefined
+    if (code === 'EACCES') throw new CannotStart(`${join(directory, file)} belongs to another user; run this as that one.`)
+    throw error
+  }
+}
+
+const line = z.union([
+  z.strictObject({ progress: z.object({ done: z.number(), total: z.number() }) }),
+  z.strictObject({ refused: z.object({ says: z.string(), exitCode: z.int() }) }),
+  z.strictObject({ reply: z.unknown() })
+])
+
+async function askAt(socketPath: string, name: string, ask: unknown, tell: Asked['tell']): Promise<unknown> {
+  const body = JSON.stringify(ask)
+  const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>()
+  const headers = { 'content-length': Buffer.byteLength(body) }
+  // No connection is kept: the next process in this place is another one.
+  request({ socketPath, path: `/${name}`, method: 'POST', headers, agent: false }, resolve)
+    .once('error', reject)
+    .end(body)
+  const answer = await answered
+  // One that ends meanwhile is told of below.
+  answer.on('error', () => {})
+  for await (const said of createInterface({ input: answer })) {
+    const told = line.parse(JSON.parse(said))
+    if ('progress' in told) tell?.(told.progress)
+    else if ('refused' in told) throw new CannotStart(told.refused.says, told.refused.exitCode)
+    else return told.reply
+  }
+  throw new CannotStart('The server ended before it had answered.', exitCodes.storage)
+}
