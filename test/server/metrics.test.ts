@@ -98,6 +98,25 @@ t.test('nothing a client can choose makes a new series [Q3, R6]', async t => {
   t.ok((after.get('afield_http_requests_total{route="other",status="4xx"}') ?? 0) >= 100)
 })
 
+t.test('ten thousand names of methods, called and registered, leave the measurements as many and as long as they were [R6]', async t => {
+  const server = await startServer(t, { metricsToken })
+  const ada = await signUp(t, server)
+  const [socket, callee] = [await ada.connect(), await ada.connect()]
+  const hostile = async (names: number) => {
+    for (let name = 0; name < names; name += 1) {
+      const method = crypto.randomUUID()
+      callee.emit('rpc-register', { method })
+      socket.emit('rpc-call', { method, params: 'x' })
+    }
+    for (const each of [socket, callee]) await each.emitWithAck('ping')
+  }
+  await hostile(100)
+  await scrape(server)
+  const before = [...(await scrape(server)).keys()]
+  await hostile(10_000)
+  t.same([...(await scrape(server)).keys()], before)
+})
+
 t.test('two servers in one process count apart', async t => {
   const data = t.testdir({ one: {}, two: {} })
   const one = await startServer(t, { metricsToken, data: join(data, 'one') })
