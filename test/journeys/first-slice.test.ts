@@ -6,6 +6,7 @@ import { readBackupKey } from '../../lib/crypto/index.ts'
 import { openChromium } from '../kit/chromium.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { type Phone, startPhone } from '../wrapper/kit/phone.ts'
+import { readCode } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const phoneSize = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
@@ -24,8 +25,8 @@ t.test('a person with a phone brings an agent through its work, and through the 
   const witness = await startPhone(t, first, secret)
 
   const login = runWrapper(t, { home, args: ['login', '--server', first.url] })
-  const [link] = await login.says(/http\S+\/terminal\/connect#key=\S+/)
-  await confirmLink(page, link)
+  const { link, checkCode } = await readCode(login)
+  await confirmLink(page, link, checkCode)
   t.equal(await login.ended, 0, 'the computer is linked')
 
   const wrapper = runWrapper(t, { home, args: ['demo'] })
@@ -92,10 +93,11 @@ async function createAccount(page: Page): Promise<Uint8Array> {
   return reading.secret
 }
 
-async function confirmLink(page: Page, link: string): Promise<void> {
+async function confirmLink(page: Page, link: string, checkCode: string): Promise<void> {
   // A page that is open already would take the fragment alone for a jump within itself.
   await page.goto('about:blank')
   await page.goto(link)
+  await page.getByLabel('Check code').fill(checkCode)
   const button = page.getByRole('button', { name: 'Hold to link' })
   await insist(
     async () => {

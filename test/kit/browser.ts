@@ -89,9 +89,10 @@ export class Device {
     return key
   }
 
-  /** Confirms the request of a terminal, from the link that it printed. */
-  async linkTerminal(link: string): Promise<void> {
+  /** Confirms the request of a terminal, from the link and the check code that it printed. */
+  async linkTerminal(link: string, checkCode: string): Promise<void> {
     await this.page.goto(link)
+    await this.write('Check code', checkCode)
     await this.hold('Hold to link', 'Linked')
   }
 

@@ -8,6 +8,7 @@ export function Field(props: {
   value: string
   onInput(value: string): void
   isCode?: boolean
+  isDigits?: boolean
   hasFocus?: boolean
   maxLength?: number
 }) {
@@ -24,6 +25,7 @@ export function Field(props: {
         ref={input}
         class={props.isCode ? 'mono' : ''}
         type="text"
+        inputMode={props.isDigits ? 'numeric' : undefined}
         value={props.value}
         onInput={event => props.onInput(event.currentTarget.value)}
         maxLength={props.maxLength}

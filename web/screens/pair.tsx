@@ -6,11 +6,11 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
 import { HoldButton } from '../parts/hold.tsx'
 import { arrival, forgetArrival, goBack } from '../router.ts'
 import { live } from '../state/account.ts'
-import type { Live } from '../state/live.ts'
-import { answerLink, lookAtLink, type PairingView } from '../state/pairing.ts'
+import { lookAtLink, type PairingView, type ReadyToLink } from '../state/pairing.ts'
 import { chooseConfirming, confirming } from '../state/preferences.ts'
 import { words } from '../words/index.ts'
 
@@ -38,13 +38,17 @@ export function PairScreen() {
     case 'checking':
       return <Told title={words.pair.from} text={words.pair.checking} isBusy />
     case 'ready':
-      return link ? <Confirm key={href} link={link} view={view} onView={setView} /> : null
+      return <Confirm key={href} view={view} onView={setView} />
     case 'linked':
       return <Linked isDevice={view.isDevice} />
     case 'gone':
       return <Gone />
     case 'answered':
       return <Told title={words.pair.answeredTitle} text={words.pair.answeredText} />
+    case 'refused':
+      return <Told title={words.pair.wrongCodesTitle} text={words.pair.wrongCodesText} canScan />
+    case 'altered':
+      return <Told title={words.pair.alteredTitle} text={words.pair.alteredText} />
     case 'no-link':
       return <Told title={words.pair.noLinkTitle} text={words.pair.noLinkText} canScan />
     case 'bad-link':
@@ -56,17 +60,23 @@ export function PairScreen() {
   }
 }
 
-type Ready = Extract<PairingView, { type: 'ready' }>
-
-function Confirm({ link, view, onView }: { link: Live; view: Ready; onView(view: PairingView): void }) {
+function Confirm({ view, onView }: { view: ReadyToLink; onView(view: PairingView): void }) {
   const { isBusy, run } = useBusy()
   const [refusal, setRefusal] = useState<string>()
-  const getsAll = view.isDevice || !view.supportsV2
+  const [checkCode, setCheckCode] = useState('')
+  const [codeError, setCodeError] = useState<string>()
+  const { asker, getsAll } = view
   const confirm = () =>
     run(async () => {
       setRefusal(undefined)
-      const answered = await answerLink(link, view)
-      if (answered.type === 'refused') return setRefusal(answered.message)
+      // A slip of the finger is none of the three tries.
+      if (asker && checkCode.length !== 4) return setCodeError(words.pair.codeShort)
+      const answered = await view.answer(checkCode)
+      if (answered.type === 'wrong-code') {
+        setCheckCode('')
+        return setCodeError(words.pair.codeWrong)
+      }
+      if (answered.type === 'not-answered') return setRefusal(answered.message)
       if (answered.type === 'linked') forgetArrival()
       onView(answered)
     })
@@ -88,7 +98,8 @@ function Confirm({ link, view, onView }: { link: Live; view: Ready; onView(view:
           </div>
           <h1 tabIndex={-1}>{view.isDevice ? words.pair.device : words.pair.machine}</h1>
           <dl class="facts">
-            <Fact name={words.pair.asks} value={view.isDevice ? words.pair.asksDevice : words.pair.asksTerminal} />
+            <Fact name={words.pair.asks} value={asker?.name ?? (view.isDevice ? words.pair.asksDevice : words.pair.asksTerminal)} />
+            {asker && <Fact name={words.pair.network} value={asker.from} />}
             <Fact name={words.pair.gets} value={getsAll ? words.pair.getsAll : words.pair.getsV2} isDanger={getsAll} />
             <Fact name={words.pair.server} value={location.host} />
             <Fact name={words.pair.valid} value={words.pair.validText} />
@@ -98,8 +109,22 @@ function Confirm({ link, view, onView }: { link: Live; view: Ready; onView(view:
       </div>
       <footer class="decide">
         <p id="pair-risk" class={getsAll ? 'danger-t' : ''}>
-          {view.isDevice ? words.pair.wholeKeyDevice : getsAll ? words.pair.wholeKey : words.pair.noCode}
+          {riskOf(view)}
         </p>
+        {asker && (
+          <Field
+            label={words.pair.code}
+            hint={view.isDevice ? words.pair.codeHintDevice : words.pair.codeHint}
+            error={codeError}
+            value={checkCode}
+            onInput={text => {
+              setCodeError(undefined)
+              setCheckCode(text.replace(/\D/g, '').slice(0, 4))
+            }}
+            isCode
+            isDigits
+          />
+        )}
         {refusal !== undefined && <Problem title={words.pair.refusedTitle} text={refusal} />}
         <HoldButton
           label={words.pair.hold}
@@ -111,7 +136,7 @@ function Confirm({ link, view, onView }: { link: Live; view: Ready; onView(view:
           describedBy="pair-risk"
         />
         <div class="decide-more">
-          <button class="txt danger-t" type="button" onClick={() => refuse()}>
+          <button class="txt danger-t" type="button" onClick={() => refuse(view)}>
             {words.pair.refuse}
           </button>
           {confirming.value === 'hold' && (
@@ -243,7 +268,14 @@ function Told(props: { title: string; text: ComponentChildren; canScan?: boolean
   )
 }
 
-function refuse(): void {
+function riskOf({ isDevice, getsAll, asker }: ReadyToLink): string {
+  if (isDevice) return words.pair.wholeKeyDevice
+  if (getsAll) return words.pair.wholeKey
+  return asker ? words.pair.fullControl : words.pair.noCode
+}
+
+function refuse(view: ReadyToLink): void {
+  void view.refuse()
   forgetArrival()
   goBack({ name: 'home' })
 }

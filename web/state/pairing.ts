@@ -1,50 +1,115 @@
-import { answerDeviceLinking, answerPairing, Refused, readLink, readPairingStatus } from '../../lib/client/index.ts'
+import {
+  answerDeviceLinking,
+  answerPairing,
+  lookAtRequest,
+  Refused,
+  type RequestLink,
+  readLink,
+  readPairingStatus,
+  readRequestLink
+} from '../../lib/client/index.ts'
 import type { Live } from './live.ts'
 
 /** What a person has to know about a link that was scanned, pasted or opened. */
 export type PairingView =
   | { type: 'checking' }
-  | { type: 'ready'; isDevice: boolean; supportsV2: boolean; publicKey: Uint8Array }
+  | ReadyToLink
   | { type: 'linked'; isDevice: boolean }
   /** Expired, withdrawn or never there. */
   | { type: 'gone' }
   | { type: 'answered' }
+  /** Ended by wrong check codes. */
+  | { type: 'refused' }
+  /** The server tells of another asker than the link does. */
+  | { type: 'altered' }
   | { type: 'no-link' }
   | { type: 'bad-link' }
   | { type: 'other-server'; host: string; href: string }
   | { type: 'unreachable' }
 
+export interface ReadyToLink {
+  type: 'ready'
+  isDevice: boolean
+  /** The account key itself, not only one to write sessions with. */
+  getsAll: boolean
+  /** Who asks, as the server knows it. Undefined for requests of the first kind, which have no check code. */
+  asker: { name: string; from: string } | undefined
+  answer(checkCode: string): Promise<PairingView | AnswerProblem>
+  /** Turns the asker away, where it can be told. */
+  refuse(): Promise<void>
+}
+
+export type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: string }
+
 type Linking = Pick<Live, 'rest' | 'vault'>
 
 /** Asks the server about the request behind a link, so that nobody confirms what is no longer there. */
-export async function lookAtLink({ rest }: Pick<Linking, 'rest'>, href: string): Promise<PairingView> {
-  const link = readLink(href)
+export async function lookAtLink(live: Linking, href: string): Promise<PairingView> {
+  const request = readRequestLink(href)
+  const link = request ?? readLink(href)
   if (!link) return { type: 'bad-link' }
-  if (link.server !== undefined && link.server !== rest.server) return { type: 'other-server', host: new URL(link.server).host, href }
-  // A new device asks in another list, which the server shows to nobody.
-  if (link.type === 'device') return { type: 'ready', isDevice: true, supportsV2: false, publicKey: link.publicKey }
+  if (link.server !== undefined && link.server !== live.rest.server) {
+    return { type: 'other-server', host: new URL(link.server).host, href }
+  }
   try {
-    const request = await readPairingStatus(rest, link.publicKey)
-    if (request.status === 'gone') return { type: 'gone' }
-    if (request.status === 'answered') return { type: 'answered' }
-    return { type: 'ready', isDevice: false, supportsV2: request.supportsV2, publicKey: link.publicKey }
+    return request ? await lookAtOurs(live, request) : await lookAtFirstKind(live, href)
   } catch {
     return { type: 'unreachable' }
   }
 }
 
-export async function answerLink(
-  { rest, vault }: Linking,
-  { isDevice, supportsV2, publicKey }: Extract<PairingView, { type: 'ready' }>
-): Promise<PairingView | { type: 'refused'; message: string }> {
+async function lookAtOurs({ rest, vault }: Linking, link: RequestLink): Promise<PairingView> {
+  const seen = await lookAtRequest({ rest, vault, link })
+  if (seen.type !== 'waiting') return seen
+  const { name, from, approval } = seen
+  const isDevice = link.kind === 'device'
+  return {
+    type: 'ready',
+    isDevice,
+    getsAll: isDevice,
+    asker: { name, from },
+    refuse: () => approval.reject().catch(() => {}),
+    answer: checkCode =>
+      orRefusal(async () => {
+        const outcome = await approval.approve(checkCode)
+        if (outcome === 'approved') return { type: 'linked', isDevice }
+        return { type: outcome }
+      })
+  }
+}
+
+async function lookAtFirstKind({ rest, vault }: Linking, href: string): Promise<PairingView> {
+  const link = readLink(href)
+  if (!link) return { type: 'bad-link' }
+  const { publicKey } = link
+  const isDevice = link.type === 'device'
+  // A new device asks in another list, which the server shows to nobody.
+  const request = isDevice ? ({ status: 'waiting', supportsV2: false } as const) : await readPairingStatus(rest, publicKey)
+  if (request.status === 'gone') return { type: 'gone' }
+  if (request.status === 'answered') return { type: 'answered' }
+  const { supportsV2 } = request
+  return {
+    type: 'ready',
+    isDevice,
+    getsAll: isDevice || !supportsV2,
+    asker: undefined,
+    refuse: async () => {},
+    answer: () =>
+      orRefusal(async () => {
+        if (isDevice) await answerDeviceLinking({ rest, vault, publicKey })
+        else await answerPairing({ rest, vault, publicKey, supportsV2 })
+        return { type: 'linked', isDevice }
+      })
+  }
+}
+
+async function orRefusal(answer: () => Promise<PairingView | AnswerProblem>): Promise<PairingView | AnswerProblem> {
   try {
-    if (isDevice) await answerDeviceLinking({ rest, vault, publicKey })
-    else await answerPairing({ rest, vault, publicKey, supportsV2 })
-    return { type: 'linked', isDevice }
+    return await answer()
   } catch (error) {
     if (!(error instanceof Refused)) return { type: 'unreachable' }
     if (error.status === 404 || error.status === 410) return { type: 'gone' }
     if (error.status === 409) return { type: 'answered' }
-    return { type: 'refused', message: error.code }
+    return { type: 'not-answered', message: error.code }
   }
 }

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Device, type DeviceLook, openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { readCode } from '../wrapper/kit/world.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
+
+const devices = await openDevices(t)
+const shots = process.env['SHOTS']
+
+t.test('the phone says who asks and what it gets, and lets in the computer whose check code was typed [A7]', async t => {
+  const { phone, ask } = await personAndServer(t)
+  const { login, link, checkCode } = await ask()
+  await phone.page.goto(link)
+  await phone.see('This gives full control of your agents.')
+  await phone.see(/^\d+\.\d+\.\d+/)
+  t.notMatch(phone.page.url(), /#/, 'the secret of the link left the address')
+  await phone.hold('Hold to link', 'Type all four digits first.')
+  await phone.write('Check code', checkCode)
+  await shoot(phone, 'ready')
+  await phone.hold('Hold to link', 'Linked')
+  t.equal(await login.ended, 0, login.output)
+
+  await phone.visit('/')
+  await phone.page.goto(link)
+  await phone.see('This request was answered already')
+})
+
+t.test('three wrong check codes end the request on both sides [A8]', async t => {
+  const { phone, ask } = await personAndServer(t, { colorScheme: 'dark' })
+  const { login, link, checkCode } = await ask()
+  await phone.page.goto(link)
+  for (const by of [1, 2, 3]) {
+    await phone.write('Check code', String((Number(checkCode) + by) % 10_000).padStart(4, '0'))
+    await phone.hold('Hold to link', by < 3 ? 'Not the digits' : 'The request was refused')
+    await shoot(phone, `wrong-${by}`)
+  }
+  t.equal(await login.ended, 1)
+  await phone.visit('/')
+  await phone.page.goto(link)
+  await phone.see('This request has ended')
+})
+
+t.test('whoever refuses on the desktop ends the waiting of the computer at once', async t => {
+  const { phone: desk, ask } = await personAndServer(t, { width: 1280, height: 800 })
+  const { login, link } = await ask()
+  await desk.visit('/scan')
+  await desk.write('Paste a link', link)
+  await desk.press('Go on')
+  await desk.see('Check code')
+  await shoot(desk, 'desk')
+  await desk.press('Refuse')
+  t.equal(await login.ended, 1)
+  t.match(login.output, /it was refused/)
+})
+
+t.test('a request of an existing program still works, and says that it has no check code', async t => {
+  const { phone, loginWith } = await personAndServer(t, { width: 1280, height: 800, colorScheme: 'dark' })
+  const login = loginWith('--happy')
+  const [link] = await login.says(/happy:\/\/terminal\S+/)
+  await login.says(/Waiting/)
+  await phone.visit('/scan')
+  await phone.write('Paste a link', link)
+  await phone.press('Go on')
+  await phone.see('This program shows no check code.')
+  t.equal(await phone.page.getByLabel('Check code').count(), 0)
+  await shoot(phone, 'first-kind')
+  await phone.hold('Hold to link', 'Linked')
+  t.equal(await login.ended, 0)
+})
+
+async function personAndServer(t: Test, look: DeviceLook = {}) {
+  const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const server = await startServerProcess(t, { data: join(folder, 'data') })
+  const phone = await devices.open(t, server.url, look)
+  await phone.createAccount()
+  const loginWith = (...more: string[]) => runWrapper(t, { home: join(folder, 'home'), args: ['login', '--server', server.url, ...more] })
+  const ask = async () => {
+    const login = loginWith()
+    return { login, ...(await readCode(login)) }
+  }
+  return { phone, ask, loginWith }
+}
+
+async function shoot(device: Device, name: string): Promise<void> {
+  if (shots !== undefined) await device.screenshot(join(shots, `pair-${name}.png`))
+}
