@@ -12,13 +12,15 @@ export function sessionsOn(machine: Pick<MachineView, 'id'>, { sessions }: Pick<
  * no agent runs there.
  */
 export function stateOfMachine(machine: MachineView, home: Pick<Home, 'sessions'>): 'online' | 'idle' | 'away' {
-  if (machine.isActive || sessionsOn(machine, home).some(session => session.isActive)) return 'online'
+  if (machine.isActive || hasHelper(machine) || sessionsOn(machine, home).some(session => session.isActive)) return 'online'
   return machine.daemonState ? 'away' : 'idle'
 }
 
 /** Whether its helper is there to begin, resume and end sessions for a phone. */
-export function hasHelper({ isActive, daemonState }: Pick<MachineView, 'isActive' | 'daemonState'>): boolean {
-  return isActive && daemonState?.status === 'running'
+export function hasHelper({ isActive, activeAt, daemonState }: Pick<MachineView, 'isActive' | 'activeAt' | 'daemonState'>): boolean {
+  if (daemonState?.status !== 'running') return false
+  // One that has just come says so before the server's lists do; had it gone again, that would be known and later.
+  return isActive || (daemonState.startedAt ?? 0) > activeAt
 }
 
 export function nameOfMachine({ metadata }: Pick<MachineView, 'metadata'>): string {

@@ -1,0 +1,26 @@
+import t from 'tap'
+import { hasHelper, stateOfMachine } from '../../web/state/machines.ts'
+import type { MachineView } from '../../web/state/store.ts'
+
+const startedAt = 1000
+const rows: [string, Partial<MachineView>, boolean][] = [
+  ['one that runs and is heard', { isActive: true, activeAt: 5000 }, true],
+  ['one that has just come, which no list knows yet', { isActive: false, activeAt: 900 }, true],
+  ['one that was lost', { isActive: false, activeAt: 5000 }, false],
+  ['one that said goodbye', { isActive: true, activeAt: 5000, daemonState: { status: 'offline', startedAt } }, false],
+  ['none, while only an agent was there', { isActive: false, activeAt: 900, daemonState: null }, false],
+  ['one whose state cannot be opened', { isActive: true, activeAt: 5000, daemonState: undefined }, false]
+]
+
+t.test('a helper can be asked while it is there, and is not offered once it is gone', async t => {
+  for (const [what, of, expected] of rows) t.equal(hasHelper(machine(of)), expected, what)
+})
+
+t.test('a machine whose helper has just come is not called away', async t => {
+  t.equal(stateOfMachine(machine({ isActive: false, activeAt: 900 }), { sessions: new Map() }), 'online')
+  t.equal(stateOfMachine(machine({ isActive: false, activeAt: 5000 }), { sessions: new Map() }), 'away')
+})
+
+function machine(of: Partial<MachineView>): MachineView {
+  return { id: 'm1', isActive: true, activeAt: 0, createdAt: 0, metadata: undefined, daemonState: { status: 'running', startedAt }, ...of }
+}
