@@ -1,13 +1,15 @@
 import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { askLocal } from '../../lib/local-socket/ask.ts'
+import { askDaemon } from '../../lib/wrapper/daemon/control.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from './kit/demo.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
 /** A computer whose daemon is up, and a folder in which its policy lets sessions begin. */
-async function daemon(t: Test) {
+async function daemonOf(t: Test) {
   const server = await startServer(t)
   const { phone, home } = await linkedComputer(t, server)
   const allowed = join(home, '..', 'code')
@@ -20,7 +22,7 @@ async function daemon(t: Test) {
 }
 
 t.test('a phone begins a session on a computer, and it outlives the daemon', async t => {
-  const { phone, allowed, machine, process } = await daemon(t)
+  const { phone, allowed, machine, process } = await daemonOf(t)
   const started = await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text hello' })
   t.match(started, { type: 'success' })
   const session = await phone.session()
@@ -36,7 +38,7 @@ t.test('a phone begins a session on a computer, and it outlives the daemon', asy
 })
 
 t.test('a session is stopped and resumed from the phone, in the same place', async t => {
-  const { phone, allowed, machine } = await daemon(t)
+  const { phone, allowed, machine } = await daemonOf(t)
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
   const session = await phone.session()
   t.match(await machine.call('stop-session', { sessionId: session.id }), { message: 'Session stopped' })
@@ -50,7 +52,7 @@ t.test('a session is stopped and resumed from the phone, in the same place', asy
 })
 
 t.test('a folder is made only when a person said so, and only where sessions may begin', async t => {
-  const { home, allowed, machine } = await daemon(t)
+  const { home, allowed, machine } = await daemonOf(t)
   const directory = join(allowed, 'new')
   const ask = { directory, agent: 'demo', approvedNewDirectoryCreation: false }
   t.match(await machine.call('spawn-happy-session', ask), { type: 'requestToApproveDirectoryCreation' })
@@ -65,7 +67,7 @@ t.test('a folder is made only when a person said so, and only where sessions may
 })
 
 t.test('what a phone sets for an agent is its keys and models, nothing that makes it run other programs', async t => {
-  const { allowed, machine } = await daemon(t)
+  const { allowed, machine } = await daemonOf(t)
   for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'CLAUDE_CODE_EXECUTABLE', 'AFIELD_HOME', 'HOME']) {
     const ask = { directory: allowed, agent: 'demo', environmentVariables: { [name]: '/tmp/evil' } }
     await t.rejects(machine.call('spawn-happy-session', ask), new RegExp(`${name} may not be set`))
@@ -76,7 +78,7 @@ t.test('what a phone sets for an agent is its keys and models, nothing that make
 })
 
 t.test('there is one daemon for a home; it says how it is, and its notes are private', async t => {
-  const { home, process, machine } = await daemon(t)
+  const { home, process, machine } = await daemonOf(t)
   await machine.until(async () => (await machine.state())?.pid === process.child.pid)
   t.match(await machine.state(), { status: 'running' })
   const second = runWrapper(t, { home, args: ['daemon', 'run'] })
@@ -105,4 +107,31 @@ t.test('a daemon in the background is started and stopped, keeps a log, and stop
   t.match(await machine.call('stop-daemon', {}), { message: /acknowledged/ })
   await machine.until(async () => (await machine.state())?.status === 'offline')
   t.match(readFileSync(join(home, 'logs', 'daemon.log'), 'utf8'), /live/)
+})
+
+t.test('the daemon answers its owner on a socket that nobody else can reach, and takes no harm from strange questions [W7]', async t => {
+  const { home, process: daemon, phone, machine, allowed } = await daemonOf(t)
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
+  const session = await phone.session()
+  t.equal(statSync(join(home, 'daemon', 'control.sock')).mode & 0o777, 0o600)
+  t.match(await askDaemon(home, 'status'), { pid: daemon.child.pid, link: 'live' })
+  t.match(await askDaemon(home, 'list'), [{ id: session.id, folder: allowed }])
+  const at = { directory: join(home, 'daemon'), file: 'control.sock' }
+  for (const name of ['nonsense', 'toString', '']) await t.rejects(askLocal({ ...at, name, question: {} }), /knows no such command/)
+  await t.rejects(askLocal({ ...at, name: 'status', question: 'x'.repeat(70_000) }), /too long/)
+
+  t.match(await askDaemon(home, 'stop'), {})
+  t.equal(await daemon.ended, 0)
+  t.equal(await askDaemon(home, 'status'), undefined, 'nobody answers any more')
+  await session.call('killSession', {})
+})
+
+t.test('a daemon that was killed leaves its socket to the next one [W7]', async t => {
+  const { home, process: daemon } = await daemonOf(t)
+  await daemon.kill('SIGKILL')
+  t.ok(statSync(join(home, 'daemon', 'control.sock')))
+  t.equal(await askDaemon(home, 'status'), undefined)
+  const next = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await next.says(/ live\n/)
+  t.match(await askDaemon(home, 'status'), { pid: next.child.pid })
 })

@@ -11,6 +11,7 @@ import { ownProgram, typed } from '../own-program.ts'
 import { listSessions } from '../session-folder.ts'
 import { plain, styleFor } from '../terminal/style.ts'
 import type { Terminal } from '../terminal/terminal.ts'
+import { askDaemon } from './control.ts'
 import { startDaemon } from './daemon.ts'
 import { type DaemonNotes, findDaemon } from './place.ts'
 import { findService } from './service.ts'
@@ -59,7 +60,7 @@ export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<num
     terminal.write('The daemon is not running.\n')
     return 0
   }
-  process.kill(running.pid, 'SIGTERM')
+  if (!(await askDaemon(home.path, 'stop'))) process.kill(running.pid, 'SIGTERM')
   await withDeadline(stopWithinMs, async signal => {
     while (findDaemon(home.path)) await pause(lookEveryMs, { signal })
   })
@@ -70,12 +71,12 @@ export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<num
 /** Exits with 3 when it does not run, as the commands of services do. */
 export async function showDaemon({ home, terminal, env }: DaemonCommand): Promise<number> {
   const style = styleFor(terminal, env)
-  const daemon = findDaemon(home.path)
+  const daemon = (await askDaemon(home.path, 'status')) ?? findDaemon(home.path)
   if (!daemon) {
     terminal.write(`The daemon is not running. Start it with: ${typed('daemon start')}\n`)
     return 3
   }
-  const running = listSessions(home.path).filter(({ pid }) => pid !== undefined).length
+  const running = ((await askDaemon(home.path, 'list')) ?? listSessions(home.path).filter(({ pid }) => pid !== undefined)).length
   const look = daemon.link === 'live' ? style.good : style.needs
   const rows = [
     ['Daemon', `process ${daemon.pid}, version ${daemon.version}, since ${new Date(daemon.startedAt).toLocaleString()}`],

@@ -2,6 +2,8 @@ import { version } from '../../assets.ts'
 import type { Fetch } from '../../client/rest.ts'
 import type { Credentials, Home } from '../credentials.ts'
 import { deliverLeftovers } from '../leftovers.ts'
+import { listSessions } from '../session-folder.ts'
+import { openDaemonControl } from './control.ts'
 import { type LineState, openMachineLine } from './machine-line.ts'
 import { machineMethods } from './machine-methods.ts'
 import { takePlace } from './place.ts'
@@ -44,12 +46,18 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
       tell(link)
     }
   })
+  const control = openDaemonControl(
+    home.path,
+    { status: () => place.notes, list: () => running(home.path), stop: () => stopSoon(stop) },
+    tell
+  )
   const leftovers = deliverLeftovers({ home, fetch, withinMs: dayMs, signal: stopped.signal })
 
   async function end(): Promise<void> {
     await new Promise(resolve => stopped.signal.addEventListener('abort', resolve, { once: true }))
     await line.close()
     await leftovers
+    await (await control)?.close()
     place.leave()
     tell('stopped')
   }
@@ -57,6 +65,18 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
 }
 
 const dayMs = 24 * 3600 * 1000
+
+function running(home: string) {
+  return listSessions(home).flatMap(({ pid, notes: { id, metadata } }) => (pid === undefined ? [] : { id, pid, folder: metadata.path }))
+}
+
+/** The answer has to leave before the socket is closed. */
+function stopSoon(stop: () => void): Record<string, never> {
+  setTimeout(stop, answerFirstMs)
+  return {}
+}
+
+const answerFirstMs = 50
 
 function inWords(state: LineState): string {
   switch (state.type) {

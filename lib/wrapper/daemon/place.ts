@@ -5,7 +5,7 @@ import { CannotStart } from '../../exit.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../private-files.ts'
 import { ownerOf, ownName } from '../process-name.ts'
 
-const daemonNotes = z.object({
+export const daemonNotes = z.object({
   pid: z.number(),
   server: z.string(),
   version: z.string(),
@@ -18,6 +18,7 @@ const daemonNotes = z.object({
 export type DaemonNotes = z.infer<typeof daemonNotes>
 
 export interface DaemonPlace {
+  readonly notes: DaemonNotes
   note(changes: Partial<DaemonNotes>): void
   leave(): void
 }
@@ -35,6 +36,9 @@ export function takePlace(home: string, notes: DaemonNotes): DaemonPlace {
     throw new CannotStart(`The daemon is running already, as process ${ownerOf(first)}.`)
   }
   return {
+    get notes() {
+      return now
+    },
     note(changes) {
       now = { ...now, ...changes }
       write()

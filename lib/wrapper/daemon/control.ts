@@ -1,0 +1,62 @@
+import { join } from 'node:path'
+import { z } from 'zod'
+import { CannotStart, exitCodes } from '../../exit.ts'
+import { hasLocalSockets } from '../../local-socket/address.ts'
+import { askLocal } from '../../local-socket/ask.ts'
+import { type LocalSocket, openLocalSocket } from '../../local-socket/open.ts'
+import { daemonNotes } from './place.ts'
+
+/** What the owner of this computer can ask of its daemon. */
+const replies = {
+  status: daemonNotes,
+  /** The sessions that run; `id` is the server's, once it knows the session. */
+  list: z.array(z.object({ id: z.string().optional(), pid: z.int(), folder: z.string() })),
+  stop: z.object({})
+} as const
+
+type Replies = { [Name in keyof typeof replies]: z.output<(typeof replies)[Name]> }
+export type DaemonAnswers = { [Name in keyof Replies]: () => Replies[Name] }
+
+/** Answers on `daemon/control.sock` in the wrapper's home, for its owner alone [W7]; undefined where there can be no such socket. */
+export async function openDaemonControl(
+  home: string,
+  answers: DaemonAnswers,
+  tell: (line: string) => void
+): Promise<LocalSocket | undefined> {
+  if (!hasLocalSockets) return undefined
+  const wentWrong = (error: unknown) => tell(`control socket: ${error instanceof Error ? error.message : String(error)}`)
+  try {
+    return await openLocalSocket({
+      ...placeIn(home),
+      answer: async name => answers[known(name)](),
+      refusalOf(error) {
+        if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
+        wentWrong(error)
+        return { says: 'The daemon met an unexpected error; its log says which.', exitCode: exitCodes.bug }
+      },
+      onError: wentWrong
+    })
+  } catch (error) {
+    wentWrong(error)
+    return undefined
+  }
+}
+
+/** Undefined when no daemon answers there. */
+export async function askDaemon<Name extends keyof Replies>(home: string, name: Name): Promise<Replies[Name] | undefined> {
+  const asked = await askLocal({ ...placeIn(home), name, question: {} })
+  if (!asked) return undefined
+  const reply = replies[name].safeParse(asked.reply)
+  if (!reply.success) throw new CannotStart('The daemon is of another version than this program; stop it and start it again.')
+  // The row of this name made it.
+  return reply.data as Replies[Name]
+}
+
+function placeIn(home: string) {
+  return { directory: join(home, 'daemon'), file: 'control.sock' }
+}
+
+function known(name: string): keyof Replies {
+  if (Object.hasOwn(replies, name)) return name as keyof Replies
+  throw new CannotStart('The daemon knows no such command; it may be of another version than this program.')
+}
