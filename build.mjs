@@ -8,6 +8,7 @@
 //   fuzz [--seconds N]  sends the server everything but what it expects, far longer than the tests do; see test/fuzz/run.ts
 //   cuts [--seconds 15,30,60]  takes the link from an agent that goes on, far longer than the tests do; see test/link-down/run.ts
 //   endure [trial …]    readers cut off, endings under load, dawdlers, stalled readers and floods by the thousand; see test/endurance/run.ts
+//   storm [--clients N] kills a server that thousands of clients are connected to, and starts it anew; see test/storm/run.ts
 //   mutate              takes each predicate of ownership out of the store, and sees whether the tests notice
 //   format              formats and sorts imports
 //   docs                writes the generated pages of docs/
@@ -97,6 +98,10 @@ async function fuzz(...args) {
 
 async function cuts(...args) {
   await run(at('test/link-down/run.ts'), ...args)
+}
+
+async function storm(...args) {
+  await run(at('test/storm/run.ts'), ...args)
 }
 
 async function endure(...args) {
@@ -391,7 +396,7 @@ function fail(sentence) {
   process.exit(1)
 }
 
-const steps = { start, test, check, build, bench, crash, fuzz, cuts, endure, mutate, format, docs, web: bundleApp, library, binary }
+const steps = { start, test, check, build, bench, crash, fuzz, cuts, endure, storm, mutate, format, docs, web: bundleApp, library, binary }
 const [name, ...rest] = process.argv.slice(2)
 
 if (mustRunOnPinnedNode(name)) process.exitCode = await runOnPinnedNode()

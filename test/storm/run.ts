@@ -4,21 +4,24 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runStorm } from './storm.ts'
 
-// node test/storm/run.ts [--clients 5000] [--accounts 50]   kills and restarts a server that many clients are connected to [S5]
-const { values } = parseArgs({ options: { clients: { type: 'string', default: '5000' }, accounts: { type: 'string', default: '50' } } })
+// node test/storm/run.ts [--clients 5000] [--accounts 50] [--seed 1]   kills and restarts a server that many clients are connected to [S5]
+const { values } = parseArgs({
+  options: { clients: { type: 'string', default: '5000' }, accounts: { type: 'string', default: '50' }, seed: { type: 'string' } }
+})
+const seed = Number(values.seed ?? Date.now() % 1_000_000)
 
 const data = mkdtempSync(join(tmpdir(), 'afield-storm-'))
 const { complaints, messages, backAfterMs } = await runStorm({
   data,
   clients: Number(values.clients),
   accounts: Number(values.accounts),
-  random: Math.random
+  seed
 })
 rmSync(data, { recursive: true })
 const sorted = backAfterMs.toSorted((a, b) => a - b)
 const after = (share: number) => `${((sorted[Math.ceil(sorted.length * share) - 1] ?? Number.NaN) / 1000).toFixed(1)} s`
 console.log(
-  `${sorted.length} clients, ${messages} messages: half were back after ${after(0.5)}, 99 % after ${after(0.99)}, all after ${after(1)}`
+  `seed ${seed}: ${sorted.length} clients, ${messages} messages: half were back after ${after(0.5)}, 99 % after ${after(0.99)}, all after ${after(1)}`
 )
 for (const complaint of complaints.slice(0, 20)) console.log(`  ${complaint}`)
 console.log(complaints.length === 0 ? 'Every promise was kept.' : `${complaints.length} promises were broken.`)

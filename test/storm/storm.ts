@@ -1,14 +1,15 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createRest, cryptoReady, type LiveSocket, newId, openSocket, type Rest, signIn, Unreachable } from '../../lib/client/index.ts'
 import { engine } from '../../lib/crypto/index.ts'
+import { seededRandom } from '../crash/random.ts'
 import { startServerProcess } from '../kit/server.ts'
 
 export interface StormOptions {
   data: string
   clients: number
   accounts: number
-  /** Numbers from 0 up to 1, by which the clients wait. */
-  random: () => number
+  /** Decides how long each client waits. */
+  seed: number
 }
 
 export interface Storm {
@@ -22,8 +23,10 @@ export interface Storm {
  * Kills a server that many clients are connected to while messages come, and starts it anew. Nothing may be answered with a
  * status of 500 or more, the clients must not come at once, and each ends with every message.
  */
-export async function runStorm({ data, clients: count, accounts: accountCount, random }: StormOptions): Promise<Storm> {
+export async function runStorm({ data, clients: count, accounts: accountCount, seed }: StormOptions): Promise<Storm> {
   await cryptoReady()
+  const numbers = seededRandom(seed)
+  const random = () => numbers.between(0, 999_999) / 1_000_000
   const closers: (() => unknown)[] = []
   const t = { teardown: (close: () => unknown) => void closers.push(close) }
   const server = await startServerProcess(t, { data, signup: 'open' })
