@@ -14,8 +14,9 @@ CREATE TABLE last_start (
 ) STRICT;
 INSERT INTO last_start (only, at) VALUES (1, 0);
 
+-- A key is never given out again: what is left of a removed account must not become another's.
 CREATE TABLE account (
-  key INTEGER PRIMARY KEY,
+  key INTEGER PRIMARY KEY AUTOINCREMENT,
   id TEXT NOT NULL UNIQUE,
   public_key TEXT NOT NULL UNIQUE,
   clock INTEGER NOT NULL DEFAULT 0,

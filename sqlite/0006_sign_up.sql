@@ -34,6 +34,11 @@ ALTER TABLE account ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE account ADD COLUMN artifact_bytes INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE session ADD COLUMN bytes INTEGER NOT NULL DEFAULT 0;
 
+-- Keys of removed accounts that still have messages or pieces of attachments.
+CREATE TABLE leftover (
+  account INTEGER PRIMARY KEY
+) STRICT;
+
 -- So that an account can be removed without a look at what others have.
 CREATE INDEX session_cells_by_account ON session_cells (account);
 CREATE INDEX pairing_by_account ON pairing (account) WHERE account IS NOT NULL;

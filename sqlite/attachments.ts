@@ -3,6 +3,7 @@ import type { AttachmentStore, Upload } from '../lib/store/attachments.ts'
 import { noQuotas } from '../lib/store/quotas.ts'
 import { checksumOf } from './checksum.ts'
 import type { Deps } from './deps.ts'
+import { leftovers } from './leftovers.ts'
 import { byteQuota } from './quotas.ts'
 
 interface Row extends Upload {
@@ -53,6 +54,7 @@ export function attachments({ database, queue, damage }: Deps): AttachmentStore 
   const counted = database.prepare<[AccountId], number>('SELECT attachment_bytes FROM account WHERE id = ?').pluck()
 
   const mayKeep = byteQuota(database)
+  const rest = leftovers(database)
 
   function findOpen(account: AccountId, session: SessionId, id: AttachmentId, now: number): Row | undefined {
     const row = find.get(account, account, session, id)
@@ -115,7 +117,7 @@ export function attachments({ database, queue, damage }: Deps): AttachmentStore 
     sweepAttachments: now =>
       queue.write(() => {
         const row = findEnded.get(now)
-        if (!row) return 'done'
+        if (!row) return rest.sweep() ? 'more' : 'done'
         forgetPieces(row)
         remove.run(row.account, row.key)
         return 'more'

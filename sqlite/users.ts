@@ -2,6 +2,7 @@ import type { AccountId, TokenId } from '../lib/protocol/wire/ids.ts'
 import type { Role, SignupStore, UserRow } from '../lib/store/signup.ts'
 import type { Deps } from './deps.ts'
 import { insertRevocation } from './devices.ts'
+import { leftovers } from './leftovers.ts'
 
 /** Accounts as a whole, for the owner of the server. */
 export function users({ database, queue }: Deps): Pick<SignupStore, 'readRole' | 'listAccounts' | 'removeAccount'> {
@@ -14,6 +15,7 @@ export function users({ database, queue }: Deps): Pick<SignupStore, 'readRole' |
   const hasOthers = database.prepare<[AccountId]>('SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) LIMIT 1')
   const findKey = database.prepare<[AccountId], number>('SELECT key FROM account WHERE id = ?').pluck()
   const findTokens = database.prepare<[number], TokenId>('SELECT id FROM token WHERE account = ?').pluck()
+  const rest = leftovers(database)
   const removals = tablesWithAccount().map(table => database.prepare<[number]>(`DELETE FROM ${table} WHERE account = ?`))
   const removeAccount = database.prepare<[number]>('DELETE FROM account WHERE key = ?')
   const noteRevoked = insertRevocation(database)
@@ -26,6 +28,7 @@ export function users({ database, queue }: Deps): Pick<SignupStore, 'readRole' |
       )
       .pluck()
       .all()
+      .filter(table => table !== 'leftover' && !rest.tables.includes(table))
   }
 
   function remove(account: AccountId): { tokens: TokenId[] } | 'missing' | 'owner' {
@@ -36,6 +39,7 @@ export function users({ database, queue }: Deps): Pick<SignupStore, 'readRole' |
     for (const token of tokens) noteRevoked(token)
     // Rows point at each other; at the end of the transaction none of them is left.
     database.pragma('defer_foreign_keys = ON')
+    rest.leave(key)
     for (const removal of removals) removal.run(key)
     removeAccount.run(key)
     return { tokens }

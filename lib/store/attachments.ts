@@ -42,7 +42,7 @@ export interface AttachmentStore {
   ): Promise<(Upload & { taken: boolean }) | 'missing'>
   /** What is stored from `at` on, as far as one piece goes, of a whole attachment or of an upload; empty at its end. */
   readPiece(account: AccountId, session: SessionId, attachment: AttachmentId, at: number): Promise<Uint8Array | 'missing'>
-  /** Removes one upload whose time is over, or one attachment of a removed session. `more`: there may be another. */
+  /** Removes one upload whose time is over, one attachment of a removed session, or the next of what is left of a removed account. `more`: there may be another. */
   sweepAttachments(now: number): Promise<'more' | 'done'>
   /** What the account's attachments take up, unfinished ones too. */
   readAttachmentBytes(account: AccountId): Promise<number>

@@ -112,6 +112,27 @@ for (const { table, column } of [
   })
 }
 
+t.test('a removed account leaves no row in any table [P4]', async t => {
+  const { ann, open, file } = await placeWithEverything(t)
+  const rowsOf = () => {
+    const database = new Database(file, { readonly: true })
+    const tables = database
+      .prepare<[], string>(
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) WHERE name = 'account')"
+      )
+      .pluck()
+      .all()
+    const counts = ['account', ...tables].map(table => [table, database.prepare(`SELECT count(*) FROM ${table}`).pluck().get()])
+    database.close()
+    return Object.fromEntries(counts)
+  }
+  t.match(rowsOf(), { account: 1, message: 3, attachment_piece: 1, session: 1, kv: 1, artifact: 1, device: 1, token: 1 })
+  const store = await open()
+  t.match(await store.removeAccount(ann), { tokens: [/./] })
+  await store.close()
+  for (const [table, count] of Object.entries(rowsOf())) t.equal(count, 0, table)
+})
+
 t.test('an attachment that lost a piece is found in a copy [K1]', async t => {
   const place = await placeWithEverything(t)
   const database = new Database(place.file)
