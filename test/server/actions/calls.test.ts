@@ -6,11 +6,12 @@ import { startServer } from '../../kit/server.ts'
 import { passTime } from '../pass-time.ts'
 
 const seconds = 1000
+const metricsToken = 'a-token-of-the-monitor'
 const notAvailable = { ok: false, error: 'RPC method not available' }
 
 async function startWorld(t: Test) {
   const clock = manualClock()
-  const server = await startServer(t, { clock, now: () => 1_700_000_000_000 + clock.now() })
+  const server = await startServer(t, { clock, metricsToken, now: () => 1_700_000_000_000 + clock.now() })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const app = await ada.connect()
@@ -183,7 +184,7 @@ t.test('a call ends when its handler goes [R3]', async t => {
 })
 
 t.test('when the caller goes nobody waits any more, and the handler’s answer harms nothing [R3]', async t => {
-  const { clock, app, ada, open, method } = await startWorld(t)
+  const { clock, server, app, ada, open, method } = await startWorld(t)
   const process = await open()
   const asked = Promise.withResolvers<(reply: unknown) => void>()
   process.on('rpc-request', (_, reply) => asked.resolve(reply))
@@ -196,6 +197,9 @@ t.test('when the caller goes nobody waits any more, and the handler’s answer h
   await gone
   await process.emitWithAck('ping')
   t.equal(clock.pending, timers, 'no call has a timer of its own')
+  const ended = 'afield_calls_total{outcome="internal"} 1'
+  const measured = async () => (await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })).text()
+  while (!(await measured()).includes(ended));
   reply('nobody hears it')
   await process.emitWithAck('ping')
   const other = await ada.connect()

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import t, { type Test } from 'tap'
 import { routes } from '../../../lib/protocol/wire/routes.ts'
 import { call, signUp } from '../../kit/person.ts'
@@ -296,4 +297,21 @@ async function firstBytes(t: Test, socket: Awaited<ReturnType<typeof openTcp>>):
   for await (const chunk of socket) return String(chunk)
   t.fail('hung up without a word')
   return ''
+}
+
+for (const path of ['/v1/nothing', '/nothing', '/health', '/ready']) {
+  t.test(`HEAD ${path} has no body, so that what follows on the connection is the next answer [N10]`, async t => {
+    const server = await startServer(t)
+    const ask = (method: string) => `${method} ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`
+    const socket = await openTcp(t, server)
+    const firstOf = async (method: string) => {
+      socket.write(ask(method))
+      return String((await once(socket, 'data'))[0])
+    }
+    const [head, get] = [await firstOf('HEAD'), await firstOf('GET')]
+    t.match(get, /\r\n\r\n./s, 'GET has one')
+    t.ok(head.endsWith('\r\n\r\n'), head.slice(-40))
+    const lengthOf = (answer: string) => /content-length: (\d+)/i.exec(answer)?.[1]
+    if (!path.includes('nothing')) t.equal(lengthOf(head), lengthOf(get))
+  })
 }
