@@ -84,6 +84,12 @@ const options = {
     flag: 'insecure-http',
     about: 'Allow plain HTTP on any address. Messages stay sealed, but sign-in tokens can be read on the way.'
   }),
+  legacyPairing: option(z.enum(['on', 'no-keys', 'off']).default('on'), {
+    env: 'AFIELD_LEGACY_PAIRING',
+    flag: 'legacy-pairing',
+    about:
+      "Whether Happy's programs may ask to be paired, which they do without a check code: no-keys turns away those that ask for the account key itself, off all of them."
+  }),
   limits: option(z.enum(['default', 'off']).default('default'), {
     env: 'AFIELD_LIMITS',
     flag: 'limits',

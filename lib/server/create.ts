@@ -202,6 +202,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       metrics,
       push,
       pushTitles: options.pushTitles,
+      legacyPairing: options.legacyPairing,
       onError
     }
     const caretaker = new Caretaker({ store, clock, now, log })

@@ -28,6 +28,8 @@ export const failures = {
   'quota-reached': { status: 507, retry: true, says: 'This account has no room left' },
   'pairing-not-found': { status: 404, retry: false, says: 'Request not found' },
   'pairing-answered': { status: 409, retry: false, says: 'Request was answered before' },
+  'legacy-pairing-off': { status: 403, retry: false, says: 'This server pairs with a check code only; use a client of Afield' },
+  'legacy-keys-off': { status: 403, retry: false, says: 'This server lets no program ask for the account key; update the program' },
   'pairing-over': { status: 410, retry: false, says: 'Request has ended' },
   'session-not-found': { status: 404, retry: false, says: 'Session not found' },
   'session-not-removable': { status: 404, retry: false, says: 'Session not found or not owned by user' },

@@ -1,3 +1,4 @@
+import type { ServerOptions } from '../../options.ts'
 import { failure, tooMany } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import type { PairingKind } from '../../store/store.ts'
@@ -13,11 +14,14 @@ const keyLength = 32
 
 /** A terminal or a new device asks to be paired; repeated once a second until it is answered or over. */
 export async function pollPairing(
-  deps: TellDeps & Pick<Deps, 'newId' | 'quotas'> & { limits: Limits },
+  deps: TellDeps & Pick<Deps, 'newId' | 'quotas'> & { limits: Limits; legacyPairing: ServerOptions['legacyPairing'] },
   kind: PairingKind,
   body: BodyOf<'pollDevicePairing'> & { supportsV2?: boolean | null | undefined },
   from: { client: string; address: string; network: string }
 ): Promise<ReplyOf<'pollTerminalPairing'>> {
+  if (deps.legacyPairing === 'off') throw failure('legacy-pairing-off')
+  // A new device is there to have the account; a terminal that asks for its key is only old.
+  if (deps.legacyPairing === 'no-keys' && kind === 'terminal' && !body.supportsV2) throw failure('legacy-keys-off')
   const now = deps.now()
   const publicKey = canonicalKey(body.publicKey)
   const { status } = await deps.store.readPairing(kind, publicKey, now)

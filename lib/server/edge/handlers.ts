@@ -1,3 +1,4 @@
+import type { ServerOptions } from '../../options.ts'
 import { failureWithBody } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { BodyOf, OpenRouteName, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
@@ -82,6 +83,7 @@ export function createHttpHandlers(
       signup: SignupPolicy
       identity: Identity
       limits: Limits
+      legacyPairing: ServerOptions['legacyPairing']
       attachmentSweep: AttachmentSweep
     }
 ): HttpHandlers {

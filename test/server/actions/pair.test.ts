@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
 import t from 'tap'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { call, Person, signUp } from '../../kit/person.ts'
@@ -181,4 +182,20 @@ t.test('a delivered answer is not handed out again after a restart [A7]', async 
   await first.close()
   const second = await startServer(t, { data })
   t.same(await call(second, 'POST', '/v1/auth/request', { body: { publicKey } }), over)
+})
+
+t.test('a server can turn away programs that ask for the account key, or all that pair without a check code', async t => {
+  const folder = t.testdir()
+  const outcomes = async (legacyPairing: 'on' | 'no-keys' | 'off') => {
+    const server = await startServer(t, { legacyPairing, data: join(folder, legacyPairing) })
+    const ask = async (path: string, body: object) => (await call(server, 'POST', path, { body: { publicKey: newKey(), ...body } })).status
+    return {
+      old: await ask('/v1/auth/request', {}),
+      newer: await ask('/v1/auth/request', { supportsV2: true }),
+      device: await ask('/v1/auth/account/request', {})
+    }
+  }
+  t.same(await outcomes('on'), { old: 200, newer: 200, device: 200 })
+  t.same(await outcomes('no-keys'), { old: 403, newer: 200, device: 200 })
+  t.same(await outcomes('off'), { old: 403, newer: 403, device: 403 })
 })
