@@ -29,7 +29,7 @@ export function FolderSheet(props: {
   return (
     <Sheet title={words.chooseFolder} onClose={props.onClose}>
       {isBrowsing ? (
-        <Browser {...props} start={props.home ?? props.from ?? '~'} onUse={choose} />
+        <Browser {...props} start={props.from ?? props.home ?? '~'} onUse={choose} />
       ) : (
         <section class="grp">
           <h2>{words.recent}</h2>

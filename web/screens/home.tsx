@@ -11,7 +11,7 @@ import { now } from '../state/clock.ts'
 import { awaySince, type Connection, isStale, lastingConnection } from '../state/connection.ts'
 import { groups } from '../state/groups.ts'
 import { home } from '../state/home.ts'
-import { stateOfMachine } from '../state/machines.ts'
+import { hasHelper, stateOfMachine } from '../state/machines.ts'
 import type { Groups } from '../state/sessions.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { isWide } from '../state/width.ts'
@@ -189,7 +189,7 @@ function NothingYet() {
     return (
       <Empty title={words.home.ready(machine.metadata.displayName ?? machine.metadata.host)} text={words.home.readyText}>
         <ButtonLink look="primary" href="/new">
-          {words.home.howToStart}
+          {hasHelper(machine) ? words.new.title : words.home.howToStart}
         </ButtonLink>
       </Empty>
     )

@@ -20,7 +20,9 @@ import { shortPath } from './folder-sheet.tsx'
 
 /** What the helper of a machine has to offer, and the way to end it; where there is none, how to start one. */
 export function Helper({ machine }: { machine: MachineView }) {
-  if (!hasHelper(machine) || isStale.value) return <NoHelper />
+  // Without a link nobody knows.
+  if (isStale.value) return null
+  if (!hasHelper(machine)) return <NoHelper />
   return <Offers machine={machine} />
 }
 

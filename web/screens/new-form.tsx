@@ -227,13 +227,16 @@ function MakeSheet(props: { folder: string; host: string; onMake(): void; onClos
 
 function useChoices(link: Live, machine: string, attempt: number): KnownChoices | undefined {
   const [choices, setChoices] = useState<KnownChoices>()
+  // Before the link is whole the key of the machine may not be here yet.
+  const canAsk = !isStale.value
   useEffect(() => {
+    if (!canAsk) return
     let isGone = false
     setChoices(undefined)
     void readChoices(link, machine).then(read => !isGone && setChoices(read))
     return () => {
       isGone = true
     }
-  }, [link, machine, attempt])
+  }, [link, machine, attempt, canAsk])
   return choices
 }

@@ -66,12 +66,12 @@ export async function listFolders(link: Link, machine: string, path: string): Pr
 }
 
 /**
- * The first thing the agent is told: a message like any other, so that it is kept here until the server has it. When the session does not
+ * Waits for a new session to become known here, and tells its agent the first thing, if there is one: a message like any other, so that it is kept here until the server has it. When the session does not
  * become known in time it waits in its composer.
  */
 export async function sayFirst(link: Pick<Live, 'cipherOf' | 'outbox'>, session: string, text: string): Promise<void> {
-  if (text === '') return
   await known(session)
+  if (text === '') return
   const cipher = link.cipherOf(session)
   if (cipher) await link.outbox.put(sealDraft(cipher, session, userText(text, { sentFrom: 'web' })))
   else await (await deviceDb()).write(`draft.${session}`, text)
