@@ -32,6 +32,8 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'backup <target>', about: 'Copy the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Put a backup in its place', load: () => import('./commands/restore.ts') },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
+  { usage: 'notify [words..]', about: 'Tell your phone something', load: () => import('./commands/notify.ts') },
+  { usage: 'completion <shell>', about: 'Let your shell complete the names of commands', load: () => import('./commands/completion.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

@@ -1,0 +1,16 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { commands } from '../commands.ts'
+import { completionFor, shells } from '../completion.ts'
+
+export function builder(line: Argv): Argv {
+  return line
+    .positional('shell', { choices: shells, demandOption: true, describe: 'The shell to write for' })
+    .example('source <($0 completion bash)', 'in ~/.bashrc; for zsh the same in ~/.zshrc, behind compinit')
+    .example('$0 completion fish > ~/.config/fish/completions/afield.fish', 'once, for fish')
+}
+
+export function handler(args: ArgumentsCamelCase): void {
+  const shell = shells.find(shell => shell === args['shell'])
+  const named = commands.flatMap(({ usage, about }) => (about === false ? [] : { name: usage.split(' ')[0] ?? usage, about }))
+  if (shell) process.stdout.write(completionFor(shell, named))
+}

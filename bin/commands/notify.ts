@@ -1,0 +1,24 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { notify } from '../../lib/wrapper/notify.ts'
+import { readServerOption, serverOption, wordsOf } from '../wrapper-line.ts'
+
+const mostLetters = 500
+
+export function builder(line: Argv): Argv {
+  return serverOption(line)
+    .positional('words', { type: 'string', array: true, describe: 'What your phone shows. The server sees it, unlike what agents say' })
+    .option('session', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Id of the session it belongs to; else the newest one of this computer'
+    })
+    .example('make; $0 notify The build has ended', 'tell the phone when something long has ended')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const text = wordsOf(args, 'words').join(' ').trim()
+  if (text === '' || text.length > mostLetters) throw new CannotStart(`A notification has one to ${mostLetters} letters.`)
+  const session = typeof args['session'] === 'string' ? args['session'] : undefined
+  process.exit(await notify({ ...readServerOption(args), text, session }))
+}

@@ -1,0 +1,51 @@
+import { fetch } from 'undici'
+import { createRest } from '../client/rest.ts'
+import { CannotStart } from '../exit.ts'
+import { type Credentials, chooseServer, type Home } from './credentials.ts'
+import { keptToken } from './kept-token.ts'
+import { type KnownSession, listSessions } from './session-folder.ts'
+import type { Terminal } from './terminal/terminal.ts'
+
+export interface NotifyOptions {
+  home: Home
+  /** As given on the command line. */
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+  text: string
+  /** The server's id of a session of this computer; the newest one unless told. */
+  session: string | undefined
+}
+
+/** Has the server tell the phones of the account, in the name of a session of this computer. Resolves to the exit code. */
+export async function notify(options: NotifyOptions): Promise<number> {
+  const { home, env, terminal, text } = options
+  const server = chooseServer(options.server, env, home)
+  const credentials = home.credentials(server)
+  if (!credentials) throw new CannotStart(`This computer is not linked to an account on ${server} yet.`)
+  const id = sessionFor(options, credentials)
+  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
+    throw new CannotStart(`The server did not take it: ${error instanceof Error ? error.message : String(error)}.`, 1, { cause: error })
+  })
+  terminal.write(`${outcomes[result]}\n`)
+  return result === 'failed' ? 1 : 0
+}
+
+const outcomes = {
+  sent: 'Your phone was told.',
+  partial: 'Some of your phones were told.',
+  suppressed: 'Your phone was not told: you are looking at the app.',
+  no_tokens: 'No phone of yours takes notifications yet; an open app was told.',
+  failed: 'No phone could be told.'
+} as const
+
+function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): string {
+  const known = listSessions(home.path).filter(({ notes }) => notes.server === server && notes.id !== undefined)
+  // One that runs is more likely the one that is meant than one that has ended since.
+  const byLife = (one: KnownSession, other: KnownSession) => Number(other.pid !== undefined) - Number(one.pid !== undefined)
+  const found = session === undefined ? known.toSorted(byLife)[0] : known.find(({ notes }) => notes.id === session)
+  if (found?.notes.id !== undefined) return found.notes.id
+  const why = session === undefined ? 'No session has run on this computer yet' : `This computer knows no session ${session}`
+  throw new CannotStart(`${why}; a notification belongs to one.`)
+}
