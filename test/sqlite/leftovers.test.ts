@@ -2,7 +2,7 @@ import t from 'tap'
 import { openStore } from '../../lib/store/open.ts'
 import { draft, found, newAccount, newSession } from '../store/contract/kit.ts'
 
-t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwhile [P4]', async t => {
+t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwhile [I3, P4]', async t => {
   const store = await openStore('sqlite:afield.db', { dataDirectory: t.testdir(), onBroken: reason => t.fail(reason.message) })
   t.teardown(() => store.close())
   const ann = await newAccount(store, 'ann')

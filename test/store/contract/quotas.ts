@@ -103,7 +103,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.mutateKv(ann, [change('b', '2', 0)], 1, quotas), { written: true })
   })
 
-  t.test('attachments, whole or not, and artifacts count among the bytes of messages, and come back when they go [Q2]', async t => {
+  t.test('attachments, whole or not, and artifacts count among the bytes of messages, and come back when they go [I3, Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ bytes: 10 })
     const session = await newSession(store, ann)
@@ -147,7 +147,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.equal(await held(), 0)
   })
 
-  t.test('so many machines and artifacts, and one that is there already is found all the same [Q2]', async t => {
+  t.test('so many machines and artifacts, and one that is there already is found all the same [I3, Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const quotas = only({ machines: 1, artifacts: 1 })
     const machine = (id: string) => ({ id: machineId(id), metadata: sealed('m'), daemonState: null, dataKey: null, now: 1 })
@@ -168,7 +168,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     t.match(await store.openArtifact(bob, artifact('2'), quotas), { created: true })
   })
 
-  t.test('the device that was not used for longest gives way to a new one, with its sign-ins [Q2]', async t => {
+  t.test('the device that was not used for longest gives way to a new one, with its sign-ins [I3, Q2]', async t => {
     const { store, ann, bob } = await twoAccounts(t, place)
     const signIn = async (name: string, device: string, now: number) => {
       const token = tokenDraft('account', `token of ${device}`, device, {
