@@ -51,13 +51,14 @@ export async function runAgent(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory, earlier } = options
   const credentials = needCredentials(options)
   await cryptoReady()
-  terminal.write(`Starting ${kind.title} …\n`)
   const screen = openScreen(options, credentials.server)
   const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
+  const announcement = `This session is on your phone too: ${credentials.server}`
+  terminal.write(shared ? `${announcement}\n` : `Starting ${kind.title} …\n`)
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
   const start = { directory, env: agentEnvironment(env), mode: options.mode, resume }
   const untold = earlier && readUntold(earlier.notes)
-  const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt } }).catch(error => {
+  const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt, announcement } }).catch(error => {
     shared?.close()
     screen.close()
     earlier?.retire()

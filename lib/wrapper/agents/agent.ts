@@ -113,6 +113,8 @@ export interface AgentScreen {
   console: Console
   /** What to say to it first. */
   prompt: string | undefined
+  /** For the person who looks at its screen. */
+  announcement: string
   /** Called before it draws on the terminal by itself, and after. */
   onDrawing(isDrawing: boolean): void
 }

@@ -11,7 +11,7 @@ export interface Pty {
   resize(size: { columns: number; rows: number }): void
   /** How it ended, once everything it wrote was passed on; `signal` is 0 when it ended by itself. */
   readonly ended: Promise<{ code: number; signal: number }>
-  /** SIGTERM, and SIGKILL when that is not heard. Resolves when it has ended. */
+  /** SIGTERM, and SIGKILL when that is not heard. Resolves when it has ended; its last words are not shown. */
   end(): Promise<void>
 }
 
@@ -41,8 +41,9 @@ export function openPty(
   const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
   pty.onData(bytes => {
     if (bytes.includes(takesPastes)) ready()
-    console.write(bytes)
+    console.write(isEnding ? controlsOf(bytes.toString()) : bytes)
   })
+  let isEnding = false
   let signal = 0
   pty.onExit(info => (signal = info.signal))
   const ended = pty.exited.then(code => ({ code, signal }))
@@ -53,13 +54,23 @@ export function openPty(
     resize: size => pty.resize(size.columns, size.rows),
     ended,
     async end() {
+      isEnding = true
       pty.kill('SIGTERM')
       const timer = setTimeout(() => pty.kill('SIGKILL'), graceMs)
       await ended
       clearTimeout(timer)
+      console.write('\r\n')
     }
   }
 }
+
+/** What puts a terminal back as it was, without the words: advice on how to go on with what the phone goes on with. */
+function controlsOf(output: string): string {
+  return (output.match(controls) ?? []).join('')
+}
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
+const controls = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-Z\\^-~])/g
 
 function start(run: () => IPty): IPty {
   try {

@@ -25,6 +25,15 @@ export const hook = z.looseObject({
 })
 export type Hook = z.infer<typeof hook>
 
+export interface HooksOptions {
+  home: string
+  /** A line for the top of its screen. */
+  announcement: string
+  onHook: OnHook
+}
+
+type OnHook = (hook: Hook, gone: AbortSignal) => object | Promise<object>
+
 export interface Hooks {
   /** For `--settings`: adds our hooks to those the person has. */
   readonly settings: string
@@ -52,7 +61,7 @@ const heard = [
  * Listens for the hooks of one Claude Code on loopback; only who knows the token, which stands in a private file, is
  * heard. What `onHook` resolves to is the answer. When this fails, the agent asks at its own terminal: it never decides yes.
  */
-export async function openHooks(home: string, onHook: (hook: Hook, gone: AbortSignal) => object | Promise<object>): Promise<Hooks> {
+export async function openHooks({ home, announcement, onHook }: HooksOptions): Promise<Hooks> {
   const token = randomBytes(24).toString('base64url')
   const server = createServer((request, response) => {
     answer(request, response, token, onHook).catch(() => response.destroy())
@@ -67,7 +76,7 @@ export async function openHooks(home: string, onHook: (hook: Hook, gone: AbortSi
   makePrivateFolder(join(home, 'hooks'))
   makePrivateFolder(folder)
   const settings = join(folder, 'settings.json')
-  writePrivateFile(settings, JSON.stringify({ hooks: hooksOf(url, token) }))
+  writePrivateFile(settings, JSON.stringify({ hooks: hooksOf(url, token), companyAnnouncements: [announcement] }))
   return {
     settings,
     close() {
@@ -87,12 +96,7 @@ function hooksOf(url: string, token: string): object {
   return Object.fromEntries(entries)
 }
 
-async function answer(
-  request: IncomingMessage,
-  response: ServerResponse,
-  token: string,
-  onHook: (hook: Hook, gone: AbortSignal) => object | Promise<object>
-): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, token: string, onHook: OnHook): Promise<void> {
   if (request.method !== 'POST' || request.headers.authorization !== `Bearer ${token}`) {
     response.writeHead(401).end()
     return

@@ -20,6 +20,8 @@ export interface TerminalClaudeOptions {
   directory: string
   env: Readonly<Record<string, string>>
   console: Console
+  /** What its own screen shall say first. */
+  announcement: string
   /** Known beforehand for a new conversation; an old one is gone on with. */
   conversation: { id: string; isOld: boolean }
   mode: string
@@ -103,10 +105,10 @@ class OnTerminal implements TerminalClaude {
   }
 
   async open(): Promise<void> {
-    const { home, claude, directory, env, console, conversation, mode, prompt } = this.#options
+    const { home, claude, directory, env, console, announcement, conversation, mode, prompt } = this.#options
     const file = transcriptFile(env, realpathSync(directory), conversation.id)
     this.#transcript.follow(file, sizeOf(file))
-    this.#hooks = await openHooks(home, (hook, gone) => this.#hear(hook, gone))
+    this.#hooks = await openHooks({ home, announcement, onHook: (hook, gone) => this.#hear(hook, gone) })
     const which = conversation.isOld ? ['--resume', conversation.id] : ['--session-id', conversation.id]
     const args = ['--settings', this.#hooks.settings, ...which, '--permission-mode', mode, ...(prompt ? [prompt] : [])]
     const pty = this.#openPty({ command: claude, args, directory, env }, console)

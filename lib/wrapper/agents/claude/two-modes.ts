@@ -127,6 +127,7 @@ class TwoModes implements Agent, Handover {
       home,
       claude,
       console: screen.console,
+      announcement: screen.announcement,
       directory: how.directory,
       env: how.env,
       conversation: { id: this.#conversation, isOld: this.#hasHistory },

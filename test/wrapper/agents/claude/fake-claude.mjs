@@ -21,7 +21,7 @@ const { values, positionals } = parseArgs({
     'permission-mode': { type: 'string' }
   }
 })
-const { hooks } = JSON.parse(readFileSync(values.settings, 'utf8'))
+const { hooks, companyAnnouncements } = JSON.parse(readFileSync(values.settings, 'utf8'))
 const lagMs = Number(process.env.FAKE_LAG_MS ?? 0)
 const statusFile = join(process.env.CLAUDE_CONFIG_DIR, 'sessions', `${process.pid}.json`)
 let mode = values['permission-mode'] ?? 'auto'
@@ -182,6 +182,7 @@ async function leave(code) {
   await hook('SessionEnd', { reason: 'other' })
   await conversation.written()
   rmSync(statusFile, { force: true })
+  process.stdout.write(`\r\n\x1b[?2004l\x1b[?25hResume this session with: claude --resume ${conversation.id}\r\n`)
   process.exit(code)
 }
 
@@ -237,6 +238,7 @@ process.on('SIGHUP', () => process.exit(129))
 process.stdout.on('resize', () => print(`now ${process.stdout.columns} columns`))
 
 print(`Fake Claude Code, mode ${mode}, ${process.stdout.columns} columns, tty ${process.stdin.isTTY === true}`)
+print(`\u258e ${companyAnnouncements.join()}`)
 for (const { type, message } of conversation.history()) {
   const text = typeof message.content === 'string' ? message.content : (message.content[0]?.text ?? '')
   if (text) print(`${type === 'user' ? '>' : '\u25cf'} ${text.slice(0, 200)}`)

@@ -1,0 +1,80 @@
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { spawn } from 'zigpty'
+import { createServer } from '../lib/server/create.ts'
+import { installFakeAdapter } from '../test/wrapper/kit/claude.ts'
+import { linkedComputer } from '../test/wrapper/kit/world.ts'
+import { median } from './kit/compare.ts'
+
+/**
+ * What the wrapper costs beside the agent alone: milliseconds until the agent's screen takes input, and the memory (PSS) of
+ * Afield's own process once it has. CLAUDE_BIN and CLAUDE_CONFIG_DIR measure with a real Claude Code, else it is a fake one.
+ */
+const rounds = 5
+const takesInput = '\x1b[?2004h'
+const fake = resolve('test/wrapper/agents/claude/fake-claude.mjs')
+
+const closing: (() => unknown)[] = []
+const t = { teardown: (close: () => unknown) => void closing.unshift(close) }
+const folder = mkdtempSync(join(tmpdir(), 'afield-bench-'))
+const server = await createServer({
+  port: 0,
+  signup: 'open',
+  limits: 'off',
+  logLevel: 'silent',
+  expoUrl: 'off',
+  data: join(folder, 'data')
+})
+t.teardown(() => server.close())
+const { home } = await linkedComputer(t, server)
+installFakeAdapter(home)
+const claude = process.env['CLAUDE_BIN'] ?? fake
+const env = {
+  ...process.env,
+  AFIELD_HOME: home,
+  CLAUDE_CODE_EXECUTABLE: claude,
+  CLAUDE_CONFIG_DIR: process.env['CLAUDE_CONFIG_DIR'] ?? join(folder, 'claude')
+}
+const settings = join(folder, 'settings.json')
+mkdirSync(join(folder, 'code'))
+writeFileSync(settings, JSON.stringify({ hooks: {}, companyAnnouncements: [''] }))
+
+const bare: number[] = []
+const wrapped: number[] = []
+const memory: number[] = []
+for (let round = 0; round < rounds; round++) {
+  const id = crypto.randomUUID()
+  bare.push((await start(claude, ['--settings', settings, '--session-id', id, '--permission-mode', 'default'])).ms)
+  const { ms, megabytes } = await start(process.execPath, [resolve('bin/afield.ts'), 'claude'])
+  wrapped.push(ms)
+  memory.push(megabytes)
+}
+const extra = median(wrapped.map((ms, round) => ms - (bare[round] ?? Number.NaN)))
+console.log(`wrapper: start of ${claude === fake ? 'a fake Claude Code' : claude}, median of ${rounds}`)
+console.log(
+  `  until it takes input     alone ${median(bare).toFixed(0)} ms   with Afield ${median(wrapped).toFixed(0)} ms   on top ${extra.toFixed(0)} ms`
+)
+console.log(`  memory of Afield itself  ${median(memory).toFixed(1)} MB (PSS)`)
+for (const close of closing) await close()
+rmSync(folder, { recursive: true, force: true })
+process.exit(0)
+
+async function start(command: string, args: string[]): Promise<{ ms: number; megabytes: number }> {
+  const began = performance.now()
+  const pty = spawn(command, args, { cwd: join(folder, 'code'), env, encoding: null, cols: 100, rows: 30 })
+  const ms = await new Promise<number>(resolve => {
+    pty.onData(bytes => bytes.includes(takesInput) && resolve(performance.now() - began))
+  })
+  // Time to reach the server, which it does beside the agent.
+  await new Promise(resolve => setTimeout(resolve, 1500))
+  const megabytes = pssOf(pty.pid)
+  pty.kill('SIGTERM')
+  await pty.exited
+  return { ms, megabytes }
+}
+
+function pssOf(pid: number): number {
+  if (!readdirSync('/proc').includes(String(pid))) throw new Error('it ended before it was measured')
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024
+}
