@@ -20,7 +20,8 @@ export function FolderSheet(props: {
   onChoose(folder: string): void
   onClose(): void
 }) {
-  const [isBrowsing, setBrowsing] = useState(props.recent.length === 0)
+  const [wantsAll, setWantsAll] = useState(false)
+  const isBrowsing = wantsAll || props.recent.length === 0
   const [typed, setTyped] = useState('')
   const choose = (folder: string) => {
     props.onChoose(folder)
@@ -29,7 +30,7 @@ export function FolderSheet(props: {
   return (
     <Sheet title={words.chooseFolder} onClose={props.onClose}>
       {isBrowsing ? (
-        <Browser {...props} start={props.from ?? props.home ?? '~'} onUse={choose} />
+        <Browser {...props} start={props.from ?? props.home ?? '~'} onMove={() => setWantsAll(true)} onUse={choose} />
       ) : (
         <section class="grp">
           <h2>{words.recent}</h2>
@@ -46,7 +47,7 @@ export function FolderSheet(props: {
                 {folder === props.from && <Icon name="check" />}
               </button>
             ))}
-            <button class="irow" type="button" onClick={() => setBrowsing(true)}>
+            <button class="irow" type="button" onClick={() => setWantsAll(true)}>
               <Icon name="folder-open" />
               <span>
                 <b>{words.browse}</b>
@@ -75,7 +76,14 @@ export function FolderSheet(props: {
   )
 }
 
-function Browser(props: { link: Live; machine: string; start: string; home: string | undefined; onUse(folder: string): void }) {
+function Browser(props: {
+  link: Live
+  machine: string
+  start: string
+  home: string | undefined
+  onMove(): void
+  onUse(folder: string): void
+}) {
   const { link, machine } = props
   const [path, setPath] = useState(props.start)
   const [listing, setListing] = useState<Listing>()
@@ -89,19 +97,24 @@ function Browser(props: { link: Live; machine: string; start: string; home: stri
   }, [link, machine, path])
   const here = listing && 'folders' in listing ? listing.path : path
   const above = parentFolder(here)
+  // Whoever is on the way stays there, also when recent folders become known.
+  const moveTo = (next: string) => {
+    props.onMove()
+    setPath(next)
+  }
   return (
     <section class="grp browser">
       <code class="path-t">{shortPath(here, props.home)}</code>
       <div class="card tight">
         {above !== undefined && (
-          <button class="irow" type="button" onClick={() => setPath(above)}>
+          <button class="irow" type="button" onClick={() => moveTo(above)}>
             <Icon name="arrow-up" />
             <span>
               <b>{words.up}</b>
             </span>
           </button>
         )}
-        <Listed listing={listing} onOpen={name => setPath(below(here, name))} />
+        <Listed listing={listing} onOpen={name => moveTo(below(here, name))} />
       </div>
       <Button look="primary" isLarge isWide isOff={listing === undefined || !('folders' in listing)} onClick={() => props.onUse(here)}>
         {words.use}

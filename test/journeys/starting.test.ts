@@ -1,0 +1,139 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { formatBackupKey } from '../../lib/crypto/index.ts'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { linkedComputer } from '../wrapper/kit/world.ts'
+import { runWrapper, type WrapperProcess } from '../wrapper/kit/wrapper.ts'
+
+const devices = await openDevices(t)
+
+/** A phone with an account, and a computer linked to it whose policy lets sessions begin in one folder. */
+async function phoneAndComputer(t: Test): Promise<{ phone: Device; home: string; code: string }> {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const { phone: account, home } = await linkedComputer(t, server)
+  const code = join(home, '..', 'code')
+  mkdirSync(join(code, 'orchard'), { recursive: true })
+  const phone = await devices.open(t, server.url)
+  await phone.visit('/restore')
+  await phone.write('Account key', formatBackupKey(account.secret))
+  await phone.press('Restore')
+  await phone.see('Live')
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [code] }))
+  return { phone, home, code }
+}
+
+async function startHelper(t: Test, home: string): Promise<WrapperProcess> {
+  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await helper.says(/ live\n/)
+  return helper
+}
+
+async function begin(phone: Device, agent: string): Promise<void> {
+  await phone.page.getByText(agent, { exact: true }).click()
+  await phone.press(/^Start on /)
+}
+
+async function seeSession(phone: Device, folder: string): Promise<void> {
+  await phone.page.getByPlaceholder('Message Demo agent').waitFor()
+  await phone.page.getByRole('heading', { level: 1, name: folder }).waitFor()
+}
+
+t.test('a session is begun, ended and resumed from the phone, and its first message is what was written there', async t => {
+  const { phone, home, code } = await phoneAndComputer(t)
+  await startHelper(t, home)
+
+  await phone.visit('/new')
+  await phone.write('What should it do?', 'SCRIPT: text Off to the orchard.')
+  await phone.visit('/new')
+  t.equal(await phone.page.getByLabel('What should it do?').inputValue(), 'SCRIPT: text Off to the orchard.', 'what was written is kept')
+
+  await phone.press('Choose a folder')
+  await phone.write('Or type a path', code)
+  await phone.press('Use this path')
+  await begin(phone, 'Demo agent')
+  await phone.see('SCRIPT: text Off to the orchard.')
+  await phone.page.getByText('Off to the orchard.', { exact: true }).waitFor()
+
+  await phone.press('Session menu')
+  await phone.page.getByRole('menuitem', { name: 'End agent' }).click()
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'End agent' }).click()
+  await phone.see('Demo agent ended')
+  await phone.press('Resume')
+  await phone.see('Message Demo agent')
+
+  await phone.press('Session menu')
+  await phone.page.getByRole('menuitem', { name: 'End agent' }).click()
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'End agent' }).click()
+  await phone.see('Demo agent ended')
+  await phone.page.getByPlaceholder('A message resumes this session').fill('SCRIPT: text Back among the trees.')
+  await phone.press('Send')
+  await phone.page.getByText('Back among the trees.', { exact: true }).waitFor()
+})
+
+t.test('a folder is found on the computer, or made after a yes; what the computer refuses is told in its words', async t => {
+  const { phone, home, code } = await phoneAndComputer(t)
+  await startHelper(t, home)
+
+  await phone.visit('/new')
+  await phone.press('Choose a folder')
+  await phone.write('Or type a path', '/etc')
+  await phone.press('Use this path')
+  await begin(phone, 'Demo agent')
+  await phone.see('Demo agent did not start')
+  await phone.see('is not on this computer’s list of allowed ones.'.replace('’', "'"))
+
+  await phone.press(/^etc/)
+  await phone.write('Or type a path', join(code, 'meadow'))
+  await phone.press('Use this path')
+  await begin(phone, 'Demo agent')
+  await phone.see('Make this folder?')
+  await phone.see(join(code, 'meadow'))
+  await phone.press('Make it and start')
+  await seeSession(phone, 'meadow')
+
+  await phone.visit('/new')
+  await phone.press(/^meadow/)
+  await phone.press('Browse')
+  await phone.see('No folders in here.')
+  await phone.press('One folder up')
+  await phone.press('orchard')
+  await phone.press('Use this folder')
+  await phone.see(join(code, 'orchard'))
+  await phone.press(/^orchard/)
+  await phone.press('Browse')
+  await phone.press('One folder up')
+  await phone.press('One folder up')
+  await phone.see('This folder cannot be shown')
+})
+
+t.test('a machine shows what it has, and where no helper runs it says how to start one', async t => {
+  const { phone, home, code } = await phoneAndComputer(t)
+  const helper = await startHelper(t, home)
+
+  await phone.visit('/new')
+  await phone.press('Choose a folder')
+  await phone.write('Or type a path', join(code, 'orchard'))
+  await phone.press('Use this path')
+  await begin(phone, 'Demo agent')
+  await seeSession(phone, 'orchard')
+
+  await phone.visit('/machines')
+  await phone.page.getByRole('link', { name: /running/ }).click()
+  await phone.see('Running since')
+  await phone.see(/Agents found: .*Demo agent/)
+  await phone.page.getByRole('link', { name: /^orchard .*code/ }).click()
+  t.match(phone.page.url(), /\/new\?machine=.+&folder=.+orchard/)
+  await phone.see('Start on')
+
+  await phone.page.goBack()
+  await phone.press('Stop the helper')
+  await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop the helper' }).click()
+  t.equal(await helper.ended, 0)
+  await phone.see('Not running')
+  await phone.see('afield daemon start')
+  await phone.visit('/new')
+  await phone.see(/^The helper of .* is not running/)
+  await phone.see('afield claude')
+})
