@@ -156,7 +156,7 @@ const options = {
 
 const table = z.object(options).transform(given => ({
   ...given,
-  store: given.store ?? `sqlite:${join(given.data, 'afield.db')}`,
+  store: given.store ?? 'sqlite:afield.db',
   backupTo: given.backupTo ?? join(given.data, 'backups')
 }))
 

@@ -1,9 +1,9 @@
 import { mkdirSync, statSync } from 'node:fs'
 import { dirname } from 'node:path'
 import Database from 'better-sqlite3'
-import { embeddedAddon } from '../lib/assets.ts'
 import { CannotStart } from '../lib/exit.ts'
 import { type Migration, migrate, type Schema } from '../lib/store/migrate.ts'
+import { withAddon } from './addon.ts'
 import { keepBeforeMigration } from './keep-before-migration.ts'
 import { type Lock, lockDirectory } from './lock.ts'
 import { refuseNetworkDisk } from './network-disk.ts'
@@ -40,7 +40,7 @@ export async function openDatabase(file: string, deps: OpenDatabaseDeps): Promis
     for (const directory of new Set([deps.dataDirectory, dirname(file)])) {
       mkdirSync(directory, { recursive: true, mode: 0o700 })
       refuseNetworkDisk(directory, deps.fileSystemOf)
-      locks.push(lockDirectory(directory, withAddon({})))
+      locks.push(lockDirectory(directory))
     }
     createPrivately(file)
     refuseForeign(file, deps.migrations.length)
@@ -149,10 +149,4 @@ function isOlder(version: string, than: string): boolean {
 
 function numberOf(database: Database.Database, pragma: string): number {
   return Number(database.pragma(pragma, { simple: true }))
-}
-
-// The single-file program carries the addon itself; its types know only a path.
-export function withAddon(options: Database.Options): Database.Options {
-  const addon = embeddedAddon('better_sqlite3.node')
-  return addon ? Object.assign(options, { nativeBinding: addon }) : options
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
 import { readMigrations } from '../lib/store/migrate.ts'
-import { withAddon } from './database.ts'
+import { withAddon } from './addon.ts'
 
 /** What can be seen of a database without writing to it; undefined when there is none. */
 export function lookInto(file: string): { schema: number; newestSchema: number; flaw: string | undefined } | undefined {

@@ -55,6 +55,15 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     t.equal(await terminal.ended, 0)
   })
 
+  await t.test('it copies a data directory and puts it back', async t => {
+    const run = (...args: string[]) => spawnSync(program, args, { cwd: directory, env: alone, encoding: 'utf8' })
+    const backup = run('backup', 'copy.afield', '--data', 'data')
+    t.equal(backup.status, 0, backup.stderr)
+    const restore = run('restore', 'copy.afield', '--data', 'restored')
+    t.equal(restore.status, 0, restore.stderr)
+    t.ok(readdirSync(join(directory, 'restored')).includes('afield.db'))
+  })
+
   for (const command of [['--help'], ['--version'], ['serve', '--help'], ['demo', '--help'], ['run', '--help']]) {
     await t.test(`it answers ${command.join(' ')}`, async t => {
       const { status, stdout } = spawnSync(program, command, { cwd: directory, env: alone, encoding: 'utf8' })

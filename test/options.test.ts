@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs'
+import { join, relative } from 'node:path'
 import t from 'tap'
 import { CannotStart } from '../lib/exit.ts'
+import { createServer } from '../lib/index.ts'
 import { completeOptions, readOptions } from '../lib/options.ts'
 
 t.test('a flag wins over the environment, which wins over the default', async t => {
@@ -9,7 +12,7 @@ t.test('a flag wins over the environment, which wins over the default', async t 
 })
 
 t.test('the store is in the data directory unless it is named', async t => {
-  t.equal(completeOptions({ data: '/srv/afield' }).store, 'sqlite:/srv/afield/afield.db')
+  t.equal(completeOptions({ data: '/srv/afield' }).store, 'sqlite:afield.db')
   t.equal(completeOptions({ data: '/srv/afield', store: 'sqlite:/big/a.db' }).store, 'sqlite:/big/a.db')
 })
 
@@ -68,3 +71,10 @@ function refusalOf(read: () => unknown): string {
   }
   throw new Error('It was accepted.')
 }
+
+t.test('the database is in the data directory, however that is named', async t => {
+  const home = t.testdir()
+  const server = await createServer({ data: relative(process.cwd(), join(home, 'data')), port: 0, logLevel: 'silent', expoUrl: 'off' })
+  await server.close()
+  t.ok(existsSync(join(home, 'data', 'afield.db')))
+})

@@ -31,7 +31,7 @@ export async function openStore(url: string, { dataDirectory, onBroken, clock = 
 /** Keeps servers out of a data directory while its database is replaced. Throws `CannotStart` when one is using it. */
 export async function lockForRestore(dataDirectory: string): Promise<{ free(): void }> {
   const { lockDirectory } = await import('../../sqlite/lock.ts')
-  return lockDirectory(dataDirectory, {})
+  return lockDirectory(dataDirectory)
 }
 
 /** The ids of the tokens that ended in a data directory, whatever became of its database. */
