@@ -19,6 +19,7 @@ export function passphraseOptions(line: Argv): Argv {
 export async function readPassphrase(args: ArgumentsCamelCase, question: string): Promise<string | undefined> {
   const file = args['passphraseFile']
   const given = typeof file === 'string' ? firstLineOf(file) : process.env[env]
+  if (typeof file === 'string' && given === '') throw new CannotStart(`The passphrase file ${file} has nothing in its first line.`)
   if (given !== undefined) return given === '' ? undefined : given
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
   const answer = await askHidden(question)
