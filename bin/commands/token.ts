@@ -70,11 +70,12 @@ async function list({ options, account }: Asked, terminal: Terminal): Promise<vo
     terminal.write('There are no named tokens. "token create" makes one.\n')
     return
   }
-  const rows = tokens.map(({ id, name, scopes, lastUsedAt, expiresAt }) => [
+  const rows = tokens.map(({ id, name, scopes, lastUsedAt, lastUsedFrom, expiresAt }) => [
     id,
     name,
     scopes.join(' '),
-    shownTime(lastUsedAt),
+    // Kept from the start, for the order of tokens; the network only from the first use.
+    shownTime(lastUsedFrom === '' ? null : lastUsedAt),
     shownTime(expiresAt)
   ])
   terminal.write(drawTable(['token', 'for', 'allows', 'last used', 'until'], rows, styleFor(terminal, process.env)))

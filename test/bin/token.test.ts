@@ -21,6 +21,7 @@ t.test('a token is made, listed without its text, and ended while the server run
 
   const made = await token(server.data, 'create', 'ci', '--scope', 'read,write', '--days', '30')
   t.match(made, { status: 0, stderr: '', stdout: /^afield1-named\./ })
+  t.match((await token(server.data)).stdout, /ci +read write +never +\d{4}-/, 'nobody has used it')
   t.match(await token(server.data, 'create', 'ci', '--scope', 'everything'), { status: 78, stderr: /^--scope takes words of read, write/ })
   const [secret = ''] = made.stdout.split('\n')
   const use = (method: string, path: string, body?: object) => call(server, method, path, { token: secret, ...(body && { body }) })
@@ -28,7 +29,7 @@ t.test('a token is made, listed without its text, and ended while the server run
   t.equal((await use('GET', '/v1/devices')).status, 403)
 
   const listed = await token(server.data)
-  t.match(listed.stdout, /ci +read write/)
+  t.match(listed.stdout, /ci +read write +(never|\d{4}-)/)
   t.notMatch(listed.stdout, secret.split('.')[2])
   const id = /^ {2}([a-z2-7]{24})/m.exec(listed.stdout)?.[1] ?? ''
   t.match(await token(server.data, 'revoke', id), { status: 0, stdout: /lets nobody in any more/ })
