@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { inviteId } from '../../lib/protocol/wire/ids.ts'
-import { askServer } from '../../lib/server/control/ask.ts'
+import { askRunningServer, askServer } from '../../lib/server/control/ask.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
@@ -18,7 +18,7 @@ export function builder(line: Argv): Argv {
     .option('public-url', {
       type: 'string',
       requiresArg: true,
-      describe: 'With create: the address of the server as phones know it [AFIELD_PUBLIC_URL]'
+      describe: 'With create: the address of the server as phones know it, else what the running one says [AFIELD_PUBLIC_URL]'
     })
     .example('$0 invite create Ada', 'a link for one account, good for 24 hours')
     .example('$0 invite revoke k3j9x2', 'end an invitation that nobody used')
@@ -26,20 +26,31 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const action = actions[(args['action'] ?? 'list') as keyof typeof actions]
-  await action(readDataOptions(args), { what: textOf(args['what']), server: serverOf(args) }, processTerminal())
+  await action(
+    readDataOptions(args),
+    { what: textOf(args['what']), url: textOf(args['public-url']) ?? textOf(process.env['AFIELD_PUBLIC_URL']) },
+    processTerminal()
+  )
 }
 
 interface Asked {
   what: string | undefined
-  server: string
+  /** As it was named for this one invitation. */
+  url: string | undefined
 }
 
-async function create(options: Options, { what, server }: Asked, terminal: Terminal): Promise<void> {
+async function create(options: Options, { what, url }: Asked, terminal: Terminal): Promise<void> {
+  const serving = (await askRunningServer(options.data, 'readStatus', {}))?.serving
+  const server = (url ?? serving?.url)?.replace(/\/+$/, '')
+  if (server === undefined)
+    throw new CannotStart('No running server says under which address phones reach it: start it, or name the address with --public-url.')
   const { invite, code } = await askServer(options, 'createInvite', what === undefined ? {} : { label: what })
   terminal.write(`${server}/#invite=${code}\n`)
   terminal.write(
     `\nGood for one account until ${shownTime(invite.endsAt)}. It is shown this once; who has it comes in, so send it safely.\n`
   )
+  if (serving?.signup !== 'invite')
+    console.error(`${serving ? 'It cannot be used now: t' : 'T'}he server takes invitations only when it is started with --signup invite.`)
 }
 
 async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
@@ -56,11 +67,6 @@ async function revoke(options: Options, { what }: Asked, terminal: Terminal): Pr
   if (what === undefined) throw new CannotStart('invite revoke needs the id of an invitation; "invite list" shows them.')
   await askServer(options, 'revokeInvite', { id: inviteId.parse(what) })
   terminal.write(`The invitation ${what} lets nobody in any more.\n`)
-}
-
-function serverOf(args: ArgumentsCamelCase): string {
-  const given = textOf(args['public-url']) ?? process.env['AFIELD_PUBLIC_URL']
-  return (given ?? '<address of the server>').replace(/\/+$/, '')
 }
 
 function textOf(value: unknown): string | undefined {

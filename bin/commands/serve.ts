@@ -3,6 +3,7 @@ import { allowAddonsIn } from '../../lib/assets.ts'
 import { CannotStart, exitCodes } from '../../lib/exit.ts'
 import { optionRows, readOptions } from '../../lib/options.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
+import { reachableUrls } from '../../lib/server/reach.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { drainOnSignal } from '../drain.ts'
 import { takeBackupOf } from '../take-backup.ts'
@@ -29,8 +30,10 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const server = await createServer({ ...options, takeBackup: takeBackupOf(options) })
   drainOnSignal(() => server.close())
   void server.broken.then(reason => stopBroken(server, reason))
-  console.log(`afield listening on ${server.url}`)
-  console.log(whatNext(options.publicUrl ?? server.url, server.setupCode))
+  const [url, ...others] = reachableUrls(server.url)
+  console.log(`afield listening on ${url}`)
+  for (const other of others) console.log(`                 and ${other}`)
+  console.log(whatNext(options.publicUrl ?? url, server.setupCode))
   if (options.signup === 'open') console.error('Everybody who reaches this server may create an account; --signup says who may.')
 }
 

@@ -27,6 +27,7 @@ import {
 import { readTrustedProxies } from './address.ts'
 import { openBackups, type TakeBackup } from './backups.ts'
 import { Caretaker } from './caretaker.ts'
+import type { ControlDeps } from './control/command.ts'
 import { openControl } from './control/socket.ts'
 import { makeDataDirectory } from './data-directory.ts'
 import { openEdge } from './edge/app.ts'
@@ -42,6 +43,7 @@ import { createMetrics, uncounted } from './metrics.ts'
 import { ownOrigins } from './origins.ts'
 import { expoPush } from './push/expo.ts'
 import { type Push, pushThrough } from './push.ts'
+import { reachableUrls } from './reach.ts'
 import { openSetupCode } from './setup-code.ts'
 import type { Listeners } from './told.ts'
 import { UnderWay } from './under-way.ts'
@@ -210,7 +212,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const backups = openBackups(options, { clock, now, log, take: takeBackup })
     closers.push(async () => backups?.close())
     counted?.watchKeeping({ soundness: () => store.soundness(), backups: () => backups?.state(), now })
-    const control = await openControl({ ...deps, options, backups })
+    const serving: ControlDeps['serving'] & {} = { signup: policy?.signup ? 'own' : options.signup }
+    const control = await openControl({ ...deps, options, backups, serving })
     closers.push(() => control.close())
     const underWay = new UnderWay()
     const handlers = underWay.watch(createHttpHandlers(deps))
@@ -230,6 +233,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       },
       scrape: counted && options.metricsToken !== undefined ? { token: options.metricsToken, text: counted.text } : undefined
     })
+    serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
 
     const close = async () => {

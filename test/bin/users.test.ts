@@ -85,6 +85,22 @@ t.test('an invitation is made, listed and revoked, also when no server runs', as
   t.equal((await call(again, 'POST', '/v1/auth', { body })).status, 403)
 })
 
+t.test('an invitation names the address of the running server, and says when it cannot be used', async t => {
+  const { data, server } = await startOwned(t, 'invite')
+  const made = await afield(data, 'invite', 'create', 'Ada')
+  t.match(made, { status: 0, stderr: '' })
+  t.equal(made.stdout.split('/#invite=')[0], server.url)
+  await server.close()
+
+  const named = await startServer(t, { data, signup: 'owner', publicUrl: 'https://home.example' })
+  const useless = await afield(data, 'invite', 'create', 'Grace')
+  t.match(useless, { status: 0, stdout: /^https:\/\/home\.example\/#invite=/, stderr: /cannot be used now.*--signup invite/ })
+  await named.close()
+
+  t.match(await afield(data, 'invite', 'create', 'Linus'), { status: 78, stdout: '', stderr: /^No running server .*--public-url\.\n$/ })
+  t.notMatch((await afield(data, 'invite')).stdout, 'Linus')
+})
+
 async function signUpApproved(t: Test, server: { url: string }, data: string): Promise<Person> {
   const secret = crypto.getRandomValues(new Uint8Array(32))
   await call(server, 'POST', '/v1/auth', { body: await signInBody(secret) })

@@ -9,6 +9,8 @@ export interface ControlDeps extends Omit<Deps, 'quotas'> {
   options: Pick<ServerOptions, 'data'>
   /** Those that a running server takes by itself. */
   backups?: Pick<Backups, 'state'> | undefined
+  /** Of a running server; `own` is a policy of the program that embeds it. `url` is missing until it listens. */
+  serving?: { url?: string; signup: ServerOptions['signup'] | 'own' }
 }
 
 /** One thing that the owner of the data directory can ask of a server. What is in question and reply crosses a socket as JSON. */

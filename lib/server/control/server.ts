@@ -20,13 +20,21 @@ const backupState = z.object({
 export const serverCommands = {
   readStatus: command({
     ask: z.strictObject({}),
-    reply: z.object({ version: z.string(), pid: z.int(), hasAccounts: z.boolean(), soundness, backups: backupState.optional() }),
-    run: async ({ store, backups }) => ({
+    reply: z.object({
+      version: z.string(),
+      pid: z.int(),
+      hasAccounts: z.boolean(),
+      soundness,
+      backups: backupState.optional(),
+      serving: z.object({ url: z.string().optional(), signup: z.string() }).optional()
+    }),
+    run: async ({ store, backups, serving }) => ({
       version: version(),
       pid: process.pid,
       hasAccounts: await store.hasAccounts(),
       soundness: store.soundness(),
-      backups: backups?.state()
+      backups: backups?.state(),
+      serving
     })
   })
 }
