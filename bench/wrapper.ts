@@ -9,7 +9,7 @@ import { median } from './kit/compare.ts'
 
 /**
  * What the wrapper costs beside the agent alone: milliseconds until the agent's screen takes input, and the memory (PSS) of
- * Afield's own process once it has. CLAUDE_BIN and CLAUDE_CONFIG_DIR measure with a real Claude Code, else it is a fake one.
+ * Afield's own process once it has. AFIELD_PROGRAM measures a built one, else it runs from its sources. CLAUDE_BIN and CLAUDE_CONFIG_DIR measure with a real Claude Code, else it is a fake one.
  */
 const rounds = 5
 const takesInput = '\x1b[?2004h'
@@ -36,6 +36,7 @@ const env = {
   CLAUDE_CODE_EXECUTABLE: claude,
   CLAUDE_CONFIG_DIR: process.env['CLAUDE_CONFIG_DIR'] ?? join(folder, 'claude')
 }
+const [afield = '', ...before] = process.env['AFIELD_PROGRAM']?.split(' ') ?? [process.execPath, resolve('bin/afield.ts')]
 const settings = join(folder, 'settings.json')
 mkdirSync(join(folder, 'code'))
 writeFileSync(settings, JSON.stringify({ hooks: {}, companyAnnouncements: [''] }))
@@ -46,7 +47,7 @@ const memory: number[] = []
 for (let round = 0; round < rounds; round++) {
   const id = crypto.randomUUID()
   bare.push((await start(claude, ['--settings', settings, '--session-id', id, '--permission-mode', 'default'])).ms)
-  const { ms, megabytes } = await start(process.execPath, [resolve('bin/afield.ts'), 'claude'])
+  const { ms, megabytes } = await start(afield, [...before, 'claude'])
   wrapped.push(ms)
   memory.push(megabytes)
 }
