@@ -2,6 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { CannotStart } from './exit.ts'
+import { pushAddress, refusalOf, serverAddress, webOrigin } from './option-refusal.ts'
 
 /** Every option of the server, filled in and checked. */
 export type ServerOptions = z.output<typeof table>
@@ -48,7 +49,7 @@ const options = {
     about: 'Directory for everything the server keeps. One server at a time uses it.',
     defaultInWords: "afield in the platform's data directory"
   }),
-  publicUrl: option(z.url({ protocol: /^https?$/ }).optional(), {
+  publicUrl: option(serverAddress.optional(), {
     env: 'AFIELD_PUBLIC_URL',
     flag: 'public-url',
     about: 'Address under which phones reach this server, when that is not where it listens.'
@@ -101,7 +102,7 @@ const options = {
     about:
       'Proxies whose word counts for where a request came from: loopback, addresses and blocks such as 10.0.0.0/8, with commas between.'
   }),
-  corsOrigin: option(z.string().min(1).default('*'), {
+  corsOrigin: option(webOrigin.default('*'), {
     env: 'AFIELD_CORS_ORIGIN',
     flag: 'cors-origin',
     about: 'Web origin whose pages may call this server, besides the app it serves itself.'
@@ -142,7 +143,7 @@ const options = {
     flag: 'metrics-token',
     about: 'Serve Prometheus metrics at /metrics to whoever shows this bearer token, of 16 or more characters; without it there are none.'
   }),
-  expoUrl: option(z.union([z.literal('off'), z.url({ protocol: /^https?$/ })]).default('https://exp.host'), {
+  expoUrl: option(pushAddress.default('https://exp.host'), {
     env: 'AFIELD_EXPO_URL',
     flag: 'expo-url',
     about: "Where notifications for Happy's apps are handed over; off hands over none."
@@ -154,7 +155,7 @@ const options = {
   })
 }
 
-const table = z.object(options).transform(given => ({
+const table = z.strictObject(options).transform(given => ({
   ...given,
   store: given.store ?? 'sqlite:afield.db',
   backupTo: given.backupTo ?? join(given.data, 'backups')
@@ -209,12 +210,13 @@ function checked(given: unknown, sourceOf: (name: string) => string): ServerOpti
   const result = table.safeParse(given)
   if (!result.success) {
     const issue = result.error.issues[0]
-    throw new CannotStart(`${sourceOf(String(issue?.path[0]))} cannot be used: ${issue?.message.replace(/^Invalid (input|option): /, '')}.`)
+    const name = String(issue?.path[0])
+    throw new CannotStart(refusalOf(issue, Object.entries(options).find(([known]) => known === name)?.[1], sourceOf(name)))
   }
-  const options = result.data
-  refuseHalfCertificate(options)
-  refuseOpenNetwork(options)
-  return options
+  refuseHalfCertificate(result.data)
+  refuseOpenNetwork(result.data)
+  refuseOpenAddress(result.data)
+  return result.data
 }
 
 function refuseHalfCertificate({ tlsCert, tlsKey }: ServerOptions): void {
@@ -228,6 +230,12 @@ function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOpt
   throw new CannotStart(
     `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a proxy in front provides it, or --insecure-http to do without.`
   )
+}
+
+function refuseOpenAddress({ publicUrl, insecureHttp }: ServerOptions): void {
+  if (publicUrl === undefined || publicUrl.startsWith('https:') || insecureHttp) return
+  if (isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) return
+  throw new CannotStart(`Phones need HTTPS: give --public-url as https://…, or --insecure-http to do without under ${publicUrl}.`)
 }
 
 /** Whether an address or name is this machine itself. */

@@ -60,7 +60,7 @@ const rooms: Record<string, Room> = {
 
   exit: { files: ['lib/exit.ts'], rooms: [], packages: [] },
   'local-socket': { files: ['lib/local-socket/'], rooms: ['exit'], packages: ['node:', 'zod'] },
-  options: { files: ['lib/options.ts'], rooms: ['exit'], packages: ['node:', 'zod'] },
+  options: { files: ['lib/options.ts', 'lib/option-refusal.ts'], rooms: ['exit'], packages: ['node:', 'zod'] },
   assets: { files: ['lib/assets.ts'], rooms: [], packages: ['node:'] },
   'node-version': { files: ['lib/node-version.ts'], rooms: ['exit'], packages: ['node:'] },
 
