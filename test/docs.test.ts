@@ -21,3 +21,21 @@ t.test('the name, flag and environment name of an option are the same words', as
     t.equal(env, `AFIELD_${flag.toUpperCase().replaceAll('-', '_')}`)
   }
 })
+
+t.test('the versions of Node.js on the pages are those of package.json', async t => {
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+  const [, least, tooNew] = /^>=(\d+\.\d+)\.0 <(\d+)$/.exec(engines.node) ?? []
+  for (const path of ['README.md', 'CONTRIBUTING.md', 'docs/embedding.md']) {
+    t.match(readFileSync(join(root, path), 'utf8'), `${least} to ${Number(tooNew) - 1}`, path)
+  }
+})
+
+t.test('no page is linked, and no field listed, twice in a row of links or a table', async t => {
+  const links = [...(readFileSync(join(root, 'README.md'), 'utf8').split('## More')[1] ?? '').matchAll(/\]\(([^)]+)\)/g)].map(
+    ([, to]) => to
+  )
+  t.same(links, [...new Set(links)])
+  const fields = [...readFileSync(join(root, 'docs/embedding.md'), 'utf8').matchAll(/^\| (`[^|]+) \|/gm)].map(([, field]) => field)
+  t.same(fields, [...new Set(fields)])
+  t.ok(links.length > 5 && fields.length > 5)
+})
