@@ -1,5 +1,5 @@
 import t from 'tap'
-import { groupSessions, openDecisions, stateOfSession, titleOf } from '../../web/state/sessions.ts'
+import { groupSessions, lastLineOf, openDecisions, stateOfSession, titleOf } from '../../web/state/sessions.ts'
 import { emptyHome, type Home, type HomeEvent, reduce, type SessionView } from '../../web/state/store.ts'
 
 const at = 1_700_000_000_000
@@ -51,6 +51,20 @@ t.test('a session shows one state, the one that matters most', async t => {
     ['one that cannot be opened', { metadata: undefined, agentState: undefined }, 'quiet']
   ]
   for (const [name, session, state] of rows) t.equal(stateOfSession(view('a', session), { seenSeq: new Map([['a', 1]]) }), state, name)
+})
+
+t.test('a running session does not say that it stopped, one that ended does', async t => {
+  const stopped = (end: 'cancelled' | 'failed') => ({ last: { seq: 1, at, text: 'Stopped', end } })
+  const rows: [string, Partial<SessionView>, string | undefined][] = [
+    ['ended', { ...stopped('cancelled'), isActive: false }, 'Stopped'],
+    ['resumed, or waiting after its turn was stopped', stopped('cancelled'), undefined],
+    ['a failed turn is told as long as nothing follows', stopped('failed'), 'Stopped'],
+    ['it works again', { ...stopped('failed'), isThinking: true }, undefined],
+    ['it was begun again', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at + 1 }) }, undefined]
+  ]
+  for (const [name, session, text] of rows) t.equal(lastLineOf(view('a', session))?.text, text, name)
+  const begunAgain = view('a', { ...stopped('failed'), metadata: metadata({ lifecycleStateSince: at + 1 }) })
+  t.equal(stateOfSession(begunAgain, { seenSeq: new Map([['a', 1]]) }), 'quiet')
 })
 
 t.test('decisions stand with the oldest first, rows with the latest first', async t => {
@@ -105,6 +119,7 @@ function view(id: string, session: Partial<SessionView> = {}): SessionView {
     isThinking: false,
     createdAt: at,
     updatedAt: at,
+    dataEncryptionKey: null,
     metadata: metadata({}),
     agentState: null,
     last: undefined,

@@ -8,6 +8,7 @@ import {
   folderOf,
   hostOf,
   isUnread,
+  lastLineOf,
   lastMovedAt,
   openDecisions,
   type SessionState,
@@ -100,10 +101,11 @@ function machineOf({ metadata }: SessionView): MachineView | undefined {
 
 function liveLine(session: SessionView, state: SessionState): string {
   if (!session.metadata) return ''
-  const last = session.last?.text
+  const last = lastLineOf(session)?.text
   if (state === 'away') return absence(session)
   const decision = openDecisions(session)[0]
   if (decision) return decisionTitle(decision)
   if (state === 'working') return last ?? words.session.working
-  return last ?? (session.isActive ? words.session.starting : words.session.ended)
+  if (last !== undefined || !session.isActive) return last ?? words.session.ended
+  return session.last ? words.session.ready : words.session.starting
 }

@@ -1,5 +1,5 @@
 import { computed } from '@preact/signals'
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
 import { account, live } from '../state/account.ts'
 import { isStale } from '../state/connection.ts'
 import { home, markSeen, sessionOf } from '../state/home.ts'
@@ -24,12 +24,15 @@ export function SessionScreen({ id }: { id: string; view: readonly string[] }) {
   useEffect(() => () => model?.close(), [model])
 
   const known = session.value
+  const wasKnown = useRef(false)
+  wasKnown.current ||= known !== undefined
   if (known === undefined) {
-    const isGone = home.value.asOf !== undefined && !isStale.value
+    const isCertain = home.value.asOf !== undefined && !isStale.value
+    const [title, text] = wasKnown.current ? [words.deletedTitle, words.deletedHint] : [words.unknownTitle, words.unknownHint]
     return (
       <section class="screen chat">
-        <SessionBar facts={undefined} title={isGone ? words.deletedTitle : ''} />
-        {isGone && <SessionEmpty title={words.deletedTitle} text={words.deletedHint} />}
+        <SessionBar facts={undefined} title={isCertain ? title : ''} />
+        {isCertain && <SessionEmpty title={title} text={text} />}
       </section>
     )
   }

@@ -37,7 +37,7 @@ export async function restoreHome(): Promise<void> {
 }
 
 interface Kept {
-  form: 1
+  form: 2
   sessions: [string, SessionView][]
   machines: [string, Home['machines'] extends ReadonlyMap<string, infer View> ? View : never][]
   seenSeq: [string, number][]
@@ -47,7 +47,7 @@ interface Kept {
 const keepSoon = coalesce<undefined>(async () => {
   await pause(500)
   const { sessions, machines, seenSeq, asOf } = home.peek()
-  const kept: Kept = { form: 1, sessions: [...sessions], machines: [...machines], seenSeq: [...seenSeq], asOf: asOf ?? null }
+  const kept: Kept = { form: 2, sessions: [...sessions], machines: [...machines], seenSeq: [...seenSeq], asOf: asOf ?? null }
   const db = await deviceDb()
   // Signed out in the meantime: nothing is left behind.
   if (home.peek() !== emptyHome) await db.write('home', kept)
@@ -55,7 +55,7 @@ const keepSoon = coalesce<undefined>(async () => {
 
 // Only this file writes the entry, and it is sealed: its form number is all that has to be looked at.
 function isKept(kept: unknown): kept is Kept {
-  return typeof kept === 'object' && kept !== null && 'form' in kept && kept.form === 1
+  return typeof kept === 'object' && kept !== null && 'form' in kept && kept.form === 2
 }
 
 function unpack({ sessions, machines, seenSeq, asOf }: Kept): Home {

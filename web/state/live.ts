@@ -1,6 +1,5 @@
 import {
   type AccountFeed,
-  type AccountSession,
   type AccountVault,
   accountVault,
   type Cipher,
@@ -21,7 +20,7 @@ import {
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { noteLink, watchDevice } from './connection.ts'
 import { deviceDb } from './device-db.ts'
-import { tellHome } from './home.ts'
+import { home, tellHome } from './home.ts'
 import { deviceJournal } from './journal.ts'
 import { followLines } from './last-lines.ts'
 import { machineView, sessionView } from './views.ts'
@@ -33,7 +32,7 @@ export interface Live {
   readonly socket: LiveSocket
   readonly feed: AccountFeed
   readonly outbox: Outbox
-  /** Undefined when the session is not known, or its key was made for another account. */
+  /** Undefined as long as Home does not know the session, and when its key was made for another account. */
   cipherOf(session: string): Cipher | undefined
   cipherOfMachine(machine: string): Cipher | undefined
   /** What the outbox had stored: for `feed.take` of the session that is open. */
@@ -84,8 +83,9 @@ export async function openLive(
   })
   const feed = openFeedInto({ rest, socket, vault, ended })
   const cipherOf = (session: string) => {
-    const row: AccountSession | undefined = [...feed.sessions.values()].find(({ id }) => id === session)
-    return row && vault.openKey(row.dataEncryptionKey)
+    // Not of the feed: what this device kept opens before the server answers, and without it.
+    const known = home.peek().sessions.get(session)
+    return known && vault.openKey(known.dataEncryptionKey)
   }
   const cipherOfMachine = (machine: string) => {
     const row = [...feed.machines.values()].find(({ id }) => id === machine)

@@ -1,8 +1,9 @@
-import { effect, type ReadonlySignal, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { openMessage, sealDraft, userText } from '../../lib/client/index.ts'
 import { encryptedContent } from '../../lib/protocol/wire/records.ts'
 import { deviceDb } from './device-db.ts'
 import type { Live } from './live.ts'
+import type { SessionSources } from './session.ts'
 import type { Transcript } from './transcript.ts'
 
 /** A text of this device that the server does not have yet. */
@@ -28,12 +29,16 @@ export interface SessionTexts {
   close(): void
 }
 
+export interface TextSources extends Pick<SessionSources, 'id' | 'live' | 'session'> {
+  transcript: ReadonlySignal<Transcript>
+}
+
 const keepDraftAfterMs = 400
 /** How many messages at the end may hold one that was just stored. */
 const newest = 500
 
-export function openTexts(id: string, live: Live, transcript: ReadonlySignal<Transcript>): SessionTexts {
-  const mine = signal<readonly WaitingText[]>(leaving(id, live))
+export function openTexts({ id, live, session, transcript }: TextSources): SessionTexts {
+  const mine = signal<readonly WaitingText[]>([])
   const failedName = `failed.${id}`
   const draftName = `draft.${id}`
 
@@ -71,6 +76,14 @@ export function openTexts(id: string, live: Live, transcript: ReadonlySignal<Tra
       mine.value = [...failed.filter(text => !mine.peek().some(each => each.localId === text.localId)), ...mine.peek()]
     })
     .catch(() => {})
+
+  // What was still on its way when the app was closed is shown again, once there is a key to read it with.
+  const isKnown = computed(() => session.value !== undefined)
+  const unleave = effect(() => {
+    if (!isKnown.value) return
+    const shown = new Set(mine.peek().map(text => text.localId))
+    mine.value = [...mine.peek(), ...leaving(id, live).filter(text => !shown.has(text.localId))]
+  })
 
   // On screen it is the same bubble, now stored.
   const unstore = effect(() => {
@@ -120,12 +133,12 @@ export function openTexts(id: string, live: Live, transcript: ReadonlySignal<Tra
     close() {
       keepNow()
       unset()
+      unleave()
       unstore()
     }
   }
 }
 
-// What was still on its way when the app was closed is shown again.
 function leaving(id: string, live: Live): WaitingText[] {
   return live.outbox.pending
     .filter(draft => draft.session === id)

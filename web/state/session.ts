@@ -1,16 +1,15 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
-import { CallFailed, callSession, openFeed, openMessage, openPartial } from '../../lib/client/index.ts'
-import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
+import { CallFailed, callSession } from '../../lib/client/index.ts'
 import type { Live } from './live.ts'
 import { hasHelper } from './machines.ts'
 import { answerParams, type Life, lifeOf, type MyAnswer, type Verdict } from './session-answers.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from './session-decisions.ts'
 import { factsOf, type SessionFacts } from './session-facts.ts'
-import { openHistory } from './session-history.ts'
+import { type FeedWord, openMessages } from './session-messages.ts'
 import { openTexts, type SessionTexts } from './session-texts.ts'
 import { resumeSession, stopOnMachine, type Trouble } from './starting.ts'
 import type { MachineView, SessionView } from './store.ts'
-import { addMessages, addPartial, emptyTranscript, type KnownMessage, type Transcript } from './transcript.ts'
+import type { Transcript } from './transcript.ts'
 
 /** One open session: what is known of it, and what a person can do in it. The screen draws nothing else. */
 export interface SessionModel {
@@ -46,9 +45,6 @@ export interface SessionModel {
   close(): void
 }
 
-/** `opening`: nothing is known yet. `stale`: how it stood when the link was lost. */
-export type FeedWord = 'opening' | 'catching-up' | 'live' | 'stale' | 'deleted'
-
 /** What the agent was asked besides its prompts, and how far that is. */
 export interface AskedOf {
   readonly stop: { readonly at: number; readonly state: 'asking' | 'asked' | 'failed' } | undefined
@@ -71,8 +67,8 @@ export interface SessionSources {
 
 export function openSession(sources: SessionSources): SessionModel {
   const { id, live, session, machine, isLinked, me } = sources
-  const messages = openMessages(id, live, () => ({ seq: session.peek()?.seq ?? 0, isCertain: isLinked.peek() }))
-  const texts = openTexts(id, live, messages.transcript)
+  const messages = openMessages({ id, live, session, isLinked })
+  const texts = openTexts({ id, live, session, transcript: messages.transcript })
   const facts = computed(() => session.value && factsOf(session.value, machine.value))
   const state = computed(() => session.value?.agentState ?? undefined)
   const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
@@ -109,7 +105,7 @@ export function openSession(sources: SessionSources): SessionModel {
     id,
     facts,
     transcript: messages.transcript,
-    feed: computed(() => (messages.feed.value === 'live' && !isLinked.value ? 'stale' : messages.feed.value)),
+    feed: messages.feed,
     older: messages.older,
     texts,
     requests,
@@ -189,10 +185,6 @@ export function openSession(sources: SessionSources): SessionModel {
 
 // Wrappers give a sign of life every 20 s at the latest, and say with it whether they work.
 const longestSilenceMs = 30_000
-const pageSize = 100
-/** Further behind than this, the newest page is read instead of all that was missed. */
-const mostToCatchUp = 400
-const sliceMs = 10
 
 function failureOf(error: unknown): CallFailed {
   return error instanceof CallFailed ? error : new CallFailed('unreadable', String(error))
@@ -211,152 +203,4 @@ function livesOf(
       return [id, { answer, life: lifeOf(answer, known, isOpen, me) }]
     })
   )
-}
-
-/** The messages of a session as a transcript: what this device kept first, then what the server has. */
-function openMessages(id: string, live: Live, newest: () => { seq: number; isCertain: boolean }) {
-  const transcript = signal<Transcript>(emptyTranscript)
-  const feed = signal<FeedWord>('opening')
-  const older = signal<'none' | 'more' | 'loading' | 'failed'>('none')
-  const history = openHistory(id)
-  let records: MessageRecord[] = []
-  let reader: ReturnType<typeof openFeed> | undefined
-  let isClosed = false
-
-  const opener = createOpener(id, live, opened => {
-    transcript.value = addMessages(transcript.peek(), opened)
-    const first = transcript.peek().messages[0]
-    if (older.peek() !== 'loading') older.value = first !== undefined && first.seq > 1 ? 'more' : 'none'
-  })
-  const take = (news: readonly MessageRecord[]): void => {
-    records = [...records, ...news].slice(-mostToCatchUp)
-    history.keep(records)
-    opener.open(news)
-  }
-
-  const unstored = live.onStored((stored, session) => {
-    if (session === id) reader?.take(stored)
-  })
-  const unpartial = live.socket.onEphemeral(ephemeral => {
-    if (ephemeral.type !== 'partial' || ephemeral.sid !== id) return
-    const cipher = live.cipherOf(id)
-    const partial = cipher && openPartial(cipher, ephemeral.partial)
-    // A partial must not overtake the stored text that ended it.
-    if (partial) opener.afterwards(() => (transcript.value = addPartial(transcript.peek(), { ...partial, at: Date.now() })))
-  })
-
-  const begin = async (): Promise<void> => {
-    const kept = await history.read()
-    if (isClosed) return
-    const last = kept.at(-1)
-    const { seq, isCertain } = newest()
-    // A server that was set back to an older copy numbers anew: then what is kept here is another story.
-    const isAhead = last !== undefined && isCertain && last.seq > seq
-    const isNear = last !== undefined && !isAhead && seq - last.seq <= mostToCatchUp
-    if (isNear) {
-      records = kept
-      opener.open(kept)
-    }
-    reader = openFeed({
-      rest: live.rest,
-      socket: live.socket,
-      session: id,
-      after: isNear ? last.seq : 'end',
-      pageSize,
-      onMessages: take,
-      onState: state => opener.afterwards(() => noteState(state.type))
-    })
-    noteState(reader.state.type)
-  }
-  const noteState = (state: 'catching-up' | 'live' | 'away' | 'ended' | 'closed'): void => {
-    const isKnown = transcript.peek().messages.length > 0
-    if (state === 'live') feed.value = 'live'
-    else if (state === 'ended') feed.value = 'deleted'
-    else if (state === 'away') feed.value = isKnown ? 'stale' : 'opening'
-    else if (state === 'catching-up') feed.value = isKnown ? 'catching-up' : 'opening'
-    if (state === 'ended') void history.forget()
-  }
-  void begin()
-
-  return {
-    transcript,
-    feed,
-    older,
-    async loadOlder(): Promise<void> {
-      const first = transcript.peek().messages[0]
-      if (reader === undefined || first === undefined || older.peek() === 'loading' || older.peek() === 'none') return
-      older.value = 'loading'
-      try {
-        const page = await reader.readBefore(first.seq, pageSize)
-        await opener.openNow(page.messages)
-        older.value = page.hasMore ? 'more' : 'none'
-      } catch {
-        older.value = 'failed'
-      }
-    },
-    close(): void {
-      isClosed = true
-      unstored()
-      unpartial()
-      reader?.close()
-      void history.flush()
-    }
-  }
-}
-
-/** Opens sealed messages in slices, so that a long page never holds up the screen; hands over what it opened once a batch is whole. */
-function createOpener(id: string, live: Live, onOpened: (opened: KnownMessage[]) => void) {
-  const queue: MessageRecord[] = []
-  let opened: KnownMessage[] = []
-  let later: (() => void)[] = []
-  let isRunning = false
-
-  const run = (): void => {
-    const until = performance.now() + sliceMs
-    const cipher = live.cipherOf(id)
-    while (queue.length > 0 && performance.now() < until) {
-      const [record] = queue.splice(0, 1)
-      if (record) opened.push(known(record, cipher))
-    }
-    if (queue.length > 0) {
-      setTimeout(run, 0)
-      return
-    }
-    isRunning = false
-    const batch = opened
-    const after = later
-    opened = []
-    later = []
-    if (batch.length > 0) onOpened(batch)
-    for (const each of after) each()
-  }
-  const start = (): void => {
-    if (isRunning) return
-    isRunning = true
-    setTimeout(run, 0)
-  }
-  return {
-    open(records: readonly MessageRecord[]): void {
-      queue.push(...records)
-      start()
-    },
-    /** Once everything taken so far is handed over. */
-    afterwards(then: () => void): void {
-      later.push(then)
-      start()
-    },
-    openNow(records: readonly MessageRecord[]): Promise<void> {
-      return new Promise(resolve => {
-        queue.push(...records)
-        later.push(resolve)
-        start()
-      })
-    }
-  }
-}
-
-function known(record: MessageRecord, cipher: ReturnType<Live['cipherOf']>): KnownMessage {
-  const { seq, localId, createdAt } = record
-  const read = cipher === undefined ? { ok: false as const, reason: 'unreadable' as const } : openMessage(cipher, record)
-  return read.ok ? { seq, localId, at: createdAt, body: read.body } : { seq, localId, at: createdAt, body: undefined, closed: read.reason }
 }

@@ -1,5 +1,5 @@
 import { type OpenRequest, openRequests } from './session-decisions.ts'
-import type { Home, MachineView, SessionView } from './store.ts'
+import type { Home, LastLine, MachineView, SessionView } from './store.ts'
 
 /** What a session is doing, as its glyph shows it. */
 export type SessionState = 'needs' | 'working' | 'done' | 'failed' | 'quiet' | 'away'
@@ -40,9 +40,16 @@ export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq'>
   } else if (session.metadata?.lifecycleState === 'running') {
     return 'away'
   }
-  if (session.last?.end === 'failed') return 'failed'
+  if (lastLineOf(session)?.end === 'failed') return 'failed'
   if (session.last?.end === 'cancelled') return 'quiet'
   return isUnread(session, home) ? 'done' : 'quiet'
+}
+
+/** Its last line; undefined when that is how a turn ended which the running session has left behind. */
+export function lastLineOf({ isActive, isThinking, last, metadata }: SessionView): LastLine | undefined {
+  if (!isActive || last?.end === undefined) return last
+  const isBegunAgain = (metadata?.lifecycleStateSince ?? 0) > last.at
+  return isThinking || isBegunAgain || last.end === 'cancelled' ? undefined : last
 }
 
 export function isUnread(session: SessionView, { seenSeq }: Pick<Home, 'seenSeq'>): boolean {

@@ -24,6 +24,8 @@ export interface SessionView {
   readonly readSeq?: number | undefined
   readonly createdAt: number
   readonly updatedAt: number
+  /** As the server has it, wrapped for the account; null for legacy encryption. */
+  readonly dataEncryptionKey: string | null
   /** Undefined: cannot be opened with the keys on this device. */
   readonly metadata: SessionMetadata | undefined
   /** Null: none was written yet. Undefined: cannot be opened. */

@@ -17,6 +17,7 @@ export function sessionView(vault: Pick<AccountVault, 'openKey'>, row: AccountSe
     readSeq: row.readSeq,
     createdAt: row.createdAt,
     updatedAt: row.updatedAt,
+    dataEncryptionKey: row.dataEncryptionKey,
     metadata: opened(cipher, row.metadata, sessionMetadata),
     agentState: row.agentState === null ? null : opened(cipher, row.agentState, agentState)
   }

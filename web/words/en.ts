@@ -69,6 +69,7 @@ export const en = {
     untitled: 'New session',
     starting: 'Just started',
     working: 'Working',
+    ready: 'Ready for a message',
     waitsFor: (host: string) => `Waits for ${host}`,
     ended: 'Ended',
     helperGone: 'Its helper is not running',

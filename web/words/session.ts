@@ -148,6 +148,8 @@ export const session = {
   startingTitle: (agent: string, host: string) => `Starting ${agent} on ${host}`,
   deletedTitle: 'This session was deleted',
   deletedHint: 'Nothing of it is left on the server.',
+  unknownTitle: 'There is no such session here',
+  unknownHint: 'It may belong to another account, or its address was not copied whole.',
   sealedTitle: 'This session cannot be opened here',
   sealedHint: 'It was made with keys that are not on this device.',
   terminalTitle: (host: string) => `Open in the terminal on ${host}`,
