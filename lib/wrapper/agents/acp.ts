@@ -7,6 +7,7 @@ import {
   PROTOCOL_VERSION,
   RequestError
 } from '@agentclientprotocol/sdk'
+import { ZodError } from 'zod'
 import { version } from '../../assets.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import { BoundedQueue } from '../../async/queue.ts'
@@ -278,6 +279,10 @@ class AcpAgent implements Agent {
     if (error instanceof RequestError && error.code === signInFirst) {
       return this.#refusal(`${this.#program.title} wants you to sign in first: run it once by itself in this terminal.`)
     }
+    // A program that repeats what it reads, such as cat, hands back our own refusal of our question.
+    if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof ZodError) {
+      return this.#refusal(`${this.#program.title} does not speak ACP on its standard input and output.`)
+    }
     if (error instanceof Error && error.name === 'DeadlineExceeded') {
       return this.#refusal(
         `${this.#program.title} did not answer within ${openingMs / 1000} s. Does this command speak ACP on its standard input and output?`
@@ -293,6 +298,7 @@ class AcpAgent implements Agent {
 }
 
 const signInFirst = -32000
+const unknownMethod = -32601
 
 function endOfTurn(stopReason: string): TurnEnd {
   switch (stopReason) {

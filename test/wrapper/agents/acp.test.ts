@@ -93,6 +93,7 @@ t.test('what keeps an agent from starting is one sentence', async t => {
       () => start('sh', ['-c', 'echo "no key" >&2; exit 4']),
       /ended before it was ready \(exit code 4\)\.\nIts last lines:\n {2}no key/
     ],
+    ['repeats what it reads', () => start('cat', []), /^It does not speak ACP/],
     ['asks to sign in', () => odd(t, ['--sign-in-first']), /sign in first/],
     ['another protocol', () => odd(t, ['--version-7']), /speaks version 7 of ACP/]
   ]
