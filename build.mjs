@@ -48,7 +48,7 @@ delete process.env[secondTry]
 /** Runs in this process, so that a signal has one process less to travel through. */
 async function start(...args) {
   if (isAppStale()) await bundleApp()
-  const hasCommand = args[0] !== undefined && !args[0].startsWith('-')
+  const hasCommand = args[0] !== undefined && (!args[0].startsWith('-') || ['--help', '-h', '--version'].includes(args[0]))
   process.argv = [process.execPath, at('bin/afield.ts'), ...(hasCommand ? args : ['serve', ...args])]
   await import('./bin/afield.ts')
 }

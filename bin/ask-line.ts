@@ -5,12 +5,12 @@ const own = ['data', 'store']
 
 /** Options of every command that asks the server of a data directory: where that is. */
 export function dataOptions(line: Argv): Argv {
-  for (const { flag, kind, about, env, shownDefault } of optionRows().filter(({ name }) => own.includes(name))) {
+  for (const { flag, kind, about, env, defaultHere } of optionRows().filter(({ name }) => own.includes(name))) {
     line.option(flag, {
       type: kind,
       describe: `${about} [${env}]`,
       requiresArg: true,
-      ...(shownDefault !== undefined && { defaultDescription: shownDefault })
+      ...(defaultHere !== undefined && { defaultDescription: defaultHere })
     })
   }
   return line

@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { commands } from './commands.ts'
+import { misuse, refuseUnknownCommand } from './misuse.ts'
 
 /** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
 export async function main(argv: string[]): Promise<void> {
@@ -8,9 +9,11 @@ export async function main(argv: string[]): Promise<void> {
   try {
     // Before any command's own imports, some of which crash an unsupported Node.js.
     await import('../lib/node-version.ts')
+    refuseUnknownCommand(argv)
     await (await commandLine(argv)).parseAsync()
   } catch (error) {
-    stop(error)
+    // Some refusals of yargs come past `fail`, under the name it gives them.
+    stop(error instanceof Error && error.name === 'YError' ? misuse(error.message, argv) : error)
   }
 }
 
@@ -22,17 +25,16 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .usage('Keeps your coding agents working while you are afield.\n\n$0 <command>')
     .strict()
     .demandCommand(1, '')
-    .recommendCommands()
     .version(version())
     .help()
     .alias('help', 'h')
     .wrap(Math.min(120, process.stdout.columns ?? 100))
-    .example('$0 serve', 'the server and the app on http://127.0.0.1:3005')
-    .example('$0 login --server https://home.example', 'connect this computer')
+    .example('$0 serve', 'the server, on http://127.0.0.1:3005')
+    .example('$0 login', 'link this computer; --server says where')
     .example('$0 claude', 'Claude Code here and on your phone')
     .epilogue('afield <command> --help shows the options of a command.')
     .middleware(keepLast, true)
-    .fail(refuse)
+    .fail(refuseFor(argv))
   for (const { usage, about, load } of commands) {
     line.command({
       command: usage,
@@ -53,20 +55,16 @@ function keepLast(args: ArgumentsCamelCase): void {
   }
 }
 
-function refuse(sentence: string | null, error: Error | undefined, line: Argv): never {
-  if (error) throw error
-  if (sentence) throw misuse(sentence)
-  line.showHelp()
-  process.exit(exitCodes.configuration)
-}
-
-function misuse(sentence: string): CannotStart {
-  return new CannotStart(`${sentence.replace(/\w$/, '$&.')} See afield --help.`)
+function refuseFor(argv: readonly string[]) {
+  return (complaint: string | null, error: Error | undefined, line: Argv): never => {
+    if (error) throw error
+    if (complaint) throw misuse(complaint, argv)
+    line.showHelp()
+    process.exit(exitCodes.configuration)
+  }
 }
 
 function stop(error: unknown): never {
-  // Some refusals of yargs come past `fail`, under the name it gives them.
-  if (error instanceof Error && error.name === 'YError') return stop(misuse(error.message))
   if (error instanceof CannotStart) {
     console.error(error.message)
     process.exit(error.exitCode)

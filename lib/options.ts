@@ -17,6 +17,8 @@ export interface OptionRow extends Omit<Manual, 'defaultInWords'> {
   choices?: readonly string[]
   /** The default as text, or what it depends on in words; undefined when there is none. */
   shownDefault?: string
+  /** The same on this machine. */
+  defaultHere?: string
 }
 
 interface Manual {
@@ -190,13 +192,15 @@ export function optionRows(): OptionRow[] {
     if (!row) throw new Error(`The option ${name} has no line in the manual.`)
     const { defaultInWords, ...line } = row
     const { type, enum: choices, default: value } = z.toJSONSchema(schema, { io: 'input' })
-    const shownDefault = defaultInWords ?? (value === undefined || value === false ? undefined : String(value))
+    const defaultHere = value === undefined || value === false ? defaultInWords : String(value)
+    const shownDefault = defaultInWords ?? defaultHere
     return {
       name,
       ...line,
       kind: type === 'boolean' ? 'boolean' : type === 'integer' ? 'number' : 'string',
       ...(choices && { choices: choices.map(String) }),
-      ...(shownDefault !== undefined && { shownDefault })
+      ...(shownDefault !== undefined && { shownDefault }),
+      ...(defaultHere !== undefined && { defaultHere })
     }
   })
 }

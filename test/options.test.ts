@@ -3,7 +3,7 @@ import { join, relative } from 'node:path'
 import t from 'tap'
 import { CannotStart } from '../lib/exit.ts'
 import { createServer } from '../lib/index.ts'
-import { completeOptions, readOptions } from '../lib/options.ts'
+import { completeOptions, optionRows, readOptions } from '../lib/options.ts'
 
 t.test('a flag wins over the environment, which wins over the default', async t => {
   const env = { AFIELD_PORT: '4000', AFIELD_SIGNUP: 'open' }
@@ -14,6 +14,11 @@ t.test('a flag wins over the environment, which wins over the default', async t 
 t.test('the store is in the data directory unless it is named', async t => {
   t.equal(completeOptions({ data: '/srv/afield' }).store, 'sqlite:afield.db')
   t.equal(completeOptions({ data: '/srv/afield', store: 'sqlite:/big/a.db' }).store, 'sqlite:/big/a.db')
+})
+
+t.test('the manual says in words where the data is, and the help of this machine names the directory', async t => {
+  const row = optionRows().find(({ name }) => name === 'data')
+  t.match(row, { shownDefault: "afield in the platform's data directory", defaultHere: completeOptions({}).data })
 })
 
 t.test('an empty variable counts as absent', async t => {

@@ -5,8 +5,9 @@ import { completionFor, shells } from '../completion.ts'
 export function builder(line: Argv): Argv {
   return line
     .positional('shell', { choices: shells, demandOption: true, describe: 'The shell to write for' })
-    .example('source <($0 completion bash)', 'in ~/.bashrc; for zsh the same in ~/.zshrc, behind compinit')
-    .example('$0 completion fish > ~/.config/fish/completions/afield.fish', 'once, for fish')
+    .example('source <($0 completion bash)', 'in ~/.bashrc')
+    .example('source <($0 completion zsh)', 'in ~/.zshrc, behind compinit')
+    .example('$0 completion fish | source', 'in ~/.config/fish/config.fish')
 }
 
 export function handler(args: ArgumentsCamelCase): void {

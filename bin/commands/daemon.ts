@@ -26,7 +26,7 @@ export function builder(line: Argv): Argv {
     .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many of the last lines' })
     .option('follow', { type: 'boolean', alias: 'f', default: false, describe: 'With logs: go on as they are written' })
     .example('$0 daemon start', 'let your phone begin and resume sessions here')
-    .example('$0 daemon install', 'the same, now and whenever you are signed in to this computer')
+    .example('$0 daemon install', 'the same, whenever you are signed in')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -13,7 +13,7 @@ export function builder(line: Argv): Argv {
       requiresArg: true,
       describe: 'Id of the session it belongs to; else the newest one of this computer'
     })
-    .example('make; $0 notify The build has ended', 'tell the phone when something long has ended')
+    .example('make; $0 notify The build has ended', 'tell the phone that it is done')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -9,7 +9,7 @@ export function builder(line: Argv): Argv {
     .parserConfiguration({ 'populate--': true, 'unknown-options-as-args': true })
     .positional('agent', { type: 'string', array: true, describe: 'The command that starts the agent, with its arguments' })
     .example('$0 run gemini --acp', 'Gemini')
-    .example('$0 run -- opencode acp', 'opencode; behind -- everything belongs to the agent')
+    .example('$0 run -- opencode acp', 'opencode; behind -- all is the agent’s')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

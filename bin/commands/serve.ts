@@ -12,13 +12,13 @@ export const builder = serverOptions
 
 /** Every option of the server. */
 export function serverOptions(line: Argv): Argv {
-  for (const { flag, kind, choices, about, env, shownDefault } of optionRows()) {
+  for (const { flag, kind, choices, about, env, defaultHere } of optionRows()) {
     line.option(flag, {
       type: kind,
       describe: `${about} [${env}]`,
       requiresArg: kind !== 'boolean',
       ...(choices && { choices }),
-      ...(shownDefault !== undefined && { defaultDescription: shownDefault })
+      ...(defaultHere !== undefined && { defaultDescription: defaultHere })
     })
   }
   return line

@@ -23,7 +23,7 @@ export function builder(line: Argv): Argv {
       describe: `With create: what it allows, of ${everyScope.join(',')}`
     })
     .option('days', { type: 'number', requiresArg: true, describe: 'With create: how long it is good; without, until it is revoked' })
-    .example('$0 token create ci --scope read,write', 'a token for a program; shown once')
+    .example('$0 token create ci --scope read', 'a token for a program; shown once')
     .example('$0 token revoke k3j9x2', 'end it')
 }
 

@@ -17,9 +17,13 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
   const port = typeof address === 'object' && address ? String(address.port) : ''
 
   const refused: [why: string, args: string[], says: RegExp][] = [
-    ['an unknown command', ['sevre'], /serve/],
-    ['an unknown option', ['serve', '--prot', '1'], /prot/],
-    ['an option without its value', ['serve', '--port'], /port/],
+    ['a command with a slip in it', ['sevre'], /^There is no command sevre\. Did you mean serve\? See afield --help\.$/m],
+    ['an unknown command', ['bogus'], /^There is no command bogus\. See afield --help\.$/m],
+    ['an unknown option', ['serve', '--prot', '1'], /^Nothing here is called prot\. See afield serve --help\.$/m],
+    ['an option without its value', ['serve', '--port'], /^--port needs a value\./],
+    ['an option that takes other words', ['serve', '--signup', 'all'], /^--signup takes one of owner, .*, closed, not all\. See/],
+    ['an argument that takes other words', ['daemon', 'bogus'], /^action takes one of start, .*, not bogus\. See/],
+    ['an argument that is missing', ['backup'], /^Something is missing: afield backup <target>\. See afield backup --help\.$/m],
     ['a busy port', ['serve', '--port', port, '--data', join(directory, 'data')], new RegExp(port)],
     ['a data directory inside a file', ['serve', '--port', '0', '--data', join(directory, 'file', 'data')], /data directory/],
     ['an open network without HTTPS', ['serve', '--port', '0', '--host', '0.0.0.0'], /HTTPS/]
