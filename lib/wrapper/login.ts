@@ -13,6 +13,7 @@ import { typed } from './own-program.ts'
 import { drawQr } from './terminal/qr.ts'
 import { fit, plain, type Style, styleFor } from './terminal/style.ts'
 import { openBlock, type Terminal } from './terminal/terminal.ts'
+import { whyUnreachable } from './why-unreachable.ts'
 
 export interface LoginOptions {
   home: Home
@@ -93,7 +94,7 @@ async function ask(server: string, { forHappy }: LoginOptions, show: (now: Progr
   const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
   const asker = { server, deviceName: hostname(), onTrouble }
   if (forHappy) return askInFirstWay(asker, show)
-  const persistence = createPersistence({ signal: new AbortController().signal, onWait: error => onTrouble(error.message) })
+  const persistence = createPersistence({ signal: new AbortController().signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
   const linking = await persistence.attempt(() => startLinking('terminal', { ...asker, fetch }))
   if (linking === 'unsupported') return askInFirstWay(asker, show)
   show({ type: 'waiting' })

@@ -106,7 +106,7 @@ t.test('a server that is away is waited for, and then shows its code', async t =
   const port = Number(new URL(first.url).port)
   await first.close()
   const { login } = loginTo(t, first.url)
-  await login.says(/cannot be reached/)
+  await login.says(/Nothing listens at/)
   await startServer(t, { port, data: first.data })
   const { link } = await readCode(login)
   t.ok(readRequestLink(link))
