@@ -79,7 +79,7 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
   const running = ((await askDaemon(home.path, 'list')) ?? listSessions(home.path).filter(({ pid }) => pid !== undefined)).length
   const look = daemon.link === 'live' ? style.good : style.needs
   const rows = [
-    ['Daemon', `process ${daemon.pid}, version ${daemon.version}, since ${new Date(daemon.startedAt).toLocaleString()}`],
+    ['Daemon', `process ${daemon.pid}, version ${daemon.version}, since ${new Date(daemon.startedAt).toISOString()}`],
     ['Server', daemon.server],
     ['Link', look(plain(daemon.link))],
     ['Sessions', running === 1 ? '1 runs' : `${running} run`],
