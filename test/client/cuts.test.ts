@@ -10,6 +10,7 @@ t.test(
     const { seen, written, cuts } = await runCuts(t, await startWorld(t), { seed, cuts: 20, messages: 1_000 })
     t.comment(`seed ${seed}: ${cuts} cuts`)
     t.strictSame(seen, written, `seed ${seed}`)
-    t.ok(cuts >= 20, 'the line was really cut')
+    // One that comes while the line is still away cuts nothing.
+    t.ok(cuts >= 10, 'the line was really cut')
   }
 )
