@@ -61,7 +61,7 @@ t.test('a session is begun, ended and resumed from the phone, and its first mess
   await phone.page.getByRole('dialog').getByRole('button', { name: 'End agent' }).click()
   await phone.see('Demo agent ended')
   await phone.press('Resume')
-  await phone.see('Message Demo agent')
+  await phone.page.getByPlaceholder('Message Demo agent').waitFor()
 
   await phone.press('Session menu')
   await phone.page.getByRole('menuitem', { name: 'End agent' }).click()
