@@ -192,7 +192,7 @@ class SessionUplink implements Uplink {
   }
 
   notify(notice: Notice): void {
-    if (this.session === undefined || this.link.type !== 'live') return
+    if (this.session === undefined) return
     this.#rest.call('notify', { params: { id: this.session }, body: notice }).catch(() => {})
   }
 
