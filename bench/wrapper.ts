@@ -43,12 +43,14 @@ writeFileSync(settings, JSON.stringify({ hooks: {}, companyAnnouncements: [''] }
 
 const bare: number[] = []
 const wrapped: number[] = []
+const work: number[] = []
 const memory: number[] = []
 for (let round = 0; round < rounds; round++) {
   const id = crypto.randomUUID()
   bare.push((await start(claude, ['--settings', settings, '--session-id', id, '--permission-mode', 'default'])).ms)
-  const { ms, megabytes } = await start(afield, [...before, 'claude'])
+  const { ms, cpuMs, megabytes } = await start(afield, [...before, 'claude'])
   wrapped.push(ms)
+  work.push(cpuMs)
   memory.push(megabytes)
 }
 const extra = median(wrapped.map((ms, round) => ms - (bare[round] ?? Number.NaN)))
@@ -56,23 +58,33 @@ console.log(`wrapper: start of ${claude === fake ? 'a fake Claude Code' : claude
 console.log(
   `  until it takes input     alone ${median(bare).toFixed(0)} ms   with Afield ${median(wrapped).toFixed(0)} ms   on top ${extra.toFixed(0)} ms`
 )
+console.log(`  work of Afield itself    ${median(work).toFixed(0)} ms of processor time until then`)
 console.log(`  memory of Afield itself  ${median(memory).toFixed(1)} MB (PSS)`)
 for (const close of closing) await close()
 rmSync(folder, { recursive: true, force: true })
 process.exit(0)
 
-async function start(command: string, args: string[]): Promise<{ ms: number; megabytes: number }> {
+async function start(command: string, args: string[]): Promise<{ ms: number; cpuMs: number; megabytes: number }> {
   const began = performance.now()
   const pty = spawn(command, args, { cwd: join(folder, 'code'), env, encoding: null, cols: 100, rows: 30 })
-  const ms = await new Promise<number>(resolve => {
-    pty.onData(bytes => bytes.includes(takesInput) && resolve(performance.now() - began))
+  await new Promise<void>(resolve => {
+    pty.onData(bytes => bytes.includes(takesInput) && resolve())
   })
+  const ms = performance.now() - began
+  const cpuMs = cpuOf(pty.pid)
   // Time to reach the server, which it does beside the agent.
   await new Promise(resolve => setTimeout(resolve, 1500))
   const megabytes = pssOf(pty.pid)
   pty.kill('SIGTERM')
   await pty.exited
-  return { ms, megabytes }
+  return { ms, cpuMs, megabytes }
+}
+
+/** Of the process alone; unlike the time on the clock, other programs do not change it much. */
+function cpuOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
 function pssOf(pid: number): number {

@@ -2,6 +2,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import type { ClaudeOptions } from '../lib/wrapper/agents/claude.ts'
 import { openHome } from '../lib/wrapper/credentials.ts'
 import type { RunOptions } from '../lib/wrapper/run.ts'
+import { takeStart } from '../lib/wrapper/start-notes.ts'
 import { type Console, processConsole } from '../lib/wrapper/terminal/console.ts'
 import { processTerminal } from '../lib/wrapper/terminal/terminal.ts'
 
@@ -24,12 +25,16 @@ export function agentOptions(line: Argv): Argv {
 
 /** What those options and the process say, for `runAgent`. */
 export function readAgentOptions(args: ArgumentsCamelCase): Omit<RunOptions, 'kind'> {
+  const options = readServerOption(args)
+  const tag = text(args['tag'])
+  const start = takeStart(options.home.path, tag)
   return {
-    ...readServerOption(args),
+    ...options,
+    ...start,
     directory: process.cwd(),
-    mode: text(args['mode']),
-    resume: text(args['resume']),
-    tag: text(args['tag']),
+    mode: text(args['mode']) ?? start.mode,
+    resume: text(args['resume']) ?? start.resume,
+    tag,
     console: ownConsole(args)
   }
 }

@@ -1,19 +1,24 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconSprite } from './icons/icon.tsx'
 import { Nav } from './parts/nav.tsx'
 import { Strip } from './parts/strip.tsx'
 import { Toasts } from './parts/toast.tsx'
+import { UndoBar } from './parts/undo.tsx'
 import { arrival, go, route } from './router.ts'
 import { pathOf, type Route } from './routes.ts'
 import { CreateScreen } from './screens/create.tsx'
 import { HomeScreen, IdleScreen } from './screens/home.tsx'
 import { CheckScreen, KeyScreen } from './screens/key.tsx'
 import { Lazy } from './screens/lazy.tsx'
+import { LockedScreen } from './screens/locked.tsx'
 import { RestoreScreen } from './screens/restore.tsx'
 import { UnknownScreen } from './screens/unknown.tsx'
 import { InsecureScreen, NoStorageScreen, WelcomeScreen } from './screens/welcome.tsx'
-import { account } from './state/account.ts'
+import { account, live } from './state/account.ts'
+import { type KeyLayer, startKeys } from './state/keys.ts'
+import { isLocked } from './state/lock.ts'
+import { isOn } from './state/preferences.ts'
 import { isWide } from './state/width.ts'
 import { words } from './words/index.ts'
 
@@ -23,6 +28,7 @@ export function App() {
       <IconSprite />
       <Frame />
       <Toasts />
+      <UndoBar />
     </>
   )
 }
@@ -32,8 +38,17 @@ function Frame() {
   if (!isSecureContext) return <Full screen={<InsecureScreen />} />
   if (here.type === 'opening') return null
   if (here.type === 'no-storage') return <Full screen={<NoStorageScreen />} />
-  if (here.type === 'here' && !isFlow(route.value)) return <Panes />
-  return <Full screen={here.type === 'here' ? flowWithAccount(route.value) : flowWithoutAccount(route.value)} />
+  if (here.type !== 'here') return <Full screen={flowWithoutAccount(route.value)} />
+  const isCovered = isLocked.value
+  return (
+    <>
+      {isCovered && <Full screen={<LockedScreen />} />}
+      {/* Stays as it is under the lock: what somebody was writing is there when it is opened. */}
+      <div class="cover" hidden={isCovered} inert={isCovered}>
+        {isFlow(route.value) ? <Full screen={flowWithAccount(route.value)} /> : <Panes />}
+      </div>
+    </>
+  )
 }
 
 /** A screen that stands alone: first run, linking. */
@@ -51,7 +66,10 @@ function Full({ screen }: { screen: ComponentChildren }) {
 function Panes() {
   const at = route.value
   const wide = isWide.value
-  const hasNav = wide || (at.name !== 'session' && at.name !== 'new')
+  const [layer, open] = useState<KeyLayer>()
+  useEffect(() => startKeys(open), [])
+  useIndexing()
+  const hasNav = wide || !['session', 'new', 'needs-you'].includes(at.name)
   return (
     <div class="app">
       <button class="skip" type="button" onClick={skip}>
@@ -61,14 +79,33 @@ function Panes() {
         <Strip />
       </div>
       {hasNav && <Nav />}
-      {wide && (
+      {wide && !isOn('listFolded') && (
         <section class="list-pane" aria-label={words.nav.home}>
           <HomeScreen />
         </section>
       )}
       <Main>{paneOf(at, wide)}</Main>
+      {layer === 'palette' && (
+        <Lazy load={() => import('./parts/palette.tsx')} show={({ Palette }) => <Palette onClose={() => open(undefined)} />} />
+      )}
+      {layer === 'keys' && (
+        <Lazy load={() => import('./parts/key-sheet.tsx')} show={({ KeySheet }) => <KeySheet onClose={() => open(undefined)} />} />
+      )}
     </div>
   )
+}
+
+const settleMs = 10_000
+
+/** What was said is made findable once the app has come to rest, unless its owner wants little fetched. */
+function useIndexing(): void {
+  const link = live.value
+  const isOff = isOn('lowData')
+  useEffect(() => {
+    if (!link || isOff) return
+    const timer = setTimeout(() => void import('./state/search-index.ts').then(({ startIndexing }) => startIndexing(link)), settleMs)
+    return () => clearTimeout(timer)
+  }, [link, isOff])
 }
 
 // The heading of a new screen takes the focus, so that who listens hears where they are; not at the first one, where the browser speaks.
@@ -91,7 +128,7 @@ function Main({ children }: { children: ComponentChildren }) {
 function paneOf(at: Route, wide: boolean): ComponentChildren {
   switch (at.name) {
     case 'home':
-      return wide ? <IdleScreen /> : <HomeScreen />
+      return wide && !isOn('listFolded') ? <IdleScreen /> : <HomeScreen />
     case 'session':
       return (
         <Lazy
@@ -101,9 +138,25 @@ function paneOf(at: Route, wide: boolean): ComponentChildren {
         />
       )
     case 'needs-you':
-      return <Lazy key="needs-you" load={() => import('./screens/needs-you.tsx')} show={({ NeedsYouScreen }) => <NeedsYouScreen />} />
+      return (
+        <Lazy
+          key="needs-you"
+          load={() => import('./screens/needs-you.tsx')}
+          show={({ NeedsYouScreen }) => <NeedsYouScreen request={at.request} />}
+        />
+      )
     case 'new':
       return <Lazy key="new" load={() => import('./screens/new.tsx')} show={({ NewScreen }) => <NewScreen at={at} />} />
+    case 'search':
+      return (
+        <Lazy
+          key={`search ${at.in}`}
+          load={() => import('./screens/search.tsx')}
+          show={({ SearchScreen }) => <SearchScreen asked={at.q ?? ''} session={at.in} />}
+        />
+      )
+    case 'archive':
+      return <Lazy key="archive" load={() => import('./screens/archive.tsx')} show={({ ArchiveScreen }) => <ArchiveScreen />} />
     case 'machines':
       return <Lazy key="machines" load={() => import('./screens/machines.tsx')} show={({ MachinesScreen }) => <MachinesScreen />} />
     case 'machine':
@@ -119,7 +172,7 @@ function paneOf(at: Route, wide: boolean): ComponentChildren {
         <Lazy
           key="settings"
           load={() => import('./screens/settings.tsx')}
-          show={({ SettingsScreen }) => <SettingsScreen page={at.page} />}
+          show={({ SettingsScreen }) => <SettingsScreen page={at.page} item={at.item} />}
         />
       )
     default:

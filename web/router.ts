@@ -62,6 +62,12 @@ export function pushLayer(onClosed: () => void): () => void {
   return () => history.back()
 }
 
+/** As `go` in place of the screen below, from within a layer: Back shall lead into neither. */
+export function goFromLayer(to: Route): void {
+  addEventListener('popstate', () => go(to, 'replace'), { once: true })
+  history.back()
+}
+
 function arrive(): void {
   if (location.hash.length > 1) {
     arrivalNow.value = { href: location.href, fragment: new URLSearchParams(location.hash.slice(1)) }

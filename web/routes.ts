@@ -4,6 +4,9 @@ export type Route =
   | { name: 'needs-you'; request?: string }
   | { name: 'session'; id: string; view: readonly string[] }
   | ({ name: 'new' } & NewAt)
+  /** `q`: what is looked for; `in`: only in this session. */
+  | { name: 'search'; q?: string; in?: string }
+  | { name: 'archive' }
   | { name: 'machines' }
   | { name: 'machine'; id: string }
   | { name: 'welcome' }
@@ -14,15 +17,28 @@ export type Route =
   | { name: 'link' }
   | { name: 'scan' }
   | { name: 'pair' }
-  | { name: 'settings'; page?: SettingsPage }
+  /** `item`: one of what the page lists. */
+  | { name: 'settings'; page?: SettingsPage; item?: string }
   | { name: 'unknown'; path: string }
 
-export type SettingsPage = 'devices' | 'people' | 'access' | 'appearance' | 'account-key' | 'about'
+export type SettingsPage =
+  | 'devices'
+  | 'people'
+  | 'access'
+  | 'appearance'
+  | 'language'
+  | 'account-key'
+  | 'lock'
+  | 'storage'
+  | 'rules'
+  | 'about'
 
 /** Where a new session shall begin, as far as that is decided. */
 export interface NewAt {
   machine?: string
   folder?: string
+  /** The first message, for its person to look over. */
+  prompt?: string
 }
 
 /** The route of a path and its query, without the fragment. */
@@ -34,8 +50,9 @@ export function readPath(path: string, query = ''): Route {
   if (first === 'terminal' && rest[0] === 'connect') return { name: 'pair' }
   if (first === 'needs-you') return rest[0] === undefined ? { name: 'needs-you' } : { name: 'needs-you', request: rest[0] }
   if (first === 'machines') return rest[0] === undefined ? { name: 'machines' } : { name: 'machine', id: rest[0] }
-  if (first === 'settings') return readSettingsPath(rest[0], path)
+  if (first === 'settings') return readSettingsPath(rest, path)
   if (first === 'new' && rest[0] === undefined) return { name: 'new', ...readNewAt(new URLSearchParams(query)) }
+  if (first === 'search' && rest[0] === undefined) return { name: 'search', ...readSearchAt(new URLSearchParams(query)) }
   const plain = plainPaths.find(name => pathOfPlain[name] === `/${[first, ...rest].join('/')}`)
   return plain === undefined ? { name: 'unknown', path } : { name: plain }
 }
@@ -46,15 +63,17 @@ export function pathOf(route: Route): string {
     case 'home':
       return '/'
     case 'needs-you':
-      return route.request === undefined ? '/needs-you' : `/needs-you/${encodeURIComponent(route.request)}`
+      return route.request === undefined ? '/needs-you' : `/needs-you/${encoded(route.request)}`
     case 'session':
-      return `/s/${[route.id, ...route.view].map(encodeURIComponent).join('/')}`
+      return `/s/${[route.id, ...route.view].map(encoded).join('/')}`
     case 'machine':
-      return `/machines/${encodeURIComponent(route.id)}`
+      return `/machines/${encoded(route.id)}`
     case 'settings':
-      return route.page === undefined ? '/settings' : `/settings/${route.page}`
+      return ['/settings', route.page, route.item && encoded(route.item)].filter(part => part !== undefined).join('/')
     case 'new':
-      return `/new${writeNewAt(route)}`
+      return `/new${writeQuery({ machine: route.machine, folder: route.folder, prompt: route.prompt })}`
+    case 'search':
+      return `/search${writeQuery({ q: route.q, in: route.in })}`
     case 'unknown':
       return route.path
     default:
@@ -70,7 +89,8 @@ export function parentOf(route: Route): Route {
     case 'machine':
       return { name: 'machines' }
     case 'settings':
-      return route.page === undefined ? { name: 'home' } : { name: 'settings' }
+      if (route.page === undefined) return { name: 'home' }
+      return route.item === undefined ? { name: 'settings' } : { name: 'settings', page: route.page }
     case 'start':
     case 'restore':
     case 'link':
@@ -83,6 +103,7 @@ export function parentOf(route: Route): Route {
 }
 
 const pathOfPlain = {
+  archive: '/archive',
   machines: '/machines',
   welcome: '/welcome',
   start: '/start',
@@ -95,23 +116,52 @@ const pathOfPlain = {
 } as const
 
 const plainPaths = Object.keys(pathOfPlain) as (keyof typeof pathOfPlain)[]
-const settingsPages: readonly SettingsPage[] = ['devices', 'people', 'access', 'appearance', 'account-key', 'about']
+const settingsPages: readonly SettingsPage[] = [
+  'devices',
+  'people',
+  'access',
+  'appearance',
+  'language',
+  'account-key',
+  'lock',
+  'storage',
+  'rules',
+  'about'
+]
 
 function readNewAt(query: URLSearchParams): NewAt {
   const machine = query.get('machine')
   const folder = query.get('folder')
-  return { ...(machine !== null && { machine }), ...(folder !== null && { folder }) }
+  // What another app shares may be words, an address, or the address in the words too.
+  const prompt = query.get('prompt')
+  const url = query.get('url')
+  const shared = url === null || prompt?.includes(url) ? prompt : [prompt, url].filter(Boolean).join('\n')
+  return { ...(machine !== null && { machine }), ...(folder !== null && { folder }), ...(shared !== null && { prompt: shared }) }
 }
 
-function writeNewAt({ machine, folder }: NewAt): string {
-  const query = new URLSearchParams({ ...(machine !== undefined && { machine }), ...(folder !== undefined && { folder }) }).toString()
+function readSearchAt(query: URLSearchParams): { q?: string; in?: string } {
+  const q = query.get('q')
+  const session = query.get('in')
+  return { ...(q !== null && { q }), ...(session !== null && { in: session }) }
+}
+
+// A file may be called anything, half a character too, and of that no address can be made as it is.
+function encoded(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+}
+
+function writeQuery(said: Record<string, string | undefined>): string {
+  const known = Object.entries(said).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))
+  const query = new URLSearchParams(known).toString()
   return query === '' ? '' : `?${query}`
 }
 
-function readSettingsPath(page: string | undefined, path: string): Route {
+function readSettingsPath([page, item, ...more]: readonly string[], path: string): Route {
   if (page === undefined) return { name: 'settings' }
   const known = settingsPages.find(name => name === page)
-  return known === undefined ? { name: 'unknown', path } : { name: 'settings', page: known }
+  const hasItems = known === 'rules'
+  if (known === undefined || more.length > 0 || (item !== undefined && !hasItems)) return { name: 'unknown', path }
+  return item === undefined ? { name: 'settings', page: known } : { name: 'settings', page: known, item }
 }
 
 // A stray percent sign must not take the app down.

@@ -43,6 +43,7 @@ async function dropOlder(): Promise<void> {
 async function page(request: Request): Promise<Response> {
   const { pathname } = new URL(request.url)
   if (/^\/(v\d+|health|socket\.io)(\/|$)/.test(pathname)) return fetch(request)
+  if (ASSETS.includes(pathname)) return asset(request)
   const kept = await caches.match('/index.html', { cacheName })
   return kept ?? fetch(request)
 }

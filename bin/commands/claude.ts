@@ -13,5 +13,5 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
   const kind = claudeKind(claudeOptions(args, options))
-  process.exit(await runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') }))
+  process.exit(await runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') || options.prompt }))
 }

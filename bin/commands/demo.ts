@@ -15,7 +15,9 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
   const { home } = options
   const directory = typeof args['folder'] === 'string' ? resolve(args['folder']) : demoFolder(home.path)
-  process.exit(await runAgent({ ...options, directory, kind: demoKind(home.path), prompt: wordsOf(args, 'prompt').join(' ') }))
+  process.exit(
+    await runAgent({ ...options, directory, kind: demoKind(home.path), prompt: wordsOf(args, 'prompt').join(' ') || options.prompt })
+  )
 }
 
 function demoFolder(home: string): string {

@@ -1,7 +1,8 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { examine } from '../../lib/doctor/examine.ts'
+import { examine, keepsData } from '../../lib/doctor/examine.ts'
 import type { Finding } from '../../lib/doctor/finding.ts'
 import { readOptions } from '../../lib/options.ts'
+import { examineThisComputer } from '../../lib/wrapper/health.ts'
 import { type Style, styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { serverOptions } from './serve.ts'
 
@@ -12,10 +13,17 @@ export function builder(line: Argv): Argv {
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
-  const findings = await examine(readOptions(args, process.env), Date.now)
+  const findings = await look(args)
   const style = styleFor(process.stdout, process.env)
   console.log(args['json'] === true ? JSON.stringify(findings, undefined, 2) : findings.map(finding => shown(finding, style)).join('\n'))
   process.exitCode = findings.some(({ state }) => state === 'fail') ? 1 : 0
+}
+
+/** The server that keeps its data here, this computer where agents work, or both. */
+async function look(args: ArgumentsCamelCase): Promise<Finding[]> {
+  const options = readOptions(args, process.env)
+  const computer = await examineThisComputer(process.env, Date.now)
+  return computer && !keepsData(options) ? computer : [...(await examine(options, Date.now)), ...(computer ?? [])]
 }
 
 const indent = 22

@@ -43,7 +43,9 @@ async function choose(found: readonly KnownSession[], { terminal, env, words }: 
   if (others.length === 0 && words.length > 0) return only
   const shown = found.slice(0, mostShown)
   terminal.write(`\n${drawSessions(shown, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)
-  const answer = await terminal.ask(`Which one? 1 to ${shown.length}, or nothing to leave: `)
+  const answer = await terminal.ask(
+    shown.length === 1 ? 'Type 1 to go on with it, or nothing to leave: ' : `Which one? 1 to ${shown.length}, or nothing to leave: `
+  )
   if (answer === undefined) throw new CannotStart('Several sessions fit. Name one by its id or by more words.')
   const picked = shown[Number(answer.trim()) - 1]
   if (!picked) throw new CannotStart('Nothing was resumed.')

@@ -3,17 +3,32 @@ import type { MachineId, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
 import { ChangeReader } from './change-reader.ts'
+import { readOlderSessions } from './older-sessions.ts'
 import { createPersistence, type Persistence } from './persist.ts'
 import { Refused } from './refusals.ts'
 import type { Rest } from './rest.ts'
-import { AccountRows, type AccountSession, idOf, isRowUpdate, Meanwhile, type RowChange, type SettingsCell } from './rows.ts'
+import {
+  AccountRows,
+  type AccountSession,
+  idOf,
+  isRowUpdate,
+  Meanwhile,
+  mostListedSessions,
+  type RowChange,
+  type SettingsCell
+} from './rows.ts'
 import type { LiveSocket } from './socket.ts'
 
 export type { AccountSession, SettingsCell } from './rows.ts'
 
 export type AccountChange =
-  /** Everything that was missed was read; the rows that changed by it were told one by one before. */
-  | { type: 'listed' }
+  /**
+   * Everything that was missed was read; the rows that changed by it were told one by one before. `isWhole`: no session of the account is
+   * unknown; else those that have not moved for long are still being read, and this follows once more.
+   */
+  | { type: 'listed'; isWhole: boolean }
+  /** Some of those that have not moved for long; they were told one by one just before. */
+  | { type: 'older'; sessions: readonly SessionId[] }
   /** The server was put back to an older state: what was kept of messages and versions is of another life. The rows as they are now follow. */
   | { type: 'started-over' }
   | RowChange
@@ -68,6 +83,8 @@ class Account implements AccountFeed {
   /** While lists or changes are read. */
   #meanwhile: Meanwhile | undefined
   #mustRead = false
+  /** Sessions that were removed while older ones are read; undefined when none are. */
+  #removedMeanwhile: Set<string> | undefined
   /** Rows that reading did not bring: asking again would not either. */
   readonly #strangers = new Set<string>()
 
@@ -136,6 +153,7 @@ class Account implements AccountFeed {
 
   #hear(body: UpdateBody): void {
     if (!isRowUpdate(body)) return
+    if (body.t === 'delete-session') this.#removedMeanwhile?.add(body.sid)
     const isKnown = this.#rows.apply(body)
     if (this.#meanwhile) {
       this.#meanwhile.hear(body, isKnown)
@@ -157,7 +175,7 @@ class Account implements AccountFeed {
         startOver: () => this.#startOver(),
         readAll: () => this.#readLists(meanwhile)
       })
-      this.#options.onChange({ type: 'listed' })
+      this.#options.onChange({ type: 'listed', isWhole: this.#removedMeanwhile === undefined })
     }
     this.#meanwhile = undefined
   }
@@ -177,6 +195,25 @@ class Account implements AccountFeed {
       ])
     )
     this.#rows.takeLists({ sessions, machines, settings: { value: settings, version: settingsVersion } }, meanwhile)
+    if (sessions.length >= mostListedSessions && !this.#removedMeanwhile) this.#readOlder().catch(error => this.#fail(error))
+  }
+
+  /** In the background: the newest are what somebody looks for first. */
+  async #readOlder(): Promise<void> {
+    const removed = new Set<string>()
+    this.#removedMeanwhile = removed
+    const { rest, clock, random, onChange } = this.#options
+    const persistence = createPersistence({ signal: this.#end.signal, clock, random })
+    try {
+      for await (const page of readOlderSessions(rest, persistence)) {
+        const unknown = page.filter(({ id }) => !this.#rows.sessions.has(id) && !removed.has(id))
+        for (const session of unknown) this.#rows.mergeSession(session)
+        onChange({ type: 'older', sessions: unknown.map(({ id }) => id) })
+      }
+    } finally {
+      this.#removedMeanwhile = undefined
+    }
+    if (!this.#meanwhile) onChange({ type: 'listed', isWhole: true })
   }
 
   #settle(): void {

@@ -27,6 +27,13 @@ export interface TransferOptions {
   signal?: AbortSignal | undefined
 }
 
+export interface UploadOptions extends TransferOptions {
+  /** The ref of an upload of the same bytes that an earlier process began: it goes on where that was, as long as the server has it. */
+  begun?: string | undefined
+  /** Under which ref it goes up; told before the first byte. */
+  onBegun?: ((ref: string) => void | Promise<void>) | undefined
+}
+
 /** Proxies cut requests that take long, so what a slow connection sends at once is little. */
 const largestPart = 256 * 1024
 const firstPart = 64 * 1024
@@ -45,14 +52,17 @@ export async function uploadAttachment(
   link: AttachmentLink,
   session: SessionId,
   bytes: Uint8Array,
-  { onProgress, signal }: TransferOptions = {}
+  { onProgress, onBegun, begun, signal }: UploadOptions = {}
 ): Promise<string> {
   const { rest } = link
-  const { ref } = await rest.call('requestUpload', { params: { id: session }, body: { size: bytes.length } }, { signal })
-  const params = { id: session, file: fileOf(ref) }
   const patience = createPatience(signal)
+  const before = begun === undefined ? undefined : await patience.try(() => findUpload(rest, session, begun, bytes.length, signal))
+  if (begun !== undefined && before?.complete === true) return begun
+  const ref = begun !== undefined && before ? begun : await requestUpload(rest, session, bytes.length, signal)
+  await onBegun?.(ref)
+  const params = { id: session, file: fileOf(ref) }
   let part = firstPart
-  for (let at = 0; at < bytes.length; ) {
+  for (let at = before?.offset ?? 0; at < bytes.length; ) {
     const beganAt = performance.now()
     try {
       const next = await sendPart(link, params, { at, bytes: bytes.slice(at, at + part), signal })
@@ -70,6 +80,22 @@ export async function uploadAttachment(
   }
   await patience.try(() => rest.call('finishUpload', { params, body: { sha256: toBase64Url(engine.sha256(bytes)) } }, { signal }))
   return ref
+}
+
+async function requestUpload(rest: Rest, session: SessionId, size: number, signal: AbortSignal | undefined): Promise<string> {
+  const { ref } = await rest.call('requestUpload', { params: { id: session }, body: { size } }, { signal })
+  return ref
+}
+
+/** Undefined when the server has forgotten it, or it was of other bytes. */
+async function findUpload(rest: Rest, session: SessionId, ref: string, size: number, signal: AbortSignal | undefined) {
+  try {
+    const known = await rest.call('readUpload', { params: { id: session, file: fileOf(ref) } }, { signal })
+    return known.size === size ? known : undefined
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return undefined
+    throw error
+  }
 }
 
 /** Downloads an attachment by its ref, still sealed. Goes on where it was when the connection is cut; rejects as `uploadAttachment` does. */
@@ -178,6 +204,12 @@ function readJson(text: string): { offset?: number; error?: string } {
   } catch {
     return {}
   }
+}
+
+/** A ref becomes part of an address, to which the token is sent: one that somebody wrote into a message is looked at first. */
+export function isRefOf(session: string, ref: string): boolean {
+  const [folder, id, kind, file = '', ...rest] = ref.split('/')
+  return folder === 'sessions' && id === session && kind === 'attachments' && /^[\w-]+\.enc$/.test(file) && rest.length === 0
 }
 
 function fileOf(ref: string): AttachmentId {

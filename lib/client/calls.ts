@@ -34,10 +34,15 @@ export async function callSession<Name extends SessionCall>(
   method: Name,
   params: ParamsOfCall<Name>
 ): Promise<ResultOfCall<Name>> {
-  const result = sessionCalls[method].result.safeParse(await callMethod(socket, cipher, session, method, params))
-  if (!result.success) throw new CallFailed('unreadable', 'The answer has an unknown shape.')
   // The table says which schema belongs to which method; a generic lookup loses that.
-  return result.data as ResultOfCall<Name>
+  return readResult(sessionCalls[method].result, await callMethod(socket, cipher, session, method, params)) as ResultOfCall<Name>
+}
+
+/** Rejects with `CallFailed` what is no such result. */
+export function readResult<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new CallFailed('unreadable', 'The answer has an unknown shape.')
 }
 
 /** Any method of a session or machine, its result not looked at beyond `{ error }`; null when the handler returned nothing. */
@@ -116,13 +121,22 @@ export interface ServeOptions {
 
 /** Answers the calls of one session. What a handler throws goes to the caller as its message. */
 export function serveSession({ session, handlers, ...options }: ServeOptions & { session: string; handlers: SessionHandlers }): Serving {
+  return serveCalls({ ...options, target: session, handlers: checkParams(sessionCalls, handlers) })
+}
+
+/** Handlers for calls whose parameters come unchecked, from those of a table. */
+export function checkParams<Table extends Record<string, { params: z.ZodType }>>(
+  table: Table,
+  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>) => unknown) | undefined }
+): Record<string, (params: unknown) => unknown> {
   const checked: Record<string, (params: unknown) => unknown> = {}
-  const add = <Name extends SessionCall>(name: Name, handler: SessionHandlers[Name]) => {
-    // Existing apps call some methods with no parameters at all.
-    if (handler) checked[name] = params => handler(sessionCalls[name].params.parse(params ?? {}) as ParamsOfCall<Name>)
+  for (const [name, { params: schema }] of Object.entries(table)) {
+    const handler = handlers[name]
+    // Existing apps call some methods with no parameters at all. The table says which schema is of which handler; a walk over it
+    // loses that.
+    if (handler) checked[name] = params => handler(schema.parse(params ?? {}) as never)
   }
-  for (const name of sessionCallNames) add(name, handlers[name])
-  return serveCalls({ ...options, target: session, handlers: checked })
+  return checked
 }
 
 /** Answers any methods of a session or machine; the parameters come unchecked. */
@@ -152,9 +166,6 @@ export function serveCalls({
     }
   }
 }
-
-// The keys of an object literal are its keys; the library types them as any text.
-const sessionCallNames = Object.keys(sessionCalls) as SessionCall[]
 
 function sayWhy(error: unknown): string {
   if (error instanceof z.ZodError) return 'The parameters have an unknown shape'

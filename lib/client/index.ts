@@ -11,7 +11,9 @@ export {
   type AttachmentLink,
   type ByteFetch,
   downloadAttachment,
+  isRefOf,
   type TransferOptions,
+  type UploadOptions,
   uploadAttachment
 } from './attachments.ts'
 export {
@@ -55,6 +57,7 @@ export {
   newId,
   type OpenedMessage,
   openMessage,
+  openMessageAside,
   openPartial,
   readyEvent,
   sealDraft,

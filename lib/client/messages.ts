@@ -1,4 +1,4 @@
-import type { Cipher } from '../crypto/envelopes.ts'
+import type { Cipher, Opened } from '../crypto/envelopes.ts'
 import {
   type Envelope,
   type MessageBody,
@@ -19,7 +19,16 @@ export type OpenedMessage =
 
 /** Never throws. */
 export function openMessage(cipher: Cipher, record: Pick<MessageRecord, 'content'>): OpenedMessage {
-  const opened = cipher.open(record.content.c)
+  return readOpened(cipher.open(record.content.c))
+}
+
+/** The same for many, without holding up the thread. */
+export async function openMessageAside(cipher: Cipher, record: Pick<MessageRecord, 'content'>): Promise<OpenedMessage> {
+  const { c } = record.content
+  return readOpened(cipher.openAside ? await cipher.openAside(c) : cipher.open(c))
+}
+
+function readOpened(opened: Opened): OpenedMessage {
   if (!opened.ok) return { ok: false, reason: 'unreadable' }
   const body = messageBody.safeParse(opened.value)
   return body.success ? { ok: true, body: body.data } : { ok: false, reason: 'unknown-shape' }

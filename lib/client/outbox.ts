@@ -10,8 +10,8 @@ import type { LiveSocket } from './socket.ts'
 export type OutboxState =
   | { type: 'idle' }
   | { type: 'sending' }
-  /** `nextTryAt` is wall-clock time in milliseconds, for the screen. */
-  | { type: 'waiting'; reason: string; nextTryAt: number }
+  /** `nextTryAt` is wall-clock time in milliseconds, for the screen. `isFull`: the server, or this account on it, has no room. */
+  | { type: 'waiting'; reason: string; nextTryAt: number; isFull: boolean }
   /** The token is no longer good (401, 403). Everything is kept; `wake` tries again. */
   | { type: 'refused'; refusal: Refused }
   | { type: 'closed' }
@@ -57,6 +57,8 @@ export interface OutboxOptions {
   /** There was no more room, and these drafts could be done without. */
   onDropped?: ((drafts: readonly Draft[]) => void) | undefined
   onState?: ((state: OutboxState) => void) | undefined
+  /** What is pending, at first and whenever that has changed. */
+  onChange?: ((pending: readonly Draft[]) => void) | undefined
   /** Tries at once whenever this becomes live. */
   socket?: Pick<LiveSocket, 'onState'> | undefined
   /** Bytes of content that may wait; 256 MiB unless told. */
@@ -92,6 +94,7 @@ const mostPerBatch = 50
 const mostBytesPerBatch = 1024 * 1024
 const usualLimitBytes = 256 * 1024 * 1024
 const framingBytes = 128
+const noRoom = 507
 
 class JournaledOutbox implements Outbox {
   state: OutboxState
@@ -121,13 +124,15 @@ class JournaledOutbox implements Outbox {
       signal: this.#end.signal,
       clock,
       random,
-      onWait: (error, waitMs) => this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs })
+      onWait: (error, waitMs) =>
+        this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs, isFull: error.status === noRoom })
     })
     for (const draft of left) {
       this.#bytes += sizeOf(draft)
       this.#pendingByKey.set(draftKey(draft), draft)
     }
     this.state = { type: left.length > 0 ? 'sending' : 'idle' }
+    this.#tellChange()
     if (left.length > 0) this.#flush()
   }
 
@@ -206,6 +211,10 @@ class JournaledOutbox implements Outbox {
     this.#options.onState?.(state)
   }
 
+  #tellChange(): void {
+    this.#options.onChange?.(this.pending)
+  }
+
   #writeJournal(work: () => Promise<void>): Promise<void> {
     this.#journalWork = this.#journalWork.then(work)
     return this.#journalWork
@@ -220,6 +229,7 @@ class JournaledOutbox implements Outbox {
         this.#pendingByKey.set(draftKey(draft), draft)
         settle.resolve()
       }
+      this.#tellChange()
     } catch (error) {
       for (const { draft, settle } of puts) {
         this.#bytes -= sizeOf(draft)
@@ -236,6 +246,7 @@ class JournaledOutbox implements Outbox {
       this.#tried.delete(key)
       if (this.#pendingByKey.delete(key)) this.#bytes -= sizeOf(draft)
     }
+    this.#tellChange()
     return this.#writeJournal(() => this.#options.journal.remove(drafts).catch(() => {}))
   }
 

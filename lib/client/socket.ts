@@ -12,6 +12,7 @@ import { type Frame, readEphemeral, readUpdate } from './frames.ts'
 import { Listeners } from './listeners.ts'
 import { mayRetry, Unreachable } from './refusals.ts'
 import type { TokenSource } from './rest.ts'
+import { type SilenceWatch, watchSilence } from './silence.ts'
 
 /** What a connection sees and may answer: the whole account, one session or one machine. */
 export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
@@ -50,8 +51,8 @@ export interface LiveSocket {
   answer(method: string, handler: CallHandler): Answering
 
   /**
-   * For `online`, `visibilitychange` and "Try now": while down it tries at once; while live it asks the server for a sign of life and
-   * starts over when none comes within 5 s.
+   * For `online`, `visibilitychange` and "Try now": while down it tries at once. While live it asks the server for a sign of life and
+   * starts over when none comes within 5 s; at once after a silence that no living line keeps, such as a phone's sleep.
    */
   reconnectNow(): void
   close(): void
@@ -76,7 +77,6 @@ export function openSocket(options: SocketOptions): LiveSocket {
 const firstRetryMs = 500
 const longestRetryMs = 30_000
 const connectWithinMs = 20_000
-const signOfLifeWithinMs = 5_000
 /** A connection that lasted this long counts as a success; one that falls again at once does not, or a troubled server is hammered. */
 const settledAfterMs = 10_000
 /** `online`, `pageshow` and `visibilitychange` come together: they start one attempt, not three. */
@@ -97,6 +97,8 @@ class Connection implements LiveSocket {
   readonly #ephemerals = new Listeners<Ephemeral>()
   #line: Line
   #startedAt = 0
+  /** Of the live line. */
+  #silence: SilenceWatch | undefined
   #token = ''
   #cancelTimer = () => {}
 
@@ -163,7 +165,8 @@ class Connection implements LiveSocket {
         if (this.#clock.now() - this.#startedAt >= freshAttemptMs) this.#start()
         return
       case 'live':
-        this.#probe()
+        if (this.#silence?.isTooLong()) this.#start()
+        else this.#silence?.probe()
         return
       case 'closed':
         return
@@ -201,7 +204,7 @@ class Connection implements LiveSocket {
     // Covers also a server that opens the line and then never accepts.
     this.#cancelTimer = this.#clock.after(connectWithinMs, () => this.#fail('timeout'))
 
-    line.on('connect', () => this.#goLive(line.id ?? ''))
+    line.on('connect', () => this.#goLive(line))
     line.on('connect_error', error => {
       if (isRefusal(error)) void this.#renew(line, error.message)
       else this.#fail(error.message)
@@ -259,11 +262,14 @@ class Connection implements LiveSocket {
     }
   }
 
-  #goLive(connectionId: string): void {
+  #goLive(line: Line): void {
     this.#cancelTimer()
     this.#startedAt = this.#clock.now()
     this.#answers.connected()
-    this.#enter({ type: 'live', connectionId })
+    const silence = watchSilence({ clock: this.#clock, ask: () => line.emit('ping', {}, () => {}), onDead: () => this.#start() })
+    line.io.engine.on('packet', silence.heard)
+    this.#silence = silence
+    this.#enter({ type: 'live', connectionId: line.id ?? '' })
   }
 
   #fail(reason: string): void {
@@ -281,18 +287,11 @@ class Connection implements LiveSocket {
 
   #drop(): void {
     this.#cancelTimer()
+    this.#silence?.stop()
     this.#answers.disconnected()
     // Its acknowledgements still have to end, so only what it would tell is cut off.
     this.#line.off()
     this.#line.disconnect()
-  }
-
-  #probe(): void {
-    const line = this.#line
-    const cancelTimer = this.#clock.after(signOfLifeWithinMs, () => {
-      if (line === this.#line && this.state.type === 'live') this.#start()
-    })
-    this.request('ping', {}).then(cancelTimer, cancelTimer)
   }
 
   #hear<Known>(read: Frame<Known>, listeners: Listeners<Known>): void {

@@ -1,11 +1,14 @@
 import {
   type Bytes,
   type Cipher,
+  contentSecretKey,
   dataKeyCipher,
   deriveContentKeypair,
   engine,
   fromBase64,
+  legacyBlobKey,
   legacyCipher,
+  sessionBlobKey,
   signInKeypair,
   toBase64,
   unwrapDataKey,
@@ -30,6 +33,8 @@ export interface AccountVault {
   readonly settings: Cipher
   /** For a session or machine by its `dataEncryptionKey`; undefined when that was wrapped for another account. */
   openKey(dataEncryptionKey: string | null): Cipher | undefined
+  /** The same for the attachments of a session. */
+  openBlobKey(dataEncryptionKey: string | null): Bytes | undefined
   newKey(): SealingKey
 }
 
@@ -49,20 +54,39 @@ export type TerminalKeys = { version: 2; contentPublicKey: Bytes; machineKey: By
 
 /** `secret` has 32 bytes. */
 export function accountVault(secret: Uint8Array): AccountVault {
-  const content = deriveContentKeypair(secret)
   const legacy = legacyCipher(secret)
+  // Work on curves takes milliseconds on a phone: each is done once, and only for who asks.
+  const contentSecret = once(() => contentSecretKey(secret))
+  const contentPublicKey = once(() => deriveContentKeypair(secret).publicKey)
+  const publicKey = once(() => toBase64(signInKeypair(secret).publicKey))
+  const dataKeys = new Map<string, Bytes | undefined>()
+  const openDataKey = (dataEncryptionKey: string) => {
+    if (!dataKeys.has(dataEncryptionKey)) {
+      const wrapped = fromBase64(dataEncryptionKey)
+      dataKeys.set(dataEncryptionKey, wrapped && unwrapDataKey(wrapped, contentSecret()))
+    }
+    return dataKeys.get(dataEncryptionKey)
+  }
   return {
     secret: new Uint8Array(secret),
-    publicKey: toBase64(signInKeypair(secret).publicKey),
-    contentPublicKey: content.publicKey,
+    get publicKey() {
+      return publicKey()
+    },
+    get contentPublicKey() {
+      return contentPublicKey()
+    },
     settings: legacy,
     openKey(dataEncryptionKey) {
       if (dataEncryptionKey === null) return legacy
-      const wrapped = fromBase64(dataEncryptionKey)
-      const dataKey = wrapped && unwrapDataKey(wrapped, content.secretKey)
+      const dataKey = openDataKey(dataEncryptionKey)
       return dataKey && dataKeyCipher(dataKey)
     },
-    newKey: () => wrappedKey(engine.randomBytes(dataKeyLength), content.publicKey)
+    openBlobKey(dataEncryptionKey) {
+      if (dataEncryptionKey === null) return legacyBlobKey(secret)
+      const dataKey = openDataKey(dataEncryptionKey)
+      return dataKey && sessionBlobKey(dataKey)
+    },
+    newKey: () => wrappedKey(engine.randomBytes(dataKeyLength), contentPublicKey())
   }
 }
 
@@ -88,4 +112,12 @@ const dataKeyLength = 32
 
 function wrappedKey(raw: Bytes, contentPublicKey: Uint8Array): SealingKey {
   return { cipher: dataKeyCipher(raw), wrapped: toBase64(wrapDataKey(raw, contentPublicKey)), raw }
+}
+
+function once<Value>(make: () => Value): () => Value {
+  let made: { value: Value } | undefined
+  return () => {
+    made ??= { value: make() }
+    return made.value
+  }
 }

@@ -10,6 +10,8 @@ export interface Cipher {
   seal(value: unknown): string
   /** Never throws: a text that was not sealed with this key, or holds no JSON, is `{ ok: false }`. */
   open(sealed: string): Opened
+  /** The same, with the work done beside this thread; absent where nothing is won by it. */
+  openAside?(sealed: string): Promise<Opened>
 }
 
 /** For account settings, and for sessions and machines without a data key; `key` is then the account secret. */
@@ -19,7 +21,7 @@ export function legacyCipher(key: Uint8Array): Cipher {
 
 /** `key` is the data key of a session, machine or artifact. */
 export function dataKeyCipher(key: Uint8Array): Cipher {
-  return cipher(key, sealWithDataKey, openWithDataKey)
+  return { ...cipher(key, sealWithDataKey, openWithDataKey), ...openerAside(key) }
 }
 
 /** nonce(24) ‖ secretbox(JSON). */
@@ -67,6 +69,27 @@ function cipher(
     open(sealed) {
       const bytes = fromBase64(sealed)
       return bytes ? open(key, bytes) : { ok: false }
+    }
+  }
+}
+
+/** AES-GCM of the platform, which a page has only in a secure context. */
+function openerAside(key: Uint8Array): Pick<Cipher, 'openAside'> {
+  const { subtle } = globalThis.crypto
+  if (subtle === undefined) return {}
+  let imported: ReturnType<typeof subtle.importKey> | undefined
+  return {
+    async openAside(sealed) {
+      const bytes = fromBase64(sealed)
+      if (bytes === undefined || bytes.length < shortestDataKeyEnvelope || bytes[0] !== version) return { ok: false }
+      imported ??= subtle.importKey('raw', new Uint8Array(key), 'AES-GCM', false, ['decrypt'])
+      const iv = bytes.subarray(1, 1 + gcmNonceLength)
+      try {
+        const plaintext = await subtle.decrypt({ name: 'AES-GCM', iv }, await imported, bytes.subarray(1 + gcmNonceLength))
+        return readPlaintext(new Uint8Array(plaintext))
+      } catch {
+        return { ok: false }
+      }
     }
   }
 }

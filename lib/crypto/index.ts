@@ -25,7 +25,7 @@ export {
   sealLegacy,
   sealWithDataKey
 } from './envelopes.ts'
-export { analyticsId, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey, signInKeypair } from './keys.ts'
+export { analyticsId, contentSecretKey, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey, signInKeypair } from './keys.ts'
 export {
   formatAccountLink,
   formatRequestLink,

@@ -17,6 +17,12 @@ export function deriveContentKeypair(accountSecret: Uint8Array): Keypair {
   return engine.boxSeedKeypair(deriveKey(accountSecret, 'Happy EnCoder', ['content']))
 }
 
+/** The secret half alone, at a fraction of the cost: it is all that opens what was wrapped for the account. */
+export function contentSecretKey(accountSecret: Uint8Array): Bytes {
+  expectLength('accountSecret', accountSecret, keyLength)
+  return engine.sha512(deriveKey(accountSecret, 'Happy EnCoder', ['content'])).slice(0, keyLength)
+}
+
 /** Ed25519: who the account is for the server. The secret key has 64 bytes. */
 export function signInKeypair(accountSecret: Uint8Array): Keypair {
   expectLength('accountSecret', accountSecret, keyLength)

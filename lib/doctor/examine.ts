@@ -17,3 +17,8 @@ export async function examine(options: ServerOptions, now: () => number): Promis
   const shown = address.filter(({ of }) => own.length === 0 || of !== 'certificate')
   return [directory, ...stored, ...shown, ...own, push]
 }
+
+/** Whether a server was ever started on the directory. */
+export function keepsData({ data }: Pick<ServerOptions, 'data'>): boolean {
+  return existsSync(data)
+}

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { z } from 'zod'
 import type { Renewal, SignedIn } from '../client/token-keeper.ts'
 import type { TerminalKeys } from '../client/vault.ts'
 import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import { CannotStart } from '../exit.ts'
+import { homePath } from './home-path.ts'
 import { typed } from './own-program.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
@@ -35,7 +35,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** `AFIELD_HOME`, else `~/.afield`; created when it is not there. Throws CannotStart when it cannot be used. */
 export function openHome(env: Environment): Home {
-  const path = resolve(env['AFIELD_HOME'] || join(homedir(), '.afield'))
+  const path = homePath(env)
   const settingsFile = join(path, 'settings.json')
   const credentialsFile = join(path, 'credentials.json')
   try {
@@ -82,7 +82,7 @@ export function openHome(env: Environment): Home {
 /** From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart when none is there or it is no address. */
 export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
   const given = flag || env['AFIELD_SERVER'] || home.server
-  if (!given) throw new CannotStart(`Which server? Name it once with: ${typed('login --server https://home.example')}`)
+  if (!given) throw new CannotStart(`Which server? Name it once with:\n  ${typed('login --server https://home.example')}`)
   return serverAddress(given)
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ParamsOfCall } from '../protocol/sealed/calls.ts'
 import type { AgentState, CompletedRequest, PermissionChoice, PermissionRequest } from '../protocol/sealed/session.ts'
 import type { PermissionAsk, Step } from './agents/agent.ts'
+import type { Approvals, Judgement } from './approvals/approvals.ts'
 
 type Answer = ParamsOfCall<'permission'>
 
@@ -9,13 +10,16 @@ export interface Decision {
   choice: string
   /** The person wants the turn to stop as well. */
   stops: boolean
+  /** Why not, for an agent that goes on. */
+  reason?: string
 }
 
 /** The questions of an agent that wait for a person, as the agent state shows them to every device. */
 export interface Decisions {
   /** In the order in which they were asked. */
   readonly open: readonly { ask: string; title: string }[]
-  ask(asked: PermissionAsk): void
+  /** The choice that a rule makes at once; without one a person is asked. */
+  ask(asked: PermissionAsk): string | undefined
   /** A step changed while it waits: an answer to what was shown before no longer counts. */
   update(step: Step): void
   /** The question is over without an answer from outside; `approved` tells what the person at the terminal said. */
@@ -25,39 +29,67 @@ export interface Decisions {
 }
 
 /** `publish` is told how the state changes; the change is pure, so that it can be applied again to a newer state. */
-export function createDecisions(publish: (change: (state: AgentState) => AgentState) => void, now: () => number = Date.now): Decisions {
+export function createDecisions(
+  publish: (change: (state: AgentState) => AgentState) => void,
+  approvals: Approvals,
+  now: () => number = Date.now
+): Decisions {
   const open = new Map<string, { asked: PermissionAsk; request: PermissionRequest }>()
 
   const finish = (ask: string, how: Pick<CompletedRequest, 'status'> & Partial<CompletedRequest>) => {
     const known = open.get(ask)
     if (!known) return
     open.delete(ask)
-    const { tool, arguments: args, createdAt, toolUseId, title } = known.request
-    const completed: CompletedRequest = { tool, arguments: shortened(args), createdAt, completedAt: now(), toolUseId, title, ...how }
-    publish(state => complete(state, ask, completed))
+    publish(state => complete(state, ask, completedOf(known.request, { completedAt: now(), ...how })))
   }
 
-  const show = (asked: PermissionAsk, createdAt: number) => {
-    const request = requestOf(asked, createdAt)
+  const show = (asked: PermissionAsk, createdAt: number, judged: Judgement) => {
+    const request = requestOf(asked, createdAt, judged)
     open.set(asked.ask, { asked, request })
     publish(state => ({ ...state, requests: { ...state.requests, [asked.ask]: request } }))
+  }
+
+  const ruleOf = (answer: Answer, asked: PermissionAsk, choice: PermissionChoice) => {
+    if (!answer.rule) return undefined
+    // A rule lasts, so it is made from exactly what its person saw.
+    if (answer.shown === undefined) throw new Error('The answer does not say what was shown, so no rule was made.')
+    if (choice.kind !== 'allow_once') throw new Error('A rule allows, and each time just once.')
+    return approvals.makeRule(asked, answer.rule, answer.answeredBy)
   }
 
   return {
     get open() {
       return [...open.values()].map(({ asked }) => ({ ask: asked.ask, title: asked.step.title }))
     },
-    ask: asked => show(asked, now()),
+    ask(asked) {
+      const judged = approvals.judge(asked)
+      const choice = judged.rule && asked.choices.find(({ kind }) => kind === 'allow_once')
+      if (!choice || !judged.rule) {
+        show(asked, now(), judged)
+        return undefined
+      }
+      const rule = judged.rule.pattern
+      const request = requestOf(asked, now(), judged)
+      const completed = completedOf(request, { completedAt: now(), status: 'approved', decision: 'approved', rule })
+      publish(state => complete(state, asked.ask, completed))
+      approvals.note(asked, { answer: 'allowed', rule: judged.rule })
+      return choice.id
+    },
     update(step) {
       for (const { asked, request } of open.values()) {
         if (asked.step.call !== step.call) continue
         const changed = { ...asked, step }
-        if (shownHash(changed) !== request.shown) show(changed, request.createdAt)
+        // No rule is asked again: what a person is looking at is theirs to decide.
+        if (shownHash(changed) !== request.shown) show(changed, request.createdAt, approvals.judge(changed, { byRules: false }))
       }
     },
     close(ask, approved) {
+      const known = open.get(ask)
+      if (!known) return
+      const by = approved === undefined ? undefined : 'the terminal'
+      approvals.note(known.asked, { answer: approved === undefined ? 'ended' : approved ? 'allowed' : 'denied', by })
       if (approved === undefined) finish(ask, { status: 'canceled' })
-      else finish(ask, { status: approved ? 'approved' : 'denied', answeredBy: 'the terminal' })
+      else finish(ask, { status: approved ? 'approved' : 'denied', answeredBy: by })
     },
     answer(answer) {
       const known = open.get(answer.id)
@@ -67,16 +99,23 @@ export function createDecisions(publish: (change: (state: AgentState) => AgentSt
         throw new Error('This question is over.')
       }
       if (answer.shown !== undefined && answer.shown !== known.request.shown) throw new Error('This request changed. Look again.')
-      const choice = chosen(known.asked.choices, answer)
+      const { asked, request } = known
+      const choice = chosen(asked.choices, answer, request.risk?.level === 'risky')
       const isYes = choice.kind.startsWith('allow')
+      const rule = answer.rule && ruleOf(answer, asked, choice)
+      approvals.note(asked, { answer: isYes ? 'allowed' : 'denied', by: answer.answeredBy ?? 'a device', rule })
       finish(answer.id, {
         status: isYes ? 'approved' : 'denied',
-        decision: decisionOf(choice, answer),
+        // A rule of one session is what others call allowed for the session.
+        decision: rule?.session === undefined ? decisionOf(choice, answer) : 'approved_for_session',
         reason: answer.reason,
         mode: answer.mode,
-        ...(answer.answeredBy !== undefined && { answeredBy: answer.answeredBy })
+        ...(answer.answeredBy !== undefined && { answeredBy: answer.answeredBy }),
+        ...(rule && { rule: rule.pattern })
       })
-      return { choice: choice.id, stops: !isYes && answer.decision === 'abort' }
+      const stops = !isYes && answer.decision === 'abort'
+      const reason = isYes || stops ? undefined : answer.reason?.trim()
+      return { choice: choice.id, stops, ...(reason && { reason }) }
     }
   }
 }
@@ -84,15 +123,21 @@ export function createDecisions(publish: (change: (state: AgentState) => AgentSt
 /** Every open question is over: for a session whose wrapper is gone. */
 export function cancelAll(state: AgentState, now: number): AgentState {
   return Object.entries(state.requests ?? {}).reduce<AgentState>((state, [ask, request]) => {
-    const { tool, arguments: args, createdAt, toolUseId, title } = request
-    return complete(state, ask, { tool, arguments: shortened(args), createdAt, completedAt: now, toolUseId, title, status: 'canceled' })
+    return complete(state, ask, completedOf(request, { completedAt: now, status: 'canceled' }))
   }, state)
 }
 
 const mostCompleted = 50
 const longestKeptArguments = 2000
 
-function requestOf(asked: PermissionAsk, createdAt: number): PermissionRequest {
+function completedOf(
+  { tool, arguments: args, createdAt, toolUseId, title }: PermissionRequest,
+  how: Pick<CompletedRequest, 'status' | 'completedAt'> & Partial<CompletedRequest>
+): CompletedRequest {
+  return { tool, arguments: shortened(args), createdAt, toolUseId, title, ...how }
+}
+
+function requestOf(asked: PermissionAsk, createdAt: number, { risk, suggestedRule }: Judgement): PermissionRequest {
   const { call, name, title, kind, input, content, locations } = asked.step
   return {
     tool: name,
@@ -104,7 +149,9 @@ function requestOf(asked: PermissionAsk, createdAt: number): PermissionRequest {
     content,
     locations,
     choices: asked.choices,
-    shown: shownHash(asked)
+    shown: shownHash(asked),
+    risk,
+    ...(suggestedRule && { suggestedRule })
   }
 }
 
@@ -117,12 +164,13 @@ function shownHash({ step, choices }: PermissionAsk): string {
 }
 
 /** Our apps name a choice; existing ones say yes or no, and for how long. */
-function chosen(choices: readonly PermissionChoice[], answer: Answer): PermissionChoice {
+function chosen(choices: readonly PermissionChoice[], answer: Answer, isRisky: boolean): PermissionChoice {
   const one = (...kinds: PermissionChoice['kind'][]) =>
     kinds.map(kind => choices.find(choice => choice.kind === kind)).find(choice => choice)
   const wanted = answer.choice === undefined ? undefined : choices.find(({ id }) => id === answer.choice)
   if (answer.choice !== undefined && !wanted) throw new Error('The agent does not offer this choice.')
-  const forSession = answer.decision === 'approved_for_session'
+  if (isRisky && wanted?.kind === 'allow_always') throw new Error('What is risky is allowed once only.')
+  const forSession = answer.decision === 'approved_for_session' && !isRisky
   const choice =
     wanted ?? (answer.approved ? (forSession ? one('allow_always', 'allow_once') : one('allow_once')) : one('reject_once', 'reject_always'))
   if (!choice)

@@ -3,6 +3,7 @@ import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { chooseServer, type Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
+import { listSessions } from './session-folder.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 /** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
@@ -18,6 +19,18 @@ export async function logout(options: {
   if (!credentials) {
     terminal.write(`This computer is not linked to an account on ${server}.\n`)
     return 1
+  }
+  const running = listSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
+  if (running > 0) {
+    const which =
+      running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`
+    terminal.write(`${which}\nWhat is said there then stays on this computer.\n`)
+    const answer = await terminal.ask('Unlink anyway? [y/N] ')
+    // Undefined is nobody there to answer.
+    if (answer !== undefined && !/^y/i.test(answer.trim())) {
+      terminal.write('Nothing was changed.\n')
+      return 1
+    }
   }
   // An old token is renewed with a signature, and only then ended.
   await cryptoReady()

@@ -6,15 +6,26 @@ import type { AgentEvent, Step } from './agents/agent.ts'
 
 type Told = Extract<
   AgentEvent,
-  { type: 'text-grew' | 'text' | 'step-started' | 'step-updated' | 'step-ended' | 'plan' | 'usage' | 'notice' | 'turn-ended' }
+  {
+    type:
+      | 'text-grew'
+      | 'text'
+      | 'step-started'
+      | 'step-updated'
+      | 'step-ended'
+      | 'subagent-started'
+      | 'subagent-stopped'
+      | 'plan'
+      | 'usage'
+      | 'notice'
+      | 'turn-ended'
+  }
 >
 
 /** Tells what an agent does as the messages of its session. */
 export interface Narrator {
   /** Resolves to the name of the turn once its beginning is kept; `row` names the prompt it begins with, if that has a name. */
-  beginTurn(row?: string): Promise<string>
-  /** What follows belongs to a turn that another process began. */
-  continueTurn(name: string): void
+  beginTurn(of?: { row?: string | undefined; name?: string }): Promise<string>
   /** Resolves when everything told so far is kept; a step is else waited with until it is clear what it does. */
   settle(): Promise<void>
   /** Resolves when what the event says is kept; text that still grows is passed on and not kept. */
@@ -37,14 +48,21 @@ export function createNarrator(deps: {
   let lastText: string | undefined
   const idOfBlock = new Map<string, string>()
   // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment.
-  const untold = new Map<string, { step: Step; row: string | undefined }>()
+  const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined }>()
   let settling = () => {}
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
-  const tell = (ev: SessionEvent, { row, ...about }: { id?: string; usage?: Envelope['usage']; row?: string | undefined } = {}) => {
+  const tell = (
+    ev: SessionEvent,
+    { row, subagent, ...about }: { id?: string; usage?: Envelope['usage']; row?: string | undefined; subagent?: string | undefined } = {}
+  ) => {
     turn ??= newId()
-    return put(sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn }), ...about }), row === undefined ? undefined : idOfRow(row))
+    const helper = subagent === undefined ? {} : { subagent: idOfRow(`subagent ${subagent}`) }
+    return put(
+      sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn, ...helper }), ...about }),
+      row === undefined ? undefined : idOfRow(row)
+    )
   }
 
   const idOf = (block: string) => {
@@ -54,10 +72,10 @@ export function createNarrator(deps: {
   }
 
   const showStep = async (step: Step) => {
-    const row = untold.get(step.call)?.row
+    const known = untold.get(step.call)
     if (!untold.delete(step.call)) return
     diffsOfCall.set(step.call, diffsOf(step))
-    await tell(startOf(step), { row })
+    await tell(startOf(step), { row: known?.row, subagent: known?.subagent })
   }
 
   const renew = (step: Step) => {
@@ -77,12 +95,8 @@ export function createNarrator(deps: {
 
   return {
     settle: showAll,
-    continueTurn(name) {
-      turn = name
-    },
-
-    async beginTurn(row) {
-      turn = row === undefined ? newId() : idOfRow(`turn ${row}`)
+    async beginTurn({ row, name } = {}) {
+      turn = name ?? (row === undefined ? newId() : idOfRow(`turn ${row}`))
       usage = undefined
       lastText = undefined
       idOfBlock.clear()
@@ -102,10 +116,17 @@ export function createNarrator(deps: {
           partials.drop()
           await showAll()
           lastText = event.text.trim()
-          return tell({ t: 'text', text: event.text, ...(event.thinking && { thinking: true }) }, { id: idOf(event.block), row: event.row })
+          return tell(
+            { t: 'text', text: event.text, ...(event.thinking && { thinking: true }), ...(event.isCut && { cut: true }) },
+            {
+              id: idOf(event.block),
+              row: event.row,
+              subagent: event.subagent
+            }
+          )
         case 'step-started':
         case 'step-updated':
-          if (event.type === 'step-started') untold.set(event.step.call, { step: event.step, row: event.row })
+          if (event.type === 'step-started') untold.set(event.step.call, { step: event.step, row: event.row, subagent: event.subagent })
           else renew(event.step)
           settling()
           if (untold.size > 0) settling = clock.after(settledAfterMs, () => void showAll())
@@ -115,12 +136,21 @@ export function createNarrator(deps: {
           await showStep(event.step)
           return tell(
             { t: 'tool-call-end', call: event.step.call, status: event.status, content: newContent(event.step) },
-            { row: event.row }
+            { row: event.row, subagent: event.subagent }
           )
+        case 'subagent-started':
+          await showAll()
+          return tell(
+            { t: 'start', ...(event.title !== undefined && { title: event.title }) },
+            { row: event.row, subagent: event.subagent }
+          )
+        case 'subagent-stopped':
+          await showAll()
+          return tell({ t: 'stop' }, { row: event.row, subagent: event.subagent })
         case 'plan':
           return tell({ t: 'plan', entries: event.entries }, { row: event.row })
         case 'usage':
-          usage = { input_tokens: event.used, output_tokens: 0, context_window: event.size }
+          usage = { input_tokens: event.used, output_tokens: 0, context_window: event.size, ...(event.cost && { cost: { ...event.cost } }) }
           return
         case 'notice':
           return tell({ t: 'service', text: event.text })

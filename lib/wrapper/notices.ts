@@ -9,6 +9,8 @@ export interface Notices {
   turnEnded(how: 'done' | 'cancelled' | 'failed', isLast: boolean): void
   /** The agent waits for a decision. */
   asked(): void
+  /** The agent wants to know something. */
+  questioned(): void
 }
 
 /** `send` hands a notice to the server, which decides whether phones are told: of short turns that began at the terminal they are not. */
@@ -28,6 +30,9 @@ export function createNotices(send: (notice: Notice) => void, now: () => number 
     },
     asked() {
       send(words.permission)
+    },
+    questioned() {
+      send(words.question)
     }
   }
 }
@@ -36,5 +41,6 @@ export function createNotices(send: (notice: Notice) => void, now: () => number 
 const words = {
   done: { kind: 'done', title: 'Your agent is done', body: 'Open the app to see it.' },
   error: { kind: 'error', title: 'Your agent ran into an error', body: 'Open the app to see it.' },
-  permission: { kind: 'permission', title: 'Your agent needs a decision', body: 'Open the app to decide.' }
+  permission: { kind: 'permission', title: 'Your agent needs a decision', body: 'Open the app to decide.' },
+  question: { kind: 'question', title: 'Your agent has a question', body: 'Open the app to answer.' }
 } as const satisfies Record<string, Notice>

@@ -1,18 +1,15 @@
+import { isAbsolute } from 'node:path'
 import { userText } from '../client/messages.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
-import type { AgentEvent, ToldUpTo } from './agents/agent.ts'
+import type { AgentEvent, Untold } from './agents/agent.ts'
 import { readSince } from './agents/claude/untold.ts'
 import { createNarrator, idOfRow } from './narrator.ts'
 import type { SessionFolder, SessionNotes } from './session-folder.ts'
 
 /** What an agent wrote down by itself, and the process that should have told it did not. */
-export interface Untold {
-  events: readonly AgentEvent[]
-  upTo: ToldUpTo | undefined
-}
-
 export function readUntold({ toldUpTo, handing }: Pick<SessionNotes, 'toldUpTo' | 'handing'>): Untold {
-  return toldUpTo ? readSince(toldUpTo, handing?.text) : { events: [], upTo: undefined }
+  // An agent that does not write into a file tells it when it is started again.
+  return toldUpTo && isAbsolute(toldUpTo.file) ? readSince(toldUpTo, handing?.text) : { events: [], upTo: undefined }
 }
 
 /**
@@ -25,14 +22,16 @@ export async function recount(
   put: (body: MessageBody, localId?: string) => Promise<void>
 ): Promise<void> {
   const narrator = createNarrator({ put, showPartial() {} })
-  let { turn, cursor } = folder.notes
-  const { handing, metadata } = folder.notes
-  if (turn !== null) narrator.continueTurn(turn)
+  let { turn, cursor, settled = [] } = folder.notes
+  const { handing, metadata, toldUpTo } = folder.notes
+  // It may have ended before it told the beginning.
+  if (turn !== null) await narrator.beginTurn({ name: turn })
 
   const takePrompt = async ({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>) => {
-    if (isOurs) cursor = Math.max(cursor, handing?.seq ?? 0)
+    if (isOurs && handing?.isAhead && handing.seq !== null) settled = [...settled, handing.seq]
+    else if (isOurs) cursor = Math.max(cursor, handing?.seq ?? 0)
     else await put(userText(text, { sentFrom: 'cli' }), row === undefined ? undefined : idOfRow(row))
-    turn ??= await narrator.beginTurn(row)
+    turn ??= await narrator.beginTurn({ row })
   }
   for (const event of events) {
     switch (event.type) {
@@ -46,6 +45,8 @@ export async function recount(
       case 'text':
       case 'step-started':
       case 'step-ended':
+      case 'subagent-started':
+      case 'subagent-stopped':
       case 'plan':
         await narrator.tell(event)
         break
@@ -56,5 +57,7 @@ export async function recount(
     await narrator.say(`Afield on ${metadata.host} ended in the middle of this turn.`)
     await narrator.tell({ type: 'turn-ended', reason: 'cancelled' })
   }
-  folder.note({ turn: null, handing: null, cursor, ...(upTo && { toldUpTo: upTo }) })
+  // Whether the agent has it is seen once what it wrote down was read.
+  const isRead = !toldUpTo || upTo !== undefined
+  folder.note({ turn: null, cursor, settled, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
 }

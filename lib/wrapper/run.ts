@@ -1,20 +1,21 @@
 import { randomUUID } from 'node:crypto'
 import { homedir, hostname, platform } from 'node:os'
 import { relative } from 'node:path'
-import { fetch } from 'undici'
 import { version } from '../assets.ts'
-import { terminalVault } from '../client/vault.ts'
-import { toBase64 } from '../crypto/bytes.ts'
-import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import type { AgentKind } from './agents/agent.ts'
+import { claimConversation } from './claims.ts'
 import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
-import { deliverLeftovers } from './leftovers.ts'
+import { refuseOpen } from './histories/open-elsewhere.ts'
+import { readPast } from './histories/past.ts'
+import { keepLeases } from './leases.ts'
+import { endOrphans } from './orphans.ts'
 import { typed } from './own-program.ts'
-import { readUntold } from './recount.ts'
-import { type Session, type SessionEnd, startSession } from './session.ts'
+import type { Session, SessionEnd } from './session.ts'
 import { createSessionFolder, findLeftovers, type SessionFolder } from './session-folder.ts'
+import { spareMemory } from './spare-memory.ts'
+import type { StartNotes } from './start-notes.ts'
 import type { Console } from './terminal/console.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
 import { drawSession, type SessionView } from './terminal/session-view.ts'
@@ -41,6 +42,11 @@ export interface RunOptions {
   console?: Console | undefined
   /** What the agent shall do first. */
   prompt?: string | undefined
+  /** Which of its models to begin with, and how long it thinks; the agent's own when left out. */
+  model?: string | undefined
+  effort?: string | undefined
+  /** What the session shall say about itself besides. */
+  about?: StartNotes['about']
 }
 
 /**
@@ -50,24 +56,44 @@ export interface RunOptions {
 export async function runAgent(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory, earlier } = options
   const credentials = needCredentials(options)
-  await cryptoReady()
+  keepLeases(home.path)
+  await endOrphans(home.path)
+  refuseOpen(home.path, options.resume, agentEnvironment(env))
+  const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
+  const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
   const screen = openScreen(options, credentials.server)
   const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
   const announcement = `This session is on your phone too: ${credentials.server}`
   terminal.write(shared ? `${announcement}\n` : `Starting ${kind.title} …\n`)
-  const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
-  const start = { directory, env: agentEnvironment(env), mode: options.mode, resume }
-  const untold = earlier && readUntold(earlier.notes)
+  const toldUpTo = earlier?.notes.toldUpTo ?? undefined
+  const leftUntold = earlier && (await import('./recount.ts')).readUntold(earlier.notes)
+  const past = earlier ? undefined : readPast(kind.flavor, resume, agentEnvironment(env))
+  const isUntold = !earlier && resume !== undefined && !past
+  const start = { directory, env: agentEnvironment(env), mode: options.mode, resume, isUntold, toldUpTo }
   const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt, announcement } }).catch(error => {
     shared?.close()
     screen.close()
     earlier?.retire()
+    letGo?.()
     throw error
   })
+  // Only now: it takes a while to load, in which the agent has begun already.
+  const [{ startSession }, { fetch }, { newSessionKey }] = await Promise.all([
+    import('./session.ts'),
+    import('undici'),
+    import('./session-key.ts'),
+    import('../crypto/ready.ts').then(({ cryptoReady }) => cryptoReady())
+  ])
   const metadata = metadataOf(options, agent.conversation)
-  const folder = earlier ?? newFolder(options, credentials, metadata)
+  const folder = earlier ?? newFolder(options, credentials.server, newSessionKey(credentials), metadata)
+  const untold = agent.untold ?? leftUntold ?? past
+  folder.note({ isStarting: false })
   const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange: screen.redraw })
+  // The agent says so by itself when it has neither.
+  if (options.model !== undefined) await agent.setModel?.(options.model)
+  if (options.effort !== undefined) await agent.setEffort?.(options.effort)
   screen.show(session)
+  spareMemory()
   const stopInterrupts = onInterrupts(session, screen)
   const stopDelivering = new AbortController()
   const leftovers = screen.deliverEarlier(stopDelivering.signal)
@@ -79,30 +105,31 @@ export async function runAgent(options: RunOptions): Promise<number> {
   stopInterrupts()
   shared?.close()
   screen.close()
+  letGo?.()
   return sayGoodbye(terminal, how, delivered)
 }
 
-function newFolder({ home, kind, tag = randomUUID() }: RunOptions, credentials: Credentials, metadata: SessionMetadata): SessionFolder {
-  const { server } = credentials
+function newFolder(
+  { home, kind, tag = randomUUID() }: RunOptions,
+  server: string,
+  key: string | null,
+  metadata: SessionMetadata
+): SessionFolder {
   const { program } = kind
-  return createSessionFolder(home.path, { tag, server, program, key: newKey(credentials), metadata, cursor: 0, turn: null })
+  return createSessionFolder(home.path, { tag, server, program, key, metadata, cursor: 0, turn: null })
 }
 
 function needCredentials({ home, server, env, earlier }: RunOptions): Credentials {
   const chosen = earlier?.notes.server ?? chooseServer(server, env, home)
   const credentials = home.credentials(chosen)
   if (!credentials)
-    throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: ${typed(`login --server ${chosen}`)}`)
+    throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run:\n  ${typed(`login --server ${chosen}`)}`)
   return credentials
 }
 
-function newKey(credentials: Credentials): string | null {
-  const vault = terminalVault(credentials.keys)
-  return vault.version === 1 ? null : toBase64(vault.newSessionKey().raw)
-}
-
-function metadataOf({ home, kind, directory, tag }: RunOptions, conversation: string): SessionMetadata {
+function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversation: string): SessionMetadata {
   return {
+    ...about,
     path: directory,
     host: hostname(),
     version: version(),
@@ -120,7 +147,8 @@ function metadataOf({ home, kind, directory, tag }: RunOptions, conversation: st
     flavor: kind.flavor,
     agentTitle: kind.title,
     agentSessionId: conversation,
-    ...(kind.flavor === 'claude' && { claudeSessionId: conversation })
+    ...(kind.flavor === 'claude' && { claudeSessionId: conversation }),
+    ...(kind.flavor === 'codex' && { codexThreadId: conversation })
   }
 }
 
@@ -145,7 +173,9 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       workingMs,
       leftovers,
       stopping,
-      canTakeBack: session.handover !== undefined
+      isKeyboardAway: session.handover !== undefined,
+      isLog: !terminal.isTTY,
+      anyKey: session.handover ? 'takes it back here' : session.ownScreen && `opens ${kind.title} here again`
     }
   }
   const block = openBlock(terminal, columns => {
@@ -158,7 +188,10 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
     suspend: () => block.suspend(),
     resume: () => block.resume(),
     /** Any key was pressed while the phone drives. */
-    bringBack: () => void session?.handover?.toTerminal(),
+    bringBack(): void {
+      if (session?.handover) void session.handover.toTerminal()
+      else session?.ownScreen?.open()
+    },
     show(opened: Session): void {
       session = opened
       block.redraw()
@@ -169,7 +202,10 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
     },
     async deliverEarlier(signal: AbortSignal): Promise<void> {
       leftovers = findLeftovers(home.path).length
-      if (leftovers > 0) await deliverLeftovers({ home, fetch, withinMs: dayMs, signal })
+      if (leftovers > 0) {
+        const [{ deliverLeftovers }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('undici')])
+        await deliverLeftovers({ home, fetch, withinMs: dayMs, signal })
+      }
       leftovers = 0
       block.redraw()
     },

@@ -22,14 +22,24 @@ const sessionNotes = z.object({
   metadata: sessionMetadata,
   /** The seq of the last message whose prompt the agent has; 0 before the first. */
   cursor: z.number(),
+  /** Those above it that the agent has already, or never shall have. */
+  settled: z.array(z.number()).optional(),
   /** Whether a turn was begun and not ended. */
   turn: z.string().nullable(),
   /** What the agent itself wrote down was told up to here; null while it is told in another way. */
   toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
-  /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal. */
-  handing: z.object({ seq: z.number().nullable(), text: z.string() }).nullish(),
+  /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal; `isAhead`: others with lower ones wait. */
+  handing: z.object({ seq: z.number().nullable(), text: z.string(), isAhead: z.boolean().optional() }).nullish(),
+  /** The beginning of what was said first; names a session that has no title. */
+  firstPrompt: z.string().optional(),
   /** Its process is bringing it to its end. */
-  isEnding: z.boolean().optional()
+  isEnding: z.boolean().optional(),
+  /** It was resumed, and its agent does not run yet. */
+  isStarting: z.boolean().optional(),
+  /** Who ended it; absent while it runs, and when its process was killed. */
+  endedBy: z.enum(['itself', 'person']).optional(),
+  /** The seq of the last message that was there when it ended, read or not. */
+  heardUpTo: z.number().optional()
 })
 
 /** What has to be known of a session so that another process can bring it to its end. Only its owner can read it: it holds a key. */
@@ -99,8 +109,20 @@ export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | un
   }
   const notes = readNotes(taken)
   const folder = notes && openFolder(taken, notes)
-  folder?.note({ isEnding: false })
+  rmSync(join(taken, endedByPersonFile), { force: true })
+  folder?.note({ isEnding: false, isStarting: true, endedBy: undefined })
   return folder
+}
+
+/** Before a process that runs a session is told to end: what it notes by itself does not say that a person wanted it. */
+export function noteEndedByPerson({ path }: Pick<KnownSession, 'path'>): void {
+  appendPrivateFile(join(path, endedByPersonFile), '')
+}
+
+/** The seq up to which messages do not bring an ended session back: all that were there, when a person ended it, else those the agent has. */
+export function settledUpTo({ path, notes }: Pick<KnownSession, 'path' | 'notes'>): number {
+  const isByPerson = notes.endedBy === 'person' || existsSync(join(path, endedByPersonFile))
+  return isByPerson ? Math.max(notes.cursor, notes.heardUpTo ?? 0) : notes.cursor
 }
 
 /** Undefined when another process was faster, or its owner died before there was anything in it (it is then removed). */
@@ -121,6 +143,7 @@ const notesFile = 'session.json'
 const journalFile = 'outbox.journal'
 const setAsideFile = 'set-aside.jsonl'
 const seenCallsFile = 'calls.seen'
+const endedByPersonFile = 'ended-by-person'
 
 function openFolder(path: string, notes: SessionNotes): SessionFolder {
   let now = notes

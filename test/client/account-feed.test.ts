@@ -68,6 +68,55 @@ t.test('on the real server, what one client does the account feed of another sho
   t.equal(feed.sessions.size, 0)
 })
 
+t.test('sessions beyond what one list holds come in behind the others, those that are removed meanwhile do not come back [S1]', async t => {
+  const world = await startWorld(t)
+  const all: string[] = []
+  for (let count = 0; count < 13; count++) {
+    const opened = await Promise.all(Array.from({ length: 20 }, () => world.openSession()))
+    all.push(...opened.map(({ session }) => session.id))
+  }
+  const { socket, rest } = await world.client()
+  const listed: boolean[] = []
+  const whole = Promise.withResolvers<void>()
+  const older: string[] = []
+  let removed: string | undefined
+  const feed = openAccountFeed({
+    socket,
+    rest: {
+      async call(name, request, options) {
+        const reply = await rest.call(name, request, options)
+        // The row that is on its way is taken away before it arrives.
+        const row = name === 'pageSessions' && 'sessions' in reply ? reply.sessions.find(({ id }) => !feed.sessions.has(id)) : undefined
+        if (row && removed === undefined) {
+          removed = row.id
+          const gone = new Promise<void>(resolve => {
+            const unlisten = socket.onUpdate(({ body }) => {
+              if (body.t !== 'delete-session') return
+              unlisten()
+              resolve()
+            })
+          })
+          await world.rest.call('removeSession', { params: { id: row.id } })
+          await gone
+        }
+        return reply
+      }
+    },
+    onChange(change) {
+      if (change.type === 'older') older.push(...change.sessions)
+      if (change.type !== 'listed') return
+      listed.push(change.isWhole)
+      if (listed.length === 1) t.equal(feed.sessions.size, 150, 'the newest are there first')
+      if (change.isWhole) whole.resolve()
+    }
+  })
+  t.teardown(() => feed.close())
+  await whole.promise
+  t.strictSame(listed, [false, true])
+  t.equal(older.length, 109)
+  t.strictSame(new Set(feed.sessions.keys()), new Set(all.filter(id => id !== removed)))
+})
+
 t.test('what happened during a cut is there after it [S1]', async t => {
   const world = await startWorld(t)
   const [{ session: kept }, { session: removed }] = [await world.openSession(), await world.openSession()]
@@ -113,7 +162,7 @@ class World {
 
   #list(name: string, signal: AbortSignal): Promise<unknown> {
     // As a server of Happy's, whose lists are all there is.
-    if (name === 'readChanges') return Promise.reject(new Refused(404, 'Not found'))
+    if (name === 'readChanges' || name === 'pageSessions') return Promise.reject(new Refused(404, 'Not found'))
     if (name === 'readSettings') return Promise.resolve({ settings: null, settingsVersion: 0 })
     const snapshot = name === 'listSessions' ? { sessions: [...this.sessions.values()] } : [...this.machines.values()]
     const list = { settle: Promise.withResolvers<unknown>(), snapshot }
@@ -246,7 +295,10 @@ t.test('a session that is removed while the lists are read does not come back wi
   const world = new World([row])
   world.link.update({ t: 'delete-session', sid: row.id })
   await world.settle()
-  t.strictSame(world.changes, [{ type: 'settings', settings: { value: null, version: 0 } }, { type: 'listed' }])
+  t.strictSame(world.changes, [
+    { type: 'settings', settings: { value: null, version: 0 } },
+    { type: 'listed', isWhole: true }
+  ])
 })
 
 t.test('a change that is heard before the list with its row is not lost', async t => {

@@ -32,6 +32,30 @@ t.test('an upload that is cut again and again goes on where it was, and sends li
   t.ok(line.sent() < 2 * bytes.length, `${line.sent()} bytes for ${bytes.length}`)
 })
 
+t.test('an upload that another process began goes on where it was, and begins anew when the server has forgotten it [N9]', async t => {
+  const { url, session, link, linkOver } = await startLink(t)
+  const bytes = randomBytes(700_000)
+  const died = new AbortController()
+  let begun = ''
+  const dying = uploadAttachment(link, session, bytes, {
+    signal: died.signal,
+    onBegun: ref => {
+      begun = ref
+    },
+    onProgress: at => at > 150_000 && died.abort(new Error('the app was closed'))
+  })
+  await t.rejects(dying, /closed/)
+  const line = await openSlowUplink(t, url, { bytesPerSecond: 4_000_000 })
+  t.equal(await uploadAttachment(linkOver(line.url), session, bytes, { begun }), begun)
+  t.ok(bytes.equals(await downloadAttachment(link, begun)))
+  t.ok(line.sent() < 600_000, `${line.sent()} bytes for the rest`)
+  t.equal(await uploadAttachment(link, session, bytes, { begun }), begun, 'one that is whole is not sent again')
+  const forgotten = `sessions/${session}/attachments/${crypto.randomUUID()}.enc`
+  const ref = await uploadAttachment(link, session, bytes, { begun: forgotten })
+  t.not(ref, forgotten)
+  t.ok(bytes.equals(await downloadAttachment(link, ref)))
+})
+
 t.test('a phone with 8 kB/s gets its picture through, in parts and in one request; only what is no attachment is cut [N9]', async t => {
   const { url, token, session, link, linkOver } = await startLink(t)
   const bytes = randomBytes(100_000)

@@ -145,6 +145,21 @@ t.test('what a crashed process left is sent first [W1]', async t => {
   t.strictSame(stored, ['old', 'new'])
 })
 
+t.test('a server without room is waited for, and told apart from one that is away [F1]', async t => {
+  const { outbox, request, clock, stored } = await openWorld()
+  await outbox.put(draft('a'))
+  await request().fail(new Unreachable('server-error', { status: 507, code: 'The server has no room left' }))
+  t.match(outbox.state, { type: 'waiting', isFull: true })
+  clock.advance(500)
+  await turn()
+  await request().fail(new Unreachable('network'))
+  t.match(outbox.state, { type: 'waiting', isFull: false })
+  clock.advance(1000)
+  await turn()
+  await request().accept()
+  t.strictSame(stored, ['a'])
+})
+
 t.test('a repeat whose first answer was lost is stored once, and leaves the journal [X1]', async t => {
   const journal = createMemoryJournal()
   const { outbox, request, clock, stored } = await openWorld({ journal })

@@ -115,6 +115,54 @@ t.test('a line that died in silence is found out by reconnectNow, as after a sle
   t.not(socket.connectionId, before)
 })
 
+t.test(
+  'a line that hangs without anybody closing it is found out by itself, and one that only has nothing to say is kept [S4]',
+  async t => {
+    const world = await startWorld(t)
+    const line = await openTcpProxy(t, world.url)
+    const clock = manualClock()
+    const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+    t.teardown(() => socket.close())
+    await socketState(socket, 'live')
+    const before = socket.connectionId
+    clock.advance(20_000)
+    // The question that was asked after the silence has its answer before this one has.
+    await socket.request('ping', {})
+    clock.advance(5_000)
+    t.equal(socket.connectionId, before)
+
+    // The silence begins here.
+    await socket.request('ping', {})
+    line.stall()
+    line.heal()
+    clock.advance(20_000)
+    t.equal(socket.state.type, 'live')
+    clock.advance(5_000)
+    t.equal(socket.state.type, 'connecting')
+    await socketState(socket, 'live')
+    t.not(socket.connectionId, before)
+  }
+)
+
+t.test('after a silence that no living line keeps, as after a night, nothing is asked and nothing waited for [S4]', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock: manualClock() })
+  t.teardown(() => socket.close())
+  await socketState(socket, 'live')
+  line.stall()
+  line.heal()
+  // The steady clock stood still with the device; the one on the wall did not.
+  const wall = Date.now
+  t.teardown(() => {
+    Date.now = wall
+  })
+  Date.now = () => wall() + 3600_000
+  socket.reconnectNow()
+  t.equal(socket.state.type, 'connecting')
+  await socketState(socket, 'live')
+})
+
 t.test('a live line survives reconnectNow', async t => {
   const world = await startWorld(t)
   const { socket, line } = await world.client()

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import t from 'tap'
 import {
@@ -113,4 +114,24 @@ t.test('a data-key envelope of a version to come is refused', async t => {
   const sealed = sealWithDataKey(key, 1)
   sealed[0] = 1
   t.same(openWithDataKey(key, sealed), { ok: false })
+})
+
+t.test('beside the thread a data key opens what it opens in it, and nothing else', async t => {
+  const cipher = dataKeyCipher(key)
+  const aside = async (sealed: string) => cipher.openAside?.(sealed)
+  await fc.assert(
+    fc.asyncProperty(fc.jsonValue(), async value => {
+      const sealed = cipher.seal(value)
+      return isDeepStrictEqual(await aside(sealed), cipher.open(sealed))
+    }),
+    { numRuns: 50 }
+  )
+  t.same(await aside(cipher.seal(undefined)), { ok: true, value: null })
+  const sealed = sealWithDataKey(key, { role: 'user' })
+  for (let at = 0; at < sealed.length; at++) {
+    const changed = sealed.map((byte, index) => (index === at ? byte ^ 1 : byte))
+    t.same(await aside(toBase64(changed)), { ok: false }, `byte ${at} changed`)
+  }
+  for (const text of ['', 'A', '!', toBase64(new Uint8Array(29)), dataKeyCipher(anotherKey).seal(1), legacyCipher(key).seal(1)])
+    t.same(await aside(text), { ok: false }, text.slice(0, 40))
 })

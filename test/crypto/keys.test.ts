@@ -1,6 +1,7 @@
 import t from 'tap'
 import {
   analyticsId,
+  contentSecretKey,
   cryptoReady,
   deriveContentKeypair,
   deriveKey,
@@ -31,10 +32,15 @@ t.test('every usage and every path has a key of its own', async t => {
   t.same(deriveKey(secret, 'a', ['x', 'y']), deriveKey(secret, 'a', ['x', 'y']))
 })
 
+t.test('the secret half of the content key is the same with and without the public one', async t => {
+  for (const each of [secret, engine.randomBytes(32), new Uint8Array(32)])
+    t.same(contentSecretKey(each), deriveContentKeypair(each).secretKey)
+})
+
 t.test('a secret of the wrong length is refused', async t => {
   for (const length of [0, 31, 33, 64]) {
     const wrong = new Uint8Array(length)
-    for (const derive of [deriveContentKeypair, signInKeypair, legacyBlobKey, sessionBlobKey, analyticsId]) {
+    for (const derive of [contentSecretKey, deriveContentKeypair, signInKeypair, legacyBlobKey, sessionBlobKey, analyticsId]) {
       t.throws(() => derive(wrong), RangeError, `${derive.name} of ${length} bytes`)
     }
   }

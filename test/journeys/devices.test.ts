@@ -94,13 +94,19 @@ t.test('a device that has the account hands it to a new one that shows a code, w
   await tablet.press('Link with a device I have')
   await tablet.see('Waiting for your other device')
   const link = await tablet.copied('Copy the link')
-  t.match(link, /^happy:\/\/\/account\?/)
+  t.match(link, /\/terminal\/connect#v2=/)
+  const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
+  t.match(checkCode, /^\d{4}$/)
 
   await phone.visit('/scan')
   await phone.write('Paste a link', link)
   await phone.press('Go on')
   await phone.see('Give this device your account?')
   await phone.press('Use two taps instead')
+  await phone.write('Check code', String((Number(checkCode) + 1) % 10_000).padStart(4, '0'))
+  await phone.tapTwice('Link it', 'Confirm: link it once')
+  await phone.see('Not the digits that were made with this link.')
+  await phone.write('Check code', checkCode)
   await phone.tapTwice('Link it', 'Confirm: link it once')
   await phone.see('The other device has your account now.')
 
@@ -108,6 +114,28 @@ t.test('a device that has the account hands it to a new one that shows a code, w
   await tablet.visit('/settings/account-key')
   await tablet.press('Show the key')
   t.equal((await tablet.page.locator('.key-groups code').allTextContents()).join('-'), key)
+})
+
+t.test('a new device can still ask in the way of existing apps, which has no check code', async t => {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const phone = await devices.open(t, server.url)
+  await phone.createAccount()
+
+  const tablet = await devices.open(t, server.url)
+  await tablet.visit('/link')
+  await tablet.see('Check code')
+  await tablet.press('My other device has the Happy app')
+  await tablet.seeNoMore('Check code')
+  await tablet.see('Waiting for your other device')
+  const link = await tablet.copied('Copy the link')
+  t.match(link, /^happy:\/\/\/account\?/)
+
+  await phone.visit('/scan')
+  await phone.write('Paste a link', link)
+  await phone.press('Go on')
+  await phone.see('Give this device your account?')
+  await phone.hold('Hold to link', 'The other device has your account now.')
+  await tablet.see('Nothing in the field yet')
 })
 
 t.test('the app opens without the server, says so, and comes back by itself [L1]', async t => {

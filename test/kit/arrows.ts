@@ -19,11 +19,12 @@ const common = ['exit', 'options', 'assets', 'node-version', 'async', 'local-soc
 
 // A room may import what its rooms may import: the arrows are transitive.
 const rooms: Record<string, Room> = {
-  web: { files: ['web/'], rooms: ['client'], packages: ['preact', '@preact/signals', 'idb', 'uqr', 'marked', 'diff', 'qr'] },
+  web: { files: ['web/'], rooms: ['client'], packages: ['preact', '@preact/signals', 'idb', 'uqr', 'client-zip', 'marked', 'diff', 'qr'] },
   wrapper: {
     files: ['lib/wrapper/'],
     rooms: ['client', ...common],
-    packages: ['node:', 'undici', 'uqr', 'zod', 'zigpty', '@agentclientprotocol/sdk']
+    // What an agent changed comes from some as a unified diff.
+    packages: ['node:', 'undici', 'uqr', 'zod', 'zigpty', 'diff', '@agentclientprotocol/sdk']
   },
   client: { files: ['lib/client/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['socket.io-client', 'zod'] },
 

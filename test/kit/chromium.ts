@@ -5,9 +5,14 @@ import type { Test } from 'tap'
 
 /** A real Chromium that closes with the test. Debian's is installed when it is missing and we may. */
 export async function openChromium(t: Test): Promise<Browser> {
-  const browser = await chromium.launch({ executablePath: findOrInstall(), args: quiet })
+  const browser = await launchChromium()
   t.teardown(() => browser.close())
   return browser
+}
+
+/** For whoever closes it. */
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: findOrInstall(), args: quiet })
 }
 
 // No sandbox, because root may not have one; the rest keeps it from calling home or drawing on a graphics card.

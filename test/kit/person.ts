@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { io, type Socket } from 'socket.io-client'
 import type { Test } from 'tap'
 import { cryptoReady, engine, signChallenge, toBase64 } from '../../lib/crypto/index.ts'
@@ -105,10 +104,14 @@ export async function signUp(t: Pick<Test, 'teardown'>, server: { url: string },
   return new Person(t, server, own, body.token)
 }
 
-/** The next event of this name, or what it carried when `when` holds. */
-export async function next(socket: Socket, event: string, when: (body: Untyped) => boolean = () => true): Promise<Untyped> {
-  for (;;) {
-    const [body] = await once(socket as never, event)
-    if (when(body)) return body
-  }
+/** The next event of this name, or what it carried when `when` holds. Listens all the while: events that come in one packet are heard one right after the other. */
+export function next(socket: Socket, event: string, when: (body: Untyped) => boolean = () => true): Promise<Untyped> {
+  return new Promise(resolve => {
+    const hear = (body: Untyped) => {
+      if (!when(body)) return
+      socket.off(event, hear)
+      resolve(body)
+    }
+    socket.on(event, hear)
+  })
 }

@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs'
 import { Transform } from 'node:stream'
 
 const longestDiagnosis = 80
@@ -11,9 +12,11 @@ export default class Reporter extends Transform {
   passed = 0
   failed = 0
   skipped = 0
+  /** For whoever tries the failed files again: how much passed in the others. */
+  ended = { failedFiles: [], passed: 0, skipped: 0 }
+  inFile = { passed: 0, failed: 0, skipped: 0 }
   /** The test we are in, outermost first: the file, then the titles. */
   path = []
-  failedInFile = 0
   isDiagnosed = false
   /** Set while the diagnosis of a failed assertion is being read. */
   diagnosisIndent = undefined
@@ -28,6 +31,7 @@ export default class Reporter extends Transform {
 
   _flush(done) {
     if (this.rest) this.readLine(this.rest)
+    if (process.env.AFIELD_TALLY) writeFileSync(process.env.AFIELD_TALLY, JSON.stringify(this.ended))
     this.push(`${this.passed} passed, ${this.failed} failed${this.skipped > 0 ? `, ${this.skipped} skipped` : ''}\n`)
     done()
   }
@@ -56,20 +60,21 @@ export default class Reporter extends Transform {
   }
 
   count(isOk, title) {
-    if (/ # (skip|todo)/i.test(title)) this.skipped++
-    else if (isOk) this.passed++
-    else {
-      this.failed++
-      this.failedInFile++
-    }
+    const kind = / # (skip|todo)/i.test(title) ? 'skipped' : isOk ? 'passed' : 'failed'
+    this[kind]++
+    this.inFile[kind]++
   }
 
   endFile(isOk, title) {
     // A file can fail without a failed test in it: it ended early, ran out of time or had no tests.
-    if (!isOk && this.failedInFile === 0) this.failed++
+    if (!isOk && this.inFile.failed === 0) this.failed++
+    if (isOk) {
+      this.ended.passed += this.inFile.passed
+      this.ended.skipped += this.inFile.skipped
+    } else this.ended.failedFiles.push(this.path[0])
     this.push(`${isOk ? 'ok  ' : 'FAIL'} ${title.replace(/ # time=([\d.]+)ms$/, (_, ms) => ` (${Math.round(ms)} ms)`)}\n`)
-    this.isDiagnosed = this.failedInFile > 0
-    this.failedInFile = 0
+    this.isDiagnosed = this.inFile.failed > 0
+    this.inFile = { passed: 0, failed: 0, skipped: 0 }
   }
 
   titleOf(depth, title) {

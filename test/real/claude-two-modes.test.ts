@@ -1,63 +1,20 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
-import { runOnTerminal } from '../wrapper/kit/terminal.ts'
-import { linkedComputer } from '../wrapper/kit/world.ts'
-import { startFakeModel } from './fake-model.ts'
+import { computerWithRealClaude } from './computer.ts'
 
 // The real Claude Code on its own screen, with a model on loopback; see claude.test.ts for the two variables.
-const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
+const { CLAUDE_BIN } = process.env
 const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 90_000 }
 
 async function claudeAtTerminal(t: Test) {
   const server = await startServer(t)
-  const { phone, home } = await linkedComputer(t, server)
-  if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
-  const directory = join(home, '..', 'code')
-  mkdirSync(directory)
-  const model = await startFakeModel(t, (prompt, hasToolResult) => {
-    const file = /write (\S+)/.exec(prompt)?.[1]
-    if (hasToolResult) return [{ type: 'text', text: 'all done' }]
-    if (file === undefined) return [{ type: 'text', text: `you said: ${prompt.trim()}` }]
-    return [
-      { type: 'text', text: `I will write ${file}.` },
-      { type: 'tool_use', name: 'Write', input: { file_path: join(directory, file), content: 'from the model\n' } }
-    ]
-  })
-  const key = `sk-ant-fake-${'0'.repeat(40)}`
-  const config = join(home, 'claude')
-  mkdirSync(config)
-  const known = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
-  writeFileSync(
-    join(config, '.claude.json'),
-    JSON.stringify({
-      hasCompletedOnboarding: true,
-      theme: 'dark',
-      customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
-      projects: { [directory]: known }
-    })
-  )
-  const terminal = runOnTerminal(t, {
-    home,
-    directory,
-    args: ['claude', '--yes'],
-    env: {
-      CLAUDE_CODE_EXECUTABLE: CLAUDE_BIN ?? '',
-      ANTHROPIC_BASE_URL: model,
-      ANTHROPIC_API_KEY: key,
-      CLAUDE_CONFIG_DIR: config,
-      HOME: home,
-      IS_SANDBOX: '',
-      CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
-      DISABLE_TELEMETRY: '1',
-      DISABLE_ERROR_REPORTING: '1',
-      DISABLE_AUTOUPDATER: '1'
-    }
-  })
+  const { phone, home, directory, sitDown } = await computerWithRealClaude(t, server)
+  const terminal = sitDown()
   const session = await phone.session()
   await terminal.sees(/❯/)
   return { terminal, session, directory, home }
@@ -103,6 +60,17 @@ t.test('a question is answered on the phone while its dialog is open in the term
   const answered = Object.values(session.state.completedRequests ?? {}).map(({ status, answeredBy }) => ({ status, answeredBy }))
   t.match(answered, [{ status: 'approved' }, { status: 'approved', answeredBy: 'the terminal' }])
   t.strictSame(texts(session), ['I will write one.txt.', 'all done', 'I will write two.txt.', 'all done'])
+})
+
+t.test('why the person said no on the phone is told to Claude, and it goes on', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  await session.say('write one.txt')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  const [id = ''] = Object.keys(session.state.requests ?? {})
+  await session.call('permission', { id, approved: false, reason: 'ask Ann first' })
+  await session.until(session => turnsEnded(session) === 1)
+  t.match(session.events().find(event => event.t === 'tool-call-end')?.content, [{ text: /ask Ann first/ }])
+  t.strictSame(texts(session), ['I will write one.txt.', 'all done'])
 })
 
 t.test('the phone takes over, and any key takes it back; nothing is lost or said twice', how, async t => {

@@ -20,9 +20,9 @@ t.test(
     const { phone, home } = await linkedComputer(t, server)
     if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
     const folder = t.testdir()
-    const model = await startFakeModel(t, (prompt, hasToolResult) => {
+    const model = await startFakeModel(t, (prompt, results) => {
       const file = /write (\S+)/.exec(prompt)?.[1]
-      if (hasToolResult) return [{ type: 'text', text: 'all done' }]
+      if (results > 0) return [{ type: 'text', text: 'all done' }]
       if (file === undefined) return [{ type: 'text', text: `you said: ${prompt}` }]
       return [
         { type: 'text', text: 'I will write it.' },

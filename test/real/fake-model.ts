@@ -2,14 +2,17 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
+/** What it says for the last thing the person wrote, of which so many uses of tools have come back. */
+export type Answer = (prompt: string, results: number) => Block[]
+
 /** What the model says in one answer. */
 export type Block = { type: 'text'; text: string } | { type: 'tool_use'; name: string; input: object }
 
 /**
- * The Anthropic Messages endpoint on loopback, with a model that says what `answer` tells it for the last thing the
- * person wrote and whether a tool has answered since. Returns its address.
+ * The Anthropic Messages endpoint on loopback, with a model that says what `answer` tells it. Returns its
+ * address.
  */
-export async function startFakeModel(t: Test, answer: (prompt: string, hasToolResult: boolean) => Block[]): Promise<string> {
+export async function startFakeModel(t: Pick<Test, 'teardown'>, answer: Answer): Promise<string> {
   const server = createServer(async (request, response) => {
     let text = ''
     for await (const part of request.setEncoding('utf8')) text += part
@@ -28,24 +31,22 @@ export async function startFakeModel(t: Test, answer: (prompt: string, hasToolRe
   return `http://127.0.0.1:${port}`
 }
 
-function lastOf(
-  messages: { role: string; content: string | { type: string; text?: string }[] }[]
-): [prompt: string, hasToolResult: boolean] {
+function lastOf(messages: { role: string; content: string | { type: string; text?: string }[] }[]): Parameters<Answer> {
   let prompt = ''
-  let hasToolResult = false
+  let results = 0
   for (const { role, content } of messages) {
     if (role !== 'user') continue
     const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content
     const said = parts
       .flatMap(({ type, text }) => (type === 'text' && text && !text.trim().startsWith('<system-reminder>') ? text : []))
       .join('\n')
-    if (parts.some(({ type }) => type === 'tool_result')) hasToolResult = true
+    if (parts.some(({ type }) => type === 'tool_result')) results++
     else if (said !== '') {
       prompt = said
-      hasToolResult = false
+      results = 0
     }
   }
-  return [prompt, hasToolResult]
+  return [prompt, results]
 }
 
 function stream(response: ServerResponse, blocks: readonly Block[]): void {

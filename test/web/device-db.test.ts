@@ -2,6 +2,7 @@ import 'fake-indexeddb/auto'
 import { openDB } from 'idb'
 import t from 'tap'
 import { openDeviceDb } from '../../web/state/device-db.ts'
+import { isFull } from '../../web/state/room.ts'
 
 t.test('what was kept comes back, also after the app was closed', async t => {
   const db = await openDeviceDb('kept')
@@ -47,4 +48,20 @@ t.test('two tabs that start at once share one key', async t => {
   const [one, other] = await Promise.all([openDeviceDb('tabs'), openDeviceDb('tabs')])
   await one.write('account', 'from one')
   t.equal(await other.read('account'), 'from one')
+})
+
+t.test('that the device has no room left is known, until it keeps something again', async t => {
+  const db = await openDeviceDb('full')
+  const { put } = IDBObjectStore.prototype
+  t.teardown(() => {
+    IDBObjectStore.prototype.put = put
+  })
+  IDBObjectStore.prototype.put = () => {
+    throw new DOMException('no room', 'QuotaExceededError')
+  }
+  await t.rejects(db.write('home', { form: 1 }), { name: 'QuotaExceededError' })
+  t.equal(isFull.value, true)
+  IDBObjectStore.prototype.put = put
+  await db.write('home', { form: 1 })
+  t.equal(isFull.value, false)
 })

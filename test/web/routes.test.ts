@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import t from 'tap'
 import { parentOf, pathOf, type Route, readPath } from '../../web/routes.ts'
 
@@ -24,6 +25,8 @@ const routes: [string, Route][] = [
   ['/settings/devices', { name: 'settings', page: 'devices' }],
   ['/settings/people', { name: 'settings', page: 'people' }],
   ['/settings/access', { name: 'settings', page: 'access' }],
+  ['/settings/rules', { name: 'settings', page: 'rules' }],
+  ['/settings/rules/r1', { name: 'settings', page: 'rules', item: 'r1' }],
   ['/settings/account-key', { name: 'settings', page: 'account-key' }]
 ]
 
@@ -61,4 +64,20 @@ t.test('back leads up, step by step, to home', async t => {
     }
     t.ok(steps < 4, path)
   }
+})
+
+t.test('what another app shares begins a session with it: words, an address, or both once', t => {
+  const { share_target: target } = JSON.parse(readFileSync('web/public/manifest.webmanifest', 'utf8'))
+  t.strictSame(target, { action: '/new', method: 'GET', params: { text: 'prompt', url: 'url' } })
+  const shared = (query: Record<string, string>) => readPath('/new', `?${new URLSearchParams(query)}`)
+  const page = 'https://example.org/a?b=c'
+  t.strictSame(shared({ prompt: 'Read this' }), { name: 'new', prompt: 'Read this' })
+  t.strictSame(shared({ url: page }), { name: 'new', prompt: page })
+  t.strictSame(shared({ prompt: 'Read this', url: page }), { name: 'new', prompt: `Read this\n${page}` })
+  t.strictSame(shared({ prompt: `See ${page}`, url: page }), { name: 'new', prompt: `See ${page}` })
+  t.end()
+})
+
+t.test('a file with half a character in its name has an address too', async t => {
+  t.equal(pathOf({ name: 'session', id: 's1', view: ['files', 'a\uD800.ts'] }), '/s/s1/files/a%EF%BF%BD.ts')
 })

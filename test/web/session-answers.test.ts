@@ -2,7 +2,7 @@ import t from 'tap'
 import type { PermissionChoice } from '../../lib/protocol/sealed/session.ts'
 import { subjectOf } from '../../web/parts/dock-subject.ts'
 import { answerParams, isOwnQuestion, lifeOf, type MyAnswer, verdictsOf } from '../../web/state/session-answers.ts'
-import { decisionsOf, type OpenRequest, openRequests } from '../../web/state/session-decisions.ts'
+import { answeredLike, decisionsOf, type OpenRequest, openRequests } from '../../web/state/session-decisions.ts'
 
 const choices: PermissionChoice[] = [
   { id: 'a', label: 'Yes', kind: 'allow_once' },
@@ -17,7 +17,7 @@ function ask(more: Partial<OpenRequest> = {}): OpenRequest {
 const completed = { tool: 'Bash', arguments: {}, createdAt: 1, completedAt: 2 }
 
 t.test('an answer names the choice, exactly what was shown, and who gives it', async t => {
-  const { once, session, deny } = verdictsOf(choices)
+  const { once, session, deny } = verdictsOf({ choices }, 's1')
   t.same(once && answerParams(ask(), once, 'Phone'), {
     id: 'p1',
     approved: true,
@@ -37,7 +37,7 @@ t.test('an answer names the choice, exactly what was shown, and who gives it', a
 })
 
 t.test('existing wrappers, which offer nothing, can be answered in their own words', async t => {
-  const { once, session, deny } = verdictsOf(undefined)
+  const { once, session, deny } = verdictsOf({}, 's1')
   const { choices: _, shown: __, ...plain } = ask()
   t.same(once && answerParams(plain, once, undefined), { id: 'p1', approved: true, decision: 'approved' })
   t.equal(session?.kind, 'session')
@@ -45,10 +45,39 @@ t.test('existing wrappers, which offer nothing, can be answered in their own wor
 })
 
 t.test('what the agent does not offer cannot be chosen', async t => {
-  const { once, session, deny } = verdictsOf([{ id: 'b', label: 'Always', kind: 'allow_always' }])
+  const { once, session, deny } = verdictsOf({ choices: [{ id: 'b', label: 'Always', kind: 'allow_always' }] }, 's1')
   t.equal(once, undefined)
   t.equal(session?.choice?.id, 'b')
   t.equal(deny.kind, 'stop')
+})
+
+t.test('where the agent offers no more than once, this session and always are rules of the machine', async t => {
+  const suggestedRule = { on: 'command' as const, pattern: 'npm test', folder: '/x' }
+  const offered = choices.filter(({ kind }) => kind !== 'allow_always')
+  const { session, always } = verdictsOf({ choices: offered, suggestedRule }, 's1')
+  t.match(session && answerParams(ask(), session, 'Phone'), {
+    decision: 'approved',
+    choice: 'a',
+    rule: { ...suggestedRule, session: 's1' },
+    shown: 'hash'
+  })
+  t.match(always && answerParams(ask(), always, 'Phone'), { approved: true, decision: 'approved', choice: 'a', rule: suggestedRule })
+  t.equal(verdictsOf({ choices: offered }, 's1').always, undefined, 'without a rule that the machine would take there is none')
+  t.equal(verdictsOf({ choices, suggestedRule }, 's1').session?.rule, undefined, 'what the agent itself offers comes first')
+})
+
+t.test('an answer that waits for a link ends with its question', async t => {
+  const answer: MyAnswer = { request: ask(), verdict: { kind: 'once' }, at: 1, state: { type: 'queued' } }
+  t.equal(lifeOf(answer, undefined, true, 'Phone').type, 'queued')
+  t.equal(lifeOf(answer, undefined, false, 'Phone').type, 'ended')
+})
+
+t.test('the machine and the device judge by themselves, and the more careful one counts', async t => {
+  const risk = (told: OpenRequest['risk'], command = 'npm test') =>
+    subjectOf(ask({ arguments: { command }, ...(told && { risk: told }) }), '/x').risk
+  t.match(risk({ level: 'risky', reasons: ['runs-edited', 'a-reason-of-tomorrow'] }), { level: 'risky', reasons: ['runs-edited'] })
+  t.match(risk({ level: 'plain', reasons: [] }, 'git push --force'), { level: 'risky', reasons: ['rewrites-history', 'network'] })
+  t.equal(subjectOf(ask(), '/x', ['/x/package.json']).risk.level, 'risky', 'this device has seen the change too')
 })
 
 t.test('choices that say more than yes and no are shown in the words of the agent', async t => {
@@ -107,7 +136,12 @@ t.test('an edit shows its change, whole, whichever way it was sent', async t => 
     ask({ tool: 'Edit', kind: undefined, arguments: { file_path: '/x/a.ts', old_string: 'a', new_string: 'b' } }),
     '/x'
   )
-  for (const subject of [given, older]) {
+  const listed = subjectOf(
+    ask({ tool: 'edit', kind: undefined, arguments: [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }] }),
+    '/x'
+  )
+  t.same(listed.fields, {}, 'and nothing of it a second time')
+  for (const subject of [given, older, listed]) {
     t.equal(subject.question, 'Edit a.ts?')
     t.same(subject.diffs, [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }])
     t.equal(subject.risk.level, 'plain')
@@ -117,4 +151,25 @@ t.test('an edit shows its change, whole, whichever way it was sent', async t => 
     '/x'
   )
   t.equal(hidden.risk.level, 'risky', 'a change that hides something is risky')
+})
+
+t.test('of what was answered before, the like is the same program, the latest first', async t => {
+  const state = (command: string, completedAt: number, status: 'approved' | 'denied' | 'canceled' = 'approved') => ({
+    ...completed,
+    arguments: { command },
+    completedAt,
+    status
+  })
+  const answered = decisionsOf({
+    completedRequests: {
+      a: state('npm run lint', 2),
+      b: state('git push', 3),
+      c: state('npm  test', 4, 'denied'),
+      d: state('npm ci', 5, 'canceled')
+    }
+  })
+  t.strictSame(
+    answeredLike(ask(), answered).map(({ id }) => id),
+    ['c', 'a']
+  )
 })

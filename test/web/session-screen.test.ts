@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { openChromium } from '../kit/chromium.ts'
 import { serveStories } from './stories/serve.ts'
@@ -9,7 +9,11 @@ t.test('the session screen in a real browser', async t => {
   const { origin, close } = await serveStories(t.testdir())
   t.teardown(close)
   const browser = await openChromium(t)
-  const open = async (t: Test, story: string, options = {}): Promise<Page> => {
+  const open = async (
+    t: Test,
+    story: string,
+    { isHeld = false, ...options }: BrowserContextOptions & { isHeld?: boolean } = {}
+  ): Promise<Page> => {
     const context = await browser.newContext({ ...phone, ...options })
     t.teardown(() => context.close())
     const page = await context.newPage()
@@ -19,13 +23,15 @@ t.test('the session screen in a real browser', async t => {
       if (/content security policy|trusted/i.test(message.text())) t.fail(message.text())
     })
     await page.clock.install()
+    // Time stands still where a test is about the first moments of it.
+    if (isHeld) await page.clock.pauseAt(Date.now() + 1000)
     await page.goto(`${origin}/?story=${story}`)
     return page
   }
   const sent = (page: Page) => page.locator('.life').waitFor()
 
-  t.test('a tap in the moment a decision appears decides nothing [acceptance 1]', async t => {
-    const page = await open(t, 'plain')
+  t.test('a tap in the moment a decision appears decides nothing [acceptance 1] [U1]', async t => {
+    const page = await open(t, 'plain', { isHeld: true })
     const allow = page.getByRole('button', { name: 'Allow once' })
     await allow.click()
     t.equal(await page.locator('.life').count(), 0)
@@ -35,7 +41,7 @@ t.test('the session screen in a real browser', async t => {
     t.match(await page.locator('.life').innerText(), /Sent/)
   })
 
-  t.test('a risky one takes a long press: not a tap, not one press of Enter [acceptance 1]', async t => {
+  t.test('a risky one takes a long press: not a tap, not one press of Enter [acceptance 1] [U1]', async t => {
     const page = await open(t, 'permission')
     await page.clock.runFor(450)
     const hold = page.getByRole('button', { name: 'Hold to run once' })
@@ -58,7 +64,17 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await page.getByText('This session', { exact: true }).count(), 0)
   })
 
-  t.test('what is longer than the screen is gone through before it can be allowed [acceptance 4]', async t => {
+  t.test('beside a decision stands what would run and how the like was answered before, where there is room', async t => {
+    const page = await open(t, 'plain', { viewport: { width: 1400, height: 900 } })
+    const side = page.locator('.chat-side')
+    await side.getByRole('heading', { name: 'What would run' }).waitFor()
+    await side.getByRole('heading', { name: 'How the like was answered before' }).waitFor()
+    t.match(await side.innerText(), /studio-mini/)
+    await page.setViewportSize({ width: 1100, height: 900 })
+    await side.waitFor({ state: 'hidden' })
+  })
+
+  t.test('what is longer than the screen is gone through before it can be allowed [acceptance 4] [U5]', async t => {
     const page = await open(t, 'long')
     await page.clock.runFor(450)
     t.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0)

@@ -19,6 +19,25 @@ t.test('what came while the app was closed is unread, what was seen is not', asy
   t.equal(after([{ type: 'seen', id: 'a', seq: 3 }], seen), seen, 'seeing older ones again changes nothing')
 })
 
+t.test('until the list is whole nothing is taken for gone, and what comes in behind it is not unread', async t => {
+  const kept = after([told('old', { seq: 4 }), told('a', { seq: 7 }), listed(['old', 'a'])])
+  const first = after([told('a', { seq: 7 }), listed(['a'], false)], kept)
+  t.strictSame([...first.sessions.keys()], ['old', 'a'])
+  t.equal(after([listed(['a'])], first).sessions.size, 1)
+
+  const fresh = after([told('a', { seq: 7 }), listed(['a'], false), told('old', { seq: 4 }), { type: 'older', sessions: ['old'] }])
+  t.equal(stateOf(fresh, 'old'), 'quiet')
+  t.equal(stateOf(after([told('old', { seq: 5 })], fresh), 'old'), 'done', 'what comes later is')
+  const seen = after([told('old', { seq: 9 }), { type: 'older', sessions: ['old'] }], fresh)
+  t.equal(stateOf(seen, 'old'), 'done', 'what was seen of it before counts')
+})
+
+t.test('a server that was put back leaves no line and no mark of a later time', async t => {
+  const home = after([told('a', { seq: 9 }), listed(['a']), line('a', 9, 'of a time that is no more'), { type: 'started-over' }])
+  t.equal(home.sessions.get('a')?.last, undefined)
+  t.equal(stateOf(after([told('a', { seq: 3 })], home), 'a'), 'done', 'what it has may be new to who looks')
+})
+
 t.test('what the server did not name any more is gone', async t => {
   const home = after([told('a'), told('b'), machine('m'), listed(['b'])])
   t.strictSame([...home.sessions.keys()], ['b'])
@@ -148,6 +167,6 @@ function machine(id: string): HomeEvent {
   return { type: 'machine', machine: { id, isActive: true, activeAt: at, createdAt: at, metadata: undefined, daemonState: null } }
 }
 
-function listed(sessions: string[]): HomeEvent {
-  return { type: 'listed', sessions: new Set(sessions), machines: new Set(), at }
+function listed(sessions: string[], isWhole = true): HomeEvent {
+  return { type: 'listed', sessions: new Set(sessions), machines: new Set(), at, isWhole }
 }

@@ -3,6 +3,7 @@ import t from 'tap'
 import { messageBody, type SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { addMessages, addPartial, emptyTranscript, type Item, type KnownMessage, type Transcript } from '../../web/state/transcript.ts'
 import { blocksOf } from '../../web/state/transcript-blocks.ts'
+import { itemsOfSubagent } from '../../web/state/transcript-subagent.ts'
 
 const minute = 60_000
 const start = Date.UTC(2026, 4, 14, 12, 0)
@@ -61,6 +62,12 @@ t.test('an envelope wrapped by an app reads like a bare one', async t => {
   const bare = { id: 'e1', time: start, role: 'agent', turn: 't1', ev: { t: 'text', text: 'hello' } }
   const wrapped = opened(1, { role: 'session', content: { type: 'session', data: bare } })
   t.same(from(wrapped).items, from(opened(1, { role: 'session', content: bare })).items)
+})
+
+t.test('a text that was cut off is marked so, and any other is not', async t => {
+  const transcript = from(told(1, { t: 'text', text: 'I will', cut: true }), told(2, { t: 'text', text: 'I will do it.' }))
+  t.match(transcript.items, [{ type: 'prose', text: 'I will', isCut: true }, { type: 'prose' }])
+  t.notOk(transcript.items[1] && 'isCut' in transcript.items[1])
 })
 
 t.test('what still runs when the turn is cancelled is stopped', async t => {
@@ -167,6 +174,39 @@ t.test('a subagent is one step, whatever it does', async t => {
   )
   t.match(transcript.items, [{ type: 'step', kind: 'agent', title: 'trace the cookie', state: 'ok', inner: { steps: 1 } }])
 })
+
+t.test(
+  'what a subagent did is a transcript of its own, without what others did meanwhile, and nothing in it runs on once it has ended',
+  async t => {
+    const sub = { subagent: 's1' }
+    const start = (call: string) => ({
+      t: 'tool-call-start' as const,
+      call,
+      name: 'Read',
+      title: `Read ${call}`,
+      description: '',
+      args: {}
+    })
+    const transcript = from(
+      told(1, { t: 'start', title: 'trace the cookie' }, sub),
+      told(2, start('i1'), sub),
+      told(3, start('o1')),
+      told(4, start('x1'), { subagent: 's2' }),
+      told(5, { t: 'tool-call-end', call: 'i1', status: 'failed' }, sub),
+      told(6, { t: 'text', text: 'inner words' }, sub),
+      told(7, start('i2'), sub)
+    )
+    const inner = (of: Transcript) => itemsOfSubagent(of.messages, 's1', step(of))
+    t.match(inner(transcript), [
+      { type: 'step', call: 'i1', state: 'failed' },
+      { type: 'prose', text: 'inner words' },
+      { type: 'step', call: 'i2', state: 'running' }
+    ])
+    const ended = inner(addMessages(transcript, [told(8, { t: 'stop' }, sub)]))
+    t.equal(ended.length, 3)
+    t.match(ended[2], { call: 'i2', state: 'done' })
+  }
+)
 
 t.test('a growing block is replaced by the text that was stored for it', async t => {
   const partial = { turn: 't1', block: 'e3', text: 'I lo', thinking: false, at: start }

@@ -1,28 +1,16 @@
-import { mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { askLocal } from '../../lib/local-socket/ask.ts'
 import { askDaemon } from '../../lib/wrapper/daemon/control.ts'
 import { startServer } from '../kit/server.ts'
+import { daemonOf } from './kit/daemon.ts'
 import { texts, turnsEnded } from './kit/demo.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
-/** A computer whose daemon is up, and a folder in which its policy lets sessions begin. */
-async function daemonOf(t: Test) {
-  const server = await startServer(t)
-  const { phone, home } = await linkedComputer(t, server)
-  const allowed = join(home, '..', 'code')
-  mkdirSync(allowed)
-  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [allowed] }))
-  const process = runWrapper(t, { home, args: ['daemon', 'run'] })
-  await process.says(/ live\n/)
-  const machine = await phone.machine()
-  return { server, phone, home, allowed, process, machine }
-}
-
 t.test('a phone begins a session on a computer, and it outlives the daemon', async t => {
-  const { phone, allowed, machine, process } = await daemonOf(t)
+  const { phone, allowed, machine, process } = await daemonOf(t, await startServer(t))
   const started = await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text hello' })
   t.match(started, { type: 'success' })
   const session = await phone.session()
@@ -38,7 +26,7 @@ t.test('a phone begins a session on a computer, and it outlives the daemon', asy
 })
 
 t.test('a session is stopped and resumed from the phone, in the same place', async t => {
-  const { phone, allowed, machine } = await daemonOf(t)
+  const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
   const session = await phone.session()
   t.match(await machine.call('stop-session', { sessionId: session.id }), { message: 'Session stopped' })
@@ -52,7 +40,7 @@ t.test('a session is stopped and resumed from the phone, in the same place', asy
 })
 
 t.test('a folder is made only when a person said so, and only where sessions may begin', async t => {
-  const { home, allowed, machine } = await daemonOf(t)
+  const { home, allowed, machine } = await daemonOf(t, await startServer(t))
   const directory = join(allowed, 'new')
   const ask = { directory, agent: 'demo', approvedNewDirectoryCreation: false }
   t.match(await machine.call('spawn-happy-session', ask), { type: 'requestToApproveDirectoryCreation' })
@@ -67,7 +55,7 @@ t.test('a folder is made only when a person said so, and only where sessions may
 })
 
 t.test('what a phone sets for an agent is its keys and models, nothing that makes it run other programs', async t => {
-  const { allowed, machine } = await daemonOf(t)
+  const { allowed, machine } = await daemonOf(t, await startServer(t))
   for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'CLAUDE_CODE_EXECUTABLE', 'AFIELD_HOME', 'HOME']) {
     const ask = { directory: allowed, agent: 'demo', environmentVariables: { [name]: '/tmp/evil' } }
     await t.rejects(machine.call('spawn-happy-session', ask), new RegExp(`${name} may not be set`))
@@ -78,7 +66,7 @@ t.test('what a phone sets for an agent is its keys and models, nothing that make
 })
 
 t.test('there is one daemon for a home; it says how it is, and its notes are private', async t => {
-  const { home, process, machine } = await daemonOf(t)
+  const { home, process, machine } = await daemonOf(t, await startServer(t))
   await machine.until(async () => (await machine.state())?.pid === process.child.pid)
   t.match(await machine.state(), { status: 'running' })
   const second = runWrapper(t, { home, args: ['daemon', 'run'] })
@@ -111,7 +99,7 @@ t.test('a daemon in the background is started and stopped, keeps a log, and stop
 })
 
 t.test('the daemon answers its owner on a socket that nobody else can reach, and takes no harm from strange questions [W7]', async t => {
-  const { home, process: daemon, phone, machine, allowed } = await daemonOf(t)
+  const { home, process: daemon, phone, machine, allowed } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
   const session = await phone.session()
   t.equal(statSync(join(home, 'daemon', 'control.sock')).mode & 0o777, 0o600)
@@ -128,7 +116,7 @@ t.test('the daemon answers its owner on a socket that nobody else can reach, and
 })
 
 t.test('a daemon that was killed leaves its socket to the next one [W7]', async t => {
-  const { home, process: daemon } = await daemonOf(t)
+  const { home, process: daemon } = await daemonOf(t, await startServer(t))
   await daemon.kill('SIGKILL')
   t.ok(statSync(join(home, 'daemon', 'control.sock')))
   t.equal(await askDaemon(home, 'status'), undefined)

@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import type { AgentState } from '../../lib/protocol/sealed/session.ts'
 import type { PermissionAsk, Step } from '../../lib/wrapper/agents/agent.ts'
+import { createApprovals } from '../../lib/wrapper/approvals/approvals.ts'
+import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { cancelAll, createDecisions } from '../../lib/wrapper/decisions.ts'
 
 const step: Step = {
@@ -22,15 +27,27 @@ const asked: PermissionAsk = {
   ]
 }
 
+const root = mkdtempSync(join(tmpdir(), 'afield-decisions-'))
+t.teardown(() => rmSync(root, { recursive: true, force: true }))
+
 function desk() {
   let state: AgentState = { controlledByUser: false }
   let time = 1000
-  const decisions = createDecisions(
-    change => (state = change(state)),
-    () => time++
-  )
+  const home = mkdtempSync(join(root, 'home-'))
+  const now = () => time++
+  const approvals = createApprovals({
+    home,
+    folder: root,
+    session: () => 's1',
+    onTrouble(sentence) {
+      throw new Error(sentence)
+    }
+  })
+  const decisions = createDecisions(change => (state = change(state)), approvals, now)
   return {
     decisions,
+    home,
+    approvals,
     get state() {
       return state
     }
@@ -61,12 +78,13 @@ t.test('each way to answer picks the choice it means', t => {
     [{ approved: true, decision: 'approved_for_session' as const }, 'always', 'approved', 'approved_for_session', false],
     [{ approved: false }, 'no', 'denied', 'denied', false],
     [{ approved: false, decision: 'denied' as const }, 'no', 'denied', 'denied', false],
+    [{ approved: false, reason: ' not here ' }, 'no', 'denied', 'denied', false, 'not here'],
     [{ approved: false, decision: 'abort' as const, reason: 'wait' }, 'no', 'denied', 'abort', true]
   ] as const
-  for (const [answer, choice, status, decision, stops] of ways) {
+  for (const [answer, choice, status, decision, stops, reason] of ways) {
     const now = desk()
     now.decisions.ask(asked)
-    t.strictSame(now.decisions.answer({ id: 'call-1', ...answer }), { choice, stops }, JSON.stringify(answer))
+    t.strictSame(now.decisions.answer({ id: 'call-1', ...answer }), { choice, stops, ...(reason && { reason }) }, JSON.stringify(answer))
     t.match(now.state.completedRequests?.['call-1'], { status, decision, completedAt: 1001, createdAt: 1000 })
     t.strictSame(now.state.requests, {})
     t.strictSame(now.decisions.open, [])
@@ -117,5 +135,93 @@ t.test('what was decided long ago does not make the state grow for ever', t => {
   t.equal(kept.length, 50)
   t.equal(kept.at(-1), 'call-199')
   t.ok(JSON.stringify(now.state).length < 20_000)
+  t.end()
+})
+
+const shell = (command: string, more: Partial<Step> = {}): PermissionAsk => ({
+  ask: 'run',
+  step: { call: 'run', name: 'Bash', title: command, kind: 'execute', input: { command }, locations: [], content: [], ...more },
+  choices: asked.choices
+})
+
+t.test('a request tells how risky it is and the narrowest rule that would allow it; a risky one has no rule', t => {
+  const now = desk()
+  now.decisions.ask(shell('npm test'))
+  t.match(now.state.requests?.['run'], {
+    risk: { level: 'plain', reasons: [] },
+    suggestedRule: { on: 'command', pattern: 'npm test', folder: root }
+  })
+  now.decisions.ask({ ...shell('git push --force'), ask: 'push' })
+  t.match(now.state.requests?.['push'], { risk: { level: 'risky', reasons: ['rewrites-history'] } })
+  t.notOk(now.state.requests?.['push']?.suggestedRule)
+  t.end()
+})
+
+t.test('an answer with a rule allows the same from then on, and says so', t => {
+  const now = desk()
+  now.decisions.ask(shell('npm test'))
+  const { shown } = now.state.requests?.['run'] ?? {}
+  const rule = { on: 'command' as const, pattern: 'npm test', folder: root }
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, rule }), /what was shown/, 'a rule is made only from what was shown')
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, shown: 'older', rule }), /changed/)
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, shown, rule: { ...rule, pattern: 'npm run build' } }), /does not allow/)
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, shown, choice: 'always', rule }), /just once/)
+  t.same(openRules(now.home).read().rules, [], 'none of these made a rule')
+  t.same(now.decisions.answer({ id: 'run', approved: true, shown, rule, answeredBy: 'Tablet' }), { choice: 'yes', stops: false })
+  t.match(now.state.completedRequests?.['run'], { status: 'approved', decision: 'approved', rule: 'npm test', answeredBy: 'Tablet' })
+
+  t.equal(now.decisions.ask({ ...shell('npm test'), ask: 'again' }), 'yes', 'the next one is answered at once, for once only')
+  t.match(now.state.completedRequests?.['again'], { status: 'approved', decision: 'approved', rule: 'npm test' })
+  t.notOk(now.state.requests?.['again'], 'no device was asked')
+  t.match(openRules(now.home).read().rules, [{ used: 1, madeBy: 'Tablet' }])
+  t.equal(now.decisions.ask({ ...shell('npm test && rm -rf /'), ask: 'trick' }), undefined)
+  t.ok(now.state.requests?.['trick'])
+  t.end()
+})
+
+t.test('a rule never answers what has no way to be allowed just once, what is risky, or anything while rules are paused [W9]', t => {
+  const now = desk()
+  const rules = openRules(now.home)
+  rules.set({ on: 'command', pattern: 'npm *', folder: root })
+  rules.set({ on: 'command', pattern: 'git push *', folder: root })
+  const onlyAlways = asked.choices.filter(({ kind }) => kind !== 'allow_once')
+  t.equal(now.decisions.ask({ ...shell('npm test'), ask: 'a', choices: onlyAlways }), undefined)
+  t.equal(now.decisions.ask({ ...shell('npm publish'), ask: 'b' }), undefined)
+  rules.pause(true)
+  t.equal(now.decisions.ask({ ...shell('npm test'), ask: 'c' }), undefined)
+  rules.pause(false)
+  t.equal(now.decisions.ask({ ...shell('npm test'), ask: 'd' }), 'yes')
+  t.end()
+})
+
+t.test('what the agent changed itself is run only by a person', t => {
+  const now = desk()
+  openRules(now.home).set({ on: 'command', pattern: 'npm test', folder: root })
+  now.approvals.noteStep({ ...step, locations: ['package.json'], content: [] }, 'completed')
+  t.equal(now.decisions.ask(shell('npm test')), undefined)
+  t.match(now.state.requests?.['run']?.risk, { level: 'risky', reasons: ['runs-edited'] })
+  t.end()
+})
+
+t.test('a risky request is allowed once, whatever the agent offers and the answer asks for', t => {
+  const now = desk()
+  now.decisions.ask(shell('git push --force'))
+  const { shown } = now.state.requests?.['run'] ?? {}
+  const rule = { on: 'command' as const, pattern: 'git push --force', folder: root }
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, shown, choice: 'always' }), /once only/)
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, shown, rule }), /once only/)
+  t.match(now.decisions.answer({ id: 'run', approved: true, decision: 'approved_for_session' }), { choice: 'yes' })
+  t.match(now.state.completedRequests?.['run'], { decision: 'approved' })
+  t.end()
+})
+
+t.test('a request that changes while it waits is not answered by a rule behind the back of who reads it', t => {
+  const now = desk()
+  openRules(now.home).set({ on: 'command', pattern: 'npm test', folder: root })
+  const first = shell('npm run build')
+  now.decisions.ask(first)
+  now.decisions.update({ ...first.step, input: { command: 'npm test' }, title: 'npm test' })
+  t.match(now.state.requests?.['run'], { arguments: { command: 'npm test' } })
+  t.match(openRules(now.home).read().rules, [{ used: 0 }])
   t.end()
 })

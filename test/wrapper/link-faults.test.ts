@@ -24,7 +24,7 @@ t.test('a phone sees how far its message came: to the computer at once, to the a
   const receipts = (least: 'deliveredSeq' | 'readSeq', seq: () => number) =>
     next(line, 'update', ({ body }) => body.t === 'session-receipts' && body[least] >= seq())
   const seq = () => session.seqOf('SCRIPT: text then') ?? Number.POSITIVE_INFINITY
-  const delivered = receipts('deliveredSeq', () => 1)
+  const delivered = receipts('deliveredSeq', () => 2)
   await session.say('SCRIPT: text then')
   const { body: first } = await delivered
   await session.until(() => session.seqOf('SCRIPT: text then') !== undefined)

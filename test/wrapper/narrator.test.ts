@@ -115,3 +115,35 @@ t.test('why a turn failed is said, unless the agent has just said it', async t =
   await talking.narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'Internal error: API Error: 529' })
   t.notOk(talking.told().some(event => event.t === 'service'))
 })
+
+t.test('what a helper does is told under one name for it that existing apps take', async t => {
+  const { narrator, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'subagent-started', subagent: 'toolu_1', title: 'Look around' })
+  await narrator.tell({ type: 'step-started', step: written, subagent: 'toolu_1' })
+  await narrator.tell({ type: 'text', block: 'b', text: 'found it', thinking: false, subagent: 'toolu_1' })
+  await narrator.tell({ type: 'step-ended', step: written, status: 'completed', subagent: 'toolu_1' })
+  await narrator.tell({ type: 'subagent-stopped', subagent: 'toolu_1' })
+  await narrator.tell({ type: 'text', block: 'c', text: 'thanks', thinking: false })
+  const [begin, start, ...rest] = envelopes()
+  t.match([begin, start], [{ ev: { t: 'turn-start' } }, { ev: { t: 'start', title: 'Look around' }, subagent: /^[a-z][0-9a-z]{23}$/ }])
+  t.strictSame(
+    rest.map(({ ev, subagent }) => [ev.t, subagent === start?.subagent]),
+    [
+      ['tool-call-start', true],
+      ['text', true],
+      ['tool-call-end', true],
+      ['stop', true],
+      ['text', false]
+    ]
+  )
+  t.equal(rest.at(-1)?.subagent, undefined)
+})
+
+t.test('what the conversation has cost is told at the end of a turn', async t => {
+  const { narrator, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } })
+  await narrator.tell({ type: 'turn-ended', reason: 'done' })
+  t.match(envelopes().at(-1)?.usage, { cost: { amount: 0.25, currency: 'USD' } })
+})

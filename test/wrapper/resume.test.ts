@@ -2,6 +2,7 @@ import t from 'tap'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { startServer } from '../kit/server.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
+import { runOnTerminal } from './kit/terminal.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
@@ -62,4 +63,21 @@ t.test('sessions are listed with what a person knows them by, and found by words
   const strange = runWrapper(t, { home, args: ['sessions', 'no-such-word'] })
   await strange.ended
   t.match(strange.output, /No session has these words/)
+})
+
+t.test('a message that waits for its turn while the wrapper is told to end is read by the next run, once', async t => {
+  const { phone, home } = await linkedComputer(t, await startServer(t))
+  const sitDown = (...args: string[]) => runOnTerminal(t, { home, directory: home, args })
+  const terminal = sitDown('demo')
+  const session = await phone.session()
+  await session.say(`SCRIPT: slow 60000 ${'word '.repeat(600)}`)
+  await session.until(({ partials }) => partials.length > 0)
+  await session.say('SCRIPT: text second')
+  await terminal.sees(/1 more message waits/)
+  terminal.kill('SIGTERM')
+  t.equal(await terminal.ended, 0, terminal.screen)
+  t.notOk(texts(session).includes('second'))
+  sitDown('resume', session.id)
+  await session.until(session => texts(session).includes('second') && turnsEnded(session) === 2)
+  t.equal(texts(session).filter(text => text === 'second').length, 1)
 })

@@ -30,6 +30,7 @@ t.test('a turn is stopped from the phone, and the next message begins another', 
 
 t.test('modes change by call and with a message, and every device sees which one it is', async t => {
   const { session } = await demo(t)
+  await session.until(({ metadata }) => metadata.operatingModes !== undefined)
   t.match(
     session.metadata.operatingModes?.map(({ code }) => code),
     ['default', 'acceptEdits', 'plan']

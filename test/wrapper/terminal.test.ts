@@ -17,8 +17,11 @@ const view: SessionView = {
   server: 'https://home.example',
   workingMs: 0,
   leftovers: 0,
-  canTakeBack: false,
-  stopping: 'no'
+  isKeyboardAway: false,
+  anyKey: undefined,
+  stopping: 'no',
+  watching: 0,
+  isLog: false
 }
 const style = styleFor({ isTTY: false }, {})
 const draw = (changes: Partial<SessionView>, columns = 80) => drawSession({ ...view, ...changes }, style, columns)
@@ -35,6 +38,10 @@ t.test('each state of a session is told in words', t => {
     [{ link: { type: 'away', reason: 'x' }, waiting: 12 }, /will deliver 12 messages/],
     [{ link: { type: 'unlinked' }, waiting: 3 }, /unlinked; 3 messages wait for: .*login/],
     [{ trouble: 'the disk is full' }, /Trouble +the disk is full/],
+    [{ isKeyboardAway: true, anyKey: 'takes it back here' }, /Keyboard +with your phone\n.*Any key takes it back here\. Ctrl-C twice/s],
+    [{}, /Watching +nobody$/m],
+    [{ watching: 1 }, /Watching +1 device$/m],
+    [{ watching: 3 }, /Watching +3 devices$/m],
     [{ leftovers: 2 }, /Earlier +delivering what 2 sessions left behind/],
     [{ stopping: 'turn' }, /Stopping\. Ctrl-C again ends/],
     [{ stopping: 'ending', waiting: 4 }, /delivering 4 messages\n\n.*nothing is lost/]

@@ -2,10 +2,10 @@ import { type IconName, lucide } from './lucide.ts'
 
 export type { IconName } from './lucide.ts'
 
-/** Decoration: whoever uses it gives the words. */
+/** Decoration: whoever uses it gives the words. One that points along the line turns round where lines run the other way. */
 export function Icon({ name, class: extra = '' }: { name: IconName; class?: string }) {
   return (
-    <svg class={`i ${extra}`} viewBox="0 0 24 24" aria-hidden="true">
+    <svg class={`i ${/-(left|right)$/.test(name) ? 'points ' : ''}${extra}`} viewBox="0 0 24 24" aria-hidden="true">
       <use href={`#i-${name}`} />
     </svg>
   )

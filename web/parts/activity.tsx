@@ -4,22 +4,26 @@ import { Icon } from '../icons/icon.tsx'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import type { Step, Transcript } from '../state/transcript.ts'
+import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
+import { duration } from '../words/time.ts'
 import { wordsOf } from './step-words.ts'
 import { useTicking } from './ticking.ts'
-import { seconds } from './took.ts'
 
 /** What the agent does right now, how far its plan is, and the way to stop it. Only while it works. */
 export function ActivityStrip({
   model,
   facts,
   hasStop,
-  onPlan
+  onPlan,
+  onEnd
 }: {
   model: SessionModel
   facts: SessionFacts
   hasStop: boolean
   onPlan(): void
+  /** Asks whether the process shall be ended. */
+  onEnd(): void
 }) {
   const transcript = model.transcript.value
   const { stop } = model.asked.value
@@ -27,7 +31,9 @@ export function ActivityStrip({
   const plan = transcript.plan
   const at = plan?.findIndex(entry => entry.status !== 'completed') ?? -1
   const startedAt = transcript.turn?.startedAt
-  const isStillRunning = stop?.state === 'asked' && now - stop.at > stillRunningAfterMs
+  const stopTakes = stop === undefined ? 0 : now - stop.at
+  const isStillRunning = stopTakes > stillRunningAfterMs
+  const isAsking = stop?.state === 'asking' && stop.isRepeated === true
   return (
     <div class="strip">
       <p role="status">
@@ -46,14 +52,31 @@ export function ActivityStrip({
         )}
         {startedAt !== undefined && now - startedAt >= 2000 && (
           <span class="s-time" aria-hidden="true">
-            {seconds(now - startedAt)}
+            {duration(now - startedAt)}
           </span>
         )}
         <ContextMeter transcript={transcript} />
       </span>
-      {hasStop && (
+      {hasStop && isStillRunning && (
+        <span class="s-acts">
+          <button
+            class="btn quiet"
+            type="button"
+            aria-disabled={isAsking ? true : undefined}
+            onClick={() => !isAsking && void model.stop()}
+          >
+            {isAsking ? compose.interrupting : compose.interrupt}
+          </button>
+          {stopTakes > mayEndAfterMs && (
+            <button class="btn danger" type="button" aria-haspopup="dialog" onClick={onEnd}>
+              {compose.end}
+            </button>
+          )}
+        </span>
+      )}
+      {hasStop && !isStillRunning && (
         <button
-          class={`ib stop ${stop?.state === 'asking' || (stop?.state === 'asked' && !isStillRunning) ? 'asked' : ''}`}
+          class={`ib stop ${stop?.state === 'asking' || stop?.state === 'asked' ? 'asked' : ''}`}
           type="button"
           aria-label={stop === undefined ? words.stop : words.stopAgain}
           onClick={() => void model.stop()}
@@ -66,6 +89,8 @@ export function ActivityStrip({
 }
 
 const stillRunningAfterMs = 5_000
+// As long again, and then some, before an end that cuts off what is being written.
+const mayEndAfterMs = 15_000
 
 function doing(transcript: Transcript, facts: SessionFacts): ComponentChildren {
   const step = transcript.items.findLast((item): item is Step => item.type === 'step' && item.state === 'running')

@@ -8,10 +8,12 @@ export function Banner(props: {
   text: string
   spins?: boolean
   isAway?: boolean
+  /** Somebody has to do something: the one warm colour. */
+  needs?: boolean
   children?: ComponentChildren
 }) {
   return (
-    <div class={`banner ${props.isAway ? 'off' : ''}`} role="status">
+    <div class={`banner ${props.isAway ? 'off' : ''} ${props.needs ? 'needs' : ''}`} role="status">
       <Icon name={props.icon} class={props.spins ? 'spin' : ''} />
       <div>
         <b>{props.title}</b>

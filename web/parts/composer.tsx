@@ -1,26 +1,49 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
+import type { Attached } from '../state/attached.ts'
+import { isOn } from '../state/preferences.ts'
+import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
-import type { SessionTexts } from '../state/session-texts.ts'
+import { movedUp } from '../state/session-queue.ts'
+import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
-import { ModeButton } from './mode-sheet.tsx'
+import { ComposerFiles } from './composer-files.tsx'
+import { ComposerMenu } from './composer-menu.tsx'
+import { SuggestionList, suggestionId, suggestionsId, useSuggestions } from './composer-suggestions.tsx'
+import { useFileDrop } from './file-drop.ts'
+import { ModeButton } from './mode-button.tsx'
+import { QueueBar } from './queue-bar.tsx'
+import { SendButton } from './send-button.tsx'
+
+/** Something to go on with, such as a message that could not be delivered; each new value is put in once. */
+export interface Offered {
+  readonly text: string
+  readonly files?: readonly Attached[] | undefined
+  /** What was being written is in it already. */
+  readonly isAll?: boolean
+}
 
 /** Where a person writes. What is written stays on this device until it is sent, also over reloads. */
 export function Composer(props: {
-  texts: SessionTexts
+  model: SessionModel
   facts: SessionFacts
   isWorking: boolean
-  /** Messages that were sent while the agent works and that wait for the end of its turn. */
-  queued: number
-  /** A text to go on with, such as one that could not be delivered; each new value is put in once. */
-  offered: { readonly text: string } | undefined
-  mode: { onOpen(): void; asking: { readonly code: string; readonly state: 'asking' | 'failed' } | undefined }
+  offered: Offered | undefined
+  onMode(): void
   onSent(): void
 }) {
-  const { texts, facts, isWorking } = props
+  const { model, facts, isWorking } = props
+  const { texts, files } = model
   const [text, setText] = useState('')
+  const [caret, setCaret] = useState<number>()
   const [problem, setProblem] = useState(false)
+  const [isWhole, setWhole] = useState(false)
+  /** Sent before its files were there. */
+  const [waits, setWaits] = useState<{ isSteer: boolean }>()
   const area = useRef<HTMLTextAreaElement>(null)
+  const chosen = files.chosen.value
+  const isUploading = chosen.some(({ state }) => state.type === 'reading' || state.type === 'uploading')
+  const canSend = text.trim() !== '' || chosen.some(({ state }) => state.type !== 'failed')
 
   useEffect(() => {
     let isGone = false
@@ -33,57 +56,141 @@ export function Composer(props: {
   }, [texts])
   useEffect(() => {
     if (props.offered === undefined) return
-    write(props.offered.text)
-    area.current?.focus()
+    goOn(props.offered)
   }, [props.offered])
-  useGrowing(area, text)
+  useEffect(() => {
+    if (waits === undefined || isUploading) return
+    // Somebody decides first what becomes of one that failed.
+    if (chosen.some(({ state }) => state.type === 'failed')) setWaits(undefined)
+    else sendNow(waits.isSteer)
+  }, [waits, isUploading])
+  const lines = useGrowing(area, text)
+  const suggestions = useSuggestions(text, caret, {
+    commands: facts.commands,
+    hasFiles: canFindFiles(facts),
+    findFiles: model.findFiles
+  })
+  const isDropping = useFileDrop(dropped => files.choose(dropped))
 
-  const write = (next: string) => {
+  const write = (next: string, at?: number) => {
     setText(next)
+    setCaret(at)
     texts.keepDraft(next)
   }
-  const send = () => {
-    const sent = text.trim()
+  /** As if it had been typed where the caret stands. */
+  const insert = (mark: string) => {
+    const at = area.current?.selectionStart ?? text.length
+    const before = mark === '@' && at > 0 && !/\s$/.test(text.slice(0, at)) ? ' @' : mark
+    place(text.slice(0, at) + before + text.slice(at), at + before.length)
+  }
+  const place = (next: string, at: number) => {
+    write(next, at)
+    area.current?.focus()
+    // The browser puts the caret at the end of a text that it is given.
+    requestAnimationFrame(() => area.current?.setSelectionRange(at, at))
+  }
+  const take = (index: number) => {
+    if (suggestions === undefined) return
+    const { text: next, caret: at } = suggestions.taken(index)
+    place(next, at)
+  }
+  const send = (isSteer: boolean) => {
+    if (!canSend) return
+    if (isUploading) setWaits({ isSteer })
+    else sendNow(isSteer)
+  }
+  const sendNow = (isSteer: boolean) => {
+    setWaits(undefined)
+    const attached = files.take()
+    // Agents take no message without words.
+    const sent = text.trim() || attached.map(({ name }) => name).join(', ')
     if (sent === '') return
     write('')
+    setWhole(false)
     setProblem(false)
     props.onSent()
-    texts.send(sent).catch(() => {
+    texts.send(sent, { files: attached, isSteer: isSteer && isWorking }).catch(() => {
       // Not kept anywhere: it goes back to where it was written.
       write(sent)
+      files.offer(attached)
       setProblem(true)
     })
   }
   const onKeyDown = (event: KeyboardEvent) => {
-    const isPlainEnter = event.key === 'Enter' && !event.shiftKey && !event.altKey && !event.isComposing
-    if (isPlainEnter && (isMouseDevice() || event.ctrlKey || event.metaKey)) {
+    if (event.isComposing) return
+    if (suggestions && !event.altKey && !event.ctrlKey && !event.metaKey && choose(event)) return event.preventDefault()
+    if (event.key === 'Escape' && isWhole) {
       event.preventDefault()
-      send()
+      return setWhole(false)
     }
+    if (event.key !== 'Enter' || event.shiftKey) return
+    if (event.altKey) {
+      event.preventDefault()
+      send(true)
+    } else if ((isMouseDevice() && isOn('enterSends')) || event.ctrlKey || event.metaKey) {
+      event.preventDefault()
+      send(false)
+    }
+  }
+  /** False when the key says nothing to what is suggested. */
+  const choose = ({ key, shiftKey }: KeyboardEvent): boolean => {
+    if (key === 'ArrowDown' || key === 'ArrowUp') suggestions?.move(key === 'ArrowDown' ? 1 : -1)
+    else if ((key === 'Enter' || key === 'Tab') && !shiftKey) take(suggestions?.at ?? 0)
+    else if (key === 'Escape') suggestions?.close()
+    else return false
+    return true
+  }
+  const goOn = ({ text: next, files: attached, isAll }: Offered) => {
+    write(isAll || text.trim() === '' ? next : `${next}\n${text}`)
+    files.offer(attached ?? [])
+    area.current?.focus()
   }
   const hint = placeholderOf(facts, isWorking)
   return (
     <form
-      class="composer"
+      class={`composer ${isWhole ? 'whole' : ''} ${isDropping ? 'dropping' : ''}`}
       aria-label={words.message}
       onSubmit={event => {
         event.preventDefault()
-        send()
+        send(false)
       }}
     >
-      {props.queued > 0 && (
-        <p class="queued" role="status">
-          <Icon name="list-end" />
-          {words.queued(props.queued)}
-        </p>
-      )}
+      <QueueBar
+        queue={model.queue.value}
+        canTakeBack={facts.hasReceipts}
+        onEdit={queued => {
+          void texts.withdraw(queued.localId)
+          goOn(queued)
+        }}
+        onSteer={queued => {
+          void texts.withdraw(queued.localId).then(() => texts.send(queued.text, { files: queued.files, isSteer: true }))
+        }}
+        onMoveUp={async ({ localId }) => {
+          const { again } = movedUp(model.queue.peek(), localId)
+          // All are taken back before one is sent: else the agent could read one of them twice in between.
+          for (const each of again) await texts.withdraw(each.localId)
+          for (const each of again)
+            await texts.send(each.text, { files: each.files }).catch(() => {
+              goOn(each)
+              setProblem(true)
+            })
+        }}
+        onWithdraw={queued => void texts.withdraw(queued.localId)}
+      />
       {problem && (
         <p class="problem" role="alert">
           <Icon name="circle-alert" />
           <span>{words.notKept}</span>
         </p>
       )}
+      {suggestions && <SuggestionList suggestions={suggestions} onTake={take} />}
       <div class="cbox">
+        <ComposerFiles files={files} />
+        {waits && (
+          <p class="waits" role="status">
+            {compose.uploading}
+          </p>
+        )}
         <textarea
           ref={area}
           rows={1}
@@ -91,21 +198,44 @@ export function Composer(props: {
           value={text}
           placeholder={hint}
           aria-label={hint}
-          enterkeyhint={isMouseDevice() ? 'send' : 'enter'}
-          onInput={event => write(event.currentTarget.value)}
+          aria-autocomplete="list"
+          aria-controls={suggestions && suggestionsId}
+          aria-activedescendant={suggestions && suggestionId(suggestions.at)}
+          enterkeyhint={isMouseDevice() && isOn('enterSends') ? 'send' : 'enter'}
+          onInput={event => write(event.currentTarget.value, event.currentTarget.selectionStart)}
+          onSelect={event => caret !== undefined && setCaret(event.currentTarget.selectionStart)}
+          onBlur={() => setCaret(undefined)}
           onKeyDown={onKeyDown}
+          onPaste={event => {
+            const pasted = [...(event.clipboardData?.files ?? [])]
+            if (pasted.length === 0) return
+            event.preventDefault()
+            files.choose(pasted)
+          }}
         />
+        {isDropping && <p class="drop-hint">{compose.drop}</p>}
         <div class="ctools">
-          <ModeButton facts={facts} {...props.mode} />
+          <ComposerMenu
+            hasCommands={facts.commands.length > 0}
+            hasFiles={canFindFiles(facts)}
+            onFiles={picked => files.choose(picked)}
+            onCommand={() => text === '' && insert('/')}
+            onMention={() => insert('@')}
+          />
+          <ModeButton facts={facts} asked={model.choices.value} onOpen={props.onMode} />
           <span class="sp" />
-          <button
-            class="send"
-            type="submit"
-            aria-label={isWorking ? words.queue : words.send}
-            aria-disabled={text.trim() === '' ? true : undefined}
-          >
-            <Icon name={isWorking ? 'list-end' : 'arrow-up'} />
-          </button>
+          {(lines >= linesToExpand || isWhole) && (
+            <button
+              class="ib"
+              type="button"
+              aria-label={isWhole ? compose.collapse : compose.expand}
+              aria-pressed={isWhole}
+              onClick={() => setWhole(!isWhole)}
+            >
+              <Icon name={isWhole ? 'chevron-down' : 'maximize-2'} />
+            </button>
+          )}
+          <SendButton isWorking={isWorking} canSend={canSend} isWaiting={waits !== undefined} onSteer={() => send(true)} />
         </div>
       </div>
     </form>
@@ -113,20 +243,31 @@ export function Composer(props: {
 }
 
 const mostRows = 8
+const linesToExpand = 4
 
 // As high as its text, up to eight lines. `field-sizing` does it where the browser knows it; this is for the others.
-function useGrowing(area: { current: HTMLTextAreaElement | null }, text: string): void {
+function useGrowing(area: { current: HTMLTextAreaElement | null }, text: string): number {
+  const [lines, setLines] = useState(1)
   useLayoutEffect(() => {
     const element = area.current
-    if (element === null || CSS.supports('field-sizing', 'content')) return
-    element.rows = 1
+    if (element === null) return
+    const sizesItself = CSS.supports('field-sizing', 'content')
+    if (!sizesItself) element.rows = 1
     const line = Number.parseFloat(getComputedStyle(element).lineHeight)
-    element.rows = Math.min(mostRows, Math.max(1, Math.round((element.scrollHeight - 14) / line)))
+    const now = Math.max(1, Math.round((element.scrollHeight - 14) / line))
+    if (!sizesItself) element.rows = Math.min(mostRows, now)
+    // On the whole screen it is as high as that.
+    if (element.closest('.whole') === null) setLines(now)
   }, [text])
+  return lines
 }
 
 function isMouseDevice(): boolean {
   return matchMedia('(hover: hover) and (pointer: fine)').matches
+}
+
+function canFindFiles({ methods, presence }: SessionFacts): boolean {
+  return presence === 'here' && methods?.includes('findFiles') === true
 }
 
 function placeholderOf(facts: SessionFacts, isWorking: boolean): string {

@@ -1,8 +1,9 @@
 import { useId } from 'preact/hooks'
 import { decisionIcon, Glyph } from '../icons/glyph.tsx'
 import type { IconName } from '../icons/icon.tsx'
-import { folderOf, type OpenDecision, titleOf } from '../state/sessions.ts'
+import { agentOf, folderOf, type OpenDecision, titleOf } from '../state/sessions.ts'
 import { commandOf, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
+import { decide } from '../words/decide.ts'
 import { words } from '../words/index.ts'
 import { ago, clockTime, fullTime } from '../words/time.ts'
 import { makeVisible } from './visible.ts'
@@ -22,9 +23,9 @@ export function DecisionCard({
   isStale: boolean
   at: number
 }) {
-  const { session, request } = decision
+  const { session, createdAt } = decision
   const href = `/s/${encodeURIComponent(session.id)}`
-  const command = commandOf(argsOf(decision))
+  const command = decision.type === 'permission' ? commandOf(argsOf(decision)) : undefined
   const heading = useId()
   return (
     <article class="ask" aria-labelledby={heading} aria-current={isCurrent ? 'true' : undefined}>
@@ -36,8 +37,8 @@ export function DecisionCard({
           </h3>
           <p dir="auto">{contextOf(decision)}</p>
         </div>
-        <time dateTime={new Date(request.createdAt).toISOString()} title={fullTime(request.createdAt)}>
-          {isStale ? clockTime(request.createdAt, at) : ago(request.createdAt, at)}
+        <time dateTime={new Date(createdAt).toISOString()} title={fullTime(createdAt)}>
+          {isStale ? clockTime(createdAt, at) : ago(createdAt, at)}
         </time>
       </header>
       {command !== undefined && isShort(command) && (
@@ -55,6 +56,7 @@ export function DecisionCard({
 
 /** What is to be decided, in a few words. */
 export function decisionTitle(decision: OpenDecision): string {
+  if (decision.type === 'question') return questionTitle(decision)
   const args = argsOf(decision)
   const path = pathOf(args) ?? decision.request.locations?.[0]
   const file = path === undefined ? undefined : folderOf(path)
@@ -79,14 +81,22 @@ export function decisionTitle(decision: OpenDecision): string {
 
 /** The icon of what is to be decided. */
 export function decisionGlyph(decision: OpenDecision): IconName {
-  return decisionIcon(decisionKind(decision))
+  return decision.type === 'question' ? 'message-circle-question-mark' : decisionIcon(decisionKind(decision))
 }
 
-function decisionKind({ request }: OpenDecision) {
+function questionTitle({ question, session }: Extract<OpenDecision, { type: 'question' }>): string {
+  if (question.type === 'link') return decide.linkTitle
+  const [first] = question.questions
+  return visible(first?.question ?? question.title ?? decide.questionCard(agentOf(session) ?? ''))
+}
+
+type Permission = Extract<OpenDecision, { type: 'permission' }>
+
+function decisionKind({ request }: Permission) {
   return request.kind ?? kindOf(request.tool)
 }
 
-function argsOf({ request }: OpenDecision): Record<string, unknown> {
+function argsOf({ request }: Permission): Record<string, unknown> {
   return typeof request.arguments === 'object' && request.arguments !== null ? { ...request.arguments } : {}
 }
 

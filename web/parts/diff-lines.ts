@@ -11,25 +11,34 @@ export interface DiffLine {
 
 export interface FileDiff {
   /** Runs of lines with a few unchanged ones around; what is between them is left out. */
-  readonly hunks: readonly { readonly lines: readonly DiffLine[]; readonly skippedBefore: number }[]
+  readonly hunks: readonly Hunk[]
   readonly added: number
   readonly removed: number
   readonly kind: 'new' | 'deleted' | 'changed'
 }
 
-/** `oldText` null is a new file. Undefined when the texts are too different to compare in reasonable time. */
-export function diffFile(oldText: string | null, newText: string): FileDiff | undefined {
+export interface Hunk {
+  readonly lines: readonly DiffLine[]
+  readonly skippedBefore: number
+  /** The number of its first line on each side. */
+  readonly oldStart: number
+  readonly newStart: number
+}
+
+/** `oldText` null is a new file. `isFile`: the texts are whole files for certain. Undefined when the texts are too different to compare in reasonable time. */
+export function diffFile(oldText: string | null, newText: string, { isFile = false } = {}): FileDiff | undefined {
   if (oldText === null) return wholeFile(newText, '+', 'new')
   if (newText === '' && oldText !== '') return wholeFile(oldText, '-', 'deleted')
   const patch = structuredPatch('', '', oldText, newText, '', '', { context: 3, maxEditLength: 8000, timeout: 300 })
   if (patch === undefined) return undefined
   // Agents send whole files or just the words they replace. Files end with a line end; then the numbers are real ones.
-  const isWhole = oldText.endsWith('\n') && newText.endsWith('\n')
+  const isWhole = isFile || (oldText.endsWith('\n') && newText.endsWith('\n'))
   let before = 1
   const hunks = patch.hunks.map(hunk => {
     const skippedBefore = Math.max(0, hunk.oldStart - before)
     before = hunk.oldStart + hunk.oldLines
-    return { lines: linesOf(hunk.lines, hunk.oldStart, hunk.newStart, isWhole), skippedBefore: isWhole ? skippedBefore : 0 }
+    const { oldStart, newStart } = hunk
+    return { lines: linesOf(hunk.lines, oldStart, newStart, isWhole), skippedBefore: isWhole ? skippedBefore : 0, oldStart, newStart }
   })
   const all = hunks.flatMap(hunk => hunk.lines)
   return { hunks, added: count(all, '+'), removed: count(all, '-'), kind: 'changed' }
@@ -52,7 +61,7 @@ const counts = new Map<string, { oldText: string | null; added: number; removed:
 function wholeFile(text: string, sign: '+' | '-', kind: 'new' | 'deleted'): FileDiff {
   const lines = splitLines(text).map((line, index): DiffLine => ({ sign, number: index + 1, text: line, marks: [] }))
   return {
-    hunks: lines.length === 0 ? [] : [{ lines, skippedBefore: 0 }],
+    hunks: lines.length === 0 ? [] : [{ lines, skippedBefore: 0, oldStart: 1, newStart: 1 }],
     added: sign === '+' ? lines.length : 0,
     removed: sign === '-' ? lines.length : 0,
     kind

@@ -1,9 +1,12 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { session as words } from '../words/session.ts'
-import { type DiffLine, diffFile, type FileDiff } from './diff-lines.ts'
+import type { DiffLine, FileDiff } from './diff-lines.ts'
+import { escaped } from './escaped.tsx'
 import { highlightLine, languageOf } from './highlight.ts'
-import { makeVisible } from './visible.ts'
+import { LineChunks } from './line-chunks.tsx'
+import { isLong, readingOf } from './reader.ts'
+import { rich } from './rich-on-use.ts'
 
 /** The change of one file, line by line. `isDecision`: shown to be decided on, so whole, and nothing in it may hide. */
 export function Diff({
@@ -17,9 +20,18 @@ export function Diff({
   newText: string
   isDecision?: boolean
 }) {
-  const diff = useMemo(() => diffFile(oldText, newText), [oldText, newText])
+  const asked = { type: 'diff', oldText, newText, isFile: false } as const
+  // What is decided on is not shown a moment later than the buttons.
+  const isAside = isLong(asked) && !isDecision
+  const reader = rich.get()
+  const here = useMemo(
+    () => (isAside ? undefined : reader && (reader.diffFile(oldText, newText) ?? null)),
+    [isAside, reader, oldText, newText]
+  )
+  const diff = isAside ? readingOf(asked) : here
   const [isWhole, setWhole] = useState(isDecision)
-  if (diff === undefined) return <p class="diff-large">{words.tooLargeToShow(newText.split('\n').length)}</p>
+  if (diff === undefined) return <div class="diff" aria-busy="true" />
+  if (diff === null) return <p class="diff-large">{words.tooLargeToShow(newText.split('\n').length)}</p>
   const lines = diff.added + diff.removed
   if (!isWhole && lines > mostLines) {
     return (
@@ -36,24 +48,10 @@ export function Diff({
 
 const mostLines = 400
 
-/** +2 −1, spoken as words. */
-export function ChangeCount({ added, removed }: { added: number; removed: number }) {
-  return (
-    <span class="pm">
-      <b class="p">
-        <span aria-hidden="true">+{added}</span>
-        <span class="vh">{words.added(added)}</span>
-      </b>{' '}
-      <b class="m">
-        <span aria-hidden="true">−{removed}</span>
-        <span class="vh">{words.removed(removed)}</span>
-      </b>
-    </span>
-  )
-}
-
 function Lines({ diff, language, isDecision }: { diff: FileDiff; language: string; isDecision: boolean }) {
   const hasNumbers = diff.hunks.some(hunk => hunk.lines.some(line => line.number !== undefined))
+  const linesOf = (lines: readonly DiffLine[], from: number) =>
+    lines.map((line, at) => <Line key={from + at} line={line} language={language} isDecision={isDecision} hasNumbers={hasNumbers} />)
   return (
     <div class={`diff ${hasNumbers ? '' : 'no-numbers'}`}>
       {diff.hunks.map((hunk, index) => (
@@ -61,9 +59,11 @@ function Lines({ diff, language, isDecision }: { diff: FileDiff; language: strin
           {(index > 0 || hunk.skippedBefore > 1) && (
             <div class="dl-skip">{hunk.skippedBefore > 0 ? words.unchanged(hunk.skippedBefore) : '⋯'}</div>
           )}
-          {hunk.lines.map((line, at) => (
-            <Line key={at} line={line} language={language} isDecision={isDecision} hasNumbers={hasNumbers} />
-          ))}
+          {isDecision ? (
+            linesOf(hunk.lines, 0)
+          ) : (
+            <LineChunks count={hunk.lines.length} show={(from, to) => linesOf(hunk.lines.slice(from, to), from)} />
+          )}
         </div>
       ))}
     </div>
@@ -82,7 +82,7 @@ function Line({ line, language, isDecision, hasNumbers }: { line: DiffLine; lang
 }
 
 // Words of the language and words that changed overlap: the line is cut wherever either begins or ends.
-function painted(line: DiffLine, language: string, isDecision: boolean): ComponentChildren {
+export function painted(line: Pick<DiffLine, 'sign' | 'text' | 'marks'>, language: string, isDecision: boolean): ComponentChildren {
   const mark = line.sign === '+' ? 'a' : 'd'
   let at = 0
   return highlightLine(line.text, language).flatMap(({ text, look }) => {
@@ -110,17 +110,4 @@ function pieces(from: number, to: number, marks: DiffLine['marks']): { from: num
   }
   if (at < to) out.push({ from: at, to, isMarked: false })
   return out
-}
-
-/** Text with what could hide in it written out and marked. */
-export function escaped(text: string): ComponentChildren {
-  return makeVisible(text).map((span, index) =>
-    span.isEscape ? (
-      <span key={index} class="esc">
-        {span.text}
-      </span>
-    ) : (
-      span.text
-    )
-  )
 }

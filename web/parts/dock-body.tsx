@@ -1,10 +1,12 @@
 import { Icon, type IconName } from '../icons/icon.tsx'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { type RiskName, session as words } from '../words/session.ts'
+import { ChangeCount } from './change-count.tsx'
 import { CopyButton } from './copy-button.tsx'
-import { ChangeCount, Diff, escaped } from './diff.tsx'
+import { Diff } from './diff.tsx'
 import { Command } from './dock-command.tsx'
 import type { DecisionSubject } from './dock-subject.ts'
+import { escaped } from './escaped.tsx'
 import { Markdown } from './markdown.tsx'
 import { fieldText } from './step.tsx'
 import { changesOf, insidePath } from './step-words.ts'
@@ -111,6 +113,8 @@ const icons: Readonly<Record<RiskName, IconName>> = {
   discards: 'undo-2',
   'admin-rights': 'key-round',
   'runs-download': 'download',
+  'runs-edited': 'pencil',
+  overwrites: 'file-diff',
   'overwrites-disk': 'server',
   permissions: 'lock',
   secrets: 'key-round',

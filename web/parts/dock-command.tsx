@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
+import type { Mark } from '../../lib/protocol/sealed/risk.ts'
 import { session as words } from '../words/session.ts'
-import { escaped } from './diff.tsx'
-import type { Mark } from './dock-risk.ts'
+import { escaped } from './escaped.tsx'
 
 /** The whole command that is to be decided on: never clipped, nothing in it hidden, the words that make it risky marked. */
 export function Command({ text, marks, isLarge = false }: { text: string; marks: readonly Mark[]; isLarge?: boolean }) {

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Verdict } from '../state/session-answers.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
@@ -9,12 +9,25 @@ export function DenyForm(props: {
   facts: SessionFacts
   isCommand: boolean
   deny: Verdict
+  /** It was opened with a key, so the reason can be typed at once. */
+  takesFocus: boolean
   onAnswer(verdict: Verdict): void
   onBack(): void
 }) {
   const [chip, setChip] = useState<string>()
   const [text, setText] = useState('')
   const isInert = useInert('deny')
+  const field = useRef<HTMLTextAreaElement>(null)
+  useEffect(() => {
+    if (props.takesFocus) field.current?.focus({ preventScroll: true })
+  }, [])
+  const back = useRef(props.onBack)
+  back.current = props.onBack
+  useEffect(() => {
+    const leave = (event: KeyboardEvent) => event.key === 'Escape' && !event.isComposing && !event.defaultPrevented && back.current()
+    addEventListener('keydown', leave)
+    return () => removeEventListener('keydown', leave)
+  }, [])
   const reason = [chip, text.trim()].filter(part => part !== undefined && part !== '').join('. ')
   const answer = (kind: 'deny' | 'stop') => {
     if (!isInert) props.onAnswer({ ...props.deny, kind, reason })
@@ -42,6 +55,7 @@ export function DenyForm(props: {
       </div>
       <textarea
         class="deny-t"
+        ref={field}
         rows={2}
         dir="auto"
         value={text}

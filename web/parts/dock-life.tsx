@@ -2,13 +2,27 @@ import { Ring } from '../icons/glyph.tsx'
 import { Icon } from '../icons/icon.tsx'
 import type { Life, MyAnswer } from '../state/session-answers.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { subjectOf } from './dock-subject.ts'
 import { visible } from './visible.ts'
 
 /** Where an answer is on its way: sent, on the machine, applied. */
-export function AnswerLife({ life, facts }: { life: Life; facts: SessionFacts }) {
+export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: SessionFacts; onWithdraw(): void }) {
+  if (life.type === 'queued') {
+    return (
+      <div class="life">
+        <span class="dock-s" role="status">
+          <Icon name="clock-3" />
+          {decide.queued}
+        </span>
+        <button class="btn quiet" type="button" onClick={onWithdraw}>
+          {decide.withdraw}
+        </button>
+      </div>
+    )
+  }
   const reached = life.type === 'sending' ? 0 : life.type === 'delivered' ? 1 : 2
   const stages = [words.life.sent, words.life.on(facts.host), words.life.applied]
   return (
@@ -71,6 +85,7 @@ function noticeOf(life: Life, facts: SessionFacts): { title: string; text: strin
       return facts.presence === 'here'
         ? { title: words.withdrew(facts.agentShort), text: words.didNotRun }
         : { title: words.notApplied, text: words.notAppliedWhy.stopped(facts.agentShort), isBad: true }
+    case 'queued':
     case 'failed':
     case 'sending':
     case 'delivered':
@@ -85,7 +100,7 @@ export function failureWords({ why, says }: Extract<Life, { type: 'failed' }>, f
     case 'not-connected':
       return told['not-connected']
     case 'failed':
-      return told.failed(facts.host, says)
+      return says.startsWith('This request changed') ? decide.changed : told.failed(facts.host, says)
     case 'away':
     case 'no-answer':
     case 'unreadable':

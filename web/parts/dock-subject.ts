@@ -1,10 +1,12 @@
+import { commandAsked, riskSubjectOf } from '../../lib/protocol/sealed/asked.ts'
 import type { StepContent, StepKind } from '../../lib/protocol/sealed/messages.ts'
+import { higher, type Risk, riskName, riskOf } from '../../lib/protocol/sealed/risk.ts'
+import { directoryOf } from '../../lib/protocol/sealed/tool-args.ts'
 import type { IconName } from '../icons/icon.tsx'
 import type { OpenRequest } from '../state/session-decisions.ts'
 import { folderOf } from '../state/sessions.ts'
-import { commandOf, contentOfArgs, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
+import { contentOfArgs, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
 import { session as words } from '../words/session.ts'
-import { type Risk, riskOf } from './dock-risk.ts'
 import { textOf, wordsOf } from './step-words.ts'
 
 type Diff = Extract<StepContent, { type: 'diff' }>
@@ -32,14 +34,15 @@ export interface DecisionSubject {
   readonly risk: Risk
 }
 
-export function subjectOf(request: OpenRequest, folder: string | undefined): DecisionSubject {
+/** `edited`: files that this agent changed in this session, as far as this device knows. */
+export function subjectOf(request: OpenRequest, folder: string | undefined, edited: readonly string[] = []): DecisionSubject {
   const args: Readonly<Record<string, unknown>> =
     typeof request.arguments === 'object' && request.arguments !== null ? { ...request.arguments } : {}
   const kind = request.kind ?? kindOf(request.tool)
   const given = request.content ?? []
   const content = given.some(each => each.type === 'diff') ? given : [...contentOfArgs(request.tool, args), ...given]
   const diffs = content.filter(each => each.type === 'diff')
-  const command = kind === 'execute' ? (commandOf(args) ?? ticked(request.title)) : commandOf(args)
+  const command = commandAsked(kind, { args, title: request.title })
   const url = urlOf(args)
   const named = [...(request.locations ?? []), ...[pathOf(args)].filter(path => path !== undefined)]
   const paths = [...new Set(named)].filter(path => !diffs.some(diff => diff.path === path) && path !== directoryOf(args))
@@ -64,15 +67,24 @@ export function subjectOf(request: OpenRequest, folder: string | undefined): Dec
     fields,
     directory: directory === folder ? undefined : directory,
     reason,
-    risk: riskOf({
-      command,
-      url,
-      paths: [...paths, ...diffs.map(diff => diff.path)],
-      folder,
-      isWrite: kind === 'edit' || kind === 'delete' || kind === 'move',
-      text: `${text} ${JSON.stringify(fields)} ${diffs.map(diff => diff.newText).join('\n')}`
-    })
+    risk: graver(
+      riskOf(
+        riskSubjectOf(
+          { tool: request.tool, kind, args, title: request.title, content, locations: request.locations ?? [] },
+          { folder, edited }
+        )
+      ),
+      request.risk
+    )
   }
+}
+
+/** The machine and this device judge by themselves, and the one that is more careful counts. */
+function graver(own: Risk, told: OpenRequest['risk']): Risk {
+  if (told === undefined) return own
+  const known = told.reasons.flatMap(name => riskName.options.find(each => each === name) ?? [])
+  const [first, then] = higher(own.level, told.level) === own.level ? [own.reasons, known] : [known, own.reasons]
+  return { ...own, level: higher(own.level, told.level), reasons: [...new Set([...first, ...then])] }
 }
 
 function namesOf(of: {
@@ -123,17 +135,6 @@ function reasonOf(args: Readonly<Record<string, unknown>>): string | undefined {
   return typeof reason === 'string' && reason.trim() !== '' ? reason : undefined
 }
 
-function directoryOf(args: Readonly<Record<string, unknown>>): string | undefined {
-  for (const name of ['cwd', 'workdir', 'directory', 'working_directory']) {
-    if (typeof args[name] === 'string') return args[name]
-  }
-  return undefined
-}
-
-function ticked(title: string | undefined): string | undefined {
-  return title === undefined || title === '' ? undefined : title.replace(/^`(.*)`$/s, '$1')
-}
-
 // What is shown elsewhere is left out only when it is exactly that; anything else a call says is shown under its name.
 function leftover(
   args: Readonly<Record<string, unknown>>,
@@ -153,9 +154,18 @@ function leftover(
   const changeNames = shown.diffs.length === 0 ? [] : ['edits', 'changes', 'content', 'diff', 'patch']
   const out: Record<string, unknown> = {}
   for (const [name, value] of Object.entries(args)) {
-    const isShown = elsewhere.has(value) || commandNames.includes(name) || changeNames.includes(name)
+    const isShown = elsewhere.has(value) || isShownDiff(value, shown.diffs) || commandNames.includes(name) || changeNames.includes(name)
     const isNothing = value === undefined || value === null || value === '' || value === false
     if (!isShown && !isNothing) out[name] = value
   }
   return out
+}
+
+// All that it says is in the diff.
+function isShownDiff(value: unknown, diffs: readonly Diff[]): boolean {
+  if (Array.isArray(value)) return value.length > 0 && value.every(each => isShownDiff(each, diffs))
+  if (typeof value !== 'object' || value === null) return false
+  const { type, path, oldText, newText, ...more }: Record<string, unknown> = { ...value }
+  const isNothingElse = type === 'diff' && Object.keys(more).length === 0
+  return isNothingElse && diffs.some(diff => diff.path === path && diff.oldText === (oldText ?? null) && diff.newText === newText)
 }

@@ -1,14 +1,20 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import type { RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
 import { Icon } from '../icons/icon.tsx'
-import { isOwnQuestion, type Life, type MyAnswer, type Verdict, verdictsOf } from '../state/session-answers.ts'
+import { stepUp } from '../state/lock.ts'
+import { isOwnQuestion, isPlan, type Life, type MyAnswer, type Verdict, verdictsOf } from '../state/session-answers.ts'
 import type { OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
 import { lasting } from '../words/time.ts'
+import { AlwaysSheet } from './dock-always.tsx'
 import { DecisionBody } from './dock-body.tsx'
 import { DenyForm } from './dock-deny.tsx'
 import { AnswerLife, failureWords } from './dock-life.tsx'
 import { OwnQuestion } from './dock-own.tsx'
+import { PlanButtons } from './dock-plan.tsx'
+import { type Scope, ScopeChoice } from './dock-scope.tsx'
 import { type DecisionSubject, subjectOf } from './dock-subject.ts'
 import { HoldButton } from './hold.tsx'
 import { useInert } from './inert.ts'
@@ -23,19 +29,26 @@ export interface DockProps {
   readonly mine: { readonly answer: MyAnswer; readonly life: Life } | undefined
   /** False while it is not certain that the request is still open. */
   readonly isCurrent: boolean
+  /** There is no link: a decision that is not risky waits here for one. */
+  readonly isOffline?: boolean
+  /** Files that the agent changed before, as far as this device knows. */
+  readonly edited?: readonly string[]
   onAnswer(verdict: Verdict): void
+  onWithdraw?(): void
+  /** Without it no rule can be made. */
+  onTry?(pattern: RulePattern): Promise<RuleTrial>
   onNext(): void
 }
 
 /** A decision, in place of the composer: everything it is about, and below it the buttons. */
 export function DecisionDock(props: DockProps) {
   const { request, facts, mine } = props
-  const subject = subjectOf(request, facts.path)
+  const subject = subjectOf(request, facts.path, props.edited)
   const title = useId()
   const dock = useRef<HTMLElement>(null)
   useFlow(dock)
   const isOwn = isOwnQuestion(request)
-  const isSent = mine !== undefined && (mine.life.type === 'sending' || mine.life.type === 'delivered')
+  const isSent = mine !== undefined && ['queued', 'sending', 'delivered'].includes(mine.life.type)
   return (
     <section class={`dock ${subject.risk.level}`} aria-labelledby={title} ref={dock}>
       <p class="vh" role="alert">
@@ -60,8 +73,10 @@ export function DecisionDock(props: DockProps) {
       <DecisionBody subject={subject} facts={facts} titleId={title} />
       {isSent ? (
         <footer class="dock-f">
-          <AnswerLife life={mine.life} facts={facts} />
+          <AnswerLife life={mine.life} facts={facts} onWithdraw={() => props.onWithdraw?.()} />
         </footer>
+      ) : isPlan(request) ? (
+        <PlanButtons {...props} />
       ) : isOwn ? (
         <OwnQuestion {...props} />
       ) : (
@@ -72,37 +87,77 @@ export function DecisionDock(props: DockProps) {
 }
 
 function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string }) {
-  const { request, facts, subject, isCurrent } = props
-  const verdicts = verdictsOf(request.choices)
+  const { request, facts, subject } = props
+  const verdicts = verdictsOf(request, facts.id)
   const isRisky = subject.risk.level === 'risky'
-  const [scope, setScope] = useState<'once' | 'session'>(verdicts.once === undefined ? 'session' : 'once')
-  const [isDenying, setDenying] = useState(false)
+  // What is not risky may be decided without a link: it is bound to what was shown, and refused if that is not so any more.
+  const isCurrent = props.isCurrent || (props.isOffline === true && !isRisky)
+  const [scope, setScope] = useState<Scope>(verdicts.once === undefined ? 'session' : 'once')
+  const [denying, setDenying] = useState<'by-key' | 'by-tap'>()
+  const denyButton = useRef<HTMLButtonElement>(null)
+  const wasDenying = useRef(false)
+  useEffect(() => {
+    if (denying !== undefined) wasDenying.current = true
+    else if (wasDenying.current && isCurrent) {
+      // Who took the no back stands again where it began.
+      wasDenying.current = false
+      denyButton.current?.focus({ preventScroll: true })
+    }
+  }, [denying, isCurrent])
+  const [isMakingRule, setMakingRule] = useState(false)
   const footer = useRef<HTMLElement>(null)
   const isInert = useInert(`${request.id} ${request.shown ?? JSON.stringify(request.arguments)}`)
   const hold = useId()
   const rest = useRest(footer, request)
-  if (isDenying) {
+  const latest = useRef<{ request: OpenRequest; verdict: Verdict | undefined; isOff: boolean } | undefined>(undefined)
+  if (denying !== undefined) {
     return (
       <DenyForm
         facts={facts}
+        takesFocus={denying === 'by-key'}
         isCommand={subject.command !== undefined}
         deny={verdicts.deny}
         onAnswer={props.onAnswer}
-        onBack={() => setDenying(false)}
+        onBack={() => setDenying(undefined)}
       />
     )
   }
   // A risky one is never allowed for longer than once, whatever the agent offers.
   const verdict = isRisky || scope === 'once' ? verdicts.once : verdicts.session
   const isOff = isInert || !isCurrent || verdict === undefined || rest.isLeft
-  const deny = () => {
-    if (!isInert && isCurrent) setDenying(true)
+  latest.current = { request, verdict, isOff }
+  // The lock takes its time to ask: what is true when it was answered counts, and only for what was on the screen.
+  const allowRisky = async () => {
+    if (isOff || !(await stepUp())) return
+    const now = latest.current
+    if (now?.verdict === undefined || now.isOff || now.request.id !== request.id || now.request.shown !== request.shown) return
+    props.onAnswer(now.verdict)
+  }
+  // A click that no pointer made has no count.
+  const deny = ({ detail }: MouseEvent) => {
+    if (!isInert && isCurrent) setDenying(detail === 0 ? 'by-key' : 'by-tap')
   }
   return (
     <footer class={`dock-f ${rest.isLeft ? 'has-more' : ''}`} ref={footer}>
-      <Scope verdicts={verdicts} isRisky={isRisky} scope={scope} onScope={setScope} facts={facts} />
+      <ScopeChoice
+        verdicts={props.isCurrent && props.onTry !== undefined ? verdicts : { ...verdicts, always: undefined }}
+        isRisky={isRisky}
+        scope={scope}
+        facts={facts}
+        onScope={setScope}
+        onAlways={() => isCurrent && setMakingRule(true)}
+      />
+      {isMakingRule && verdicts.always !== undefined && props.onTry !== undefined && (
+        <AlwaysSheet
+          suggested={verdicts.always.rule}
+          level={subject.risk.level}
+          onTry={props.onTry}
+          onAllow={rule => props.onAnswer({ ...verdicts.always, kind: 'always', rule })}
+          onClose={() => setMakingRule(false)}
+        />
+      )}
       <div class="acts two">
-        <button class="btn quiet lg" type="button" disabled={!isCurrent} onClick={deny}>
+        <button class="btn quiet lg deny-b" type="button" ref={denyButton} disabled={!isCurrent} onClick={deny}>
           <Icon name="x" />
           {words.deny}
         </button>
@@ -118,9 +173,9 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
             tapLabel={subject.command === undefined ? words.tapOther : words.tap}
             confirmLabel={words.confirmTap(`${subject.heading.toLowerCase()} ${words.scope.once.toLowerCase()}`)}
             isDanger
-            busy={isCurrent ? false : words.stillOpen}
+            busy={isCurrent ? false : props.isOffline ? words.needsLink : words.stillOpen}
             describedBy={`${props.titleId}-b ${hold}`}
-            onConfirm={() => verdict !== undefined && !isOff && props.onAnswer(verdict)}
+            onConfirm={() => void allowRisky()}
           />
         ) : (
           <button
@@ -134,19 +189,23 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
           </button>
         )}
       </div>
-      <Status {...props} id={hold} />
+      <Status {...props} isRisky={isRisky} id={hold} />
     </footer>
   )
 }
 
-function Status({ request, facts, isCurrent, mine, id }: DockProps & { id: string }) {
+function Status({ request, facts, isCurrent, isOffline, isRisky, mine, id }: DockProps & { isRisky: boolean; id: string }) {
   const now = useTicking(true)
   const waited = now - request.createdAt
-  const text = !isCurrent
-    ? words.stillOpen
-    : waited < 60_000
-      ? words.nothingRuns
-      : `${words.nothingRuns} ${words.waited(facts.agentShort, lasting(waited))}`
+  const text = isOffline
+    ? isRisky
+      ? words.needsLink
+      : decide.offline
+    : !isCurrent
+      ? words.stillOpen
+      : waited < 60_000
+        ? words.nothingRuns
+        : `${words.nothingRuns} ${words.waited(facts.agentShort, lasting(waited))}`
   return (
     <>
       {mine?.life.type === 'failed' && (
@@ -158,47 +217,6 @@ function Status({ request, facts, isCurrent, mine, id }: DockProps & { id: strin
       <p class="dock-s" id={id}>
         {text}
       </p>
-    </>
-  )
-}
-
-function Scope(props: {
-  verdicts: ReturnType<typeof verdictsOf>
-  isRisky: boolean
-  scope: 'once' | 'session'
-  onScope(scope: 'once' | 'session'): void
-  facts: SessionFacts
-}) {
-  const { verdicts, isRisky, scope } = props
-  const name = useId()
-  if (isRisky) {
-    return (
-      <p class="scope">
-        <Icon name="lock" />
-        <span>
-          <b>{words.justOnce}</b> {words.justOnceWhy}
-        </span>
-      </p>
-    )
-  }
-  if (verdicts.once === undefined || verdicts.session === undefined) return null
-  const label = verdicts.session.choice?.label
-  return (
-    <>
-      <fieldset class="scopes">
-        <legend class="vh">{words.howLong}</legend>
-        {(['once', 'session'] as const).map(each => (
-          <label key={each} class="sc">
-            <input type="radio" name={name} checked={scope === each} onChange={() => props.onScope(each)} />
-            <span>{words.scope[each]}</span>
-          </label>
-        ))}
-      </fieldset>
-      {scope === 'session' && label !== undefined && (
-        <p class="hint" dir="auto">
-          {words.agentCallsIt(props.facts.agentShort, label)}
-        </p>
-      )}
     </>
   )
 }

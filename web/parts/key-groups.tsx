@@ -27,7 +27,7 @@ export function useKeyText(): string | undefined {
   useEffect(() => {
     if (secret === undefined) return
     let isGone = false
-    void import('../../lib/client/index.ts').then(({ formatBackupKey }) => {
+    void import('../state/account-key.ts').then(({ formatBackupKey }) => {
       if (!isGone) setKey(formatBackupKey(bytesOf(secret)))
     })
     return () => {

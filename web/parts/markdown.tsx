@@ -1,23 +1,29 @@
-import { Lexer, type Token, type Tokens } from 'marked'
+import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { session as words } from '../words/session.ts'
 import { CodeBlock } from './code-block.tsx'
+import { isLong, readingOf } from './reader.ts'
+import { rich } from './rich-on-use.ts'
 
 /**
  * What an agent writes. Markdown becomes elements, never markup: HTML in it is shown as text, links lead to the web or to mail only, images
  * are links.
  */
 export function Markdown({ text }: { text: string }) {
-  const tokens = useMemo(() => lex(text), [text])
-  return <div class="md">{tokens === undefined ? <p class="md-plain">{text}</p> : blocks(tokens)}</div>
+  const tokens = useTokens(text)
+  return <div class="md">{!tokens ? <p class="md-plain">{text}</p> : blocks(tokens)}</div>
 }
 
-// In characters. The lexer is fast, but not on everything.
-const longestLexed = 100_000
-
-function lex(text: string): Token[] | undefined {
-  return text.length > longestLexed ? undefined : new Lexer({ gfm: true, breaks: false }).lex(text)
+function useTokens(text: string): Token[] | null | undefined {
+  const asked = { type: 'markdown', text } as const
+  const reader = rich.get()
+  const short = useMemo(() => (isLong(asked) ? undefined : reader?.lex(text)), [reader, text])
+  const before = useRef<Token[] | null | undefined>(undefined)
+  if (!isLong(asked)) return short
+  // While it grows, what it was a moment ago stands.
+  before.current = readingOf(asked) ?? before.current
+  return before.current
 }
 
 function blocks(tokens: readonly Token[]): ComponentChildren {
@@ -150,7 +156,7 @@ function Inline({ token }: { token: MarkdownToken }) {
     case 'image':
       return <Image href={token.href} text={token.text} />
     case 'checkbox':
-      return <input type="checkbox" checked={token.checked} disabled />
+      return <input type="checkbox" checked={token.checked} disabled aria-label={words.task} />
     case 'html':
       return token.raw
     default:

@@ -1,46 +1,51 @@
 import { useId, useState } from 'preact/hooks'
 import type { Choice } from '../../lib/protocol/sealed/session.ts'
 import { Icon } from '../icons/icon.tsx'
+import type { AskedChoice, AskedChoices, ChoiceName } from '../state/session-choices.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
+import { nameOf, standing } from './mode-button.tsx'
 import { Sheet } from './sheet.tsx'
 import { visible } from './visible.ts'
 
-interface Asking {
-  readonly code: string
-  readonly state: 'asking' | 'failed'
-}
-
-/** The mode the agent is in, as a way to the others. Not there when the agent tells no modes. */
-export function ModeButton({ facts, asking, onOpen }: { facts: SessionFacts; asking: Asking | undefined; onOpen(): void }) {
-  if (!hasModes(facts)) return null
-  const current = facts.modes.find(mode => mode.code === (asking?.state === 'asking' ? asking.code : facts.mode))
+/** The agent's modes with what each means, and with which model and how much thought it works. The mode that never asks is confirmed once more. */
+export function ModeSheet(props: {
+  facts: SessionFacts
+  asked: AskedChoices
+  onChoose(name: ChoiceName, code: string): void
+  onClose(): void
+}) {
+  const { facts, asked, onChoose } = props
   return (
-    <>
-      <button class={`pill ${asking?.state === 'asking' ? 'busy' : ''}`} type="button" aria-haspopup="dialog" onClick={onOpen}>
-        <Icon name="shield-check" />
-        {current === undefined ? words.mode : nameOf(current).name}
-        <Icon name="chevron-down" class="chev" />
-      </button>
-      {asking?.state === 'failed' && (
-        <span class="pill bad" role="alert">
-          {words.modeFailed(facts.host)}
-        </span>
-      )}
-    </>
+    <Sheet title={words.modeTitle(facts.agentShort)} onClose={props.onClose}>
+      {facts.modes.length > 1 && <Modes facts={facts} asked={asked.mode} onChoose={code => onChoose('mode', code)} />}
+      <Segments
+        name={compose.model}
+        choices={facts.models}
+        chosen={standing(asked.model, facts.model)}
+        asked={asked.model}
+        facts={facts}
+        onChoose={code => onChoose('model', code)}
+      />
+      <Segments
+        name={compose.effort}
+        choices={facts.efforts}
+        chosen={standing(asked.effort, facts.effort)}
+        asked={asked.effort}
+        facts={facts}
+        onChoose={code => onChoose('effort', code)}
+      />
+    </Sheet>
   )
 }
 
-export function hasModes(facts: SessionFacts): boolean {
-  return facts.modes.length > 1 && facts.presence === 'here'
-}
-
-/** The agent's modes with what each means. The one that never asks is confirmed once more. */
-export function ModeSheet({ facts, onChoose, onClose }: { facts: SessionFacts; onChoose(code: string): void; onClose(): void }) {
+function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedChoice | undefined; onChoose(code: string): void }) {
   const [isSure, setSure] = useState<string>()
   const name = useId()
+  const now = standing(asked, facts.mode)
   const choose = (mode: Choice) => {
-    if (mode.code === facts.mode) return
+    if (mode.code === now) return
     if (nameOf(mode).isAuto) setSure(mode.code)
     else {
       onChoose(mode.code)
@@ -48,14 +53,14 @@ export function ModeSheet({ facts, onChoose, onClose }: { facts: SessionFacts; o
     }
   }
   return (
-    <Sheet title={words.modeTitle(facts.agentShort)} onClose={onClose}>
+    <>
       <fieldset class="opts">
         <legend>{words.modeLegend}</legend>
         {facts.modes.map(mode => {
           const told = nameOf(mode)
           return (
             <label key={mode.code} class={`opt ${told.isAuto ? 'warn' : ''}`}>
-              <input type="radio" name={name} checked={(isSure ?? facts.mode) === mode.code} onChange={() => choose(mode)} />
+              <input type="radio" name={name} checked={(isSure ?? now) === mode.code} onChange={() => choose(mode)} />
               <span dir="auto">
                 <b>{told.name}</b>
                 {told.about !== '' && <small>{told.about}</small>}
@@ -87,31 +92,41 @@ export function ModeSheet({ facts, onChoose, onClose }: { facts: SessionFacts; o
           </div>
         </div>
       )}
-    </Sheet>
+    </>
   )
 }
 
-/** Afield's word for a mode of an agent where there is one, else the agent's own. */
-function nameOf(mode: Choice): { name: string; about: string; isAuto: boolean } {
-  const known = knownModes[mode.code.toLowerCase().replaceAll(/[-_]/g, '')]
-  const isAuto = known === 'auto'
-  if (known === undefined) return { name: visible(mode.value), about: visible(mode.description ?? ''), isAuto }
-  const [name, about] = words.modes[known]
-  return { name, about, isAuto }
+/** A few of a kind beside each other, many below; one that says more than its name says it below. */
+function Segments(props: {
+  name: string
+  choices: readonly Choice[]
+  chosen: string | undefined
+  asked: AskedChoice | undefined
+  facts: SessionFacts
+  onChoose(code: string): void
+}) {
+  const { choices, chosen, asked } = props
+  const name = useId()
+  if (choices.length < 2) return null
+  const about = choices.find(({ code }) => code === chosen)?.description ?? ''
+  const isLong = choices.length > 4 || choices.some(({ value }) => value.length > longestSegment)
+  return (
+    <fieldset class="segs">
+      <legend>{props.name}</legend>
+      <div class={`scopes ${isLong ? 'many' : ''}`}>
+        {choices.map(({ code, value }) => (
+          <label key={code} class="sc">
+            <input type="radio" name={name} checked={code === chosen} onChange={() => props.onChoose(code)} />
+            <span dir="auto">{visible(value)}</span>
+          </label>
+        ))}
+      </div>
+      <p class={`hint ${asked?.state === 'failed' ? 'bad' : ''}`} role="status" dir="auto">
+        {asked?.state === 'failed' ? compose.notChanged(props.facts.host) : asked?.state === 'rides' ? compose.rides : compose.fromNext}{' '}
+        {about !== '' && visible(about)}
+      </p>
+    </fieldset>
+  )
 }
 
-const knownModes: Readonly<Record<string, keyof typeof words.modes>> = {
-  default: 'ask',
-  ask: 'ask',
-  manual: 'ask',
-  normal: 'ask',
-  acceptedits: 'edit',
-  autoedit: 'edit',
-  plan: 'plan',
-  readonly: 'plan',
-  bypasspermissions: 'auto',
-  yolo: 'auto',
-  fullaccess: 'auto',
-  dangerfullaccess: 'auto',
-  agentfullaccess: 'auto'
-}
+const longestSegment = 14

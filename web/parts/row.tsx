@@ -17,7 +17,8 @@ import {
 } from '../state/sessions.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
-import { ago, clockTime, fullTime } from '../words/time.ts'
+import { lists } from '../words/lists.ts'
+import { ago, clockTime, fullTime, lasting } from '../words/time.ts'
 import { decisionGlyph, decisionTitle } from './decision-card.tsx'
 
 /** A session as one link: its state, what it is about, what it does now, where. `isStale` shows clock times instead of ages. */
@@ -25,11 +26,13 @@ export function SessionRow({
   session,
   isCurrent,
   isStale,
+  isPinned = false,
   at
 }: {
   session: SessionView
   isCurrent: boolean
   isStale: boolean
+  isPinned?: boolean
   at: number
 }) {
   const known = stateOfSession(session, home.value)
@@ -41,14 +44,14 @@ export function SessionRow({
       href={`/s/${encodeURIComponent(session.id)}`}
       aria-current={isCurrent ? 'page' : undefined}
     >
-      <Glyph state={state} icon={iconOf(session)} />
+      <Glyph state={state} icon={rowIcon(session)} />
       <span class="vh">{words.state[state]}. </span>
       <span class="row-b">
         <span class="row-t" dir="auto">
           {session.metadata ? (titleOf(session) ?? words.session.untitled) : words.session.sealed}
         </span>
         <span class="row-a" dir="auto">
-          {liveLine(session, state)}
+          {silence(session, state, at) ?? liveLine(session, state)}
         </span>
         <span class="row-m">{whereOf(session)}</span>
       </span>
@@ -56,6 +59,12 @@ export function SessionRow({
         <time dateTime={new Date(moved).toISOString()} title={fullTime(moved)}>
           {isStale ? clockTime(moved, at) : ago(moved, at)}
         </time>
+        {isPinned && (
+          <span class="row-pin">
+            <Icon name="pin" />
+            <span class="vh">{lists.pinned}</span>
+          </span>
+        )}
       </span>
     </a>
   )
@@ -83,7 +92,8 @@ export function LinkRow(props: { href: string; icon: IconName; title: string; te
   )
 }
 
-function iconOf(session: SessionView): IconName {
+/** What its agent waits for. */
+export function rowIcon(session: SessionView): IconName {
   const decision = openDecisions(session)[0]
   return decision ? decisionGlyph(decision) : 'hand'
 }
@@ -98,6 +108,16 @@ function absence(session: SessionView): string {
 function machineOf({ metadata }: SessionView): MachineView | undefined {
   return metadata?.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
 }
+
+/** An agent that works and says nothing for long; not an error. */
+function silence(session: SessionView, state: SessionState, at: number): string | undefined {
+  const since = session.last?.at
+  if (state !== 'working' || since === undefined || at - since < silentAfterMs) return undefined
+  return lists.silentFor(lasting(at - since))
+}
+
+/** Working without a word for longer than this is told. */
+export const silentAfterMs = 4 * 60_000
 
 function liveLine(session: SessionView, state: SessionState): string {
   if (!session.metadata) return ''

@@ -3,6 +3,8 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { pushLayer } from '../router.ts'
 import { words } from '../words/index.ts'
+import { focusBack } from './focus-back.ts'
+import { dragDown } from './swipe-across.ts'
 
 /** From below on a phone, in the middle elsewhere. Back, Escape and a tap beside it close it; the focus returns to where it was. */
 export function Sheet({ title, onClose, children }: { title: string; onClose(): void; children: ComponentChildren }) {
@@ -13,6 +15,7 @@ export function Sheet({ title, onClose, children }: { title: string; onClose(): 
 
   useEffect(() => {
     const element = dialog.current
+    const giveBack = focusBack()
     element?.showModal()
     const stepBack = pushLayer(() => closed.current())
     const leave = (event: Event) => {
@@ -24,7 +27,13 @@ export function Sheet({ title, onClose, children }: { title: string; onClose(): 
     element?.addEventListener('cancel', leave)
     element?.addEventListener('click', beside)
     button?.addEventListener('click', stepBack)
-    return () => element?.close()
+    const head = element?.querySelector<HTMLElement>('.sheet-h')
+    if (element && head)
+      dragDown(element, head, { isHeld: () => element.querySelector('.busy, [aria-busy=true]') !== null, close: stepBack })
+    return () => {
+      element?.close()
+      giveBack()
+    }
   }, [])
 
   return (

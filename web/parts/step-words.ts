@@ -2,8 +2,9 @@ import type { StepContent, StepKind } from '../../lib/protocol/sealed/messages.t
 import type { IconName } from '../icons/icon.tsx'
 import { commandOf, pathOf, queryOf, urlOf } from '../state/transcript-steps.ts'
 import { session as words } from '../words/session.ts'
-import { countChanges } from './diff-lines.ts'
-import { seconds } from './took.ts'
+import { duration } from '../words/time.ts'
+import { isLong, readingOf } from './reader.ts'
+import { rich } from './rich-on-use.ts'
 
 /** What a tool call is about, in the words of its row: a verb and the thing it is done to. */
 export interface StepWords {
@@ -35,7 +36,7 @@ export function wordsOf(call: Call, tense: Tense, folder: string | undefined): S
 /** How it ended, for the right edge of its row. `tookMs` is undefined when that is not known. */
 export function resultOf(call: Call, tookMs: number | undefined): { exit: number | undefined; text: string } {
   const exit = call.kind === 'execute' ? exitCodeOf(call) : undefined
-  const parts = [exit === undefined ? undefined : words.exit(exit), tookMs === undefined || tookMs < 1000 ? undefined : seconds(tookMs)]
+  const parts = [exit === undefined ? undefined : words.exit(exit), tookMs === undefined || tookMs < 1000 ? undefined : duration(tookMs)]
   return { exit, text: parts.filter(part => part !== undefined).join(', ') }
 }
 
@@ -43,10 +44,12 @@ export function resultOf(call: Call, tookMs: number | undefined): { exit: number
 export function changesOf(content: readonly StepContent[]): { added: number; removed: number } | undefined {
   const diffs = content.filter(each => each.type === 'diff')
   if (diffs.length === 0) return undefined
+  const reader = rich.get()
   const sum = { added: 0, removed: 0 }
   for (const { oldText, newText } of diffs) {
-    const counted = countChanges(oldText, newText)
-    if (counted === undefined) return undefined
+    const asked = { type: 'diff', oldText, newText, isFile: false } as const
+    const counted = isLong(asked) ? readingOf(asked) : reader?.countChanges(oldText, newText)
+    if (!counted) return undefined
     sum.added += counted.added
     sum.removed += counted.removed
   }

@@ -1,16 +1,22 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
+import { route } from '../router.ts'
+import { pathOf } from '../routes.ts'
+import { isOn } from '../state/preferences.ts'
+import { type FileHits, hitsOf } from '../state/search-hits.ts'
 import type { Answered } from '../state/session-decisions.ts'
 import type { Step } from '../state/transcript.ts'
+import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
-import { clockTime } from '../words/time.ts'
-import { ChangeCount, Diff } from './diff.tsx'
+import { clockTime, duration } from '../words/time.ts'
+import { ChangeCount } from './change-count.tsx'
+import { Diff } from './diff.tsx'
 import { Markdown, safeUrl } from './markdown.tsx'
+import { Hits } from './step-hits.tsx'
 import { Output } from './step-output.tsx'
 import { changesOf, resultOf, textOf, wordsOf } from './step-words.ts'
 import { useTicking } from './ticking.ts'
-import { seconds } from './took.ts'
 
 /** What the steps of a session have in common. */
 export interface StepContext {
@@ -52,7 +58,7 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
       meta={<Meta step={step} isWaiting={isWaiting} />}
       isOpen={opensItself(step, isWaiting) || (answered?.reason ?? '') !== ''}
       isRunning={isRunning}
-      body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} me={context.me} /> : undefined}
+      body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} context={context} /> : undefined}
     />
   )
 }
@@ -61,7 +67,7 @@ function Meta({ step, isWaiting }: { step: Step; isWaiting: boolean }) {
   const isRunning = step.state === 'running' && !isWaiting
   const now = useTicking(isRunning)
   if (isWaiting) return <>{words.stepBelow}</>
-  if (isRunning) return <>{now - step.at >= 2000 ? seconds(now - step.at) : ''}</>
+  if (isRunning) return <>{now - step.at >= 2000 ? duration(now - step.at) : ''}</>
   const changes = step.kind === 'edit' ? changesOf(step.content) : undefined
   const { exit, text } = resultOf(step, step.endedAt === undefined ? undefined : step.endedAt - step.at)
   switch (step.state) {
@@ -72,6 +78,11 @@ function Meta({ step, isWaiting }: { step: Step; isWaiting: boolean }) {
     case 'denied':
       return null
     default: {
+      const hits = foundBy(step)
+      if (hits !== undefined) {
+        const count = hits.reduce((sum, file) => sum + file.hits.length, 0)
+        return <>{[words.found(count, hits.length), text].filter(part => part !== '').join(', ')}</>
+      }
       if (step.inner !== undefined) return <>{[words.innerSteps(step.inner.steps), text].filter(part => part !== '').join(', ')}</>
       if (changes !== undefined) return <ChangeCount added={changes.added} removed={changes.removed} />
       return <>{text}</>
@@ -79,11 +90,15 @@ function Meta({ step, isWaiting }: { step: Step; isWaiting: boolean }) {
   }
 }
 
+function foundBy(step: Step): readonly FileHits[] | undefined {
+  return step.kind === 'search' && step.state === 'ok' ? hitsOf(textOf(step.content)) : undefined
+}
+
 const smallEdit = 12
 
 function opensItself(step: Step, isWaiting: boolean): boolean {
   // What waits is shown whole in the dock, and not twice.
-  if (isWaiting) return false
+  if (isWaiting || isOn('compact')) return false
   if (step.state === 'failed') return true
   if (step.state === 'running' && step.kind === 'execute') return textOf(step.content) !== ''
   if (step.kind !== 'edit' || step.state === 'denied') return false
@@ -95,9 +110,11 @@ function hasBody(step: Step, answered: Answered | undefined): boolean {
   return step.content.length > 0 || Object.keys(step.args).length > 0 || answered !== undefined || step.inner !== undefined
 }
 
-function Body({ step, answered, whole, me }: { step: Step; answered: Answered | undefined; whole: string; me: string | undefined }) {
+function Body(props: { step: Step; answered: Answered | undefined; whole: string; context: StepContext }) {
+  const { step, answered, whole, context } = props
   const diffs = step.content.filter(each => each.type === 'diff')
   const text = textOf(step.content)
+  const hits = foundBy(step)
   return (
     <>
       {step.kind === 'execute' && isMore(whole) && (
@@ -113,16 +130,32 @@ function Body({ step, answered, whole, me }: { step: Step; answered: Answered | 
       ))}
       {step.kind === 'fetch' && <Address url={whole} />}
       {step.kind === 'plan' && text !== '' && <Markdown text={text} />}
-      {step.kind !== 'plan' && text !== '' && (diffs.length === 0 || step.state === 'failed') && <Output text={text} />}
-      {step.inner !== undefined && (
-        <ul class="mini">
-          {step.inner.last.map((title, index) => (
-            <li key={index}>{title}</li>
-          ))}
-        </ul>
+      {hits !== undefined && <Hits files={hits} folder={context.folder} />}
+      {step.kind !== 'plan' && hits === undefined && text !== '' && (diffs.length === 0 || step.state === 'failed') && (
+        <Output text={text} />
       )}
+      {step.inner !== undefined && <Inner call={step.call} last={step.inner.last} />}
       {diffs.length === 0 && showsFields(step) && <Fields args={step.args} />}
-      {answered !== undefined && <AnsweredLine answered={answered} me={me} />}
+      {answered !== undefined && <AnsweredLine answered={answered} me={context.me} />}
+    </>
+  )
+}
+
+/** What a subagent did last, and the way to all of it. */
+function Inner({ call, last }: { call: string; last: readonly string[] }) {
+  const here = route.value
+  return (
+    <>
+      <ul class="mini">
+        {last.map((title, index) => (
+          <li key={index}>{title}</li>
+        ))}
+      </ul>
+      {here.name === 'session' && (
+        <a class="txt" href={pathOf({ name: 'session', id: here.id, view: ['sub', call] })}>
+          {words.subagentAll}
+        </a>
+      )}
     </>
   )
 }
@@ -168,11 +201,23 @@ export function fieldText(value: unknown): string {
   return short.length <= 60 ? short : JSON.stringify(value, null, 2)
 }
 
+function answerWords({ outcome, by, rule, said }: Answered, me: string | undefined): string {
+  if (said !== undefined) {
+    if (outcome === 'ended') return decide.leftOpen
+    if (said.text === undefined) return decide.letItDecide
+    return by === me ? decide.youAnswered(said.text) : decide.answered(said.text)
+  }
+  if (rule !== undefined && by === undefined) return decide.byRule(rule)
+  const says = words.outcome[outcome]
+  if (by === undefined) return says.unknown
+  if (rule !== undefined && outcome === 'allowed-once') return by === me ? decide.alwaysBy.me : decide.alwaysBy.other(by)
+  return by === me ? says.me : says.other(by)
+}
+
 /** Who answered a permission, how and when; the reason below when there was one. */
 export function AnsweredLine({ answered, me }: { answered: Answered; me: string | undefined }) {
-  const { outcome, by, at, reason } = answered
-  const says = words.outcome[outcome]
-  const text = by === undefined ? says.unknown : by === me ? says.me : says.other(by)
+  const { outcome, at, reason } = answered
+  const text = answerWords(answered, me)
   const isYes = outcome === 'allowed-once' || outcome === 'allowed-session'
   return (
     <p class={`tool-f ${isYes ? '' : 'no'}`}>

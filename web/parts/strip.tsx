@@ -2,8 +2,10 @@ import { useEffect, useState } from 'preact/hooks'
 import { account, live } from '../state/account.ts'
 import { type Connection, lastingConnection } from '../state/connection.ts'
 import { home } from '../state/home.ts'
+import { isFull, isServerFull } from '../state/room.ts'
 import { isNewerReady, reloadIntoNewer } from '../state/updates.ts'
 import { words } from '../words/index.ts'
+import { settings } from '../words/settings.ts'
 import { clockTime, date } from '../words/time.ts'
 import { Banner } from './banner.tsx'
 
@@ -34,8 +36,20 @@ function LinkStrip({ link }: { link: Connection }) {
       return <SilentStrip nextTryAt={link.nextTryAt} />
     case 'live':
     case 'starting':
+      if (isServerFull.value) return <Banner icon="circle-alert" title={settings.serverFull} text={settings.serverFullText} />
+      if (isFull.value) return <FullStrip />
       return isNewerReady.value ? <NewerStrip /> : null
   }
+}
+
+function FullStrip() {
+  return (
+    <Banner icon="circle-alert" title={settings.full} text={settings.fullText}>
+      <a class="txt" href="/settings/storage">
+        {settings.freeSpace}
+      </a>
+    </Banner>
+  )
 }
 
 function NewerStrip() {

@@ -1,12 +1,14 @@
 import type { PlanEntry } from '../../lib/protocol/sealed/messages.ts'
 import { Icon } from '../icons/icon.tsx'
+import type { Answered } from '../state/session-decisions.ts'
 import type { Looked, TrailRow } from '../state/transcript-blocks.ts'
-import { commandOf, kindOf } from '../state/transcript-steps.ts'
+import { commandOf, contentOfArgs, kindOf } from '../state/transcript-steps.ts'
 import { session as words } from '../words/session.ts'
+import { duration } from '../words/time.ts'
 import { Markdown } from './markdown.tsx'
 import { AnsweredLine, Fold, type StepContext, StepRow } from './step.tsx'
 import { wordsOf } from './step-words.ts'
-import { seconds } from './took.ts'
+import { visible } from './visible.ts'
 
 /** Steps, plans and thoughts hang on one thin line. */
 export function Trail({ rows, context }: { rows: readonly TrailRow[]; context: StepContext }) {
@@ -32,7 +34,7 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
         <Fold
           look="ok"
           icon="brain"
-          title={row.tookMs === undefined ? words.thought : words.thoughtFor(seconds(row.tookMs))}
+          title={row.tookMs === undefined ? words.thought : words.thoughtFor(duration(row.tookMs))}
           isOpen={false}
           body={() => (
             <div class="thought">
@@ -43,10 +45,15 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
       )
     case 'decision': {
       const { answered } = row
+      if (answered.said !== undefined) return <AnsweredQuestion answered={answered} context={context} />
       const args = typeof answered.args === 'object' && answered.args !== null ? { ...answered.args } : {}
       const kind = kindOf(answered.tool)
       const title = answered.title ?? ''
-      const told = wordsOf({ kind, name: answered.tool, title, description: '', args, locations: [], content: [] }, 'wants', context.folder)
+      const told = wordsOf(
+        { kind, name: answered.tool, title, description: '', args, locations: [], content: contentOfArgs(answered.tool, args) },
+        'wants',
+        context.folder
+      )
       const isYes = answered.outcome === 'allowed-once' || answered.outcome === 'allowed-session'
       return (
         <Fold
@@ -75,8 +82,20 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
   }
 }
 
+function AnsweredQuestion({ answered, context }: { answered: Answered; context: StepContext }) {
+  return (
+    <Fold
+      look={answered.said?.text === undefined ? 'no' : 'ok'}
+      icon="message-circle-question-mark"
+      title={visible(answered.title ?? '')}
+      isOpen
+      body={() => <AnsweredLine answered={answered} me={context.me} />}
+    />
+  )
+}
+
 function LookedRow({ looked, context }: { looked: Looked; context: StepContext }) {
-  const took = looked.tookMs < 1000 ? undefined : seconds(looked.tookMs)
+  const took = looked.tookMs < 1000 ? undefined : duration(looked.tookMs)
   return (
     <Fold
       look="ok"

@@ -1,3 +1,5 @@
+import { hidden } from '../../lib/protocol/sealed/hidden.ts'
+
 export interface VisibleSpan {
   readonly text: string
   /** True when `text` stands for a character that would not be seen, or would change how others are read. */
@@ -27,12 +29,3 @@ export function visible(text: string): string {
     .map(span => span.text)
     .join('')
 }
-
-export function hasHidden(text: string): boolean {
-  return text.search(hidden) >= 0
-}
-
-// Categories Cc, Cf (bidi marks, zero width, tags), Zl, Zp, and spaces other than the plain one; lone surrogates; blank-looking letters;
-// variation selectors. Tab and line feed are what they seem. A carriage return is not: it overwrites a line in a terminal.
-const hidden =
-  /(?![\t\n ])(?:[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Zs}\p{Cs}\p{Co}\u{115f}\u{1160}\u{17b4}\u{17b5}\u{3164}\u{ffa0}\u{2800}]|\p{Variation_Selector}|\u{34f})/gu

@@ -4,6 +4,7 @@ import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
+import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { arrival, forgetArrival, go } from '../router.ts'
 import { createAccount, guessDeviceName, type SignInProblem } from '../state/account.ts'
 import { words } from '../words/index.ts'
@@ -121,7 +122,7 @@ function ProblemOf({ problem }: { problem: SignInProblem | undefined }) {
     case 'signup-closed':
       return <Problem title={words.create.closed} text={words.create.closedText} />
     case 'locked':
-      return <Problem title={words.create.locked} text={words.create.lockedText} />
+      return <TooManyTries nextAt={problem.nextAt} />
     case 'unreachable':
       return <Problem title={words.create.unreachable} text={words.create.unreachableText} />
     case 'other':

@@ -9,9 +9,11 @@ import { Sheet } from '../parts/sheet.tsx'
 import { live, noteDeviceName } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import { type Device, listDevices, renameDevice, unlinkDevice } from '../state/devices.ts'
+import { stepUp } from '../state/lock.ts'
 import { words } from '../words/index.ts'
 import { people as peopleWords } from '../words/people.ts'
-import { agoInWords, fullTime } from '../words/time.ts'
+import { settings } from '../words/settings.ts'
+import { agoInWords, fullTime, moment } from '../words/time.ts'
 
 /** Every sign-in of the account, this one first. */
 export function DevicesPage() {
@@ -46,16 +48,19 @@ function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'un
         <b dir="auto">{name}</b>
         <small>{words.devices.kinds[device.kind]}</small>
         <small title={fullTime(device.lastUsedAt)}>{peopleWords.seenFrom(seen, device.lastUsedFrom)}</small>
+        <small title={fullTime(device.createdAt)}>{settings.deviceSince(moment(device.createdAt))}</small>
         {!device.renews && <small class="legacy">{peopleWords.legacy}</small>}
       </span>
-      <button class="ib" type="button" onClick={() => onAsk('rename')} aria-label={`${peopleWords.rename} ${name}`}>
-        <Icon name="pencil" />
-      </button>
-      {!device.current && (
-        <button class="txt danger-t" type="button" onClick={() => onAsk('unlink')} aria-label={`${words.devices.unlink} ${name}`}>
-          {words.devices.unlink}
+      <span class="device-acts">
+        <button class="ib" type="button" onClick={() => onAsk('rename')} aria-label={`${peopleWords.rename} ${name}`}>
+          <Icon name="pencil" />
         </button>
-      )}
+        {!device.current && (
+          <button class="txt danger-t" type="button" onClick={() => onAsk('unlink')} aria-label={`${words.devices.unlink} ${name}`}>
+            {words.devices.unlink}
+          </button>
+        )}
+      </span>
     </div>
   )
 }
@@ -97,6 +102,7 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
   const [hasFailed, setFailed] = useState(false)
   const unlink = () =>
     run(async () => {
+      if (!(await stepUp())) return setFailed(true)
       const link = live.peek()
       if (!link) return setFailed(true)
       try {

@@ -7,6 +7,8 @@ import type { Live } from '../state/live.ts'
 import { folderOf } from '../state/sessions.ts'
 import { listFolders, type Trouble } from '../state/starting.ts'
 import { start as words } from '../words/start.ts'
+import { Completions, FolderState, type KnownFolder, NewFolder } from './folder-making.tsx'
+import { below, parentFolder, shortPath } from './paths.ts'
 
 type Listing = { path: string; folders: string[] } | Trouble | undefined
 
@@ -14,7 +16,7 @@ type Listing = { path: string; folders: string[] } | Trouble | undefined
 export function FolderSheet(props: {
   link: Live
   machine: string
-  recent: readonly string[]
+  recent: readonly KnownFolder[]
   home: string | undefined
   from: string | undefined
   onChoose(folder: string): void
@@ -36,15 +38,16 @@ export function FolderSheet(props: {
           <h2>{words.recent}</h2>
           <div class="card tight">
             {props.recent.map(folder => (
-              <button key={folder} class="irow" type="button" onClick={() => choose(folder)}>
+              <button key={folder.path} class="irow" type="button" onClick={() => choose(folder.path)}>
                 <Icon name="folder" />
                 <span>
-                  <b dir="auto">{folderOf(folder)}</b>
+                  <b dir="auto">{folderOf(folder.path)}</b>
                   <small>
-                    <bdi>{shortPath(folder, props.home)}</bdi>
+                    <bdi>{shortPath(folder.path, props.home)}</bdi>
                   </small>
+                  <FolderState folder={folder} />
                 </span>
-                {folder === props.from && <Icon name="check" />}
+                {folder.path === props.from && <Icon name="check" />}
               </button>
             ))}
             <button class="irow" type="button" onClick={() => setWantsAll(true)}>
@@ -66,6 +69,7 @@ export function FolderSheet(props: {
         }}
       >
         <Field label={words.path} hint={words.pathHint} value={typed} onInput={setTyped} isCode maxLength={4096} />
+        <Completions link={props.link} machine={props.machine} typed={typed.trim()} home={props.home} onChoose={setTyped} />
         {typed.trim() !== '' && (
           <Button look="primary" type="submit" isLarge isWide>
             {words.useTyped}
@@ -115,6 +119,7 @@ function Browser(props: {
           </button>
         )}
         <Listed listing={listing} onOpen={name => moveTo(below(here, name))} />
+        {listing && 'folders' in listing && <NewFolder link={link} machine={machine} parent={here} onMade={moveTo} />}
       </div>
       <Button look="primary" isLarge isWide isOff={listing === undefined || !('folders' in listing)} onClick={() => props.onUse(here)}>
         {words.use}
@@ -156,22 +161,4 @@ function Listed({ listing, onOpen }: { listing: Listing; onOpen(name: string): v
       ))}
     </>
   )
-}
-
-/** The home folder as people write it. */
-export function shortPath(path: string, home: string | undefined): string {
-  if (home === undefined || home === '/' || (path !== home && !path.startsWith(`${home}/`))) return path
-  return `~${path.slice(home.length)}`
-}
-
-/** Of a path of either kind; undefined at the top. */
-export function parentFolder(path: string): string | undefined {
-  const cut = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\'))
-  if (cut < 0 || path === '/' || /^[a-z]:\\?$/i.test(path)) return undefined
-  return cut === 0 ? '/' : /^[a-z]:$/i.test(path.slice(0, cut)) ? `${path.slice(0, cut)}\\` : path.slice(0, cut)
-}
-
-function below(path: string, name: string): string {
-  const line = path.includes('\\') ? '\\' : '/'
-  return path.endsWith(line) ? path + name : path + line + name
 }

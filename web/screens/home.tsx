@@ -1,22 +1,22 @@
-import type { ComponentChildren } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
 import { Logo } from '../icons/logo.tsx'
 import { ButtonLink } from '../parts/button.tsx'
-import { DecisionCard } from '../parts/decision-card.tsx'
-import { Empty } from '../parts/empty.tsx'
-import { SessionRow } from '../parts/row.tsx'
+import { SelectBar } from '../parts/select-bar.tsx'
 import { SkyArt } from '../parts/sky.tsx'
-import { route } from '../router.ts'
 import { now } from '../state/clock.ts'
-import { awaySince, type Connection, isStale, lastingConnection } from '../state/connection.ts'
+import { awaySince, type Connection, lastingConnection } from '../state/connection.ts'
 import { groups } from '../state/groups.ts'
 import { home } from '../state/home.ts'
-import { hasHelper, stateOfMachine } from '../state/machines.ts'
+import { stateOfMachine } from '../state/machines.ts'
+import { isOn } from '../state/preferences.ts'
 import type { Groups } from '../state/sessions.ts'
-import type { MachineView, SessionView } from '../state/store.ts'
+import type { MachineView } from '../state/store.ts'
 import { isWide } from '../state/width.ts'
 import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
 import { clockTime, lasting } from '../words/time.ts'
+import { Lists } from './home-lists.tsx'
 
 /** What needs me, what moves, what is done. Beside everything else on a wide screen, alone on a phone. */
 export function HomeScreen() {
@@ -33,40 +33,75 @@ export function HomeScreen() {
             <b>{words.app}</b>
           </span>
           <LinkWord link={link} />
+          <a class="ib" href="/search" aria-label={lists.search}>
+            <Icon name="search" />
+          </a>
         </div>
         <Headline known={known} stale={stale} />
         <SkyArt hasSun={known.decisions.length > 0 && !stale} />
       </header>
       <div class="home-b">{home.value.asOf === undefined ? <Waiting /> : <Lists known={known} stale={stale} />}</div>
+      <SelectBar of="home" all={[...known.working, ...known.quiet].map(({ id }) => id)} />
     </div>
   )
 }
 
 /** The main pane while no session is open. */
 export function IdleScreen() {
-  const { decisions, working, quiet } = groups.value
-  const first = decisions[0]
+  const known = groups.value
+  const { decisions, working, quiet } = known
   const hasAny = decisions.length + working.length + quiet.length > 0
-  const isKnown = home.value.asOf !== undefined
+  const { asOf, machines } = home.value
+  const { type } = lastingConnection.value
+  const stale = type === 'offline' || type === 'silent'
   return (
     <div class="screen idle">
       <div class="idle-b">
-        <SkyArt hasSun={first !== undefined} />
-        <h1 tabIndex={-1}>{idleTitle(isKnown, decisions.length)}</h1>
-        {isKnown && <p>{hasAny ? words.home.pickOne : words.home.readyText}</p>}
-        {first && (
+        <SkyArt hasSun={decisions.length > 0 && !stale} />
+        <h1 tabIndex={-1}>
+          {asOf === undefined
+            ? words.home.loading
+            : stale
+              ? words.home.wereWorking(working.length, clockTime(asOf, now.value))
+              : headline(known)}
+        </h1>
+        {asOf !== undefined && (hasAny || machines.size > 0) && <p>{hasAny ? words.home.pickOne : words.home.readyText}</p>}
+        {decisions.length > 0 && !stale && (
           <ButtonLink look="beacon" href="/needs-you">
             {words.home.answerAll(decisions.length)}
           </ButtonLink>
         )}
+        {hasAny && isOn('singleKeys') && <KeyHints />}
       </div>
     </div>
   )
 }
 
-function idleTitle(isKnown: boolean, waiting: number): string {
-  if (!isKnown) return words.home.loading
-  return waiting > 0 ? words.home.needYou(waiting) : words.home.allQuiet
+function KeyHints() {
+  const { move, open, begin, all } = words.home.keys
+  const hints = [
+    [['J', 'K'], move],
+    [['Enter'], open],
+    [['N'], begin],
+    [['?'], all]
+  ] as const
+  return (
+    <p class="idle-keys">
+      {hints.map(([keys, does]) => (
+        <span key={does}>
+          {keys.map(key => (
+            <kbd key={key}>{key}</kbd>
+          ))}
+          {does}
+        </span>
+      ))}
+    </p>
+  )
+}
+
+function headline({ decisions, working }: Groups): string {
+  if (decisions.length > 0) return words.home.needYou(decisions.length)
+  return working.length > 0 ? words.home.nothingNeedsYou : words.home.allQuiet
 }
 
 function LinkWord({ link }: { link: Connection }) {
@@ -109,9 +144,10 @@ function Headline({ known, stale }: { known: Groups; stale: boolean }) {
   }
   return (
     <>
-      <h1 tabIndex={-1}>{decisions.length > 0 ? words.home.needYou(decisions.length) : words.home.allQuiet}</h1>
+      <h1 tabIndex={-1}>{headline(known)}</h1>
       <p class="sub">
-        {words.home.tally(decisions.length, working.length, quiet.length)} <AwayMachines machines={[...home.value.machines.values()]} />
+        {words.home.tally(decisions.length, working.length, quiet.length + known.archived.length)}{' '}
+        <AwayMachines machines={[...home.value.machines.values()]} />
       </p>
     </>
   )
@@ -123,97 +159,6 @@ function AwayMachines({ machines }: { machines: readonly MachineView[] }) {
   if (!only) return null
   if (away.length > 1) return <a href="/machines">{words.home.manyAway(away.length)}</a>
   return <a href={`/machines/${encodeURIComponent(away[0]?.id ?? '')}`}>{words.home.away(only.displayName ?? only.host)}</a>
-}
-
-function Lists({ known, stale }: { known: Groups; stale: boolean }) {
-  const { decisions, working, quiet } = known
-  if (decisions.length + working.length + quiet.length === 0) return <NothingYet />
-  const shown = decisions.slice(0, mostCards)
-  return (
-    <>
-      {decisions.length > 0 && (
-        <section>
-          <h2 class="vh">{words.home.decisions}</h2>
-          <div class="asks">
-            {shown.map(decision => (
-              <DecisionCard
-                key={`${decision.session.id} ${decision.request.id}`}
-                decision={decision}
-                isCurrent={isOpen(decision.session)}
-                isStale={isStale.value}
-                at={now.value}
-              />
-            ))}
-            {decisions.length > mostCards && (
-              <a class="btn text" href="/needs-you">
-                {words.home.more(decisions.length - mostCards)}
-              </a>
-            )}
-          </div>
-        </section>
-      )}
-      {stale ? (
-        <Rows title={words.home.lastKnown} sessions={[...working, ...quiet]} stale />
-      ) : (
-        <>
-          <Rows title={words.home.working} sessions={working} stale={false} />
-          <Rows title={words.home.quiet} sessions={quiet} stale={false} />
-        </>
-      )}
-    </>
-  )
-}
-
-function Rows({ title, sessions, stale }: { title: string; sessions: readonly SessionView[]; stale: boolean }): ComponentChildren {
-  if (sessions.length === 0) return null
-  return (
-    <section>
-      <div class="sec">
-        <h2>{title}</h2>
-        <span class="count">{sessions.length}</span>
-      </div>
-      <ul class="rows">
-        {sessions.map(session => (
-          <li key={session.id}>
-            <SessionRow session={session} isCurrent={isOpen(session)} isStale={stale} at={now.value} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function NothingYet() {
-  const machine = [...home.value.machines.values()].find(({ metadata }) => metadata)
-  if (machine?.metadata) {
-    return (
-      <Empty title={words.home.ready(machine.metadata.displayName ?? machine.metadata.host)} text={words.home.readyText}>
-        <ButtonLink look="primary" href="/new">
-          {hasHelper(machine) ? words.new.title : words.home.howToStart}
-        </ButtonLink>
-      </Empty>
-    )
-  }
-  const [before, command, after] = words.home.emptyText
-  return (
-    <Empty
-      title={words.home.empty}
-      text={
-        <>
-          {before}
-          <code>{command}</code>
-          {after}
-        </>
-      }
-    >
-      <ButtonLink look="primary" href="/scan" icon="scan-line">
-        {words.home.scan}
-      </ButtonLink>
-      <ButtonLink look="text" href="/new">
-        {words.home.howToStart}
-      </ButtonLink>
-    </Empty>
-  )
 }
 
 /** The first time on this device: shapes of rows, still, until the server has told something. */
@@ -233,7 +178,6 @@ function Waiting() {
   )
 }
 
-const mostCards = 3
 let keptScroll = 0
 
 // Back from a session, the list stands where it stood.
@@ -248,9 +192,4 @@ function useKeptScroll() {
     }
   }, [])
   return scroller
-}
-
-function isOpen(session: SessionView): boolean {
-  const at = route.value
-  return isWide.value && at.name === 'session' && at.id === session.id
 }

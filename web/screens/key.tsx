@@ -27,7 +27,7 @@ export function KeyScreen() {
           <p class="lead">{words.key.lead}</p>
           <KeyGroups value={key} isShown={isShown} />
           <div class="acts three">
-            <Button look="quiet" icon="download" onClick={() => key && saveFile(key)}>
+            <Button look="quiet" icon="download" onClick={() => key && saveKeyFile(key)}>
               {words.key.save}
             </Button>
             <Button look="quiet" icon="printer" onClick={() => print()}>
@@ -130,7 +130,8 @@ function Checked() {
   )
 }
 
-function saveFile(key: string): void {
+/** The key with how to use it, as a text file. */
+export function saveKeyFile(key: string): void {
   const url = URL.createObjectURL(new Blob([words.key.fileText(key, location.origin)], { type: 'text/plain' }))
   const link = document.createElement('a')
   link.href = url

@@ -3,6 +3,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { Problem } from '../parts/banner.tsx'
 import { Button } from '../parts/button.tsx'
 import { words } from '../words/index.ts'
+import { speakLater } from '../words/language.ts'
 
 /**
  * A screen whose code comes when it is first opened. Nothing shows while that takes a moment; when it fails, why and how to go on. Needs a
@@ -15,10 +16,12 @@ export function Lazy<Module>({ load, show }: { load(): Promise<Module>; show(mod
   useEffect(() => {
     let isGone = false
     setFailed(false)
-    load().then(
-      loaded => !isGone && setModule(() => loaded),
-      () => !isGone && setFailed(true)
-    )
+    speakLater()
+      .then(load)
+      .then(
+        loaded => !isGone && setModule(() => loaded),
+        () => !isGone && setFailed(true)
+      )
     return () => {
       isGone = true
     }

@@ -5,26 +5,31 @@ import { Button } from '../parts/button.tsx'
 import { copy } from '../parts/copy.ts'
 import type { QrDrawing } from '../parts/qr.ts'
 import { go } from '../router.ts'
-import { adoptAccount, guessDeviceName } from '../state/account.ts'
-import { base64Of } from '../state/base64.ts'
 import { words } from '../words/index.ts'
 
-type Waiting = { type: 'waiting'; link: string; qr: QrDrawing } | { type: 'expired' } | { type: 'unreadable' } | { type: 'starting' }
+type Waiting =
+  | { type: 'waiting'; link: string; checkCode: string | undefined; qr: QrDrawing }
+  | { type: 'expired' }
+  | { type: 'unreadable' }
+  | { type: 'unreachable' }
+  | { type: 'starting' }
 
 /** A new device shows a code to one that has the account, and waits until that one hands the account over. */
 export function LinkScreen() {
   const [attempt, setAttempt] = useState(0)
+  const [forHappy, setForHappy] = useState(false)
   const [state, setState] = useState<Waiting>({ type: 'starting' })
   const [hasTrouble, setTrouble] = useState(false)
 
   useEffect(() => {
     const gone = new AbortController()
     setState({ type: 'starting' })
-    waitForAccount({ signal: gone.signal, onState: setState, onTrouble: setTrouble }).catch(() => {
-      if (!gone.signal.aborted) setState({ type: 'expired' })
+    setTrouble(false)
+    waitForAccount({ forHappy, signal: gone.signal, onState: setState, onTrouble: setTrouble }).catch(() => {
+      if (!gone.signal.aborted) setState({ type: 'unreachable' })
     })
     return () => gone.abort()
-  }, [attempt])
+  }, [attempt, forHappy])
 
   return (
     <div class="screen flow">
@@ -32,16 +37,11 @@ export function LinkScreen() {
       <div class="scroll">
         <div class="col narrow">
           <h1 tabIndex={-1}>{words.link.title}</h1>
-          <p class="lead">{words.link.lead}</p>
-          {state.type === 'waiting' && (
-            <svg class="qr" viewBox={state.qr.viewBox} role="img" aria-label={words.link.qr}>
-              <path d={state.qr.path} />
-            </svg>
-          )}
-          {state.type === 'waiting' && <p role="status">{hasTrouble ? words.link.trouble : words.link.waits}</p>}
-          {state.type === 'waiting' && <p class="hint">{words.link.risk}</p>}
+          <p class="lead">{forHappy ? words.link.leadHappy : words.link.lead}</p>
+          {state.type === 'waiting' && <Shown state={state} hasTrouble={hasTrouble} />}
           {state.type === 'expired' && <Problem title={words.link.expired} text={words.link.expiredText} />}
           {state.type === 'unreadable' && <Problem title={words.link.unreadable} />}
+          {state.type === 'unreachable' && <Problem title={words.pair.unreachable} text={words.pair.unreachableText} />}
         </div>
       </div>
       <footer class="foot">
@@ -50,36 +50,53 @@ export function LinkScreen() {
             {words.link.copy}
           </Button>
         )}
-        {(state.type === 'expired' || state.type === 'unreadable') && (
+        {state.type !== 'waiting' && state.type !== 'starting' && (
           <Button look="primary" isLarge isWide onClick={() => setAttempt(attempt + 1)}>
             {words.link.fresh}
           </Button>
         )}
+        <Button look="text" isWide onClick={() => setForHappy(!forHappy)}>
+          {forHappy ? words.link.forAfield : words.link.forHappy}
+        </Button>
       </footer>
     </div>
   )
 }
 
+function Shown({ state, hasTrouble }: { state: Extract<Waiting, { type: 'waiting' }>; hasTrouble: boolean }) {
+  return (
+    <>
+      <svg class="qr" viewBox={state.qr.viewBox} role="img" aria-label={words.link.qr}>
+        <path d={state.qr.path} />
+      </svg>
+      {state.checkCode !== undefined && (
+        <p class="check-code">
+          <span>{words.link.code}</span>
+          <b>{state.checkCode}</b>
+          <small>{words.link.codeHint}</small>
+        </p>
+      )}
+      <p role="status">{hasTrouble ? words.link.trouble : words.link.waits}</p>
+      <p class="hint">{words.link.risk}</p>
+    </>
+  )
+}
+
 async function waitForAccount(options: {
+  forHappy: boolean
   signal: AbortSignal
   onState(state: Waiting): void
   onTrouble(hasTrouble: boolean): void
 }): Promise<void> {
-  const [{ cryptoReady, startDeviceLinking }, { drawQr }] = await Promise.all([
-    import('../../lib/client/index.ts'),
-    import('../parts/qr.ts')
-  ])
-  await cryptoReady()
-  const linking = startDeviceLinking({
-    server: location.origin,
-    deviceName: guessDeviceName(),
-    fetch: (url, init) => fetch(url, init),
-    onTrouble: trouble => options.onTrouble(trouble !== undefined)
+  const { signal, onState } = options
+  const [{ askForAccount }, { drawQr }] = await Promise.all([import('../state/asking-account.ts'), import('../parts/qr.ts')])
+  const { link, checkCode, wait } = await askForAccount({
+    forHappy: options.forHappy,
+    onTrouble: hasTrouble => !signal.aborted && options.onTrouble(hasTrouble)
   })
-  if (options.signal.aborted) return
-  options.onState({ type: 'waiting', link: linking.link, qr: drawQr(linking.link) })
-  const end = await linking.wait(options.signal)
-  if (end.type !== 'paired') return options.onState(end)
-  await adoptAccount({ secret: base64Of(end.keys.secret), token: end.token, deviceName: guessDeviceName() })
+  if (signal.aborted) return
+  onState({ type: 'waiting', link, checkCode, qr: drawQr(link) })
+  const end = await wait(signal)
+  if (end !== 'linked') return onState({ type: end })
   go({ name: 'home' }, 'replace')
 }

@@ -1,29 +1,31 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
-import { Problem } from '../parts/banner.tsx'
-import { useBusy } from '../parts/busy.ts'
-import { Button, ButtonLink } from '../parts/button.tsx'
+import { ButtonLink } from '../parts/button.tsx'
 import { LinkRow } from '../parts/row.tsx'
-import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { pathOf } from '../routes.ts'
 import { live } from '../state/account.ts'
-import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { hasHelper, nameOfMachine } from '../state/machines.ts'
 import { folderOf } from '../state/sessions.ts'
-import { type Choices, type KnownChoices, readChoices, stopHelper } from '../state/starting.ts'
+import { type Choices, type KnownChoices, readChoices } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
+import { machine as machineWords } from '../words/machine.ts'
 import { start as words } from '../words/start.ts'
-import { clockTime } from '../words/time.ts'
-import { shortPath } from './folder-sheet.tsx'
+import { Copies } from './machine-copies.tsx'
+import { Command, Restarting, Upkeep } from './machine-upkeep.tsx'
+import { shortPath } from './paths.ts'
 
-/** What the helper of a machine has to offer, and the way to end it; where there is none, how to start one. */
-export function Helper({ machine }: { machine: MachineView }) {
+/** What the helper of a machine has to offer, and how it is looked after; where there is none, how to start one. */
+export function Helper({ machine, running }: { machine: MachineView; running: number }) {
+  const startedAt = machine.daemonState?.startedAt
+  const [restartedFrom, setRestartedFrom] = useState<number>()
   // Without a link nobody knows.
   if (isStale.value) return null
-  if (!hasHelper(machine)) return <NoHelper />
-  return <Offers machine={machine} />
+  const isThere = hasHelper(machine)
+  if (restartedFrom !== undefined && (restartedFrom === startedAt || !isThere)) return <Restarting />
+  if (!isThere) return <NoHelper />
+  return <Offers machine={machine} running={running} onRestart={() => setRestartedFrom(startedAt)} />
 }
 
 function NoHelper() {
@@ -46,12 +48,11 @@ function NoHelper() {
   )
 }
 
-function Offers({ machine }: { machine: MachineView }) {
+function Offers({ machine, running, onRestart }: { machine: MachineView; running: number; onRestart(): void }) {
   const link = live.value
   const host = nameOfMachine(machine)
   const startedAt = machine.daemonState?.startedAt
   const [known, setKnown] = useState<KnownChoices>()
-  const [isStopping, setStopping] = useState(false)
   useEffect(() => {
     if (!link) return
     let isGone = false
@@ -66,28 +67,12 @@ function Offers({ machine }: { machine: MachineView }) {
       <ButtonLink look="primary" icon="plus" isLarge isWide href={pathOf({ name: 'new', machine: machine.id })}>
         {words.startHere}
       </ButtonLink>
-      {choices && choices.recentFolders.length > 0 && <Folders machine={machine} choices={choices} />}
-      <section class="grp">
-        <h2>{words.helper}</h2>
-        <div class="card tight">
-          <div class="irow">
-            <i class="dot on" />
-            <span>
-              <b>{startedAt === undefined ? words.helperRuns : words.helperSince(clockTime(startedAt, now.value))}</b>
-              {choices && (
-                <small>
-                  {words.agents}: {choices.agents.map(({ title }) => title).join(', ')}
-                </small>
-              )}
-            </span>
-            <button class="txt danger-t" type="button" onClick={() => setStopping(true)}>
-              {words.stopHelper}
-            </button>
-          </div>
-        </div>
-      </section>
       {known?.type === 'failed' && <TroubleCard title={words.notAsked(host)} trouble={known} host={host} />}
-      {isStopping && <StopSheet machine={machine} host={host} onClose={() => setStopping(false)} />}
+      {choices && choices.recentFolders.length > 0 && <Folders machine={machine} choices={choices} />}
+      {machine.metadata?.methods?.includes('worktrees') && <Copies machine={machine} running={running} />}
+      {choices && <Agents choices={choices} />}
+      <Upkeep machine={machine} onRestart={onRestart} />
+      {choices?.allowedFolders && <Allowed folders={choices.allowedFolders} home={choices.home} />}
     </>
   )
 }
@@ -113,28 +98,81 @@ function Folders({ machine, choices }: { machine: MachineView; choices: Choices 
 
 const mostFolders = 5
 
-function StopSheet({ machine, host, onClose }: { machine: MachineView; host: string; onClose(): void }) {
-  const [hasFailed, setFailed] = useState(false)
-  const { isBusy, run } = useBusy()
-  const [before, command, after] = words.stopText
-  const stop = () =>
-    run(async () => {
-      const link = live.peek()
-      if (link && (await stopHelper(link, machine.id))) history.back()
-      else setFailed(true)
-    })
+function Agents({ choices: { agents, missingAgents = [] } }: { choices: Choices }) {
   return (
-    <Sheet title={words.stopTitle(host)} onClose={onClose}>
-      <p class="lead">
+    <section class="grp">
+      <h2>{machineWords.agents}</h2>
+      {agents.length === 0 && <p class="lead">{machineWords.noAgents}</p>}
+      <div class="card tight">
+        {agents.map(({ agent, title, version, isSignedIn, signIn }) => (
+          <div key={agent}>
+            <div class="irow">
+              <Icon name="square-terminal" />
+              <span>
+                <b dir="auto">{title}</b>
+                {version !== undefined && <small>{machineWords.version(version)}</small>}
+              </span>
+              {isSignedIn !== undefined && (
+                <small class={isSignedIn ? 'state-t' : 'state-t danger-t'}>
+                  {isSignedIn ? machineWords.signedIn : machineWords.signedOut}
+                </small>
+              )}
+            </div>
+            {isSignedIn === false && signIn !== undefined && <Command text={signIn} />}
+          </div>
+        ))}
+        {missingAgents.length > 0 && (
+          <details class="missing">
+            <summary class="irow">
+              <Icon name="circle-dashed" />
+              <span>
+                <b>{machineWords.notHere}</b>
+                <small dir="auto">{missingAgents.map(({ title }) => title).join(', ')}</small>
+              </span>
+              <Icon name="chevron-down" class="chev" />
+            </summary>
+            {missingAgents.map(({ agent, title, install }) => (
+              <div key={agent}>
+                <div class="irow">
+                  <span>
+                    <b dir="auto">{title}</b>
+                    <small>{machineWords.installWith}</small>
+                  </span>
+                </div>
+                <Command text={install} />
+              </div>
+            ))}
+          </details>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Allowed({ folders, home }: { folders: readonly string[]; home: string }) {
+  const [before, command, after] = machineWords.allowedHint
+  return (
+    <section class="grp">
+      <h2>{machineWords.allowed}</h2>
+      {folders.length === 0 ? (
+        <p class="lead">{machineWords.noAllowed}</p>
+      ) : (
+        <ul class="card tight">
+          {folders.map(folder => (
+            <li key={folder} class="irow">
+              <Icon name="folder-lock" />
+              <span>
+                <code dir="ltr">{shortPath(folder, home)}</code>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="hint">
         {before}
         <code>{command}</code>
         {after}
       </p>
-      {hasFailed && <Problem title={words.stopFailed(host)} text={words.stopFailedText} />}
-      <Button look="danger" isLarge isWide onClick={() => void stop()} busy={isBusy && words.stopping}>
-        <Icon name="square" />
-        {words.stopHelper}
-      </Button>
-    </Sheet>
+    </section>
   )
 }

@@ -1,15 +1,17 @@
 import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { SessionRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
-import { sessionsOn, stateOfMachine, systemName } from '../state/machines.ts'
+import { hasHelper, sessionsOn, stateOfMachine, systemName } from '../state/machines.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
 import { agoInWords, clockTime, date } from '../words/time.ts'
 import { Helper } from './machine-helper.tsx'
+import { Processes } from './machine-running.tsx'
+import { SessionCard } from './machine-sessions.tsx'
+import { Unlink } from './machine-unlink.tsx'
 
 /** What is known of one computer, and what runs there. */
 export function MachineScreen({ id }: { id: string }) {
@@ -18,6 +20,7 @@ export function MachineScreen({ id }: { id: string }) {
   const { metadata } = machine
   const state = stateOfMachine(machine, home.value)
   const sessions = sessionsOn(machine, home.value)
+  const active = sessions.filter(session => session.isActive)
   return (
     <div class="screen">
       <Bar
@@ -34,10 +37,15 @@ export function MachineScreen({ id }: { id: string }) {
       <div class="scroll">
         <div class="col form">
           {state === 'away' && <WhatToDo />}
-          <Helper machine={machine} />
-          <Running sessions={sessions.filter(session => session.isActive)} />
+          {!isStale.value && hasHelper(machine) && metadata?.methods?.includes('processes') ? (
+            <Processes machine={machine} active={active} />
+          ) : (
+            <Running sessions={active} />
+          )}
+          <Helper machine={machine} running={active.length} />
           <Earlier sessions={sessions.filter(session => !session.isActive)} />
           <Facts machine={machine} />
+          <Unlink machine={machine} />
         </div>
       </div>
     </div>
@@ -63,18 +71,6 @@ function Earlier({ sessions }: { sessions: readonly SessionView[] }) {
   )
 }
 
-function SessionCard({ sessions }: { sessions: readonly SessionView[] }) {
-  return (
-    <ul class="card tight inset">
-      {sessions.map(session => (
-        <li key={session.id}>
-          <SessionRow session={session} isCurrent={false} isStale={isStale.value} at={now.value} />
-        </li>
-      ))}
-    </ul>
-  )
-}
-
 function Facts({ machine: { metadata, createdAt, activeAt } }: { machine: MachineView }) {
   return (
     <section class="grp">
@@ -86,7 +82,6 @@ function Facts({ machine: { metadata, createdAt, activeAt } }: { machine: Machin
         <Fact name={words.machine.linked} value={date(createdAt)} />
         <Fact name={words.machine.seen} value={agoInWords(activeAt, now.value)} />
       </dl>
-      <p class="hint">{words.machine.unlinkHint}</p>
     </section>
   )
 }

@@ -1,42 +1,105 @@
+import { useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
-import { DecisionCard } from '../parts/decision-card.tsx'
+import { decisionTitle } from '../parts/decision-card.tsx'
 import { Empty } from '../parts/empty.tsx'
-import { now } from '../state/clock.ts'
+import { whereOf } from '../parts/row.tsx'
+import { useSwipeAcross } from '../parts/swipe-across.ts'
+import { go } from '../router.ts'
 import { isStale } from '../state/connection.ts'
 import { decisions } from '../state/groups.ts'
+import { waitingOf } from '../state/session-waiting.ts'
+import { type OpenDecision, titleOf } from '../state/sessions.ts'
 import { words } from '../words/index.ts'
+import { Decisions, Notices } from './session-decide.tsx'
+import { useSessionModel } from './session-model.ts'
 
-/** Everything that waits for a person, the one that waits longest first. */
-export function NeedsYouScreen() {
+/** One decision after another, the one that waits longest first. What comes meanwhile raises the counter and moves nothing. */
+export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   const waiting = decisions.value
+  // The place of the last one that was read: its neighbour comes when it is decided.
+  const [lastAt, setLastAt] = useState(0)
+  const found = waiting.findIndex(({ id }) => id === request)
+  const at = found < 0 ? Math.min(lastAt, waiting.length - 1) : found
+  const decision = waiting[at]
+  const show = (index: number) => {
+    const next = waiting[index]
+    if (next === undefined) return
+    setLastAt(index)
+    go({ name: 'needs-you', request: next.id }, 'replace')
+  }
+  const area = useSwipeAcross<HTMLElement>({ onNext: () => show(at + 1), onBefore: () => show(at - 1) })
   return (
-    <div class="screen">
-      <Bar title={words.needsYou.title} back={{ name: 'home' }} />
-      <div class="scroll">
-        <div class="col">
-          {waiting.length === 0 ? (
+    <section class="screen chat needs-you" ref={area}>
+      <Bar title={words.needsYou.title} sub={decision && words.needsYou.place(at + 1, waiting.length)} back={{ name: 'home' }} keepBack>
+        {waiting.length > 1 && (
+          <>
+            <Step name={words.needsYou.before} icon="chevron-left" look="needs-before" isOff={at <= 0} onPress={() => show(at - 1)} />
+            <Step
+              name={words.needsYou.next}
+              icon="chevron-right"
+              look="needs-next"
+              isOff={at >= waiting.length - 1}
+              onPress={() => show(at + 1)}
+            />
+          </>
+        )}
+      </Bar>
+      {decision ? (
+        <One key={`${decision.session.id} ${decision.id}`} decision={decision} />
+      ) : (
+        <div class="scroll">
+          <div class="col">
             <Empty title={words.needsYou.empty} text={words.needsYou.emptyText}>
               <ButtonLink look="quiet" href="/">
                 {words.needsYou.toHome}
               </ButtonLink>
             </Empty>
-          ) : (
-            <div class="asks">
-              <h2 class="vh">{words.home.decisions}</h2>
-              {waiting.map(decision => (
-                <DecisionCard
-                  key={`${decision.session.id} ${decision.request.id}`}
-                  decision={decision}
-                  isCurrent={false}
-                  isStale={isStale.value}
-                  at={now.value}
-                />
-              ))}
-            </div>
-          )}
+          </div>
         </div>
+      )}
+    </section>
+  )
+}
+
+/** A decision with where it comes from, and its dock. */
+function One({ decision }: { decision: OpenDecision }) {
+  const { session } = decision
+  const { model } = useSessionModel(session.id)
+  const facts = model?.facts.value
+  return (
+    <div class="chat-b">
+      <div class="needs-at">
+        <a class="irow" href={`/s/${encodeURIComponent(session.id)}`}>
+          <span>
+            <b dir="auto">{titleOf(session) ?? words.session.untitled}</b>
+            <small dir="auto">{whereOf(session)}</small>
+          </span>
+          <Icon name="chevron-right" class="chev" />
+        </a>
       </div>
+      {model && facts ? (
+        <>
+          <Notices model={model} facts={facts} />
+          <Decisions
+            model={model}
+            facts={facts}
+            waiting={waitingOf(model.requests.value, model.questions.value).filter(({ id }) => id === decision.id)}
+            isCurrent={!isStale.value}
+          />
+        </>
+      ) : (
+        <p class="lead">{decisionTitle(decision)}</p>
+      )}
     </div>
+  )
+}
+
+function Step(props: { name: string; icon: 'chevron-left' | 'chevron-right'; look: string; isOff: boolean; onPress(): void }) {
+  return (
+    <button class={`ib ${props.look}`} type="button" aria-label={props.name} disabled={props.isOff} onClick={props.onPress}>
+      <Icon name={props.icon} />
+    </button>
   )
 }

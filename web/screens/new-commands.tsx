@@ -12,9 +12,9 @@ export function CommandCards() {
         <p class="lead">{words.new.lead}</p>
       </div>
       <div class="card tight">
-        <Command text="afield claude" about={words.new.claude} />
-        <Command text="afield run -- opencode acp" about={words.new.run} />
-        <Command text="afield demo" about={words.new.demo} />
+        <Command line="afield claude" about={words.new.claude} />
+        <Command line="afield run -- opencode acp" about={words.new.run} />
+        <Command line="afield demo" about={words.new.demo} />
       </div>
     </>
   )
@@ -34,17 +34,17 @@ export function FirstTime() {
   )
 }
 
-function Command({ text, about }: { text: string; about: string }) {
+function Command({ line, about }: { line: string; about: string }) {
   return (
     <div class="irow command">
       <Icon name="square-terminal" />
       <span>
         <b>
-          <code>{text}</code>
+          <code>{line}</code>
         </b>
         <small>{about}</small>
       </span>
-      <button class="ib" type="button" aria-label={words.new.copy(text)} onClick={() => void copy(text)}>
+      <button class="ib" type="button" aria-label={words.new.copy(line)} onClick={() => void copy(line)}>
         <Icon name="copy" />
       </button>
     </div>

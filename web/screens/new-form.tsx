@@ -1,24 +1,28 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
-import { Problem } from '../parts/banner.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
-import { Sheet } from '../parts/sheet.tsx'
 import { useTicking } from '../parts/ticking.ts'
 import { TroubleCard } from '../parts/trouble.tsx'
-import { go } from '../router.ts'
+import { go, goFromLayer } from '../router.ts'
+import type { Route } from '../routes.ts'
 import { isStale } from '../state/connection.ts'
-import { keepLastStart, type LastStart } from '../state/last-start.ts'
+import { keepChoices, lastChoices } from '../state/kept-choices.ts'
+import { folderStart, type LastStart, noteStart } from '../state/last-start.ts'
 import type { Live } from '../state/live.ts'
-import { nameOfMachine } from '../state/machines.ts'
-import { folderOf } from '../state/sessions.ts'
-import { type Choices, type KnownChoices, readChoices, sayFirst, startSession, type Trouble } from '../state/starting.ts'
+import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import { type AskedStart, type KnownChoices, readChoices, sayFirst, startSession, type Trouble } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
 import { session as sessionWords } from '../words/session.ts'
 import { start as words } from '../words/start.ts'
-import { FolderSheet, shortPath } from './folder-sheet.tsx'
+import { recentOf } from './folder-making.tsx'
+import { FolderSheet } from './folder-sheet.tsx'
+import { HistoriesSheet } from './histories-sheet.tsx'
+import { AgentPicker, isReady } from './new-agent.tsx'
+import { FolderRow, isAllowed, MakeSheet, NotAllowed } from './new-folder.tsx'
+import { efforts, type More, MoreChoices, WorktreeSwitch } from './new-more.tsx'
 
 type Mode = keyof typeof modeCodes
 /** The names that helpers take for the modes of any agent. */
@@ -38,30 +42,71 @@ export function StartForm(props: {
   const { link, machine, last, text } = props
   const host = nameOfMachine(machine)
   const [attempt, setAttempt] = useState(0)
-  const known = useChoices(link, machine.id, attempt)
-  const choices = known?.type === 'choices' ? known.choices : undefined
+  const answer = useChoices(link, machine, attempt)
+  const waitsFor = isStale.value ? 'link' : hasHelper(machine) ? undefined : 'machine'
+  const choices = answer?.type === 'choices' ? answer.choices : undefined
   const [folderChosen, setFolder] = useState(props.folder ?? last.folder)
-  const [agentChosen, setAgent] = useState(last.agent)
-  const [mode, setMode] = useState<Mode>(modes.find(each => each === last.mode && each !== 'auto') ?? 'ask')
-  const [sheet, setSheet] = useState<'folder' | { make: string }>()
+  const recent = recentOf(choices)
+  const folder = folderChosen ?? recent[0]?.path
+  const known = recent.find(({ path }) => path === folder)
+  const before = folderStart(last, machine.id, folder)
+  const [agentChosen, setAgent] = useState<string>()
+  const [modeChosen, setMode] = useState<Mode>()
+  const [copyChosen, setCopy] = useState<boolean>()
+  const [moreChosen, setMore] = useState<More>()
+  const [sheet, setSheet] = useState<'folder' | 'histories' | { make: string }>()
   const [trouble, setTrouble] = useState<Trouble>()
+  const [hasKeepFailed, setKeepFailed] = useState(false)
   const { isBusy, run } = useBusy()
 
-  const folder = folderChosen ?? choices?.recentFolders[0]
-  const agent = choices?.agents.find(each => each.agent === agentChosen) ?? choices?.agents[0]
+  // What was chosen here stands above what was chosen last for the folder, and that above what was chosen last anywhere.
+  const ready = choices?.agents.filter(isReady) ?? []
+  const agent = [agentChosen, before?.agent, last.agent].map(name => ready.find(each => each.agent === name)).find(Boolean) ?? ready[0]
+  const mode = modeChosen ?? modes.find(each => each === (before?.mode ?? last.mode) && each !== 'auto') ?? 'ask'
+  // Nobody would look on when it begins.
+  const isAutoLater = waitsFor !== undefined && mode === 'auto'
+  const dirty = known?.dirty ?? 0
+  const canCopy = known?.dirty !== undefined
+  const hasCopy = canCopy && (copyChosen ?? before?.worktree ?? dirty > 0)
+  const more: More = moreChosen ?? { model: before?.model ?? '', effort: efforts.find(each => each === before?.effort) ?? '', base: '' }
+  const opened = async (id: string): Promise<Route> => {
+    await sayFirst(link, id, text)
+    props.onStarted()
+    return { name: 'session', id, view: [] }
+  }
 
   const begin = (mayMakeFolder: boolean) =>
     run(async () => {
       if (folder === undefined || agent === undefined) return
       setTrouble(undefined)
-      const asked = { agent: agent.agent, folder, mode: modeCodes[mode], mayMakeFolder }
+      const { model, effort, base } = more
+      const asked: AskedStart = {
+        agent: agent.agent,
+        folder,
+        mode: modeCodes[mode],
+        mayMakeFolder,
+        worktree: hasCopy ? { ...(base.trim() && { base: base.trim() }), about: text.slice(0, 200) } : undefined,
+        model: model.trim(),
+        effort
+      }
+      const note = () =>
+        noteStart(machine.id, folder, { agent: agent.agent, mode, worktree: copyChosen ?? before?.worktree, model: model.trim(), effort })
+      if (waitsFor !== undefined) {
+        const isKept = await link.starts.put({ machine: machine.id, agent: agent.title, asked, text }).then(
+          () => true,
+          () => false
+        )
+        setKeepFailed(!isKept)
+        if (!isKept) return
+        note()
+        props.onStarted()
+        return go({ name: 'home' }, 'replace')
+      }
       const outcome = await startSession(link, machine.id, asked)
       if (outcome.type === 'wants-folder') return setSheet({ make: outcome.folder })
       if (outcome.type === 'failed') return setTrouble(outcome)
-      keepLastStart({ machine: machine.id, folder, agent: agent.agent, mode })
-      await sayFirst(link, outcome.id, text)
-      props.onStarted()
-      go({ name: 'session', id: outcome.id, view: [] }, 'replace')
+      note()
+      go(await opened(outcome.id), 'replace')
     })
 
   return (
@@ -77,15 +122,21 @@ export function StartForm(props: {
       <div class="scroll">
         <div class="col form">
           {props.children}
-          <FolderRow folder={folder} home={choices?.home} onOpen={() => setSheet('folder')} />
-          {known === undefined && (
+          <FolderRow
+            folder={known ?? (folder === undefined ? undefined : { path: folder })}
+            home={choices?.home}
+            onOpen={() => setSheet('folder')}
+          />
+          {choices && folder !== undefined && !isAllowed(folder, choices) && <NotAllowed folder={folder} />}
+          {canCopy && <WorktreeSwitch dirty={dirty} isOn={hasCopy} onFlip={() => setCopy(!hasCopy)} />}
+          {answer === undefined && (
             <p class="lead" role="status">
               {words.asking(host)}
             </p>
           )}
-          {known?.type === 'failed' && (
+          {answer?.type === 'failed' && (
             <>
-              <TroubleCard title={words.notAsked(host)} trouble={known} host={host} />
+              <TroubleCard title={words.notAsked(host)} trouble={answer} host={host} />
               <Button look="quiet" onClick={() => setAttempt(attempt + 1)}>
                 {words.tryAgain}
               </Button>
@@ -93,37 +144,61 @@ export function StartForm(props: {
           )}
           {choices && <AgentPicker choices={choices} host={host} chosen={agent?.agent} onChoose={setAgent} />}
           <ModePicker chosen={mode} onChoose={setMode} />
+          <MoreChoices more={more} hasCopy={hasCopy} onChange={setMore} />
+          {machine.metadata?.methods?.includes('agent-histories') && <GoOnRow onOpen={() => setSheet('histories')} />}
         </div>
       </div>
       <footer class="foot start-foot">
         {trouble && (
           <TroubleCard title={words.notStarted(agent?.title ?? '')} trouble={trouble} host={host}>
+            <Button look="quiet" type="submit">
+              {words.tryAgain}
+            </Button>
             <ButtonLink look="quiet" href={`/machines/${encodeURIComponent(machine.id)}`}>
               {words.openMachine}
             </ButtonLink>
           </TroubleCard>
         )}
         {isBusy && <Waiting />}
-        {isStale.value && <p class="hint">{words.offline}</p>}
+        {waitsFor !== undefined && <p class="hint">{hasKeepFailed ? words.notKept : isAutoLater ? words.offline : words.startWaits}</p>}
         <Button
           look={mode === 'auto' ? 'danger' : 'primary'}
           type="submit"
           isLarge
           isWide
-          isOff={agent === undefined || isStale.value}
+          isOff={agent === undefined || isAutoLater}
           busy={isBusy && words.starting(agent?.title ?? '', host)}
         >
-          {mode === 'auto' ? words.startAuto(host) : words.start(host)}
+          {waitsFor === 'link'
+            ? words.startWhenYou
+            : waitsFor === 'machine'
+              ? words.startWhenBack(host)
+              : mode === 'auto'
+                ? words.startAuto(host)
+                : words.start(host)}
         </Button>
       </footer>
       {sheet === 'folder' && (
         <FolderSheet
           link={link}
           machine={machine.id}
-          recent={choices?.recentFolders ?? []}
+          recent={recent}
           home={choices?.home}
           from={folder}
-          onChoose={setFolder}
+          onChoose={chosen => {
+            setFolder(chosen)
+            setCopy(undefined)
+            setMore(undefined)
+          }}
+          onClose={() => setSheet(undefined)}
+        />
+      )}
+      {sheet === 'histories' && (
+        <HistoriesSheet
+          link={link}
+          machine={machine.id}
+          host={host}
+          onSession={async id => goFromLayer(await opened(id))}
           onClose={() => setSheet(undefined)}
         />
       )}
@@ -134,41 +209,18 @@ export function StartForm(props: {
   )
 }
 
-function FolderRow({ folder, home, onOpen }: { folder: string | undefined; home: string | undefined; onOpen(): void }) {
+function GoOnRow({ onOpen }: { onOpen(): void }) {
   return (
-    <section class="grp">
-      <h2>{words.folder}</h2>
-      <div class="card tight">
-        <button class="irow" type="button" aria-haspopup="dialog" onClick={onOpen}>
-          <Icon name="folder" />
-          <span>
-            <b dir="auto">{folder === undefined ? words.chooseFolder : folderOf(folder)}</b>
-            {folder !== undefined && (
-              <small>
-                <bdi>{shortPath(folder, home)}</bdi>
-              </small>
-            )}
-          </span>
-          <Icon name="chevron-right" class="chev" />
-        </button>
-      </div>
-    </section>
-  )
-}
-
-function AgentPicker(props: { choices: Choices; host: string; chosen: string | undefined; onChoose(agent: string): void }) {
-  const { agents } = props.choices
-  if (agents.length === 0) return <Problem title={words.noAgent(props.host)} text={words.noAgentText} />
-  return (
-    <fieldset class="picks">
-      <legend>{words.agent}</legend>
-      {agents.map(({ agent, title }) => (
-        <label key={agent} class="pick">
-          <input type="radio" name="agent" checked={agent === props.chosen} onChange={() => props.onChoose(agent)} />
-          <span dir="auto">{title}</span>
-        </label>
-      ))}
-    </fieldset>
+    <div class="card tight">
+      <button class="irow" type="button" aria-haspopup="dialog" onClick={onOpen}>
+        <Icon name="message-square-text" />
+        <span>
+          <b>{words.goOn}</b>
+          <small>{words.goOnText}</small>
+        </span>
+        <Icon name="chevron-right" class="chev" />
+      </button>
+    </div>
   )
 }
 
@@ -201,42 +253,23 @@ function Waiting() {
   )
 }
 
-function MakeSheet(props: { folder: string; host: string; onMake(): void; onClose(): void }) {
-  return (
-    <Sheet title={words.makeTitle} onClose={props.onClose}>
-      <code class="path-t">{props.folder}</code>
-      <p class="lead">{words.makeText(props.host)}</p>
-      <div class="acts">
-        <Button look="quiet" isLarge onClick={() => history.back()}>
-          {words.cancel}
-        </Button>
-        <Button
-          look="primary"
-          isLarge
-          onClick={() => {
-            history.back()
-            props.onMake()
-          }}
-        >
-          {words.make}
-        </Button>
-      </div>
-    </Sheet>
-  )
-}
-
-function useChoices(link: Live, machine: string, attempt: number): KnownChoices | undefined {
+function useChoices(link: Live, machine: MachineView, attempt: number): KnownChoices | undefined {
   const [choices, setChoices] = useState<KnownChoices>()
   // Before the link is whole the key of the machine may not be here yet.
-  const canAsk = !isStale.value
+  const canAsk = !isStale.value && hasHelper(machine)
+  const { id } = machine
   useEffect(() => {
-    if (!canAsk) return
     let isGone = false
     setChoices(undefined)
-    void readChoices(link, machine).then(read => !isGone && setChoices(read))
+    const asked = canAsk ? readChoices(link, id) : lastChoices(id).then((choices): KnownChoices => ({ type: 'choices', choices }))
+    void asked.then(read => {
+      if (isGone) return
+      setChoices(read)
+      if (canAsk && read.type === 'choices') void keepChoices(id, read.choices)
+    })
     return () => {
       isGone = true
     }
-  }, [link, machine, attempt, canAsk])
+  }, [link, id, attempt, canAsk])
   return choices
 }

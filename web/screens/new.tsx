@@ -23,7 +23,7 @@ export function NewScreen({ at }: { at: NewAt }) {
 function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
   const machines = machinesToChoose(home.value.machines)
   const [chosen, choose] = useState(at.machine ?? last.machine)
-  const [text, setText] = useState(last.text ?? '')
+  const [text, setText] = useState(at.prompt ?? last.text ?? '')
   const machine = machines.find(({ id }) => id === chosen) ?? machines[0]
   const write = (next: string) => {
     setText(next)
@@ -39,11 +39,13 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
   }
   const picker = machines.length > 1 && <MachinePicker machines={machines} chosen={machine.id} onChoose={choose} />
   const link = live.value
-  if (!hasHelper(machine) || link === undefined) {
+  // One that never had a helper has nobody to begin it.
+  if (!canBegin(machine) || link === undefined) {
     return (
       <Page>
+        <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />
         {picker}
-        <NoHelper host={nameOfMachine(machine)} />
+        <NoHelper host={nameOfMachine(machine)} keepsText={text.trim() !== ''} />
         <CommandCards />
         <FirstTime />
       </Page>
@@ -54,7 +56,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
       key={machine.id}
       link={link}
       machine={machine}
-      last={last.machine === undefined || last.machine === machine.id ? last : {}}
+      last={last.machine === undefined || last.machine === machine.id ? last : { folders: last.folders }}
       folder={machine.id === at.machine ? at.folder : undefined}
       text={text.trim()}
       onStarted={() => write('')}
@@ -86,7 +88,7 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
             <input type="radio" name="machine" checked={machine.id === props.chosen} onChange={() => props.onChoose(machine.id)} />
             <span>
               <b dir="auto">{nameOfMachine(machine)}</b>
-              <small>{hasHelper(machine) ? words.ready : words.noHelper}</small>
+              <small>{hasHelper(machine) ? words.ready : canBegin(machine) ? words.whenBack : words.noHelper}</small>
             </span>
             <i class={`dot ${hasHelper(machine) ? 'on' : ''}`} />
           </label>
@@ -96,7 +98,7 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
   )
 }
 
-function NoHelper({ host }: { host: string }) {
+function NoHelper({ host, keepsText }: { host: string; keepsText: boolean }) {
   const [before, command, after] = words.awayText
   return (
     <section class="card">
@@ -107,10 +109,15 @@ function NoHelper({ host }: { host: string }) {
       <p class="lead">
         {before}
         <code>{command}</code>
-        {after}
+        {after} {keepsText && words.keepsText}
       </p>
     </section>
   )
+}
+
+/** Now, or once it is back. */
+function canBegin(machine: MachineView): boolean {
+  return hasHelper(machine) || machine.daemonState?.status === 'running'
 }
 
 /** Those that can begin something first, then by name. */

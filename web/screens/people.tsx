@@ -4,6 +4,7 @@ import { Problem } from '../parts/banner.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { copySecret } from '../parts/copy.ts'
+import { Empty } from '../parts/empty.tsx'
 import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import type { QrDrawing } from '../parts/qr.ts'
@@ -26,7 +27,7 @@ export function PeoplePage() {
       everyMs={lookEveryMs}
       show={(people, again) =>
         people === undefined ? (
-          <Problem title={words.notOwner} text={words.notOwnerText} />
+          <Empty title={words.notOwner} text={words.notOwnerText} />
         ) : (
           <>
             <Waiting people={people} again={again} />

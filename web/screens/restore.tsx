@@ -3,13 +3,14 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
+import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { go } from '../router.ts'
 import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/account.ts'
 import { base64Of } from '../state/base64.ts'
 import { caretAfterGrouping, countLetters, groupTyped, keyLetters } from '../state/key-text.ts'
 import { words } from '../words/index.ts'
 
-type Client = typeof import('../../lib/client/index.ts')
+type Client = typeof import('../state/account-key.ts')
 
 /** An account that is there already, by what its owner wrote down. */
 export function RestoreScreen() {
@@ -108,7 +109,7 @@ function ProblemOf({ problem }: { problem: SignInProblem }) {
     case 'signup-closed':
       return <Problem title={words.restore.unknown} />
     case 'locked':
-      return <Problem title={words.create.locked} text={words.create.lockedText} />
+      return <TooManyTries nextAt={problem.nextAt} />
     case 'unreachable':
       return <Problem title={words.create.unreachable} text={words.restore.nothingChanged} />
     case 'other':
@@ -119,7 +120,7 @@ function ProblemOf({ problem }: { problem: SignInProblem }) {
 function useClient(): Client | undefined {
   const [client, setClient] = useState<Client>()
   useEffect(() => {
-    void import('../../lib/client/index.ts').then(loaded => setClient(loaded))
+    void import('../state/account-key.ts').then(loaded => setClient(loaded))
   }, [])
   return client
 }

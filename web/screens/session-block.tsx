@@ -1,13 +1,13 @@
 import { Icon } from '../icons/icon.tsx'
+import { FileLine } from '../parts/attached.tsx'
 import { Bubble } from '../parts/bubble.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { Trail } from '../parts/trail.tsx'
 import type { Block } from '../state/transcript-blocks.ts'
-import { language } from '../words/index.ts'
 import { session as words } from '../words/session.ts'
-import { clockTime } from '../words/time.ts'
+import { clockTime, dayName } from '../words/time.ts'
 
 /** One block of the transcript. */
 export function BlockView(props: { block: Block; context: StepContext; to: Receiver; delivery: Delivery; isNewest: boolean }) {
@@ -29,20 +29,25 @@ function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: R
   const { item, to, delivery, isNewest } = props
   switch (item.type) {
     case 'mine':
-      return (
-        <Bubble text={item.text} at={item.at} delivery={delivery} to={to} isNewest={isNewest} fromTerminal={item.from === 'terminal'} />
-      )
+      return <Bubble written={{ ...item, localId: item.localId ?? undefined }} delivery={delivery} to={to} isNewest={isNewest} />
     case 'prose':
       return (
-        <div class="say">
-          <Markdown text={item.text} />
-        </div>
+        <>
+          <div class="say">
+            <Markdown text={item.text} />
+          </div>
+          {item.isCut && (
+            <p class="note cut">
+              <Icon name="info" />
+              {words.cut(to.agent)}
+            </p>
+          )}
+        </>
       )
     case 'file':
       return (
-        <p class={`note ${item.mine ? 'mine' : ''}`}>
-          <Icon name="paperclip" />
-          <span dir="auto">{words.file(item.name, sizeOf(item.size))}</span>
+        <p class="note">
+          <FileLine file={item.file} />
         </p>
       )
     case 'turn-ended':
@@ -83,15 +88,9 @@ function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: R
   }
 }
 
-const dayFormat = new Intl.DateTimeFormat(language, { weekday: 'long', day: 'numeric', month: 'long' })
-
 function dayOf(at: number): string {
   const day = new Date(at).toDateString()
   if (day === new Date().toDateString()) return words.today
   if (day === new Date(Date.now() - 24 * 3600_000).toDateString()) return words.yesterday
-  return dayFormat.format(at)
-}
-
-function sizeOf(bytes: number): string {
-  return bytes < 1000 ? `${bytes} B` : bytes < 1_000_000 ? `${Math.round(bytes / 1000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
+  return dayName(at)
 }

@@ -1,7 +1,8 @@
 import type { VNode } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
-import { Bubble } from '../parts/bubble.tsx'
+import { Bubble, type BubbleActions, Bubbles } from '../parts/bubble.tsx'
+import type { Offered } from '../parts/composer.tsx'
 import { Growing } from '../parts/partial.tsx'
 import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
@@ -22,7 +23,8 @@ export function SessionLog(props: {
   /** Rises with each text sent here, which leads back to the end. */
   sentCount: number
   onSeen(seq: number): void
-  onEdit(text: string): void
+  /** Goes on with a message in the composer. */
+  onEdit(message: Offered): void
 }) {
   const { model, facts } = props
   const transcript = model.transcript.value
@@ -52,11 +54,18 @@ export function SessionLog(props: {
     sentCount: props.sentCount,
     growth: [transcript.partials, waiting, requests.length],
     hasOlder: model.older.value === 'more',
-    loadOlder: () => void model.loadOlder(),
+    loadOlder: downTo => void model.loadOlder(downTo),
     onSeen: props.onSeen
   })
   const to = useReceiver(facts)
-  const shown = useBlockNodes(blocks.slice(reading.from), context, facts, to, waiting.length === 0 ? newestMine(transcript) : undefined)
+  const actions = useActions(model, props.onEdit)
+  const shown = useBlockNodes(
+    blocks.slice(reading.from, reading.to),
+    context,
+    facts,
+    to,
+    waiting.length === 0 ? newestMine(transcript) : undefined
+  )
   const isEmpty = blocks.length === 0 && waiting.length === 0 && transcript.partials.length === 0
   const newCount = reading.isAtEnd ? 0 : transcript.items.filter(item => item.seq > reading.seenSeq).length
 
@@ -65,34 +74,42 @@ export function SessionLog(props: {
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
       <div class="scroll" role="log" aria-label={words.conversation} tabIndex={0} ref={reading.scroller} onScroll={reading.onScroll}>
         <div class="col" ref={reading.column}>
-          {isEmpty ? (
-            <Empty model={model} facts={facts} />
-          ) : (
-            <>
-              <Older model={model} isAtStart={reading.from === 0} />
-              {shown}
-              {transcript.partials.map(partial => (
-                <Growing key={partial.block} partial={partial} />
-              ))}
-              {waiting.map((text, index) => (
-                <Bubble
-                  key={`mine.${text.localId}`}
-                  text={text.text}
-                  at={text.at}
-                  delivery={text.state === 'failed' ? 'failed' : isStale.value ? 'device' : 'leaving'}
-                  to={to}
-                  isNewest={index === waiting.length - 1}
-                  fromTerminal={false}
-                  onRetry={() => void model.texts.retry(text.localId)}
-                  onEdit={() => {
-                    props.onEdit(text.text)
-                    void model.texts.discard(text.localId)
-                  }}
-                  onDiscard={() => void model.texts.discard(text.localId)}
-                />
-              ))}
-            </>
-          )}
+          <Bubbles.Provider value={actions}>
+            {isEmpty ? (
+              <Empty model={model} facts={facts} />
+            ) : (
+              <>
+                <Older model={model} isAtStart={reading.from === 0} />
+                {shown}
+                {reading.to < blocks.length && <div data-below style={{ blockSize: `${reading.below}px` }} />}
+                {transcript.partials.map(partial => (
+                  <Growing key={partial.block} partial={partial} />
+                ))}
+                {waiting.map((text, index) => (
+                  <Bubble
+                    key={`mine.${text.localId}`}
+                    written={{
+                      localId: text.localId,
+                      text: text.text,
+                      at: text.at,
+                      files: text.files ?? [],
+                      from: 'app',
+                      isSteer: text.isSteer
+                    }}
+                    delivery={text.state === 'failed' ? 'failed' : isStale.value ? 'device' : 'leaving'}
+                    to={to}
+                    isNewest={index === waiting.length - 1}
+                    onRetry={() => void model.texts.retry(text.localId)}
+                    onEdit={() => {
+                      props.onEdit({ text: text.text, files: text.files })
+                      void model.texts.discard(text.localId)
+                    }}
+                    onDiscard={() => void model.texts.discard(text.localId)}
+                  />
+                ))}
+              </>
+            )}
+          </Bubbles.Provider>
         </div>
       </div>
       {!reading.isAtEnd && (
@@ -143,6 +160,24 @@ function useBlockNodes(
   return nodes
 }
 
+function useActions(model: SessionModel, write: (message: Offered) => void): BubbleActions {
+  const latest = useRef(write)
+  latest.current = write
+  return useMemo(
+    () => ({
+      files: model.files,
+      stagesOf: model.stagesOf,
+      canTakeBack({ seq, from, localId = '' }, delivery) {
+        if (from !== 'app' || delivery === 'failed' || model.texts.takenBack.value.has(localId)) return false
+        return seq === undefined || (delivery !== 'read' && model.facts.value?.hasReceipts === true)
+      },
+      write: message => latest.current(message),
+      withdraw: localId => void model.texts.withdraw(localId).catch(() => {})
+    }),
+    [model]
+  )
+}
+
 function useReceiver({ host, agentShort }: SessionFacts): Receiver {
   return useMemo(() => ({ host, agent: agentShort }), [host, agentShort])
 }
@@ -153,7 +188,7 @@ function deliveryOf(block: Block, { deliveredSeq, readSeq }: SessionFacts): Deli
 }
 
 function newestMine(transcript: Transcript): string | undefined {
-  return transcript.items.findLast(item => item.type === 'mine')?.key
+  return transcript.items.findLast(item => item.type === 'mine' && !item.isWithdrawn)?.key
 }
 
 function Older({ model, isAtStart }: { model: SessionModel; isAtStart: boolean }) {

@@ -6,13 +6,22 @@ import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
+import { Silence, WhileAway } from './session-away.tsx'
+import { LimitCard } from './session-limit.tsx'
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
   // Without a link nobody knows where the machine is.
   if (isStale) return null
-  if (facts.presence !== 'here') return <Absence model={model} facts={facts} />
-  return facts.isInTerminal ? <InTerminal model={model} facts={facts} /> : null
+  return (
+    <div class="presence">
+      {facts.presence !== 'here' && <Absence model={model} facts={facts} />}
+      {facts.presence === 'here' && facts.isInTerminal && <InTerminal model={model} facts={facts} />}
+      <Silence model={model} />
+      <LimitCard id={model.id} transcript={model.transcript.value} />
+      <WhileAway model={model} />
+    </div>
+  )
 }
 
 function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts }) {

@@ -1,12 +1,16 @@
 import type { RefObject } from 'preact'
-import { useCallback, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { route } from '../router.ts'
 import type { Block } from '../state/transcript-blocks.ts'
 
 interface Reading {
   readonly scroller: RefObject<HTMLDivElement | null>
   readonly column: RefObject<HTMLDivElement | null>
-  /** The first block to draw. */
+  /** The blocks to draw: from this one up to, and without, that one. */
   readonly from: number
+  readonly to: number
+  /** How high those below them are, in px. */
+  readonly below: number
   readonly isAtEnd: boolean
   /** The last message that was on screen while the reader was at the end. */
   readonly seenSeq: number
@@ -14,15 +18,20 @@ interface Reading {
   toEnd(): void
 }
 
-/** Blocks drawn at first, and how many more each time the reader comes near the top of them. */
-const pageOfBlocks = 50
-const mostBlocksAtEnd = 150
-const nearPx = 900
+/** Blocks drawn at first, and how many more each time the reader comes near the first or the last of them. */
+const pageOfBlocks = 20
+const mostBlocksAtEnd = 80
+/** The farthest ones are taken away again beyond so many. */
+const mostBlocks = 120
+/** Of the height of the screen. */
+const overscan = 1.5
+/** Drawn above a message that is gone to. */
+const blocksAround = 10
 const endPx = 48
 
 /**
  * Where the reader is. At the end the log follows what comes; elsewhere what is on screen stays where it is, whatever is added above or
- * below. Only the blocks from some point on are drawn, and more of them as the reader goes up.
+ * below. Only the blocks around the reader are drawn; those below keep the height they had.
  */
 export function useReading(of: {
   blocks: readonly Block[]
@@ -31,7 +40,8 @@ export function useReading(of: {
   /** Whatever else can make the log grow. */
   growth: readonly unknown[]
   hasOlder: boolean
-  loadOlder(): void
+  /** A page, or down to the message with this number. */
+  loadOlder(downTo?: number): void
   onSeen(seq: number): void
 }): Reading {
   const scroller = useRef<HTMLDivElement>(null)
@@ -40,11 +50,20 @@ export function useReading(of: {
   const [isAtEnd, setAtEnd] = useState(true)
   const [seenSeq, setSeenSeq] = useState(of.lastSeq)
   const [firstSeq, setFirstSeq] = useState<number>()
+  /** Undefined: all there are. */
+  const [endSeq, setEndSeq] = useState<number>()
+  const heights = useRef(new Map<string, number>())
   const atEnd = useRef(true)
   const latest = useRef(of)
   latest.current = of
 
   const from = firstIndex(of.blocks, firstSeq)
+  const to = endIndex(of.blocks, endSeq, from)
+  const below = useMemo(() => of.blocks.slice(to).reduce((sum, { key }) => sum + (heights.current.get(key) ?? 0), 0), [of.blocks, to])
+  const drawn = useRef({ from, to })
+  drawn.current = { from, to }
+  const target = useTarget()
+  const reached = useRef<number | undefined>(undefined)
 
   const noteAnchor = useCallback(() => {
     const element = scroller.current
@@ -66,41 +85,103 @@ export function useReading(of: {
     if (element !== null) element.scrollTop = element.scrollHeight
   }, [])
 
+  const draw = useCallback((from: number, to: number) => {
+    const { blocks } = latest.current
+    setFirstSeq(seqFrom(blocks, from))
+    const last = to < blocks.length ? blocks.slice(0, to).findLast(block => lastSeqOf(block) > 0) : undefined
+    setEndSeq(last && lastSeqOf(last))
+  }, [])
+
+  const noteHeights = useCallback((from: number, to: number) => {
+    for (const { key } of latest.current.blocks.slice(from, to)) {
+      const element = elementOf(column.current, key)
+      const next = element?.nextElementSibling
+      if (element)
+        heights.current.set(key, next ? next.getBoundingClientRect().top - element.getBoundingClientRect().top : element.offsetHeight)
+    }
+  }, [])
+
   const goUp = useCallback(() => {
     const element = scroller.current
     const { blocks, hasOlder, loadOlder } = latest.current
-    if (element === null || element.scrollTop > nearPx || blocks.length === 0) return
-    const first = firstIndex(blocks, firstSeqNow.current)
-    if (first > 0) setFirstSeq(seqOf(blocks[Math.max(0, first - pageOfBlocks)]))
-    else if (hasOlder && element.scrollHeight > element.clientHeight) loadOlder()
+    if (element === null || element.scrollTop > overscan * element.clientHeight || blocks.length === 0) return
+    const { from: first, to: end } = drawn.current
+    if (first > 0) {
+      const next = Math.max(0, first - pageOfBlocks)
+      const nextEnd = Math.min(end, next + mostBlocks)
+      noteHeights(nextEnd, end)
+      draw(next, nextEnd)
+    } else if (hasOlder && element.scrollHeight > element.clientHeight) loadOlder()
   }, [])
-  const firstSeqNow = useRef<number | undefined>(undefined)
-  firstSeqNow.current = firstSeq
+
+  const goDown = useCallback(() => {
+    const element = scroller.current
+    const { blocks } = latest.current
+    const { from: first, to: end } = drawn.current
+    const rest = column.current?.querySelector('[data-below]')?.getBoundingClientRect()
+    if (element === null || rest === undefined || end >= blocks.length) return
+    const { top, bottom } = element.getBoundingClientRect()
+    if (rest.top > bottom + overscan * element.clientHeight) return
+    if (rest.top > top) return draw(Math.max(first, end + pageOfBlocks - mostBlocks), end + pageOfBlocks)
+    // Far beyond what is drawn, as the bar of the scroller leads: on with the block that would be there.
+    let index = end
+    for (let at = rest.top; at < top && index < blocks.length - 1; index++) at += heights.current.get(blocks[index]?.key ?? '') ?? 0
+    anchor.current = { key: blocks[index]?.key ?? '', top }
+    draw(index - blocksAround, index + mostBlocks / 2)
+  }, [])
 
   const onScroll = useCallback(() => {
     const element = scroller.current
     if (element === null) return
-    const isEnd = element.scrollHeight - element.scrollTop - element.clientHeight < endPx
+    const isEnd =
+      drawn.current.to >= latest.current.blocks.length && element.scrollHeight - element.scrollTop - element.clientHeight < endPx
     if (isEnd !== atEnd.current) {
       atEnd.current = isEnd
       setAtEnd(isEnd)
     }
     noteAnchor()
     goUp()
+    goDown()
   }, [])
+
+  // The message that the address names: what is around it is loaded and drawn, then it stands in the middle.
+  useLayoutEffect(() => {
+    if (target === undefined || reached.current === target || of.blocks.length === 0) return
+    atEnd.current = false
+    setAtEnd(false)
+    const index = of.blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= target)
+    if (target < firstKnown(of.blocks)) {
+      // While older ones are on their way there is nothing more to ask for.
+      if (of.hasOlder) of.loadOlder(target)
+      return
+    }
+    const key = of.blocks[index]?.key
+    if (key === undefined) return
+    const element = elementOf(column.current, key)
+    if (element) {
+      reached.current = target
+      element.scrollIntoView({ block: 'center' })
+      element.classList.add('is-target')
+      noteAnchor()
+    } else {
+      anchor.current = undefined
+      draw(index - blocksAround, index + mostBlocks / 2)
+    }
+  }, [target, of.blocks, of.hasOlder, from, to])
 
   // After each drawing, before it is seen.
   useLayoutEffect(() => {
     if (atEnd.current) follow()
     else if (anchor.current !== undefined) {
       const { key, top } = anchor.current
-      const element = [...(column.current?.children ?? [])].find(child => child instanceof HTMLElement && child.dataset['key'] === key)
-      const moved = element === undefined ? 0 : element.getBoundingClientRect().top - top
+      const element = elementOf(column.current, key)
+      const moved = element === null ? 0 : element.getBoundingClientRect().top - top
       if (moved !== 0 && scroller.current !== null) scroller.current.scrollTop += moved
     }
     noteAnchor()
     goUp()
-  }, [of.blocks, from, ...of.growth])
+    goDown()
+  }, [of.blocks, from, to, ...of.growth])
 
   useLayoutEffect(() => {
     const watch = new ResizeObserver(() => {
@@ -111,16 +192,21 @@ export function useReading(of: {
     return () => watch.disconnect()
   }, [])
 
-  useLayoutEffect(() => {
-    if (of.sentCount === 0) return
+  const toEnd = useCallback(() => {
     atEnd.current = true
     setAtEnd(true)
+    if (drawn.current.to < latest.current.blocks.length) setFirstSeq(undefined)
+    setEndSeq(undefined)
     follow()
+  }, [])
+
+  useLayoutEffect(() => {
+    if (of.sentCount > 0) toEnd()
   }, [of.sentCount])
 
   // At the end nobody needs the blocks far above.
   useLayoutEffect(() => {
-    if (isAtEnd && of.blocks.length - from > mostBlocksAtEnd) setFirstSeq(seqOf(of.blocks[of.blocks.length - pageOfBlocks]))
+    if (isAtEnd && of.blocks.length - from > mostBlocksAtEnd) setFirstSeq(seqFrom(of.blocks, of.blocks.length - pageOfBlocks))
   }, [isAtEnd, of.blocks])
 
   useLayoutEffect(() => {
@@ -134,19 +220,40 @@ export function useReading(of: {
     return () => document.removeEventListener('visibilitychange', tell)
   }, [isAtEnd, of.lastSeq])
 
-  const toEnd = useCallback(() => {
-    atEnd.current = true
-    setAtEnd(true)
-    follow()
-  }, [])
+  return { scroller, column, from, to, below, isAtEnd, seenSeq, onScroll, toEnd }
+}
 
-  return { scroller, column, from, isAtEnd, seenSeq, onScroll, toEnd }
+/** The number of the message in the address, such as `/s/abc/m/12`. */
+function useTarget(): number | undefined {
+  const at = route.value
+  if (at.name !== 'session' || at.view[0] !== 'm') return undefined
+  const seq = Number(at.view[1])
+  return Number.isInteger(seq) && seq > 0 ? seq : undefined
+}
+
+function firstKnown(blocks: readonly Block[]): number {
+  return seqOf(blocks.find(block => seqOf(block) > 0))
 }
 
 function firstIndex(blocks: readonly Block[], firstSeq: number | undefined): number {
   if (firstSeq === undefined) return withDay(blocks, Math.max(0, blocks.length - pageOfBlocks))
   const index = blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= firstSeq)
   return index < 0 ? withDay(blocks, Math.max(0, blocks.length - pageOfBlocks)) : withDay(blocks, index)
+}
+
+// Days and answers that belong to no message have no number of their own.
+function seqFrom(blocks: readonly Block[], from: number): number {
+  return seqOf(blocks.slice(Math.max(0, from)).find(block => seqOf(block) > 0))
+}
+
+function endIndex(blocks: readonly Block[], endSeq: number | undefined, from: number): number {
+  if (endSeq === undefined) return blocks.length
+  const index = blocks.findIndex((block, at) => at > from && block.type !== 'day' && lastSeqOf(block) > endSeq)
+  return index < 0 ? blocks.length : index
+}
+
+function elementOf(column: HTMLElement | null, key: string): HTMLElement | null {
+  return column?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`) ?? null
 }
 
 function withDay(blocks: readonly Block[], index: number): number {

@@ -1,32 +1,39 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ActivityStrip } from '../parts/activity.tsx'
-import { Composer } from '../parts/composer.tsx'
-import { DecisionDock } from '../parts/dock.tsx'
-import { AnswerNotice } from '../parts/dock-life.tsx'
-import { ModeSheet } from '../parts/mode-sheet.tsx'
+import { Composer, type Offered } from '../parts/composer.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { PlanList } from '../parts/trail.tsx'
 import type { SessionModel } from '../state/session.ts'
-import type { OpenRequest } from '../state/session-decisions.ts'
-import type { SessionFacts } from '../state/session-facts.ts'
-import type { Transcript } from '../state/transcript.ts'
+import { waitingOf } from '../state/session-waiting.ts'
+import { isSpacious } from '../state/width.ts'
+import type { Work } from '../state/work.ts'
 import { session as words } from '../words/session.ts'
 import { SessionBar } from './session-bar.tsx'
 import { SessionEmpty } from './session-empty.tsx'
 import { SessionLog } from './session-log.tsx'
 import { SessionMenu } from './session-menu.tsx'
+import { beside, docks, folder, modeSheet, sheets } from './session-on-use.ts'
 import { Presence } from './session-presence.tsx'
 
 /** An open session: bar, horizon, transcript, and below it the dock while something is to be decided, else the composer. */
-export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq: number): void }) {
+export function SessionView(props: {
+  model: SessionModel
+  work?: Work | undefined
+  /** Something to put into the message that is being written; each new value once. */
+  offered?: Offered | undefined
+  onSeen(seq: number): void
+}) {
+  const { model, work, onSeen } = props
   const facts = model.facts.value
-  const [sheet, setSheet] = useState<'mode' | 'plan'>()
-  const [offered, offer] = useState<{ text: string }>()
+  const [sheet, setSheet] = useState<'mode' | 'plan' | 'end'>()
+  const [offered, offer] = useState<Offered>()
   const [sentCount, countSent] = useState(0)
+  useEffect(() => props.offered && offer(props.offered), [props.offered])
   if (facts === undefined) return null
   const feed = model.feed.value
   const isWorking = model.isWorking.value
   const requests = model.requests.value
+  const waiting = waitingOf(requests, model.questions.value)
   const { plan } = model.transcript.value
   const close = () => setSheet(undefined)
   if (feed === 'deleted' || !facts.isReadable) {
@@ -42,14 +49,23 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
     )
   }
   const isStale = feed === 'stale' || feed === 'catching-up'
+  const side = work && folder.get()
+  const hasSide = plan !== undefined || side?.hasChanges(work) === true
+  const hasDocks = waiting.length > 0 || model.lives.value.size > 0
+  const { Decisions, Notices, shownOf } = (hasDocks && docks.get()) || {}
+  const shown = isSpacious.value ? shownOf?.(waiting) : undefined
+  const { BeforeThis } = (shown?.type === 'permission' && beside.get()) || {}
+  const { ModeSheet } = (sheet === 'mode' && modeSheet.get()) || {}
+  const { EndSheet } = (sheet === 'end' && sheets.get()) || {}
   return (
-    <section class={`screen chat ${plan === undefined ? '' : 'has-side'}`}>
+    <section class={`screen chat ${hasSide || BeforeThis ? 'has-side' : ''}`}>
       <SessionBar facts={facts} isStale={isStale}>
+        {side && <side.ChangesPill work={work} />}
         <SessionMenu model={model} facts={facts} />
       </SessionBar>
       <div
         class="horizon"
-        data-state={isStale ? 'stale' : requests.length > 0 ? 'needs' : isWorking ? 'working' : 'quiet'}
+        data-state={isStale ? 'stale' : waiting.length > 0 ? 'needs' : isWorking ? 'working' : 'quiet'}
         aria-hidden="true"
       />
       <Presence model={model} facts={facts} isStale={isStale} />
@@ -59,23 +75,22 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
           facts={facts}
           sentCount={sentCount}
           onSeen={onSeen}
-          onEdit={text => {
-            offer({ text })
-          }}
+          onEdit={({ text, files }) => offer({ text, files })}
         />
-        <Notices model={model} facts={facts} />
-        {requests.length > 0 ? (
-          <Decisions model={model} facts={facts} requests={requests} isCurrent={!isStale} />
+        {Notices && <Notices model={model} facts={facts} />}
+        {waiting.length > 0 ? (
+          Decisions && <Decisions model={model} facts={facts} waiting={waiting} isCurrent={!isStale} />
         ) : (
           <div class="foot-area">
-            {isWorking && !isStale && <ActivityStrip model={model} facts={facts} hasStop onPlan={() => setSheet('plan')} />}
+            {isWorking && !isStale && (
+              <ActivityStrip model={model} facts={facts} hasStop onPlan={() => setSheet('plan')} onEnd={() => setSheet('end')} />
+            )}
             <Composer
-              texts={model.texts}
+              model={model}
               facts={facts}
               isWorking={isWorking}
-              queued={isWorking ? queuedIn(model.transcript.value) : 0}
               offered={offered}
-              mode={{ onOpen: () => setSheet('mode'), asking: model.asked.value.mode }}
+              onMode={() => setSheet('mode')}
               onSent={() => {
                 countSent(count => count + 1)
                 if (facts.canResume) void model.resume()
@@ -84,15 +99,29 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
           </div>
         )}
       </div>
-      {plan !== undefined && (
-        <aside class="chat-side" aria-label={words.plan}>
-          <h2>
-            {words.plan} <span>{words.planMeta(plan.filter(entry => entry.status === 'completed').length, plan.length)}</span>
-          </h2>
-          <PlanList entries={plan} />
+      {(hasSide || BeforeThis) && (
+        <aside
+          class="chat-side"
+          aria-label={BeforeThis ? words.needs : words.plan}
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: it is longer than the window at times, and scrolled with keys too
+          tabIndex={0}
+        >
+          {BeforeThis && shown?.type === 'permission' && <BeforeThis key={shown.id} model={model} facts={facts} request={shown.request} />}
+          {plan !== undefined && (
+            <>
+              <h2>
+                {words.plan} <span>{words.planMeta(plan.filter(entry => entry.status === 'completed').length, plan.length)}</span>
+              </h2>
+              <PlanList entries={plan} />
+            </>
+          )}
+          {side && <side.SideChanges work={work} />}
         </aside>
       )}
-      {sheet === 'mode' && <ModeSheet facts={facts} onChoose={code => void model.setMode(code)} onClose={close} />}
+      {ModeSheet && (
+        <ModeSheet facts={facts} asked={model.choices.value} onChoose={(name, code) => void model.choose(name, code)} onClose={close} />
+      )}
+      {EndSheet && <EndSheet model={model} facts={facts} onClose={close} />}
       {sheet === 'plan' && plan !== undefined && (
         <Sheet title={words.plan} onClose={close}>
           <PlanList entries={plan} />
@@ -100,52 +129,4 @@ export function SessionView({ model, onSeen }: { model: SessionModel; onSeen(seq
       )}
     </section>
   )
-}
-
-/** One decision at a time, oldest first; a new one never takes the place of the one that is being read. */
-function Decisions(props: { model: SessionModel; facts: SessionFacts; requests: readonly OpenRequest[]; isCurrent: boolean }) {
-  const { model, facts, requests } = props
-  const [chosen, choose] = useState<string>()
-  const found = requests.findIndex(request => request.id === chosen)
-  const index = Math.max(0, found)
-  const request = requests[index]
-  if (request === undefined) return null
-  return (
-    <DecisionDock
-      key={request.id}
-      request={request}
-      facts={facts}
-      index={index + 1}
-      count={requests.length}
-      mine={model.lives.value.get(request.id)}
-      isCurrent={props.isCurrent}
-      onAnswer={verdict => void model.answer(request, verdict)}
-      onNext={() => choose(requests[(index + 1) % requests.length]?.id)}
-    />
-  )
-}
-
-function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
-  const shown = [...model.lives.value].filter(([, { life }]) => life.type === 'elsewhere' || life.type === 'ended')
-  if (shown.length === 0) return null
-  return (
-    <div class="notices" role="status">
-      {shown.map(([id, { answer, life }]) => (
-        <AnswerNotice key={id} answer={answer} life={life} facts={facts} onClose={() => model.dismiss(id)} />
-      ))}
-    </div>
-  )
-}
-
-// What was sent after the turn began is read when it ends; a text before it is what it began with.
-function queuedIn(transcript: Transcript): number {
-  const startedAt = transcript.turn?.startedAt
-  if (startedAt === undefined) return 0
-  let count = 0
-  for (let i = transcript.items.length - 1; i >= 0; i--) {
-    const item = transcript.items[i]
-    if (item === undefined || item.at < startedAt) break
-    if (item.type === 'mine' && item.from === 'app') count++
-  }
-  return count
 }

@@ -1,27 +1,48 @@
 import { computed } from '@preact/signals'
-import { useEffect, useMemo, useRef } from 'preact/hooks'
-import { account, live } from '../state/account.ts'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { Offered } from '../parts/composer.tsx'
+import { rich } from '../parts/rich-on-use.ts'
+import { go } from '../router.ts'
+import { lookAt } from '../state/absence.ts'
 import { isStale } from '../state/connection.ts'
-import { home, markSeen, sessionOf } from '../state/home.ts'
-import { openSession } from '../state/session.ts'
+import { home, markSeen } from '../state/home.ts'
+import { takeOutWhenSaid } from '../state/putting-away.ts'
 import { factsOf } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
+import { Lazy } from './lazy.tsx'
 import { SessionBar } from './session-bar.tsx'
 import { SessionEmpty } from './session-empty.tsx'
+import { useSessionModel } from './session-model.ts'
+import { folder } from './session-on-use.ts'
 import { SessionView } from './session-view.tsx'
 
-/** A session, by its id. `view` is what follows the id in the address; there is nothing behind it yet. */
-export function SessionScreen({ id }: { id: string; view: readonly string[] }) {
-  const link = live.value
-  const here = account.value
-  const me = here.type === 'here' ? here.deviceName : undefined
-  const session = useMemo(() => sessionOf(id), [id])
-  const machine = useMemo(() => computed(() => home.value.machines.get(session.value?.metadata?.machineId ?? '')), [session])
-  const model = useMemo(
-    () => link && openSession({ id, live: link, session, machine, isLinked: computed(() => !isStale.value), me }),
-    [id, link, session, machine, me]
+/** A session, by its id. `view` is what follows the id in the address: its changes, files and commits open over the conversation. */
+export function SessionScreen({ id, view }: { id: string; view: readonly string[] }) {
+  const { link, session, machine, model } = useSessionModel(id)
+  const opened = folder.get()
+  const work = useMemo(
+    () =>
+      opened &&
+      model &&
+      link &&
+      opened.openWork({
+        id,
+        live: link,
+        model,
+        isLinked: computed(() => !isStale.value),
+        folder: () => session.peek()?.metadata?.path ?? '',
+        methods: () => session.value?.metadata?.methods
+      }),
+    [model, opened]
   )
-  useEffect(() => () => model?.close(), [model])
+  useEffect(() => () => work?.close(), [work])
+  const subagent = view[0] === 'sub' ? view[1] : undefined
+  const isCovered = subagent !== undefined || workViews.includes(view[0] ?? '')
+  const covered = useCovered(id, isCovered)
+  const [offered, offer] = useState<Offered>()
+  useEffect(() => lookAt(id), [id])
+  // What is said in it from here takes a session out of the archive.
+  useEffect(() => link?.onStored((_, stored) => void (stored === id && takeOutWhenSaid(link, id))), [link, id])
 
   const known = session.value
   const wasKnown = useRef(false)
@@ -36,7 +57,8 @@ export function SessionScreen({ id }: { id: string; view: readonly string[] }) {
       </section>
     )
   }
-  if (model === undefined) {
+  // With its first message comes what draws it, so that nothing changes its height afterwards.
+  if (model === undefined || rich.get() === undefined) {
     return (
       <section class="screen chat">
         <SessionBar facts={factsOf(known, machine.value)} isStale={isStale.value} />
@@ -44,5 +66,54 @@ export function SessionScreen({ id }: { id: string; view: readonly string[] }) {
       </section>
     )
   }
-  return <SessionView model={model} onSeen={seq => markSeen(id, seq)} />
+  const facts = model.facts.value
+  const mention = (text: string) => {
+    void model.texts.readDraft().then(draft => {
+      offer({ text: draft === '' || /\s$/.test(draft) ? draft + text : `${draft} ${text}`, isAll: true })
+      go({ name: 'session', id, view: [] })
+    })
+  }
+  return (
+    <>
+      {subagent !== undefined && facts && (
+        <div class="work-over">
+          <Lazy
+            key="subagent"
+            load={() => import('./subagent.tsx')}
+            show={({ SubagentScreen }) => <SubagentScreen model={model} facts={facts} id={subagent} />}
+          />
+        </div>
+      )}
+      {isCovered && subagent === undefined && work && facts && (
+        <div class="work-over">
+          <Lazy
+            key="work"
+            load={() => import('./work.tsx')}
+            show={({ WorkScreen }) => <WorkScreen model={model} work={work} facts={facts} view={view} onMention={mention} />}
+          />
+        </div>
+      )}
+      <div class={`work-under ${isCovered ? 'is-covered' : ''}`} inert={isCovered}>
+        <SessionView model={model} work={work} offered={offered} onSeen={covered.onSeen} />
+      </div>
+    </>
+  )
+}
+
+const workViews = ['changes', 'files', 'log']
+
+/** What comes while something lies over the conversation has not been seen until it is there again. */
+function useCovered(id: string, isCovered: boolean): { onSeen(seq: number): void } {
+  const unseen = useRef<number | undefined>(undefined)
+  useEffect(() => {
+    if (isCovered || unseen.current === undefined) return
+    markSeen(id, unseen.current)
+    unseen.current = undefined
+  }, [id, isCovered])
+  return {
+    onSeen(seq) {
+      if (isCovered) unseen.current = seq
+      else markSeen(id, seq)
+    }
+  }
 }

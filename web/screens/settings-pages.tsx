@@ -1,25 +1,58 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
-import { Logo } from '../icons/logo.tsx'
+import { Banner, Problem } from '../parts/banner.tsx'
+import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
+import { Choice, Choices, Switch, Switches } from '../parts/choice.tsx'
 import { copySecret } from '../parts/copy.ts'
 import { KeyGroups, useIsShown, useKeyText } from '../parts/key-groups.tsx'
-import { account } from '../state/account.ts'
-import { type Confirming, chooseConfirming, chooseTheme, confirming, type Theme, theme } from '../state/preferences.ts'
+import { account, shouldCheckKey } from '../state/account.ts'
+import { quietChoices } from '../state/archive.ts'
+import { lockChoice, stepUp } from '../state/lock.ts'
+import {
+  type Confirming,
+  chooseConfirming,
+  chooseLanguage,
+  chooseQuietDays,
+  chooseTheme,
+  chosenLanguage,
+  confirming,
+  flip,
+  isOn,
+  quietDays,
+  type SwitchName,
+  type Theme,
+  theme
+} from '../state/preferences.ts'
 import { words } from '../words/index.ts'
+import { languageNames, nameOf, tagOf } from '../words/language.ts'
+import { lists } from '../words/lists.ts'
+import { settings } from '../words/settings.ts'
+import { date } from '../words/time.ts'
+import { saveKeyFile } from './key.tsx'
 
 export function KeyPage() {
   const [wantsToSee, setWantsToSee] = useState(false)
+  const [isRefused, setRefused] = useState(false)
+  const { isBusy, run } = useBusy()
   const key = useKeyText()
   const isShown = useIsShown()
   const here = account.value
   const isChecked = here.type === 'here' && here.keyCheckedAt !== undefined
+  const surely = (then: () => void) =>
+    run(async () => {
+      const isSure = await stepUp()
+      setRefused(!isSure)
+      if (isSure) then()
+    })
+  const show = () => (wantsToSee ? setWantsToSee(false) : void surely(() => setWantsToSee(true)))
   return (
     <>
       <p class="lead">{words.keySettings.lead}</p>
+      <KeyReminder />
       {wantsToSee && <KeyGroups value={key} isShown={isShown} />}
       <div class="acts">
-        <Button look="quiet" icon={wantsToSee ? 'eye-off' : 'eye'} onClick={() => setWantsToSee(!wantsToSee)}>
+        <Button look="quiet" icon={wantsToSee ? 'eye-off' : 'eye'} onClick={show} busy={isBusy && settings.lockAsking}>
           {wantsToSee ? words.keySettings.hide : words.keySettings.show}
         </Button>
         {wantsToSee && (
@@ -27,7 +60,17 @@ export function KeyPage() {
             {words.key.copy}
           </Button>
         )}
+        <Button look="quiet" icon="download" onClick={() => key && void surely(() => saveKeyFile(key))}>
+          {settings.keySave}
+        </Button>
       </div>
+      {isRefused && <Problem title={settings.lockRefused} text={settings.lockRefusedText} />}
+      {lockChoice.value === 'off' && (
+        <p class="note">
+          <Icon name="lock-keyhole" />
+          {settings.keyHint}
+        </p>
+      )}
       <ButtonLink look="primary" href="/start/check" isWide>
         {isChecked ? words.keySettings.checkAgain : words.keySettings.check}
       </ButtonLink>
@@ -35,100 +78,90 @@ export function KeyPage() {
   )
 }
 
+/** Whether the person has shown to have the key, and when they are asked next. */
+function KeyReminder() {
+  const here = account.value
+  if (here.type !== 'here') return null
+  if (here.keyCheckedAt !== undefined)
+    return <Banner icon="circle-check" title={settings.keySafe} text={words.settings.keyChecked(date(here.keyCheckedAt))} />
+  if (shouldCheckKey.value) return <Banner icon="hand" needs title={settings.keyDue} text={settings.keyDueText} />
+  return <Banner icon="clock-3" title={words.settings.keyUnchecked} text={settings.keyNext(date(here.remindAt ?? Date.now()))} />
+}
+
 export function AppearancePage() {
   return (
     <>
-      <section class="grp">
-        <h2 id="theme-h">{words.appearance.theme}</h2>
-        <div class="card tight" role="radiogroup" aria-labelledby="theme-h">
-          {(['system', 'light', 'dark'] as const satisfies Theme[]).map(each => (
-            <Choice
-              key={each}
-              name="theme"
-              title={words.appearance[each]}
-              isChosen={theme.value === each}
-              onChoose={() => chooseTheme(each)}
-            />
-          ))}
-        </div>
-      </section>
-      <section class="grp">
-        <h2 id="confirm-h">{words.appearance.confirm}</h2>
-        <div class="card tight" role="radiogroup" aria-labelledby="confirm-h">
-          {(['hold', 'taps'] as const satisfies Confirming[]).map(each => (
-            <Choice
-              key={each}
-              name="confirming"
-              title={words.appearance[each]}
-              text={words.appearance[`${each}Hint`]}
-              isChosen={confirming.value === each}
-              onChoose={() => chooseConfirming(each)}
-            />
-          ))}
-        </div>
-      </section>
+      <Choices id="theme-h" title={words.appearance.theme}>
+        {(['system', 'light', 'dark'] as const satisfies Theme[]).map(each => (
+          <Choice
+            key={each}
+            name="theme"
+            title={words.appearance[each]}
+            isChosen={theme.value === each}
+            onChoose={() => chooseTheme(each)}
+          />
+        ))}
+      </Choices>
+      <Choices id="confirm-h" title={words.appearance.confirm}>
+        {(['hold', 'taps'] as const satisfies Confirming[]).map(each => (
+          <Choice
+            key={each}
+            name="confirming"
+            title={words.appearance[each]}
+            text={words.appearance[`${each}Hint`]}
+            isChosen={confirming.value === each}
+            onChoose={() => chooseConfirming(each)}
+          />
+        ))}
+      </Choices>
+      <Switches title={settings.reading}>
+        <OwnSwitch name="wrap" />
+        <OwnSwitch name="compact" />
+      </Switches>
+      <Switches title={settings.writing}>
+        <OwnSwitch name="enterSends" />
+      </Switches>
+      <Switches title={lists.keysHeading}>
+        <Switch title={lists.singleKeys} text={lists.singleKeysHint} isOn={isOn('singleKeys')} onFlip={() => flip('singleKeys')} />
+      </Switches>
+      <Choices id="quiet-h" title={lists.quietTitle}>
+        {quietChoices.map(days => (
+          <Choice
+            key={days}
+            name="quiet"
+            title={days === 'never' ? lists.quietNever : lists.quietDays(days)}
+            text={days === 'never' ? undefined : lists.quietHint}
+            isChosen={quietDays.value === days}
+            onChoose={() => chooseQuietDays(days)}
+          />
+        ))}
+      </Choices>
     </>
   )
 }
 
-function Choice(props: { name: string; title: string; text?: string; isChosen: boolean; onChoose(): void }) {
-  return (
-    <label class="irow">
-      <input type="radio" name={props.name} checked={props.isChosen} onChange={props.onChoose} />
-      <span>
-        <b>{props.title}</b>
-        {props.text && <small>{props.text}</small>}
-      </span>
-    </label>
-  )
+export function OwnSwitch({ name }: { name: Extract<SwitchName, keyof typeof settings> }) {
+  return <Switch title={settings[name]} text={settings[`${name}Hint`]} isOn={isOn(name)} onFlip={() => flip(name)} />
 }
 
-export function AboutPage() {
-  const version = useServerVersion()
+export function LanguagePage() {
+  const chosen = chosenLanguage()
   return (
-    <>
-      <div class="about-mark">
-        <Logo size={64} />
-        <b>{words.app}</b>
+    <section class="grp">
+      <div class="card tight" role="radiogroup" aria-label={settings.language}>
+        <Choice name="language" title={settings.asBrowser} isChosen={chosen === null} onChoose={() => chooseLanguage('system')} />
+        {languageNames.map(each => (
+          <Choice
+            key={each}
+            name="language"
+            title={nameOf(each)}
+            lang={tagOf(each)}
+            isChosen={chosen === each}
+            onChoose={() => chooseLanguage(each)}
+          />
+        ))}
       </div>
-      <p class="lead">{words.about.lead}</p>
-      <dl class="facts">
-        <div>
-          <dt>{words.about.server}</dt>
-          <dd>{location.host}</dd>
-        </div>
-        {version && (
-          <div>
-            <dt>{words.about.app}</dt>
-            <dd>{version}</dd>
-          </div>
-        )}
-      </dl>
-      <section class="grp">
-        <h2>{words.about.licences}</h2>
-        <p class="lead">{words.about.licencesText}</p>
-      </section>
-      <p class="note">
-        <Icon name="lock-keyhole" />
-        {words.about.storage}
-      </p>
-    </>
+      <p class="hint">{settings.languageHint}</p>
+    </section>
   )
-}
-
-function useServerVersion(): string | undefined {
-  const [version, setVersion] = useState<string>()
-  useEffect(() => {
-    let isGone = false
-    const ask = async () => {
-      const response = await fetch('/health')
-      const health: unknown = await response.json()
-      if (!isGone && typeof health === 'object' && health !== null && 'version' in health) setVersion(String(health.version))
-    }
-    ask().catch(() => {})
-    return () => {
-      isGone = true
-    }
-  }, [])
-  return version
 }

@@ -8,17 +8,26 @@ import { LinkRow } from '../parts/row.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import type { SettingsPage } from '../routes.ts'
 import { account, live, shouldCheckKey, signOut } from '../state/account.ts'
+import { lockChoice } from '../state/lock.ts'
 import { isOwner, readPeople } from '../state/people.ts'
 import { theme } from '../state/preferences.ts'
+import { decide } from '../words/decide.ts'
 import { words } from '../words/index.ts'
+import { language, nameOf } from '../words/language.ts'
 import { people as peopleWords } from '../words/people.ts'
+import { settings } from '../words/settings.ts'
+import { bytes } from '../words/size.ts'
 import { date } from '../words/time.ts'
 import { AccessPage } from './access.tsx'
 import { DevicesPage } from './devices.tsx'
 import { PeoplePage } from './people.tsx'
-import { AboutPage, AppearancePage, KeyPage } from './settings-pages.tsx'
+import { RulesPage } from './rules.tsx'
+import { AboutPage } from './settings-about.tsx'
+import { LockPage } from './settings-lock.tsx'
+import { AppearancePage, KeyPage, LanguagePage } from './settings-pages.tsx'
+import { StoragePage } from './settings-storage.tsx'
 
-export function SettingsScreen({ page }: { page: SettingsPage | undefined }) {
+export function SettingsScreen({ page, item }: { page: SettingsPage | undefined; item: string | undefined }) {
   switch (page) {
     case undefined:
       return <Index />
@@ -46,6 +55,30 @@ export function SettingsScreen({ page }: { page: SettingsPage | undefined }) {
           <AppearancePage />
         </Page>
       )
+    case 'language':
+      return (
+        <Page title={settings.language}>
+          <LanguagePage />
+        </Page>
+      )
+    case 'lock':
+      return (
+        <Page title={settings.lock}>
+          <LockPage />
+        </Page>
+      )
+    case 'storage':
+      return (
+        <Page title={settings.storage}>
+          <StoragePage />
+        </Page>
+      )
+    case 'rules':
+      return (
+        <Page title={item === undefined ? decide.rules : item === 'new' ? decide.ruleNew : decide.ruleEdit} isItem={item !== undefined}>
+          <RulesPage key={item ?? ''} item={item} />
+        </Page>
+      )
     case 'account-key':
       return (
         <Page title={words.settings.key}>
@@ -67,6 +100,7 @@ function Index() {
   useEffect(() => {
     if (link && isOwner.peek() === undefined) readPeople(link).catch(() => {})
   }, [link])
+  const kept = useKeptBytes()
   const here = account.value
   const checkedAt = here.type === 'here' ? here.keyCheckedAt : undefined
   return (
@@ -86,6 +120,8 @@ function Index() {
                 {shouldCheckKey.value && <i class="needs-dot" />}
               </LinkRow>
               <LinkRow href="/settings/devices" icon="smartphone" title={words.settings.devices} text={words.settings.devicesValue} />
+              <LinkRow href="/settings/lock" icon="lock" title={settings.lock} text={settings.lockChoices[lockChoice.value][0]} />
+              <LinkRow href="/settings/rules" icon="shield-check" title={decide.rules} text={decide.rulesValue} />
               <LinkRow href="/settings/access" icon="link" title={peopleWords.access} text={peopleWords.accessValue} />
             </div>
           </section>
@@ -101,6 +137,8 @@ function Index() {
             <h2>{words.settings.app}</h2>
             <div class="card tight">
               <LinkRow href="/settings/appearance" icon="sun-moon" title={words.settings.appearance} text={words.appearance[theme.value]} />
+              <LinkRow href="/settings/language" icon="languages" title={settings.language} text={nameOf(language)} />
+              <LinkRow href="/settings/storage" icon="archive" title={settings.storage} text={kept} />
               <LinkRow href="/settings/about" icon="info" title={words.settings.about} text={location.host} />
             </div>
           </section>
@@ -118,6 +156,14 @@ function Index() {
       {isLeaving && <SignOutSheet isChecked={checkedAt !== undefined} onClose={() => setLeaving(false)} />}
     </div>
   )
+}
+
+function useKeptBytes(): string | undefined {
+  const [kept, setKept] = useState<string>()
+  useEffect(() => {
+    void navigator.storage.estimate().then(({ usage }) => usage !== undefined && setKept(bytes(usage)))
+  }, [])
+  return kept
 }
 
 function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): void }) {
@@ -139,10 +185,10 @@ function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): v
   )
 }
 
-function Page({ title, children }: { title: string; children: ComponentChildren }) {
+function Page({ title, isItem = false, children }: { title: string; isItem?: boolean; children: ComponentChildren }) {
   return (
     <div class="screen">
-      <Bar title={title} back={{ name: 'settings' }} keepBack />
+      <Bar title={title} back={isItem ? { name: 'settings', page: 'rules' } : { name: 'settings' }} keepBack />
       <div class="scroll">
         <div class="col form">{children}</div>
       </div>

@@ -4,6 +4,7 @@ import { noteLink } from './connection.ts'
 import { deviceDb } from './device-db.ts'
 import { home, restoreHome, tellHome } from './home.ts'
 import type { Live } from './live.ts'
+import { forgetLock } from './lock.ts'
 import { onTabs, tellTabs } from './tabs.ts'
 
 /** Whose device this is. */
@@ -22,7 +23,7 @@ export interface KeptAccount {
   secret: string
   /** Absent until the server has accepted the key. */
   token?: string | undefined
-  /** With what the token is renewed; absent when it was handed over by another device. */
+  /** With what the token is renewed; absent when it was handed over in the way of existing apps. */
   renewal?: Renewal | undefined
   deviceName: string
   createdAt: number
@@ -49,7 +50,7 @@ export const shouldCheckKey: ReadonlySignal<boolean> = computed(() => {
 /** Reads what this device keeps, and goes live with it. */
 export async function openAccount(): Promise<void> {
   onTabs(message => {
-    if (message.type === 'seen') tellHome(message)
+    if (message.type === 'seen' || message.type === 'pinned') tellHome(message)
     else if (message.type === 'signed-out' || message.type === 'unlinked') void leave({ type: 'none' })
     else if (message.type === 'signed-in' || message.type === 'account-changed') void load()
   })
@@ -63,7 +64,7 @@ export type SignInProblem =
   /** The owner of the server has been asked; `fingerprint` are the words to recognise this key by. */
   | { type: 'pending'; fingerprint: string }
   | { type: 'signup-closed' }
-  | { type: 'locked' }
+  | { type: 'locked'; nextAt: number | undefined }
   | { type: 'unreachable' }
   | { type: 'other'; message: string }
 
@@ -89,7 +90,12 @@ export async function restoreAccount(draft: { secret: string; deviceName: string
 }
 
 /** Takes over an account that another device handed to this one. */
-export async function adoptAccount(kept: { secret: string; token: string; deviceName: string }): Promise<void> {
+export async function adoptAccount(kept: {
+  secret: string
+  token: string
+  renewal?: Renewal | undefined
+  deviceName: string
+}): Promise<void> {
   await keep({ ...kept, createdAt: Date.now() })
   tellTabs({ type: 'signed-in' })
   await load()
@@ -104,6 +110,16 @@ export async function signOut(): Promise<void> {
     .catch(() => {})
   await leave({ type: 'none' })
   tellTabs({ type: 'signed-out' })
+}
+
+/** Signs out and leaves nothing of Afield in this browser: no settings, and not the app itself. */
+export async function eraseDevice(): Promise<void> {
+  await signOut()
+  localStorage.clear()
+  await Promise.all((await caches.keys()).map(name => caches.delete(name)))
+  const workers = await navigator.serviceWorker?.getRegistrations()
+  await Promise.all(workers?.map(worker => worker.unregister()) ?? [])
+  location.replace('/')
 }
 
 export async function noteKeyChecked(): Promise<void> {
@@ -157,7 +173,13 @@ async function goLive(kept: KeptAccount & { token: string }): Promise<void> {
       kept: { token: kept.token, renewal: kept.renewal },
       latest: latestSignIn,
       onRenewed: change,
-      onEnded: () => void unlink()
+      me: deviceNameNow,
+      onEnded: () => void unlink(),
+      // Another link in all but what it is made of: every screen that hangs on it opens its things anew.
+      onStartedOver: () => {
+        const link = liveNow.peek()
+        if (link) liveNow.value = { ...link }
+      }
     })
   } catch (error) {
     // A first visit that lost its network half way has the frame and not the rest.
@@ -168,6 +190,11 @@ async function goLive(kept: KeptAccount & { token: string }): Promise<void> {
 }
 
 const loadAgainMs = 5_000
+
+function deviceNameNow(): string | undefined {
+  const here = accountNow.peek()
+  return here.type === 'here' ? here.deviceName : undefined
+}
 
 // Another tab may have renewed the token that all of them use.
 async function latestSignIn(): Promise<SignedIn | undefined> {
@@ -184,7 +211,7 @@ async function signInWith(draft: {
 }): Promise<SignInProblem | undefined> {
   const [{ signInProblem }, { signIn, cryptoReady }, { bytesOf }] = await Promise.all([
     import('./sign-in-problem.ts'),
-    import('../../lib/client/index.ts'),
+    import('./account-key.ts'),
     import('./base64.ts')
   ])
   await cryptoReady()
@@ -223,6 +250,7 @@ async function leave(to: Account): Promise<void> {
   const link = liveNow.peek()
   liveNow.value = undefined
   accountNow.value = to
+  forgetLock()
   tellHome({ type: 'cleared' })
   await link?.close().catch(() => {})
   await (await deviceDb()).erase()

@@ -63,10 +63,13 @@ export function watchDevice(on: { wake(): void; shown(isShown: boolean): void })
   const thawed = (event: PageTransitionEvent) => {
     if (event.persisted) on.wake()
   }
+  const resumed = () => on.wake()
   addEventListener('online', network, { signal })
   addEventListener('offline', network, { signal })
   addEventListener('pageshow', thawed, { signal })
   document.addEventListener('visibilitychange', visibility, { signal })
+  // Chromium freezes pages that stay in the background, also without hiding them anew.
+  document.addEventListener('resume', resumed, { signal })
   noteLink({ isOnline: navigator.onLine })
   return () => stopped.abort()
 }

@@ -1,4 +1,5 @@
 import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
+import { keeping } from './room.ts'
 
 /**
  * What this device keeps. Every value is sealed under an AES-GCM key that the browser holds and does not give out: a copy of the
@@ -54,7 +55,8 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
       return sealed && openSealed(key, sealed, entry)
     },
     async write(entry, value) {
-      await db.put('sealed', await seal(key, value, entry), entry)
+      const sealed = await seal(key, value, entry)
+      await keeping(() => db.put('sealed', sealed, entry))
     },
     remove: entry => db.delete('sealed', entry),
     drafts: draftStore(db),
@@ -109,8 +111,10 @@ function draftStore(db: IDBPDatabase<Schema>): DraftStore {
   return {
     all: () => db.getAll('drafts'),
     async add(drafts) {
-      const writing = db.transaction('drafts', 'readwrite', { durability: 'strict' })
-      await Promise.all([...drafts.map(draft => writing.store.add({ ...draft })), writing.done])
+      await keeping(async () => {
+        const writing = db.transaction('drafts', 'readwrite', { durability: 'strict' })
+        await Promise.all([...drafts.map(draft => writing.store.add({ ...draft })), writing.done])
+      })
     },
     async remove(drafts) {
       const writing = db.transaction('drafts', 'readwrite')

@@ -20,13 +20,20 @@ export function tellHome(event: HomeEvent): void {
   const after = reduce(before, event)
   if (after === before) return
   homeNow.value = after
-  if (event.type !== 'restored' && event.type !== 'cleared') void keepSoon(undefined)
+  // Without room the server tells it again; that there is none is shown.
+  if (event.type !== 'restored' && event.type !== 'cleared') keepSoon(undefined).catch(() => {})
 }
 
 /** The person has seen a session up to this message. */
 export function markSeen(id: string, seq: number): void {
   tellHome({ type: 'seen', id, seq })
   tellTabs({ type: 'seen', id, seq })
+}
+
+/** Kept first in the list, on this device alone. */
+export function pin(ids: readonly string[], isPinned: boolean): void {
+  tellHome({ type: 'pinned', ids, isPinned })
+  tellTabs({ type: 'pinned', ids, isPinned })
 }
 
 /** Fills Home from what this device kept, so that it opens without the server. */
@@ -41,13 +48,21 @@ interface Kept {
   sessions: [string, SessionView][]
   machines: [string, Home['machines'] extends ReadonlyMap<string, infer View> ? View : never][]
   seenSeq: [string, number][]
+  pinned?: string[]
   asOf: number | null
 }
 
 const keepSoon = coalesce<undefined>(async () => {
   await pause(500)
-  const { sessions, machines, seenSeq, asOf } = home.peek()
-  const kept: Kept = { form: 2, sessions: [...sessions], machines: [...machines], seenSeq: [...seenSeq], asOf: asOf ?? null }
+  const { sessions, machines, seenSeq, pinned, asOf } = home.peek()
+  const kept: Kept = {
+    form: 2,
+    sessions: [...sessions],
+    machines: [...machines],
+    seenSeq: [...seenSeq],
+    pinned: [...pinned],
+    asOf: asOf ?? null
+  }
   const db = await deviceDb()
   // Signed out in the meantime: nothing is left behind.
   if (home.peek() !== emptyHome) await db.write('home', kept)
@@ -58,6 +73,12 @@ function isKept(kept: unknown): kept is Kept {
   return typeof kept === 'object' && kept !== null && 'form' in kept && kept.form === 2
 }
 
-function unpack({ sessions, machines, seenSeq, asOf }: Kept): Home {
-  return { sessions: new Map(sessions), machines: new Map(machines), seenSeq: new Map(seenSeq), asOf: asOf ?? undefined }
+function unpack({ sessions, machines, seenSeq, pinned, asOf }: Kept): Home {
+  return {
+    sessions: new Map(sessions),
+    machines: new Map(machines),
+    seenSeq: new Map(seenSeq),
+    pinned: new Set(pinned),
+    asOf: asOf ?? undefined
+  }
 }

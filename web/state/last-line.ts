@@ -24,7 +24,7 @@ function lineOfHappening(happening: Happening): Pick<LastLine, 'text' | 'end'> |
         text: words.session.planned(happening.entries.filter(entry => entry.status === 'completed').length, happening.entries.length)
       }
     case 'file':
-      return { text: words.session.file(happening.name) }
+      return { text: words.session.file(happening.file.name) }
     case 'note':
       return happening.text.trim() === '' ? undefined : { text: oneLine(happening.text) }
     case 'limit':

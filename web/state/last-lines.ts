@@ -2,6 +2,7 @@ import { type AccountFeed, type Cipher, type LiveSocket, openMessage, type Rest 
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { home, tellHome } from './home.ts'
 import { lineOf } from './last-line.ts'
+import { isOn } from './preferences.ts'
 import type { LastLine } from './store.ts'
 
 /**
@@ -28,6 +29,7 @@ export function followLines(deps: {
   const stopStored = deps.onStored(read)
 
   const catchUp = async () => {
+    if (isOn('lowData')) return
     const behind = [...home.peek().sessions.values()]
       .filter(({ seq, last, updatedAt }) => seq > (last?.seq ?? 0) && Date.now() - updatedAt < recentMs)
       .sort((a, b) => b.updatedAt - a.updatedAt)

@@ -8,6 +8,36 @@ export interface LastStart {
   folder?: string | undefined
   agent?: string | undefined
   mode?: string | undefined
+  /** What was chosen last for a folder, by machine and folder; the latest last. */
+  folders?: Readonly<Record<string, FolderStart>> | undefined
+}
+
+export interface FolderStart {
+  agent: string
+  mode: string
+  /** Undefined as long as nobody said so: then it depends on whether the folder has changes. */
+  worktree?: boolean | undefined
+  model: string
+  effort: string
+}
+
+const mostFolders = 30
+
+export function folderStart(last: LastStart, machine: string, folder: string | undefined): FolderStart | undefined {
+  return folder === undefined ? undefined : last.folders?.[`${machine} ${folder}`]
+}
+
+/** What was begun on the machine in the folder, and so. */
+export function noteStart(machine: string, folder: string, chosen: FolderStart): void {
+  const name = `${machine} ${folder}`
+  const others = Object.entries(lastKept.folders ?? {}).filter(([known]) => known !== name)
+  keepLastStart({
+    machine,
+    folder,
+    agent: chosen.agent,
+    mode: chosen.mode,
+    folders: Object.fromEntries([...others, [name, chosen] as const].slice(-mostFolders))
+  })
 }
 
 const lastName = 'start'

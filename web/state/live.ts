@@ -1,3 +1,4 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import {
   type AccountFeed,
   type AccountVault,
@@ -18,12 +19,18 @@ import {
   sendOver
 } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
-import { noteLink, watchDevice } from './connection.ts'
+import { isStale, noteLink, watchDevice } from './connection.ts'
 import { deviceDb } from './device-db.ts'
+import { type GoingsOn, openGoingsOn } from './going-on.ts'
 import { home, tellHome } from './home.ts'
 import { deviceJournal } from './journal.ts'
 import { followLines } from './last-lines.ts'
+import { type LiveFiles, liveFiles } from './live-files.ts'
+import { openReplies, type Replies } from './replies.ts'
+import { noteServerRoom } from './room.ts'
+import { sayFirst, startSession } from './starting.ts'
 import { machineView, sessionView } from './views.ts'
+import { openStarts, type WaitingStarts } from './waiting-starts.ts'
 
 /** The link of this tab to the server, with everything that talks over it. Loaded after the first paint. */
 export interface Live {
@@ -32,6 +39,12 @@ export interface Live {
   readonly socket: LiveSocket
   readonly feed: AccountFeed
   readonly outbox: Outbox
+  readonly files: LiveFiles
+  readonly replies: Replies
+  readonly starts: WaitingStarts
+  readonly goingsOn: GoingsOn
+  /** What the outbox has not sent. */
+  readonly leaving: ReadonlySignal<readonly Draft[]>
   /** Undefined as long as Home does not know the session, and when its key was made for another account. */
   cipherOf(session: string): Cipher | undefined
   cipherOfMachine(machine: string): Cipher | undefined
@@ -44,9 +57,17 @@ export interface Live {
 
 export type StoredListener = (messages: readonly MessageRecord[], session: string) => void
 
-/** `onEnded` is called once when the server no longer knows the sign-in of this device. */
+/**
+ * `onEnded` is called once when the server no longer knows the sign-in of this device; `onStartedOver` when it was put back to an older state:
+ * what is open has to be read anew.
+ */
 export async function openLive(
-  account: Pick<KeeperOptions, 'server' | 'kept' | 'latest' | 'onRenewed'> & { secret: Uint8Array; onEnded(): void }
+  account: Pick<KeeperOptions, 'server' | 'kept' | 'latest' | 'onRenewed'> & {
+    secret: Uint8Array
+    onEnded(): void
+    onStartedOver(): void
+    me(): string | undefined
+  }
 ): Promise<Live> {
   await cryptoReady()
   const vault = accountVault(account.secret)
@@ -67,6 +88,7 @@ export async function openLive(
     fetch: (url, init) => fetch(url, init),
     connectionId: () => socket.connectionId
   })
+  const leaving = signal<readonly Draft[]>([])
   const outbox = await openOutbox({
     journal: deviceJournal((await deviceDb()).drafts),
     send: sendOver(rest),
@@ -77,21 +99,52 @@ export async function openLive(
     onSetAside: (draft, refusal) => {
       for (const listener of setAside) listener(draft, refusal)
     },
+    onChange: pending => {
+      leaving.value = pending
+    },
     onState: state => {
+      // While it tries again it has no more room than before.
+      if (state.type !== 'sending') noteServerRoom(state.type === 'waiting' && state.isFull)
       if (state.type === 'refused' && state.refusal.status === 401) ended()
     }
   })
-  const feed = openFeedInto({ rest, socket, vault, ended })
+  const feed = openFeedInto({ rest, socket, vault, ended, startedOver: account.onStartedOver })
   const cipherOf = (session: string) => {
     // Not of the feed: what this device kept opens before the server answers, and without it.
     const known = home.peek().sessions.get(session)
     return known && vault.openKey(known.dataEncryptionKey)
   }
+  const files = liveFiles({
+    rest,
+    token,
+    blobKeyOf: session => {
+      const known = home.peek().sessions.get(session)
+      return known && vault.openBlobKey(known.dataEncryptionKey)
+    }
+  })
   const cipherOfMachine = (machine: string) => {
     const row = [...feed.machines.values()].find(({ id }) => id === machine)
     return row && vault.openKey(row.dataEncryptionKey)
   }
   const lines = followLines({ rest, socket, feed, cipherOf, onStored: listener => added(stored, listener) })
+  const replies = openReplies({
+    link: { socket, cipherOf },
+    sessions: computed(() => home.value.sessions),
+    isLinked: computed(() => !isStale.value),
+    me: account.me
+  })
+  const starts = openStarts({
+    link: { socket, cipherOf, cipherOfMachine, outbox },
+    begin: startSession,
+    say: sayFirst,
+    machines: computed(() => home.value.machines),
+    isLinked: computed(() => !isStale.value)
+  })
+  const goingsOn = openGoingsOn({
+    isLinked: computed(() => !isStale.value),
+    canSay: session => cipherOf(session) !== undefined,
+    say: (session, text) => sayFirst({ cipherOf, outbox }, session, text)
+  })
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()
@@ -106,12 +159,20 @@ export async function openLive(
     socket,
     feed,
     outbox,
+    files,
+    replies,
+    starts,
+    goingsOn,
+    leaving,
     cipherOf,
     cipherOfMachine,
     onStored: listener => added(stored, listener),
     onSetAside: listener => added(setAside, listener),
     async close() {
       unwatch()
+      await replies.close()
+      starts.close()
+      goingsOn.close()
       lines.close()
       feed.close()
       socket.close()
@@ -120,7 +181,19 @@ export async function openLive(
   }
 }
 
-function openFeedInto({ rest, socket, vault, ended }: { rest: Rest; socket: LiveSocket; vault: AccountVault; ended(): void }): AccountFeed {
+function openFeedInto({
+  rest,
+  socket,
+  vault,
+  ended,
+  startedOver
+}: {
+  rest: Rest
+  socket: LiveSocket
+  vault: AccountVault
+  ended(): void
+  startedOver(): void
+}): AccountFeed {
   const noteSocket = () => {
     const { state } = socket
     noteLink({ socket: state.type, nextTryAt: state.type === 'down' ? state.nextTryAt : undefined })
@@ -146,8 +219,14 @@ function openFeedInto({ rest, socket, vault, ended }: { rest: Rest; socket: Live
             type: 'listed',
             sessions: new Set(feed.sessions.keys()),
             machines: new Set(feed.machines.keys()),
-            at: Date.now()
+            at: Date.now(),
+            isWhole: change.isWhole
           })
+        case 'older':
+          return tellHome(change)
+        case 'started-over':
+          tellHome(change)
+          return startedOver()
         case 'settings':
           return
       }

@@ -1,4 +1,5 @@
 import type { AgentState, PermissionRequest } from '../../lib/protocol/sealed/session.ts'
+import { commandOf } from './transcript-steps.ts'
 
 /** A permission that waits for a person. */
 export interface OpenRequest extends PermissionRequest {
@@ -16,6 +17,10 @@ export interface Answered {
   readonly reason: string | undefined
   /** The device that answered, as it names itself; undefined when it did not say. */
   readonly by: string | undefined
+  /** The pattern of the rule that allowed it, or that was made with the answer. */
+  readonly rule?: string | undefined
+  /** Of a question: what was answered, or undefined when the agent was left to decide. */
+  readonly said?: { readonly text: string | undefined }
   readonly at: number
 }
 
@@ -38,8 +43,28 @@ export function decisionsOf(state: AgentState | undefined): Answered[] {
     outcome: outcomeOf(request),
     reason: request.reason ?? undefined,
     by: request.answeredBy,
+    rule: request.rule,
     at: request.completedAt
   }))
+}
+
+/** How the like was answered here, the latest first: of commands those with the same program, else of the same tool. */
+export function answeredLike(
+  { tool, arguments: args }: Pick<OpenRequest, 'tool' | 'arguments'>,
+  answered: readonly Answered[]
+): Answered[] {
+  const program = programOf(args)
+  return answered
+    .filter(each => each.outcome !== 'ended' && each.said === undefined && each.tool === tool && programOf(each.args) === program)
+    .sort((a, b) => b.at - a.at)
+    .slice(0, mostLike)
+}
+
+const mostLike = 8
+
+function programOf(args: unknown): string | undefined {
+  const command = typeof args === 'object' && args !== null ? commandOf({ ...args }) : undefined
+  return command?.trim().split(/\s+/)[0]
 }
 
 function outcomeOf(request: NonNullable<AgentState['completedRequests']>[string]): Answered['outcome'] {

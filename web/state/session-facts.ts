@@ -25,8 +25,19 @@ export interface SessionFacts {
   readonly isThinking: boolean
   readonly modes: readonly Choice[]
   readonly mode: string | undefined
+  readonly models: readonly Choice[]
+  readonly model: string | undefined
+  /** How long it thinks before it answers. */
+  readonly efforts: readonly Choice[]
+  readonly effort: string | undefined
+  /** The agent's own commands, without their slash. */
+  readonly commands: readonly string[]
+  /** What the session answers; undefined for existing wrappers, which do not tell. */
+  readonly methods: readonly string[] | undefined
   readonly deliveredSeq: number
   readonly readSeq: number
+  /** Its wrapper tells how far messages come, and lets them be taken back. */
+  readonly hasReceipts: boolean
   /** The helper of its machine is there to begin it again. */
   readonly canResume: boolean
   /** The terminal has the keyboard. */
@@ -55,8 +66,15 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     isThinking: session.isThinking,
     modes: metadata?.operatingModes ?? [],
     mode: metadata?.currentOperatingModeCode ?? undefined,
+    models: metadata?.models ?? [],
+    model: metadata?.currentModelCode ?? undefined,
+    efforts: metadata?.thoughtLevels ?? [],
+    effort: metadata?.currentThoughtLevelCode ?? undefined,
+    commands: (metadata?.slashCommands ?? []).map(name => name.replace(/^\//, '')),
+    methods: metadata?.methods,
     deliveredSeq: session.deliveredSeq ?? 0,
     readSeq: session.readSeq ?? 0,
+    hasReceipts: metadata?.methods !== undefined,
     canResume: !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine),
     isInTerminal: agentState?.controlledByUser === true,
     isReadable: metadata !== undefined

@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import { type FeedState, openFeed, openMessage, openPartial } from '../../lib/client/index.ts'
+import { type Feed, type FeedState, openFeed, openMessageAside, openPartial } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
@@ -12,7 +12,12 @@ export type FeedWord = 'opening' | 'catching-up' | 'live' | 'stale' | 'deleted'
 const pageSize = 100
 /** Further behind than this, the newest page is read instead of all that was missed. */
 const mostToCatchUp = 400
-const sliceMs = 10
+/** Opened together; between two such slices the page is drawn. */
+const atOnce = 25
+/** Of what this device kept, as much as fills the last screens; the rest is opened once they are drawn. */
+const keptAtFirst = 50
+/** Each says all of its block so far, so that of many in one picture the last few say everything. */
+const mostPartials = 8
 
 /** The messages of a session as a transcript: what this device kept first, then what the server has. */
 export function openMessages({ id, live, session, isLinked }: Pick<SessionSources, 'id' | 'live' | 'session' | 'isLinked'>) {
@@ -24,26 +29,40 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
   let reader: ReturnType<typeof openFeed> | undefined
   let isClosed = false
 
-  const opener = createOpener(id, live, session, opened => {
-    transcript.value = addMessages(transcript.peek(), opened)
+  const newOpener = () => {
+    const own: Opener = createOpener(id, live, session, opened => {
+      if (own !== opener) return
+      transcript.value = addMessages(transcript.peek(), opened)
+      if (older.peek() !== 'loading') noteOlder()
+    })
+    return own
+  }
+  let opener: Opener = newOpener()
+  const noteOlder = (): void => {
     const first = transcript.peek().messages[0]
-    if (older.peek() !== 'loading') older.value = first !== undefined && first.seq > 1 ? 'more' : 'none'
-  })
+    older.value = first !== undefined && first.seq > 1 ? 'more' : 'none'
+  }
   const take = (news: readonly MessageRecord[]): void => {
     records = [...records, ...news].slice(-mostToCatchUp)
     history.keep(records)
     opener.open(news)
   }
 
+  let partials: readonly string[] = []
+  const takePartials = (): void => {
+    const cipher = live.cipherOf(id)
+    const opened = partials.flatMap(sealed => (cipher && openPartial(cipher, sealed)) ?? [])
+    partials = []
+    transcript.value = opened.reduce((known, partial) => addPartial(known, { ...partial, at: Date.now() }), transcript.peek())
+  }
   const unstored = live.onStored((stored, session) => {
     if (session === id) reader?.take(stored)
   })
   const unpartial = live.socket.onEphemeral(ephemeral => {
     if (ephemeral.type !== 'partial' || ephemeral.sid !== id) return
-    const cipher = live.cipherOf(id)
-    const partial = cipher && openPartial(cipher, ephemeral.partial)
     // A partial must not overtake the stored text that ended it.
-    if (partial) opener.afterwards(() => (transcript.value = addPartial(transcript.peek(), { ...partial, at: Date.now() })))
+    if (partials.length === 0) opener.afterwards(takePartials)
+    partials = [...partials, ephemeral.partial].slice(-mostPartials)
   })
 
   const begin = async (): Promise<void> => {
@@ -56,18 +75,47 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     const isNear = last !== undefined && !isAhead && seq - last.seq <= mostToCatchUp
     if (isNear) {
       records = kept
-      opener.open(kept)
+      older.value = 'loading'
+      const own = opener
+      void own.openNow(kept.slice(-keptAtFirst)).then(async () => {
+        await drawn()
+        await own.openNow(kept.slice(0, -keptAtFirst))
+        if (own === opener) noteOlder()
+      })
     }
-    reader = openFeed({
+    // Asked for once more: what is another one there, or is there no longer, was said before the server was set back.
+    let unproven = isNear ? last : undefined
+    const own = openFeed({
       rest: live.rest,
       socket: live.socket,
       session: id,
-      after: isNear ? last.seq : 'end',
+      after: isNear ? last.seq - 1 : 'end',
       pageSize,
-      onMessages: take,
-      onState: ({ type }) => opener.afterwards(() => noteState(type))
+      onMessages: news => {
+        if (own !== reader) return
+        const isSame = unproven === undefined || isOne(news[0], unproven)
+        const more = unproven === undefined ? news : news.slice(1)
+        unproven = undefined
+        if (!isSame) startOver()
+        else if (more.length > 0) take(more)
+      },
+      onState: ({ type }) => {
+        if (own !== reader) return
+        if (type === 'live' && unproven !== undefined) startOver()
+        else opener.afterwards(() => own === reader && noteState(type))
+      }
     })
-    noteState(reader.state.type)
+    reader = own
+    noteState(own.state.type)
+  }
+  const startOver = (): void => {
+    reader?.close()
+    reader = undefined
+    opener.close()
+    opener = newOpener()
+    records = []
+    transcript.value = emptyTranscript
+    void history.forget().then(begin)
   }
   const noteState = (type: FeedState['type']): void => {
     state.value = type
@@ -79,17 +127,13 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     transcript,
     feed: computed(() => wordOf(state.value, transcript.value.messages.length > 0, isLinked.value)),
     older,
-    async loadOlder(): Promise<void> {
+    async loadOlder(downTo?: number): Promise<void> {
       const first = transcript.peek().messages[0]
       if (reader === undefined || first === undefined || older.peek() === 'loading' || older.peek() === 'none') return
       older.value = 'loading'
-      try {
-        const page = await reader.readBefore(first.seq, pageSize)
-        await opener.openNow(page.messages)
-        older.value = page.hasMore ? 'more' : 'none'
-      } catch {
-        older.value = 'failed'
-      }
+      const { messages, end } = await readBack(reader, first.seq, downTo)
+      await opener.openNow(messages)
+      older.value = end
     },
     close(): void {
       isClosed = true
@@ -102,6 +146,26 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
   }
 }
 
+/** One page of older messages, or all down to one of them and a page more: what comes in one piece is put in its place once. */
+async function readBack(
+  reader: Feed,
+  before: number,
+  downTo = before
+): Promise<{ messages: MessageRecord[]; end: 'more' | 'none' | 'failed' }> {
+  let messages: MessageRecord[] = []
+  for (let next = before; ; ) {
+    const page = await reader.readBefore(next, Math.min(mostAtOnce, Math.max(0, next - downTo) + pageSize)).catch(() => undefined)
+    if (page === undefined) return { messages, end: 'failed' }
+    messages = [...page.messages, ...messages]
+    next = page.messages[0]?.seq ?? 0
+    if (!page.hasMore || next === 0) return { messages, end: 'none' }
+    if (next <= downTo) return { messages, end: 'more' }
+  }
+}
+
+/** As many as the server hands out in one answer. */
+const mostAtOnce = 500
+
 function wordOf(state: FeedState['type'], isKnown: boolean, isLinked: boolean): FeedWord {
   if (state === 'ended') return 'deleted'
   if (!isLinked) return 'stale'
@@ -109,6 +173,13 @@ function wordOf(state: FeedState['type'], isKnown: boolean, isLinked: boolean): 
   if (!isKnown) return 'opening'
   return state === 'catching-up' ? 'catching-up' : 'stale'
 }
+
+// Ids are made of numbers, which begin again on a server that was set back; what is sealed, and when it was stored, do not.
+function isOne(one: MessageRecord | undefined, other: MessageRecord): boolean {
+  return one?.seq === other.seq && one.createdAt === other.createdAt && one.content.c === other.content.c
+}
+
+type Opener = ReturnType<typeof createOpener>
 
 /**
  * Opens sealed messages in slices, so that a long page never holds up the screen; hands over what it opened once a batch is whole. As long as
@@ -119,23 +190,17 @@ function createOpener(id: string, live: Live, session: SessionSources['session']
   let opened: KnownMessage[] = []
   let later: (() => void)[] = []
   let isRunning = false
+  // What comes faster than it can be drawn is handed over once for each picture.
+  let ranAt = 0
 
-  const run = (): void => {
-    if (queue.length > 0 && session.peek() === undefined) {
-      isRunning = false
-      return
-    }
-    const until = performance.now() + sliceMs
-    const cipher = live.cipherOf(id)
-    while (queue.length > 0 && performance.now() < until) {
-      const [record] = queue.splice(0, 1)
-      if (record) opened.push(known(record, cipher))
-    }
-    if (queue.length > 0) {
-      setTimeout(run, 0)
-      return
+  const run = async (): Promise<void> => {
+    while (queue.length > 0 && session.peek() !== undefined) {
+      const cipher = live.cipherOf(id)
+      opened.push(...(await Promise.all(queue.splice(0, atOnce).map(record => known(record, cipher)))))
     }
     isRunning = false
+    if (queue.length > 0) return
+    ranAt = performance.now()
     const batch = opened
     const after = later
     opened = []
@@ -146,7 +211,8 @@ function createOpener(id: string, live: Live, session: SessionSources['session']
   const start = (): void => {
     if (isRunning) return
     isRunning = true
-    setTimeout(run, 0)
+    if (performance.now() - ranAt < frameMs) void drawn().then(run)
+    else setTimeout(() => void run(), 0)
   }
   const unwait = effect(() => {
     if (session.value !== undefined && queue.length > 0) start()
@@ -172,8 +238,19 @@ function createOpener(id: string, live: Live, session: SessionSources['session']
   }
 }
 
-function known(record: MessageRecord, cipher: ReturnType<Live['cipherOf']>): KnownMessage {
+/** After the next picture; in a hidden tab none is drawn. */
+function drawn(): Promise<void> {
+  return new Promise(resolve => {
+    setTimeout(resolve, hiddenFrameMs)
+    requestAnimationFrame(() => setTimeout(resolve, 0))
+  })
+}
+
+const hiddenFrameMs = 100
+const frameMs = 16
+
+async function known(record: MessageRecord, cipher: ReturnType<Live['cipherOf']>): Promise<KnownMessage> {
   const { seq, localId, createdAt } = record
-  const read = cipher === undefined ? { ok: false as const, reason: 'unreadable' as const } : openMessage(cipher, record)
+  const read = cipher === undefined ? { ok: false as const, reason: 'unreadable' as const } : await openMessageAside(cipher, record)
   return read.ok ? { seq, localId, at: createdAt, body: read.body } : { seq, localId, at: createdAt, body: undefined, closed: read.reason }
 }

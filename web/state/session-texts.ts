@@ -1,9 +1,12 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
-import { openMessage, sealDraft, userText } from '../../lib/client/index.ts'
+import { envelopeOf, newEnvelope, openMessage, sealDraft, userText } from '../../lib/client/index.ts'
+import type { MessageBody, MessageMeta, SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../lib/protocol/wire/records.ts'
+import { type Attached, attachedOf, fileEvent } from './attached.ts'
 import { deviceDb } from './device-db.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
+import { type Draft, openDraft } from './session-draft.ts'
 import type { Transcript } from './transcript.ts'
 
 /** A text of this device that the server does not have yet. */
@@ -13,34 +16,49 @@ export interface WaitingText {
   readonly at: number
   /** `device`: kept here, leaves by itself. `failed`: the server will never take it as it is. */
   readonly state: 'device' | 'failed'
+  /** What goes before it. */
+  readonly files?: readonly Attached[] | undefined
+  readonly isSteer?: boolean | undefined
 }
 
-export interface SessionTexts {
+/** How a text is sent, besides as it is written. */
+export interface SendingHow {
+  readonly files?: readonly Attached[] | undefined
+  /** It ends the turn that runs, instead of waiting for it. */
+  readonly isSteer?: boolean | undefined
+}
+
+export interface SessionTexts extends Draft {
   /** In the order in which they were sent. */
   readonly waiting: ReadonlySignal<readonly WaitingText[]>
+  /** Those that are being taken back, until the session itself says so. */
+  readonly takenBack: ReadonlySignal<ReadonlySet<string>>
   /** Resolves when the text is kept on this device; from then on it reaches the server. Rejects when it cannot be kept. */
-  send(text: string): Promise<void>
+  send(text: string, how?: SendingHow): Promise<void>
+  /** Takes a message back: here when it has not left, else by a word to the machine, which obeys as long as the agent has not read it. */
+  withdraw(localId: string): Promise<void>
   /** Sends a failed one again, as a new message. */
   retry(localId: string): Promise<void>
   discard(localId: string): Promise<void>
-  /** What is being written, kept on this device. */
-  readDraft(): Promise<string>
-  keepDraft(text: string): void
   close(): void
 }
 
 export interface TextSources extends Pick<SessionSources, 'id' | 'live' | 'session'> {
   transcript: ReadonlySignal<Transcript>
+  /** What else each text tells, such as a model that was picked. */
+  wishes: () => Partial<MessageMeta>
 }
 
-const keepDraftAfterMs = 400
 /** How many messages at the end may hold one that was just stored. */
 const newest = 500
 
-export function openTexts({ id, live, session, transcript }: TextSources): SessionTexts {
+export function openTexts({ id, live, session, transcript, wishes }: TextSources): SessionTexts {
   const mine = signal<readonly WaitingText[]>([])
+  const takenBack = signal<ReadonlySet<string>>(new Set())
   const failedName = `failed.${id}`
-  const draftName = `draft.${id}`
+  /** The messages that announce the files of a text, by its local id. */
+  const announcements = new Map<string, readonly string[]>()
+  const draft = openDraft(id)
 
   const change = (localId: string, to: WaitingText | undefined): void => {
     const others = mine.peek().filter(text => text.localId !== localId)
@@ -50,23 +68,44 @@ export function openTexts({ id, live, session, transcript }: TextSources): Sessi
     const failed = mine.peek().filter(text => text.state === 'failed')
     await deviceDb().then(db => (failed.length === 0 ? db.remove(failedName) : db.write(failedName, failed)))
   }
-  const put = async (text: string): Promise<void> => {
+  const sealed = (body: MessageBody) => {
     const cipher = live.cipherOf(id)
     if (cipher === undefined) throw new Error('no key')
-    const draft = sealDraft(cipher, id, userText(text, { sentFrom: 'web' }))
-    change(draft.localId, { localId: draft.localId, text, at: draft.createdAt, state: 'device' })
+    return sealDraft(cipher, id, body)
+  }
+  const put = async (text: string, { files = [], isSteer = false }: SendingHow = {}): Promise<void> => {
+    const announced = files.map(file => sealed(told(fileEvent(file))))
+    const draft = sealed(userText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }) }))
+    const { localId, createdAt } = draft
+    announcements.set(
+      localId,
+      announced.map(each => each.localId)
+    )
+    change(localId, { localId, text, at: createdAt, state: 'device', files, isSteer })
     try {
-      await live.outbox.put(draft)
+      // At once, so that they are kept together and leave in this order.
+      await Promise.all([...announced, draft].map(each => live.outbox.put(each)))
     } catch (error) {
-      change(draft.localId, undefined)
+      change(localId, undefined)
       throw error
     }
+  }
+  /** False when one of them may have left: then the text goes too, and is taken back behind it. */
+  const takeFilesBack = async (localId: string): Promise<boolean> => {
+    for (const file of announcements.get(localId) ?? []) {
+      if ((await live.outbox.withdraw({ session: id, localId: file })) !== 'withdrawn') return false
+    }
+    return true
   }
 
   const unset = live.onSetAside(draft => {
     if (draft.session !== id) return
-    const text = textOf(id, live, draft)
-    change(draft.localId, { localId: draft.localId, text, at: draft.createdAt, state: 'failed' })
+    const opened = openedOf(id, live, draft)
+    // Its text will be refused as well, and brings the file again.
+    if (opened !== undefined && opened.role !== 'user') return
+    const known = mine.peek().find(text => text.localId === draft.localId)
+    const text = known?.text ?? opened?.content.text ?? ''
+    change(draft.localId, { ...known, localId: draft.localId, text, at: draft.createdAt, state: 'failed' })
     void keepFailed()
   })
   void deviceDb()
@@ -82,7 +121,7 @@ export function openTexts({ id, live, session, transcript }: TextSources): Sessi
   const unleave = effect(() => {
     if (!isKnown.value) return
     const shown = new Set(mine.peek().map(text => text.localId))
-    mine.value = [...mine.peek(), ...leaving(id, live).filter(text => !shown.has(text.localId))]
+    mine.value = [...mine.peek(), ...leaving(id, live, announcements).filter(text => !shown.has(text.localId))]
   })
 
   // On screen it is the same bubble, now stored.
@@ -92,26 +131,21 @@ export function openTexts({ id, live, session, transcript }: TextSources): Sessi
     if (left.length < mine.peek().length) mine.value = left
   })
 
-  let draftTimer: ReturnType<typeof setTimeout> | undefined
-  let unkept: string | undefined
-  const keepNow = (): void => {
-    clearTimeout(draftTimer)
-    draftTimer = undefined
-    const text = unkept
-    unkept = undefined
-    if (text === undefined) return
-    void deviceDb()
-      .then(db => (text === '' ? db.remove(draftName) : db.write(draftName, text)))
-      .catch(() => {})
-  }
-
   return {
+    ...draft,
     waiting: mine,
+    takenBack,
     send: put,
+    async withdraw(localId) {
+      takenBack.value = new Set([...takenBack.peek(), localId])
+      const isHere = (await takeFilesBack(localId)) && (await live.outbox.withdraw({ session: id, localId })) === 'withdrawn'
+      change(localId, undefined)
+      if (!isHere) await live.outbox.put(sealed(told({ t: 'withdraw', localId })))
+    },
     async retry(localId) {
       const failed = mine.peek().find(text => text.localId === localId)
       if (failed === undefined) return
-      await put(failed.text)
+      await put(failed.text, { files: failed.files, isSteer: failed.isSteer })
       change(localId, undefined)
       await keepFailed()
     },
@@ -119,19 +153,8 @@ export function openTexts({ id, live, session, transcript }: TextSources): Sessi
       change(localId, undefined)
       await keepFailed()
     },
-    async readDraft() {
-      const kept = await deviceDb()
-        .then(db => db.read(draftName))
-        .catch(() => '')
-      return typeof kept === 'string' ? kept : ''
-    },
-    keepDraft(text) {
-      unkept = text
-      if (text === '') keepNow()
-      else draftTimer ??= setTimeout(keepNow, keepDraftAfterMs)
-    },
     close() {
-      keepNow()
+      draft.close()
       unset()
       unleave()
       unstore()
@@ -139,16 +162,36 @@ export function openTexts({ id, live, session, transcript }: TextSources): Sessi
   }
 }
 
-function leaving(id: string, live: Live): WaitingText[] {
-  return live.outbox.pending
-    .filter(draft => draft.session === id)
-    .map(draft => ({ localId: draft.localId, text: textOf(id, live, draft), at: draft.createdAt, state: 'device' }))
+/** What a device tells beside texts, wrapped as existing wrappers want it. */
+function told(event: SessionEvent): MessageBody {
+  return { role: 'session', content: { type: 'session', data: newEnvelope(event, { role: 'user' }) }, meta: { sentFrom: 'web' } }
 }
 
-function textOf(id: string, live: Live, draft: { content: string }): string {
+function leaving(id: string, live: Live, announcements: Map<string, readonly string[]>): WaitingText[] {
+  const texts: WaitingText[] = []
+  let files: Attached[] = []
+  let announced: string[] = []
+  for (const draft of live.outbox.pending) {
+    const body = draft.session === id ? openedOf(id, live, draft) : undefined
+    const event = body && envelopeOf(body)?.ev
+    if (event?.t === 'file') {
+      files.push(attachedOf(event))
+      announced.push(draft.localId)
+    }
+    if (body?.role !== 'user') continue
+    const { localId, createdAt: at } = draft
+    texts.push({ localId, text: body.content.text, at, state: 'device', files, isSteer: body.meta?.steer })
+    announcements.set(localId, announced)
+    files = []
+    announced = []
+  }
+  return texts
+}
+
+function openedOf(id: string, live: Live, draft: { content: string }): MessageBody | undefined {
   const cipher = live.cipherOf(id)
   const opened = cipher && openMessage(cipher, { content: encryptedContent.parse({ t: 'encrypted', c: draft.content }) })
-  return opened?.ok === true && opened.body.role === 'user' ? opened.body.content.text : ''
+  return opened?.ok === true ? opened.body : undefined
 }
 
 function isFailed(value: unknown): value is WaitingText {

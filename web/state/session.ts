@@ -1,18 +1,25 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, callSession } from '../../lib/client/index.ts'
+import { connection } from './connection.ts'
 import type { Live } from './live.ts'
 import { hasHelper } from './machines.ts'
-import { answerParams, type Life, lifeOf, type MyAnswer, type Verdict } from './session-answers.ts'
+import { type Asking, openAsking } from './session-asking.ts'
+import { type AskedChoices, type ChoiceName, openChoices } from './session-choices.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from './session-decisions.ts'
 import { factsOf, type SessionFacts } from './session-facts.ts'
+import { openFiles, type SessionFiles } from './session-files.ts'
 import { type FeedWord, openMessages } from './session-messages.ts'
+import { answeredQuestions, type OpenQuestion, openQuestions } from './session-questions.ts'
+import { type Queued, queueOf } from './session-queue.ts'
+import { type Stages, watchStages } from './session-stages.ts'
 import { openTexts, type SessionTexts } from './session-texts.ts'
+import { sayWatching } from './session-watching.ts'
 import { resumeSession, stopOnMachine, type Trouble } from './starting.ts'
 import type { MachineView, SessionView } from './store.ts'
 import type { Transcript } from './transcript.ts'
 
 /** One open session: what is known of it, and what a person can do in it. The screen draws nothing else. */
-export interface SessionModel {
+export interface SessionModel extends Asking {
   readonly id: string
   /** Undefined when this device knows no such session. */
   readonly facts: ReadonlySignal<SessionFacts | undefined>
@@ -21,39 +28,48 @@ export interface SessionModel {
   /** Whether there is more before the first message that is known. */
   readonly older: ReadonlySignal<'none' | 'more' | 'loading' | 'failed'>
   readonly texts: SessionTexts
+  /** For the message that is being written, and of those that were sent. */
+  readonly files: SessionFiles
+  /** What waits for the end of the turn; empty while the agent does nothing. */
+  readonly queue: ReadonlySignal<readonly Queued[]>
   /** Oldest first. */
   readonly requests: ReadonlySignal<readonly OpenRequest[]>
   readonly answered: ReadonlySignal<readonly Answered[]>
-  /** Answers given here that are not yet history, by request. */
-  readonly lives: ReadonlySignal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>
+  /** What the agent wants to know, oldest first. */
+  readonly questions: ReadonlySignal<readonly OpenQuestion[]>
+  /** There is no link to anybody. */
+  readonly isOffline: ReadonlySignal<boolean>
   readonly isWorking: ReadonlySignal<boolean>
   readonly asked: ReadonlySignal<AskedOf>
+  readonly choices: ReadonlySignal<AskedChoices>
   /** This device, as it names itself in its answers. */
   readonly me: string | undefined
-  answer(request: OpenRequest, verdict: Verdict): Promise<void>
-  /** The person has read how an answer ended. */
-  dismiss(request: string): void
   stop(): Promise<void>
-  setMode(mode: string): Promise<void>
+  /** From the next step on. */
+  choose(name: ChoiceName, code: string): Promise<void>
+  /** Files of the session's folder by parts of their names, best first. */
+  findFiles(query: string): Promise<readonly string[]>
+  stagesOf(seq: number): Stages
   /** Ends the agent. Resolves to whether the machine did it. */
   end(): Promise<boolean>
   /** Begins an ended session again, through the helper of its machine. */
   resume(): Promise<void>
   /** Takes the keyboard from the terminal. */
   takeOver(): Promise<void>
-  loadOlder(): Promise<void>
+  /** A page before what is known, or everything down to the message with this number. */
+  loadOlder(downTo?: number): Promise<void>
   close(): void
 }
 
 /** What the agent was asked besides its prompts, and how far that is. */
 export interface AskedOf {
-  readonly stop: { readonly at: number; readonly state: 'asking' | 'asked' | 'failed' } | undefined
-  readonly mode: { readonly code: string; readonly state: 'asking' | 'failed' } | undefined
+  /** `at`: when it was asked first. */
+  readonly stop: { readonly at: number; readonly state: 'asking' | 'asked' | 'failed'; readonly isRepeated?: boolean } | undefined
   readonly resume: 'asking' | Trouble | undefined
   readonly takeOver: 'asking' | 'failed' | undefined
 }
 
-export const askedNothing: AskedOf = { stop: undefined, mode: undefined, resume: undefined, takeOver: undefined }
+export const askedNothing: AskedOf = { stop: undefined, resume: undefined, takeOver: undefined }
 
 export interface SessionSources {
   readonly id: string
@@ -68,12 +84,21 @@ export interface SessionSources {
 export function openSession(sources: SessionSources): SessionModel {
   const { id, live, session, machine, isLinked, me } = sources
   const messages = openMessages({ id, live, session, isLinked })
-  const texts = openTexts({ id, live, session, transcript: messages.transcript })
   const facts = computed(() => session.value && factsOf(session.value, machine.value))
+  const cipher = () => {
+    const found = live.cipherOf(id)
+    if (found === undefined) throw new CallFailed('unreadable', '')
+    return found
+  }
+  const choices = openChoices({ id, live, cipher, facts: () => facts.peek() })
+  const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes })
+  const files = openFiles({ id, live })
+  const stages = watchStages(facts)
+  const unwatch = sayWatching({ id, live, facts })
   const state = computed(() => session.value?.agentState ?? undefined)
   const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
-  const answered = computed(() => decisionsOf(state.value))
-  const mine = signal<ReadonlyMap<string, MyAnswer>>(new Map())
+  const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])
+  const asking = openAsking(sources, { requests, answered })
   const asked = signal(askedNothing)
 
   const isWorking = computed(() => {
@@ -87,66 +112,50 @@ export function openSession(sources: SessionSources): SessionModel {
   // What was asked of a turn ends with it.
   const forget = effect(() => {
     if (!isWorking.value && asked.peek().stop !== undefined) asked.value = { ...asked.peek(), stop: undefined }
-    const { mode } = asked.peek()
-    if (mode !== undefined && facts.value?.mode === mode.code) asked.value = { ...asked.peek(), mode: undefined }
+    choices.noteFacts(facts.value)
     if (facts.value?.presence === 'here' && asked.peek().resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
     if (facts.value?.isInTerminal === false && asked.peek().takeOver !== undefined) asked.value = { ...asked.peek(), takeOver: undefined }
   })
-  const cipher = () => {
-    const found = live.cipherOf(id)
-    if (found === undefined) throw new CallFailed('unreadable', '')
-    return found
-  }
-  const noteAnswer = (answer: MyAnswer): void => {
-    mine.value = new Map(mine.peek()).set(answer.request.id, answer)
-  }
+  const queue = computed(() => {
+    const { value: now } = facts
+    if (!isWorking.value || now === undefined) return []
+    return queueOf({ transcript: messages.transcript.value, waiting: texts.waiting.value, takenBack: texts.takenBack.value, facts: now })
+  })
 
   return {
+    ...asking,
     id,
     facts,
     transcript: messages.transcript,
     feed: messages.feed,
     older: messages.older,
     texts,
+    files,
+    queue,
     requests,
     answered,
-    lives: computed(() => livesOf(mine.value, answered.value, requests.value, me)),
+    questions: computed(() => (session.value?.isActive === true ? openQuestions(state.value) : [])),
+    isOffline: computed(() => connection.value.type === 'offline' || connection.value.type === 'silent'),
     isWorking,
     asked,
+    choices: choices.asked,
+    choose: choices.choose,
+    stagesOf: stages.of,
     me,
-    async answer(request, verdict) {
-      const sending: MyAnswer = { request, verdict, at: Date.now(), state: { type: 'sending' } }
-      noteAnswer(sending)
-      try {
-        await callSession(live.socket, cipher(), id, 'permission', answerParams(request, verdict, me))
-        noteAnswer({ ...sending, state: { type: 'delivered' } })
-      } catch (error) {
-        const { reason, message } = failureOf(error)
-        noteAnswer({ ...sending, state: { type: 'failed', why: reason, says: message } })
-      }
-    },
-    dismiss(request) {
-      const left = new Map(mine.peek())
-      left.delete(request)
-      mine.value = left
-    },
     async stop() {
-      const at = Date.now()
-      asked.value = { ...asked.peek(), stop: { at, state: 'asking' } }
+      const before = asked.peek().stop
+      const known = before === undefined ? { at: Date.now() } : { at: before.at, isRepeated: true }
+      asked.value = { ...asked.peek(), stop: { ...known, state: 'asking' } }
       const state = await callSession(live.socket, cipher(), id, 'abort', {}).then(
         () => 'asked' as const,
         () => 'failed' as const
       )
-      if (isWorking.peek()) asked.value = { ...asked.peek(), stop: { at, state } }
+      if (isWorking.peek()) asked.value = { ...asked.peek(), stop: { ...known, state } }
     },
-    async setMode(code) {
-      asked.value = { ...asked.peek(), mode: { code, state: 'asking' } }
-      const isDone = await callSession(live.socket, cipher(), id, 'setMode', { mode: code }).then(
-        () => true,
-        () => false
-      )
-      if (asked.peek().mode?.code !== code) return
-      if (!isDone) asked.value = { ...asked.peek(), mode: { code, state: 'failed' } }
+    async findFiles(query) {
+      if (!facts.peek()?.methods?.includes('findFiles')) return []
+      const { paths } = await callSession(live.socket, cipher(), id, 'findFiles', { query, limit: mostFound })
+      return paths
     },
     async end() {
       const isDone = await callSession(live.socket, cipher(), id, 'killSession', {}).then(
@@ -177,30 +186,15 @@ export function openSession(sources: SessionSources): SessionModel {
     loadOlder: messages.loadOlder,
     close() {
       forget()
+      unwatch()
+      files.close()
+      stages.close()
       texts.close()
       messages.close()
     }
   }
 }
 
+const mostFound = 8
 // Wrappers give a sign of life every 20 s at the latest, and say with it whether they work.
 const longestSilenceMs = 30_000
-
-function failureOf(error: unknown): CallFailed {
-  return error instanceof CallFailed ? error : new CallFailed('unreadable', String(error))
-}
-
-function livesOf(
-  mine: ReadonlyMap<string, MyAnswer>,
-  answered: readonly Answered[],
-  requests: readonly OpenRequest[],
-  me: string | undefined
-): ReadonlyMap<string, { answer: MyAnswer; life: Life }> {
-  return new Map(
-    [...mine].map(([id, answer]) => {
-      const known = answered.find(each => each.id === id)
-      const isOpen = requests.some(request => request.id === id)
-      return [id, { answer, life: lifeOf(answer, known, isOpen, me) }]
-    })
-  )
-}

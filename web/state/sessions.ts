@@ -1,36 +1,70 @@
 import { type OpenRequest, openRequests } from './session-decisions.ts'
+import { type OpenQuestion, openQuestions } from './session-questions.ts'
 import type { Home, LastLine, MachineView, SessionView } from './store.ts'
 
 /** What a session is doing, as its glyph shows it. */
 export type SessionState = 'needs' | 'working' | 'done' | 'failed' | 'quiet' | 'away'
 
 /** Something an agent waits for a person with. */
-export interface OpenDecision {
-  readonly session: SessionView
-  readonly request: OpenRequest
-}
+export type OpenDecision = { readonly session: SessionView; readonly id: string; readonly createdAt: number } & (
+  | { readonly type: 'permission'; readonly request: OpenRequest }
+  | { readonly type: 'question'; readonly question: OpenQuestion }
+)
 
 export interface Groups {
   /** Oldest first. */
   readonly decisions: readonly OpenDecision[]
   readonly working: readonly SessionView[]
   readonly quiet: readonly SessionView[]
+  readonly archived: readonly SessionView[]
 }
 
-export function groupSessions(home: Home): Groups {
-  const newestFirst = [...home.sessions.values()].sort((a, b) => lastMovedAt(b) - lastMovedAt(a))
+/** Sessions of one folder of one machine. */
+export interface FolderGroup {
+  readonly key: string
+  readonly folder: string
+  readonly machineId: string | undefined
+  readonly sessions: readonly SessionView[]
+}
+
+/** Pinned ones stand first, then those that moved last. */
+export function groupSessions(home: Home, isAway: (session: SessionView) => boolean = () => false): Groups {
+  const isPinned = ({ id }: SessionView) => (home.pinned.has(id) ? 1 : 0)
+  const inOrder = [...home.sessions.values()].sort((a, b) => isPinned(b) - isPinned(a) || lastMovedAt(b) - lastMovedAt(a))
   const stateOf = (session: SessionView) => stateOfSession(session, home)
+  const resting = inOrder.filter(session => !['working', 'needs'].includes(stateOf(session)))
   return {
-    decisions: newestFirst.flatMap(openDecisions).sort((a, b) => a.request.createdAt - b.request.createdAt),
-    working: newestFirst.filter(session => stateOf(session) === 'working'),
-    quiet: newestFirst.filter(session => !['working', 'needs'].includes(stateOf(session)))
+    decisions: inOrder.flatMap(openDecisions).sort((a, b) => a.createdAt - b.createdAt),
+    working: inOrder.filter(session => stateOf(session) === 'working'),
+    quiet: resting.filter(session => !isAway(session)),
+    archived: resting.filter(isAway)
   }
 }
 
-/** Requests without an answer, of a session whose helper is there to take one. */
+/** The same sessions by where they work: the folder of the first stands first. */
+export function byFolder(sessions: readonly SessionView[]): FolderGroup[] {
+  const groups = new Map<string, FolderGroup & { sessions: SessionView[] }>()
+  for (const session of sessions) {
+    const { path = '', machineId } = session.metadata ?? {}
+    const key = `${machineId ?? ''} ${path}`
+    const known = groups.get(key)
+    if (known) known.sessions.push(session)
+    else groups.set(key, { key, folder: folderOf(path), machineId, sessions: [session] })
+  }
+  return [...groups.values()]
+}
+
+function waiting(session: SessionView, { id, createdAt }: { id: string; createdAt: number }) {
+  return { session, id, createdAt }
+}
+
+/** Requests and questions without an answer, of a session whose helper is there to take one. */
 export function openDecisions(session: SessionView): OpenDecision[] {
   if (!session.isActive) return []
-  return openRequests(session.agentState ?? undefined).map(request => ({ session, request }))
+  const state = session.agentState ?? undefined
+  const requests = openRequests(state).map(request => ({ type: 'permission' as const, request, ...waiting(session, request) }))
+  const questions = openQuestions(state).map(question => ({ type: 'question' as const, question, ...waiting(session, question) }))
+  return [...requests, ...questions].sort((a, b) => a.createdAt - b.createdAt)
 }
 
 export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq'>): SessionState {

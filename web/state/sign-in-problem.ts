@@ -8,6 +8,7 @@ export function signInProblem(error: unknown, secret: Uint8Array): SignInProblem
   if (error.code === 'invite-required') return { type: 'needs-invite' }
   if (error.code === 'pending') return { type: 'pending', fingerprint: keyFingerprint(secret) }
   if (error.status === 403) return { type: 'signup-closed' }
-  if (error.status === 429) return { type: 'locked' }
+  if (error.status === 429)
+    return { type: 'locked', nextAt: error.retryAfterMs === undefined ? undefined : Date.now() + error.retryAfterMs }
   return { type: 'other', message: error.code }
 }

@@ -1,68 +1,80 @@
-import { CallFailed, type CallFailure, callMachine, sealDraft, userText } from '../../lib/client/index.ts'
+import { sealDraft, userText } from '../../lib/client/index.ts'
 import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import { askMachine, type MachineLink, type Trouble } from './asking-machine.ts'
 import { deviceDb } from './device-db.ts'
 import { home } from './home.ts'
 import type { Live } from './live.ts'
 import { sessionsOn } from './machines.ts'
 
-type Link = Pick<Live, 'socket' | 'cipherOfMachine'>
+export { type Trouble, troubleOf } from './asking-machine.ts'
 
 /** What a new session on a machine can be made of. */
 export type Choices = ResultOfMachineCall<'choices'>
-
-export type Trouble = { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
 
 export type KnownChoices = { type: 'choices'; choices: Choices } | Trouble
 
 export type Started = { type: 'started'; id: string } | { type: 'wants-folder'; folder: string } | Trouble
 
 /** Asks the helper of a machine. One of Happy's does not know the question: then it is what that one has, and what this account saw there. */
-export async function readChoices(link: Link, machine: string): Promise<KnownChoices> {
-  try {
-    return { type: 'choices', choices: await callMachine(link.socket, cipherOf(link, machine), machine, 'choices', {}) }
-  } catch (error) {
-    const trouble = troubleOf(error)
-    return trouble.why === 'away' ? { type: 'choices', choices: guessChoices(machine) } : trouble
-  }
+export async function readChoices(link: MachineLink, machine: string): Promise<KnownChoices> {
+  const told = await askMachine(link, machine, 'choices', {})
+  if (told.type === 'told') return { type: 'choices', choices: told.result }
+  return told.why === 'away' ? { type: 'choices', choices: guessChoices(machine) } : told
 }
 
-/** Begins a session. `mayMakeFolder`: the person has said so. */
-export async function startSession(
-  link: Link,
-  machine: string,
-  asked: { agent: string; folder: string; mode: string; mayMakeFolder: boolean }
-): Promise<Started> {
+export interface AskedStart {
+  readonly agent: string
+  readonly folder: string
+  readonly mode: string
+  /** The person has said so. */
+  readonly mayMakeFolder: boolean
+  /** Works on a copy of the repository that begins at `base`, or where the folder is; its branch is named after `about`. */
+  readonly worktree?: { readonly base?: string; readonly about?: string } | undefined
+  readonly model?: string | undefined
+  readonly effort?: string | undefined
+  /** One of the agent's own to go on with. */
+  readonly conversation?: string | undefined
+}
+
+/** Begins a session. */
+export async function startSession(link: MachineLink, machine: string, asked: AskedStart): Promise<Started> {
   return started(link, machine, 'spawn-happy-session', {
     directory: asked.folder,
     agent: asked.agent,
     permissionMode: asked.mode,
-    approvedNewDirectoryCreation: asked.mayMakeFolder
+    approvedNewDirectoryCreation: asked.mayMakeFolder,
+    ...(asked.worktree && { worktree: asked.worktree }),
+    ...(asked.model && { modelMode: asked.model }),
+    ...(asked.effort && { effortLevel: asked.effort }),
+    ...(asked.conversation && { conversation: asked.conversation })
   })
 }
 
-export async function resumeSession(link: Link, machine: string, session: string): Promise<Started> {
+export async function resumeSession(link: MachineLink, machine: string, session: string): Promise<Started> {
   return started(link, machine, 'resume-happy-session', { sessionId: session })
 }
 
 /** True when the machine did it. */
-export async function stopOnMachine(link: Link, machine: string, session: string): Promise<boolean> {
-  return isDone(async () => callMachine(link.socket, cipherOf(link, machine), machine, 'stop-session', { sessionId: session }))
+export async function stopOnMachine(link: MachineLink, machine: string, session: string): Promise<boolean> {
+  return (await askMachine(link, machine, 'stop-session', { sessionId: session })).type === 'told'
 }
 
-export async function stopHelper(link: Link, machine: string): Promise<boolean> {
-  return isDone(async () => callMachine(link.socket, cipherOf(link, machine), machine, 'stop-daemon', {}))
+export async function stopHelper(link: MachineLink, machine: string): Promise<boolean> {
+  return (await askMachine(link, machine, 'stop-daemon', {})).type === 'told'
 }
 
 /** The folders in a folder, by name, and the folder's own path as the machine writes it. */
-export async function listFolders(link: Link, machine: string, path: string): Promise<{ path: string; folders: string[] } | Trouble> {
-  try {
-    const listed = await callMachine(link.socket, cipherOf(link, machine), machine, 'listDirectory', { path })
-    if (!listed.success) return { type: 'failed', why: 'failed', says: listed.error }
-    const folders = listed.entries.filter(({ type, name }) => type === 'directory' && !name.startsWith('.')).map(({ name }) => name)
-    return { path: listed.path ?? path, folders: folders.sort((a, b) => a.localeCompare(b)) }
-  } catch (error) {
-    return troubleOf(error)
-  }
+export async function listFolders(
+  link: MachineLink,
+  machine: string,
+  path: string
+): Promise<{ path: string; folders: string[] } | Trouble> {
+  const told = await askMachine(link, machine, 'listDirectory', { path })
+  if (told.type === 'failed') return told
+  const listed = told.result
+  if (!listed.success) return { type: 'failed', why: 'failed', says: listed.error }
+  const folders = listed.entries.filter(({ type, name }) => type === 'directory' && !name.startsWith('.')).map(({ name }) => name)
+  return { path: listed.path ?? path, folders: folders.sort((a, b) => a.localeCompare(b)) }
 }
 
 /**
@@ -92,39 +104,19 @@ async function known(session: string): Promise<void> {
 type StartCall = 'spawn-happy-session' | 'resume-happy-session'
 
 async function started<Name extends StartCall>(
-  link: Link,
+  link: MachineLink,
   machine: string,
   call: Name,
   params: ParamsOfMachineCall<Name>
 ): Promise<Started> {
-  try {
-    const result = await callMachine(link.socket, cipherOf(link, machine), machine, call, params)
-    if (result.type === 'success') return { type: 'started', id: result.sessionId }
-    return { type: 'wants-folder', folder: result.directory }
-  } catch (error) {
-    return troubleOf(error)
-  }
+  const told = await askMachine(link, machine, call, params)
+  if (told.type === 'failed') return told
+  const { result } = told
+  if (result.type === 'success') return { type: 'started', id: result.sessionId }
+  return { type: 'wants-folder', folder: result.directory }
 }
 
-async function isDone(work: () => Promise<unknown>): Promise<boolean> {
-  return work().then(
-    () => true,
-    () => false
-  )
-}
-
-function cipherOf(link: Link, machine: string) {
-  const cipher = link.cipherOfMachine(machine)
-  if (!cipher) throw new CallFailed('unreadable', '')
-  return cipher
-}
-
-function troubleOf(error: unknown): Trouble {
-  const { reason, message } = error instanceof CallFailed ? error : new CallFailed('unreadable', String(error))
-  return { type: 'failed', why: reason, says: message }
-}
-
-function guessChoices(machine: string): Choices {
+export function guessChoices(machine: string): Choices {
   const seen = sessionsOn({ id: machine }, home.peek()).flatMap(({ metadata }) => metadata?.path ?? [])
   return {
     agents: [

@@ -7,6 +7,8 @@ export interface Home {
   readonly machines: ReadonlyMap<string, MachineView>
   /** The message up to which a person has seen each session on this device. */
   readonly seenSeq: ReadonlyMap<string, number>
+  /** The sessions that stand first on this device. */
+  readonly pinned: ReadonlySet<string>
   /** When the server last told all of it, in ms since 1970; undefined when it never did. */
   readonly asOf: number | undefined
 }
@@ -57,13 +59,18 @@ export type HomeEvent =
   | { type: 'line'; id: string; line: LastLine }
   | { type: 'machine'; machine: MachineView }
   | { type: 'machine-removed'; id: string }
-  /** The server told everything; what it did not name is gone. */
-  | { type: 'listed'; sessions: ReadonlySet<string>; machines: ReadonlySet<string>; at: number }
+  /** The server told everything; what it did not name is gone, once it is the whole. */
+  | { type: 'listed'; sessions: ReadonlySet<string>; machines: ReadonlySet<string>; at: number; isWhole: boolean }
+  /** Sessions that have not moved for long came in behind the others. */
+  | { type: 'older'; sessions: readonly string[] }
+  /** The server was put back to an older state: lines and what was seen are of another life. */
+  | { type: 'started-over' }
   | { type: 'confirmed'; at: number }
   | { type: 'seen'; id: string; seq: number }
+  | { type: 'pinned'; ids: readonly string[]; isPinned: boolean }
   | { type: 'cleared' }
 
-export const emptyHome: Home = { sessions: new Map(), machines: new Map(), seenSeq: new Map(), asOf: undefined }
+export const emptyHome: Home = { sessions: new Map(), machines: new Map(), seenSeq: new Map(), pinned: new Set(), asOf: undefined }
 
 export function reduce(home: Home, event: HomeEvent): Home {
   switch (event.type) {
@@ -83,10 +90,20 @@ export function reduce(home: Home, event: HomeEvent): Home {
       return { ...home, machines: withoutEntry(home.machines, event.id) }
     case 'listed':
       return listed(home, event)
+    case 'older':
+      return withSeen(home, event.sessions)
+    case 'started-over':
+      return {
+        ...home,
+        sessions: new Map([...home.sessions].map(([id, session]) => [id, { ...session, last: undefined }])),
+        seenSeq: new Map()
+      }
     case 'confirmed':
       return { ...home, asOf: event.at }
     case 'seen':
       return event.seq <= (home.seenSeq.get(event.id) ?? -1) ? home : { ...home, seenSeq: withEntry(home.seenSeq, event.id, event.seq) }
+    case 'pinned':
+      return { ...home, pinned: withPins(home.pinned, event.ids, event.isPinned) }
     case 'cleared':
       return emptyHome
   }
@@ -99,10 +116,26 @@ function withLine(home: Home, id: string, line: LastLine): Home {
 }
 
 // A device that sees the account for the first time was not there for any of it: nothing is unread then.
-function listed(home: Home, { sessions, machines, at }: Extract<HomeEvent, { type: 'listed' }>): Home {
-  const kept = only(home.sessions, sessions)
-  const seenSeq = home.asOf === undefined ? new Map([...kept].map(([id, { seq }]) => [id, seq])) : only(home.seenSeq, sessions)
-  return { sessions: kept, machines: only(home.machines, machines), seenSeq, asOf: at }
+function listed(home: Home, { sessions, machines, at, isWhole }: Extract<HomeEvent, { type: 'listed' }>): Home {
+  const kept = isWhole ? only(home.sessions, sessions) : home.sessions
+  const seenSeq =
+    home.asOf === undefined ? new Map([...kept].map(([id, { seq }]) => [id, seq])) : isWhole ? only(home.seenSeq, sessions) : home.seenSeq
+  return { ...home, sessions: kept, machines: only(home.machines, machines), seenSeq, asOf: at }
+}
+
+// The same for what this device learns of only now because it has not moved for long.
+function withSeen(home: Home, ids: readonly string[]): Home {
+  const unseen = ids.flatMap(id => {
+    const session = home.sessions.get(id)
+    return session && !home.seenSeq.has(id) ? [[id, session.seq] as const] : []
+  })
+  return unseen.length === 0 ? home : { ...home, seenSeq: new Map([...home.seenSeq, ...unseen]) }
+}
+
+function withPins(pinned: ReadonlySet<string>, ids: readonly string[], isPinned: boolean): ReadonlySet<string> {
+  const next = new Set(pinned)
+  for (const id of ids) isPinned ? next.add(id) : next.delete(id)
+  return next
 }
 
 function withEntry<Value>(map: ReadonlyMap<string, Value>, key: string, value: Value): ReadonlyMap<string, Value> {

@@ -4,6 +4,7 @@ export type TabMessage =
   | { type: 'signed-out' }
   | { type: 'unlinked' }
   | { type: 'seen'; id: string; seq: number }
+  | { type: 'pinned'; ids: readonly string[]; isPinned: boolean }
   | { type: 'appearance' }
   | { type: 'account-changed' }
 

@@ -37,18 +37,17 @@ const leastToFold = 3
 export function blocksOf(items: readonly Item[], loose: readonly Answered[] = []): Block[] {
   const blocks: Block[] = []
   let rows: TrailRow[] = []
-  let day = ''
+  let day = { from: 0, to: 0 }
   const closeTrail = (): void => {
     const [first] = rows
     if (first !== undefined) blocks.push({ type: 'trail', key: `trail.${first.key}`, rows: folded(rows) })
     rows = []
   }
   for (const item of withLoose(items, loose)) {
-    const itsDay = new Date(item.at).toDateString()
-    if (itsDay !== day) {
+    if (item.at < day.from || item.at >= day.to) {
       closeTrail()
-      blocks.push({ type: 'day', key: `day.${itsDay}`, at: item.at })
-      day = itsDay
+      blocks.push({ type: 'day', key: `day.${new Date(item.at).toDateString()}`, at: item.at })
+      day = dayAround(item.at)
     }
     if (isRow(item)) rows.push(item)
     else {
@@ -58,6 +57,12 @@ export function blocksOf(items: readonly Item[], loose: readonly Answered[] = []
   }
   closeTrail()
   return blocks
+}
+
+// Asking for the date of each of ten thousand messages takes longer than all the rest.
+function dayAround(at: number): { from: number; to: number } {
+  const midnight = (date: Date, days: number) => new Date(date.getFullYear(), date.getMonth(), date.getDate() + days).getTime()
+  return { from: midnight(new Date(at), 0), to: midnight(new Date(at), 1) }
 }
 
 /** Whether two blocks look alike, so that the one on screen may stay. */

@@ -1,11 +1,14 @@
 import type { PlanEntry, Usage } from '../../lib/protocol/sealed/messages.ts'
-import type { Item, KnownMessage, Step, StepState, Turn } from './transcript.ts'
+import type { Attached } from './attached.ts'
+import type { Item, KnownMessage, Mine, Step, StepState, Turn } from './transcript.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
 import { planOfArgs } from './transcript-steps.ts'
 
 /** What has to be known to take in the next message. Changed in place only by the batch that thawed it. */
 export interface Fold {
   items: Item[]
+  /** Files of a person that wait for the text they belong to. */
+  announced: Attached[]
   /** Where in `items` a tool call stands, by its id. */
   stepByCall: Map<string, number>
   /** Where a subagent's step stands, by the subagent's id. */
@@ -24,6 +27,7 @@ export interface Fold {
 export function freshFold(): Fold {
   return {
     items: [],
+    announced: [],
     stepByCall: new Map(),
     stepBySubagent: new Map(),
     planByTurn: new Map(),
@@ -42,6 +46,7 @@ export function thaw(fold: Fold): Fold {
   return {
     ...fold,
     items: fold.items.slice(),
+    announced: fold.announced.slice(),
     stepByCall: new Map(fold.stepByCall),
     stepBySubagent: new Map(fold.stepBySubagent),
     planByTurn: new Map(fold.planByTurn),
@@ -56,6 +61,15 @@ export function foldMessage(fold: Fold, message: KnownMessage): void {
   let index = 0
   for (const happening of happeningsOf(message)) {
     foldHappening(fold, happening, { key: `${message.seq}.${index++}`, seq: message.seq, at: happening.time ?? message.at }, message)
+  }
+}
+
+/** The same for what one subagent alone tells, as if it were a session. */
+export function foldInto(fold: Fold, message: KnownMessage, subagent: string): void {
+  let index = 0
+  for (const happening of happeningsOf(message)) {
+    const place = { key: `${message.seq}.${index++}`, seq: message.seq, at: happening.time ?? message.at }
+    if (happening.subagent === subagent) foldHappening(fold, { ...happening, subagent: undefined }, place, message)
   }
 }
 
@@ -76,7 +90,9 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
     case 'mine': {
       // Keyed by what the sender chose, so that the bubble that waited on this device becomes the stored one.
       const key = message.localId === null ? place.key : `mine.${message.localId}`
-      fold.items.push({ type: 'mine', ...place, key, localId: message.localId, text: happening.text, from: happening.from })
+      const { text, from, isSteer = false } = happening
+      const files = from === 'app' ? fold.announced.splice(0) : []
+      fold.items.push({ type: 'mine', ...place, key, localId: message.localId, text, from, files, isSteer, isWithdrawn: false })
       return
     }
     case 'text':
@@ -92,7 +108,11 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
       foldPlan(fold, happening.entries, place)
       return
     case 'file':
-      fold.items.push({ type: 'file', ...place, name: happening.name, size: happening.size, mine: happening.mine })
+      if (happening.mine) fold.announced.push(happening.file)
+      else fold.items.push({ type: 'file', ...place, file: happening.file })
+      return
+    case 'withdrawn':
+      fold.items = fold.items.map(item => (isMineOf(item, happening.localId) ? { ...item, isWithdrawn: true } : item))
       return
     case 'turn-started':
       if (fold.turn?.id !== happening.turn) fold.turn = { id: happening.turn, startedAt: place.at }
@@ -133,7 +153,7 @@ function foldText(fold: Fold, happening: Happening & { type: 'text' }, place: Pl
   if (turn !== undefined) fold.lastTextOfTurn.set(turn, { text: happening.text, thinking: happening.thinking })
   if (happening.text.trim() === '') return
   if (happening.thinking) fold.items.push({ type: 'thinking', ...place, text: happening.text, tookMs: thinkingTime(fold, place) })
-  else fold.items.push({ type: 'prose', ...place, text: happening.text })
+  else fold.items.push({ type: 'prose', ...place, text: happening.text, ...(happening.isCut && { isCut: true }) })
 }
 
 // Only what is known: the time since the thing before it in the same turn, when that is near enough to be a thought.
@@ -287,4 +307,8 @@ function foldSkipped(fold: Fold, why: 'unreadable' | 'unknown-shape', place: Pla
   const before = fold.items.at(-1)
   if (before?.type === 'skipped' && before.why === why) fold.items[fold.items.length - 1] = { ...before, count: before.count + 1 }
   else fold.items.push({ type: 'skipped', ...place, why, count: 1 })
+}
+
+function isMineOf(item: Item, localId: string): item is Mine {
+  return item.type === 'mine' && item.localId === localId
 }

@@ -1,5 +1,6 @@
 import { envelopeOf } from '../../lib/client/messages.ts'
 import type { Envelope, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
+import { type Attached, attachedOf } from './attached.ts'
 import type { KnownMessage, Step } from './transcript.ts'
 import { happeningsOfOld } from './transcript-old.ts'
 import { contentOfArgs, kindOf } from './transcript-steps.ts'
@@ -14,8 +15,15 @@ interface Common {
 /** One thing a message tells, whichever family of messages it came in. */
 export type Happening = Common &
   (
-    | { readonly type: 'mine'; readonly text: string; readonly from: 'app' | 'terminal' }
-    | { readonly type: 'text'; readonly text: string; readonly thinking: boolean; readonly block: string | undefined }
+    | { readonly type: 'mine'; readonly text: string; readonly from: 'app' | 'terminal'; readonly isSteer?: boolean }
+    | { readonly type: 'withdrawn'; readonly localId: string }
+    | {
+        readonly type: 'text'
+        readonly text: string
+        readonly thinking: boolean
+        readonly block: string | undefined
+        readonly isCut?: boolean
+      }
     | StepStarted
     | {
         readonly type: 'step-ended'
@@ -24,7 +32,7 @@ export type Happening = Common &
         readonly content: readonly StepContent[]
       }
     | { readonly type: 'plan'; readonly entries: PlanEntry[] }
-    | { readonly type: 'file'; readonly name: string; readonly size: number; readonly mine: boolean }
+    | { readonly type: 'file'; readonly file: Attached; readonly mine: boolean }
     | { readonly type: 'turn-started' }
     | { readonly type: 'turn-ended'; readonly status: 'completed' | 'failed' | 'cancelled' }
     | { readonly type: 'usage'; readonly usage: Usage }
@@ -46,7 +54,7 @@ export function happeningsOf(message: KnownMessage): Happening[] {
   switch (body.role) {
     case 'user': {
       const text = body.meta?.displayText ?? body.content.text
-      return [{ type: 'mine', text, from: body.meta?.sentFrom === 'cli' ? 'terminal' : 'app' }]
+      return [{ type: 'mine', text, from: body.meta?.sentFrom === 'cli' ? 'terminal' : 'app', isSteer: body.meta?.steer === true }]
     }
     case 'session': {
       const envelope = envelopeOf(body)
@@ -71,7 +79,7 @@ function happeningOf(envelope: Envelope): Happening | undefined {
   switch (ev.t) {
     case 'text':
       if (envelope.role === 'user') return { type: 'mine', text: ev.text, from: 'terminal' }
-      return { type: 'text', text: ev.text, thinking: ev.thinking ?? false, block: envelope.id }
+      return { type: 'text', text: ev.text, thinking: ev.thinking ?? false, block: envelope.id, ...(ev.cut && { isCut: true }) }
     case 'service':
       return { type: 'note', text: ev.text }
     case 'tool-call-start': {
@@ -91,7 +99,7 @@ function happeningOf(envelope: Envelope): Happening | undefined {
     case 'tool-call-end':
       return { type: 'step-ended', call: ev.call, status: ev.status, content: ev.content ?? [] }
     case 'file':
-      return { type: 'file', name: ev.name, size: ev.size, mine: envelope.role === 'user' }
+      return { type: 'file', file: attachedOf(ev), mine: envelope.role === 'user' }
     case 'turn-start':
       return { type: 'turn-started' }
     case 'turn-end':
@@ -102,5 +110,7 @@ function happeningOf(envelope: Envelope): Happening | undefined {
       return envelope.subagent === undefined ? undefined : { type: 'subagent-stopped' }
     case 'plan':
       return { type: 'plan', entries: ev.entries }
+    case 'withdraw':
+      return envelope.role === 'user' ? { type: 'withdrawn', localId: ev.localId } : undefined
   }
 }

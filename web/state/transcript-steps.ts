@@ -1,73 +1,9 @@
-import type { PlanEntry, StepContent, StepKind } from '../../lib/protocol/sealed/messages.ts'
+import type { PlanEntry, StepContent } from '../../lib/protocol/sealed/messages.ts'
+import { kindOf, pathOf } from '../../lib/protocol/sealed/tool-args.ts'
+
+export { commandOf, kindOf, pathOf, urlOf } from '../../lib/protocol/sealed/tool-args.ts'
 
 type Args = Readonly<Record<string, unknown>>
-
-const kindByName: Readonly<Record<string, StepKind>> = {
-  read: 'read',
-  readfile: 'read',
-  notebookread: 'read',
-  ls: 'search',
-  list: 'search',
-  listdirectory: 'search',
-  glob: 'search',
-  grep: 'search',
-  search: 'search',
-  ripgrep: 'search',
-  websearch: 'fetch',
-  webfetch: 'fetch',
-  fetch: 'fetch',
-  edit: 'edit',
-  multiedit: 'edit',
-  notebookedit: 'edit',
-  write: 'edit',
-  writefile: 'edit',
-  createfile: 'edit',
-  codexpatch: 'edit',
-  codexdiff: 'edit',
-  applypatch: 'edit',
-  geminipatch: 'edit',
-  delete: 'delete',
-  move: 'move',
-  bash: 'execute',
-  shell: 'execute',
-  execute: 'execute',
-  codexbash: 'execute',
-  geminibash: 'execute',
-  runshellcommand: 'execute',
-  think: 'think',
-  todowrite: 'plan',
-  updateplan: 'plan'
-}
-
-/** What a tool of an existing wrapper does, by its name; those say no kind. */
-export function kindOf(name: string): StepKind {
-  return kindByName[name.toLowerCase().replaceAll(/[^a-z]/g, '')] ?? 'other'
-}
-
-/** The command a step runs, whichever way its agent writes it down; undefined when it runs none. */
-export function commandOf(args: Args): string | undefined {
-  const command = args['command'] ?? args['cmd'] ?? args['script']
-  if (typeof command === 'string') return command
-  if (!Array.isArray(command) || !command.every(word => typeof word === 'string')) return undefined
-  const [shell = '', flag = '', script] = command
-  const isShell = /(^|\/)(ba|z|da|fi)?sh$/.test(shell) && /^-[a-z]*c$/.test(flag) && command.length === 3
-  return isShell && script !== undefined ? script : command.map(quoted).join(' ')
-}
-
-function quoted(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`
-}
-
-export function pathOf(args: Args): string | undefined {
-  for (const name of ['file_path', 'filePath', 'path', 'notebook_path', 'absolute_path', 'filename', 'file']) {
-    if (typeof args[name] === 'string') return args[name]
-  }
-  return undefined
-}
-
-export function urlOf(args: Args): string | undefined {
-  return typeof args['url'] === 'string' ? args['url'] : undefined
-}
 
 export function queryOf(args: Args): string | undefined {
   for (const name of ['pattern', 'query', 'regex', 'search', 'glob']) {
@@ -78,6 +14,8 @@ export function queryOf(args: Args): string | undefined {
 
 /** The changes a call asks for, from its arguments, for wrappers that send no diff. */
 export function contentOfArgs(name: string, args: Args): StepContent[] {
+  const told = changesAmong(Array.isArray(args['items']) ? args['items'] : Object.values(args))
+  if (told.length > 0) return told
   const path = pathOf(args) ?? ''
   if (Array.isArray(args['edits'])) return args['edits'].flatMap(edit => replacement(path, { ...edit }))
   if (typeof args['changes'] === 'object' && args['changes'] !== null) return ofChanges({ ...args['changes'] })
@@ -86,6 +24,14 @@ export function contentOfArgs(name: string, args: Args): StepContent[] {
     return [{ type: 'diff', path, oldText: null, newText: args['content'] }]
   }
   return replacement(path, args)
+}
+
+// The Happy wrapper tells as arguments what an ACP agent tells as content: a list, which it names items in a step.
+function changesAmong(items: readonly unknown[]): StepContent[] {
+  return items.flatMap((item): StepContent[] => {
+    if (!isText(item, 'path') || !isText(item, 'newText')) return []
+    return [{ type: 'diff', path: item.path, oldText: isText(item, 'oldText') ? item.oldText : null, newText: item.newText }]
+  })
 }
 
 function replacement(path: string, edit: Args): StepContent[] {

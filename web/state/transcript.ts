@@ -1,4 +1,5 @@
 import type { MessageBody, PartialBody, PlanEntry, StepContent, StepKind, Usage } from '../../lib/protocol/sealed/messages.ts'
+import type { Attached } from './attached.ts'
 import { type Fold, foldMessage, freshFold, thaw } from './transcript-fold.ts'
 
 /**
@@ -67,6 +68,12 @@ export interface Mine {
   readonly localId: string | null
   readonly text: string
   readonly from: 'app' | 'terminal'
+  /** What was sent before it, and belongs to it. */
+  readonly files: readonly Attached[]
+  /** It did not wait for the end of the turn. */
+  readonly isSteer: boolean
+  /** Its sender took it back before the agent had it. */
+  readonly isWithdrawn: boolean
 }
 
 interface At {
@@ -78,10 +85,10 @@ interface At {
 export type Item =
   | Mine
   | Step
-  | (At & { readonly type: 'prose'; readonly text: string })
+  | (At & { readonly type: 'prose'; readonly text: string; readonly isCut?: boolean })
   | (At & { readonly type: 'thinking'; readonly text: string; readonly tookMs: number | undefined })
   | (At & { readonly type: 'plan'; readonly entries: readonly PlanEntry[] })
-  | (At & { readonly type: 'file'; readonly name: string; readonly size: number; readonly mine: boolean })
+  | (At & { readonly type: 'file'; readonly file: Attached })
   | (At & { readonly type: 'turn-ended'; readonly status: 'failed' | 'cancelled' })
   | (At & { readonly type: 'note'; readonly text: string })
   | (At & { readonly type: 'limit'; readonly endsAt: number | undefined })

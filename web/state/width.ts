@@ -6,5 +6,14 @@ query.addEventListener('change', () => {
   wideNow.value = query.matches
 })
 
+const spacious = matchMedia('(min-width: 1200px)')
+const spaciousNow = signal(spacious.matches)
+spacious.addEventListener('change', () => {
+  spaciousNow.value = spacious.matches
+})
+
+/** True when there is room for something beside a session, too. */
+export const isSpacious: ReadonlySignal<boolean> = spaciousNow
+
 /** True when there is room for the list beside the main pane. */
 export const isWide: ReadonlySignal<boolean> = wideNow

@@ -1,5 +1,7 @@
+import { inLanguage, type Said } from './spoken.ts'
+
 /** What is said where people, devices and programs are let in, in English. */
-export const people = {
+const english = {
   title: 'People',
   value: 'Who may have an account here',
   loading: 'Asking the server',
@@ -75,3 +77,7 @@ export const people = {
   revokeText: 'Its connections close now, and it can do nothing more.',
   revoking: 'Revoking'
 } as const
+
+export type PeopleWords = Said<typeof english>
+
+export const people = inLanguage('people', english)

@@ -1,5 +1,10 @@
+import { pluralIn } from './plural.ts'
+import { inLanguage, type Said } from './spoken.ts'
+
+const plural = pluralIn('en')
+
 /** What the session screen says, in English. Functions take what a sentence is about; counts are numbers. */
-export const session = {
+const english = {
   back: 'Back to all sessions',
   menu: 'Session menu',
   untitled: 'A session that cannot be opened here',
@@ -40,15 +45,25 @@ export const session = {
   file: (name: string, size: string) => `${name}, ${size}`,
   skipped: {
     unreadable: (count: number) =>
-      count === 1
-        ? 'This message cannot be opened with the keys on this device.'
-        : `${count} messages cannot be opened with the keys on this device.`,
+      plural(count, {
+        one: 'This message cannot be opened with the keys on this device.',
+        other: `${count} messages cannot be opened with the keys on this device.`
+      }),
     'unknown-shape': (count: number) =>
-      count === 1 ? 'This message is of a kind this app does not know yet.' : `${count} messages are of a kind this app does not know yet.`
+      plural(count, {
+        one: 'This message is of a kind this app does not know yet.',
+        other: `${count} messages are of a kind this app does not know yet.`
+      })
   },
   turn: { cancelled: 'Stopped', failed: (agent: string) => `${agent} could not finish this` },
+  cut: (agent: string) => `Cut off here: ${agent} ended before this was whole.`,
   limit: 'Usage limit reached.',
   limitUntil: (time: string) => `Usage limit reached, back at ${time}.`,
+  limitWaits: 'The session is safe and waits.',
+  goOnThen: 'Continue then',
+  goesOn: (time: string) => `It goes on at ${time} if Afield is open on this device, else when you open it.`,
+  goOnNot: 'Do not',
+  goOnText: 'Continue.',
   control: { terminal: 'Went on in the terminal', app: 'Went on here' },
   mayHaveChanged: 'How it stood before the link was lost',
 
@@ -61,8 +76,13 @@ export const session = {
   planMeta: (done: number, all: number) => `${done} of ${all}`,
   showPlan: 'Show the plan',
   planDone: 'done',
+  task: 'Task',
   planNow: 'now',
   planOpen: 'open',
+  found: (hits: number, files: number) =>
+    `${plural(hits, { one: '1 hit', other: `${hits} hits` })}, ${plural(files, { one: '1 file', other: `${files} files` })}`,
+  moreHits: (count: number) => plural(count, { one: '1 more line', other: `${count} more lines` }),
+  moreFiles: (count: number) => plural(count, { one: '1 more file', other: `${count} more files` }),
   step: {
     read: { running: 'Reading', done: 'Read', wants: 'Wants to read' },
     search: { running: 'Searching', done: 'Searched', wants: 'Wants to search' },
@@ -85,17 +105,22 @@ export const session = {
   stepStopped: 'stopped',
   stepDenied: 'denied',
   stepBelow: 'below',
-  innerSteps: (count: number) => (count === 1 ? '1 step' : `${count} steps`),
+  subagent: 'Subagent',
+  subagentAll: 'All it did',
+  subagentBack: 'Back to the session',
+  subagentBegins: 'It has done nothing yet.',
+  subagentNotHere: 'What it did is further back. Load older messages in the session first.',
+  innerSteps: (count: number) => plural(count, { one: '1 step', other: `${count} steps` }),
   exit: (code: number) => `exit ${code}`,
   newFile: 'New',
   deletedFile: 'Deleted',
-  added: (count: number) => (count === 1 ? '1 line added' : `${count} lines added`),
-  removed: (count: number) => (count === 1 ? '1 line removed' : `${count} lines removed`),
-  unchanged: (count: number) => (count === 1 ? '1 unchanged line' : `${count} unchanged lines`),
-  tooLargeToShow: (lines: number) => `Too large to show here. ${lines.toLocaleString('en')} lines.`,
+  added: (count: number) => plural(count, { one: '1 line added', other: `${count} lines added` }),
+  removed: (count: number) => plural(count, { one: '1 line removed', other: `${count} lines removed` }),
+  unchanged: (count: number) => plural(count, { one: '1 unchanged line', other: `${count} unchanged lines` }),
+  tooLargeToShow: (lines: number) => `Too large to show here. ${new Intl.NumberFormat('en').format(lines)} lines.`,
   loadAnyway: 'Load anyway',
   details: 'Details',
-  lastLines: (count: number) => (count === 1 ? 'Output, last line' : `Output, last ${count} lines`),
+  lastLines: (count: number) => plural(count, { one: 'Output, last line', other: `Output, last ${count} lines` }),
 
   outcome: {
     'allowed-once': { me: 'Allowed once by you', other: (by: string) => `Allowed once ${place(by)}`, unknown: 'Allowed once' },
@@ -134,7 +159,8 @@ export const session = {
   message: 'Message the agent',
   send: 'Send',
   queue: 'Queue message',
-  queued: (count: number) => (count === 1 ? '1 message waits for the end of this turn' : `${count} messages wait for the end of this turn`),
+  queued: (count: number) =>
+    plural(count, { one: '1 message waits for the end of this turn', other: `${count} messages wait for the end of this turn` }),
   notKept: 'This device could not keep your message. Nothing was sent.',
 
   awayTitle: (host: string) => `${host} is away`,
@@ -192,6 +218,8 @@ export const session = {
     discards: ['Throws away changes', 'that are not committed'],
     'admin-rights': ['Uses admin rights', 'on the machine'],
     'runs-download': ['Runs what it downloads', 'without anyone having read it'],
+    'runs-edited': ['Runs what this agent changed', 'in this session'],
+    overwrites: ['May overwrite files', ''],
     'overwrites-disk': ['Writes to a disk directly', 'and can destroy what is on it'],
     permissions: ['Changes who may use files', 'for many files at once'],
     secrets: ['Touches keys or secrets', 'such as passwords and tokens'],
@@ -284,6 +312,10 @@ export const session = {
     id: 'Session id'
   }
 } as const
+
+export type SessionWords = Said<typeof english>
+
+export const session = inLanguage('session', english)
 
 // The wrapper's own word for who sat at the computer; all others are devices.
 function place(by: string): string {

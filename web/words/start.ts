@@ -1,11 +1,21 @@
+import { pluralIn } from './plural.ts'
+import { inLanguage, type Said } from './spoken.ts'
+
+const plural = pluralIn('en')
+
 /** What is said where sessions begin and where a machine's helper is spoken of, in English. */
-export const start = {
+const english = {
   title: 'New session',
   what: 'What should it do?',
   whatHint: 'The first message. You can also start without one.',
   machine: 'Machine',
   ready: 'Ready',
   noHelper: 'Cannot be started from here now',
+  whenBack: 'Away. It can wait for it here.',
+  startWhenBack: (host: string) => `Start when ${host} is back`,
+  startWhenYou: 'Start when you are back',
+  startWaits: 'It waits on this device and begins by itself while Afield is open. You can take it back on Home.',
+  notKept: 'This device could not keep it. Nothing waits.',
   folder: 'Folder',
   chooseFolder: 'Choose a folder',
   agent: 'Agent',
@@ -13,11 +23,52 @@ export const start = {
   asking: (host: string) => `Asking ${host} what it has`,
   noAgent: (host: string) => `No agent found on ${host}`,
   noAgentText: 'Install one there, such as Claude Code, and look again.',
+  signInThere: 'Sign in on the machine',
+  notThere: (host: string) => `Not on ${host}`,
+  notThereText: 'Install it there:',
+  branch: (name: string) => `on ${name}`,
+  changes: (n: number) => plural(n, { one: '1 change', other: `${n} changes` }),
+  notAllowed: 'Not allowed from here',
+  notAllowedText: 'Allow on the machine:',
+  worktree: 'Own worktree',
+  worktreeText: 'Works on a copy, on a branch of its own.',
+  worktreeDirty: (n: number) =>
+    plural(n, {
+      one: 'Works on a copy, so your 1 change stays untouched.',
+      other: `Works on a copy, so your ${n} changes stay untouched.`
+    }),
+  more: 'More',
+  model: 'Model',
+  modelHint: 'As the agent names it. Empty: its own choice.',
+  effort: 'Effort',
+  efforts: { own: 'Its own choice', low: 'Low', medium: 'Medium', high: 'High' },
+  base: 'Base branch',
+  baseHint: 'Where the copy begins. Empty: where the folder is now.',
+  keepsText: 'What you wrote stays here until then.',
+
+  goOn: 'Continue a conversation',
+  goOnText: 'One that you began with the plain agent',
+  goOnTitle: 'Continue a conversation',
+  search: 'Search in them',
+  searchDo: 'Search',
+  searching: 'Searching',
+  noneFound: 'No conversation has these words.',
+  noHistories: (host: string) => `No conversations were found on ${host}.`,
+  notAll: 'Not everything could be searched in time.',
+  inTerminal: 'Open in its terminal now',
+  goingOn: 'Going on with it',
+  notGoneOn: 'It was not gone on with',
+
+  newFolder: 'New folder here',
+  folderName: 'Name of the folder',
+  makeFolder: 'Make folder',
+  notMade: 'The folder was not made',
+  completions: 'Folders that begin so',
   start: (host: string) => `Start on ${host}`,
   startAuto: (host: string) => `Start in Full auto on ${host}`,
   starting: (agent: string, host: string) => `Starting ${agent} on ${host}`,
   startingHint: 'An agent may need half a minute to come up.',
-  offline: 'A session begins on a live link only. What you wrote stays here.',
+  offline: 'Full auto begins on a live link only. What you wrote stays here.',
 
   notStarted: (agent: string) => `${agent} did not start`,
   trouble: {
@@ -54,7 +105,6 @@ export const start = {
   helperRuns: 'Running',
   helperSince: (when: string) => `Running since ${when}`,
   helperGone: 'Not running',
-  agents: 'Agents found',
   folders: 'Recent folders',
   startHere: 'Start a session here',
   startIn: (folder: string) => `Start a session in ${folder}`,
@@ -65,3 +115,7 @@ export const start = {
   stopFailed: (host: string) => `${host} did not do it`,
   stopFailedText: 'The helper still runs.'
 }
+
+export type StartWords = Said<typeof english>
+
+export const start = inLanguage('start', english)

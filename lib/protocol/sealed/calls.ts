@@ -1,5 +1,9 @@
 import * as z from 'zod'
 import { fileCalls, shellCalls } from './files.ts'
+import { gitCalls } from './git.ts'
+import { labelledAnswer, questionAnswer } from './questions.ts'
+import { ruleCalls, ruleDraft } from './rules.ts'
+import { searchCalls } from './search.ts'
 
 /** The methods of a session, called as `<session id>:<method>`. A failure of any handler is `{ error }`. */
 export const sessionCalls = {
@@ -13,7 +17,9 @@ export const sessionCalls = {
       /** Ours: which of the offered choices, the hash of what was shown, and who answers. */
       choice: z.string().optional(),
       shown: z.string().optional(),
-      answeredBy: z.string().optional()
+      answeredBy: z.string().optional(),
+      /** Ours: allows it from now on; the machine refuses one that does not fit what was shown. */
+      rule: ruleDraft.optional()
     }),
     z.unknown()
   ),
@@ -23,8 +29,30 @@ export const sessionCalls = {
   killSession: call(z.looseObject({}), z.looseObject({ success: z.boolean(), message: z.string() })),
   /** Ours: sets the agent's own mode by its id. */
   setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() })),
+  /** Ours: one of the models, or of the levels of thought, that the metadata tells by their codes. */
+  setModel: call(z.looseObject({ model: z.string() }), z.looseObject({ model: z.string() })),
+  setEffort: call(z.looseObject({ effort: z.string() }), z.looseObject({ effort: z.string() })),
+  /** Ours: the session is on a screen of the app, or is no longer. Said again every half minute while it is; `viewer` names the screen. */
+  watch: call(z.looseObject({ viewer: z.string().min(1).max(64), isWatching: z.boolean() }), z.unknown()),
+  /** Answers a question of the agent's, by the ids of its form; `cancelled` lets the agent decide. */
+  communication: call(
+    z.looseObject({
+      id: z.string(),
+      kind: z.string(),
+      status: z.enum(['answered', 'cancelled']),
+      answers: z.record(z.string(), z.union([questionAnswer, labelledAnswer])).optional(),
+      /** Ours, as in `permission`. */
+      shown: z.string().optional(),
+      answeredBy: z.string().optional()
+    }),
+    z.unknown()
+  ),
   ...fileCalls,
-  ...shellCalls
+  ...shellCalls,
+  ...gitCalls,
+  ...searchCalls,
+  /** Ours: as the machine's own, which is not always there to be asked. */
+  'rules-try': ruleCalls['rules-try']
 } as const
 
 export const callError = z.looseObject({ error: z.string() })

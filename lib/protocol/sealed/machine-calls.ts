@@ -1,5 +1,7 @@
 import * as z from 'zod'
 import { fileCalls } from './files.ts'
+import { machineWorkCalls } from './machine-work.ts'
+import { ruleCalls } from './rules.ts'
 
 const done = z.looseObject({ message: z.string() })
 const started = z.discriminatedUnion('type', [
@@ -15,13 +17,31 @@ export const machineCalls = {
       approvedNewDirectoryCreation: z.boolean().nullish(),
       agent: z.string().max(100).nullish(),
       permissionMode: z.string().max(100).nullish(),
+      modelMode: z.string().max(200).nullish(),
+      effortLevel: z.string().max(100).nullish(),
       environmentVariables: z.record(z.string(), z.string()).nullish(),
+      /** Signs the agent in, for this session alone. */
+      token: z.string().max(65_536).nullish(),
+      resumeClaudeSessionId: z.string().max(200).nullish(),
+      resumeCodexThreadId: z.string().max(200).nullish(),
+      /** Told in the metadata of the session. */
+      parentSessionId: z.string().max(200).nullish(),
+      forkedFromMessageId: z.string().max(200).nullish(),
+      isSideChat: z.boolean().nullish(),
       /** Ours: what the agent shall do first. */
-      prompt: z.string().nullish()
+      prompt: z.string().nullish(),
+      /** Ours: a conversation of the agent's own to go on with, by its id. */
+      conversation: z.string().max(200).nullish(),
+      /** Ours: works on a copy of the repository, on a branch of its own that begins at `base`, or where the folder is. */
+      // `about` is what it is made for; its branch is named after that.
+      worktree: z.looseObject({ base: z.string().max(200).nullish(), about: z.string().max(200).nullish() }).nullish()
     }),
     started
   ),
-  'resume-happy-session': call(z.looseObject({ sessionId: z.string(), permissionMode: z.string().max(100).nullish() }), started),
+  'resume-happy-session': call(
+    z.looseObject({ sessionId: z.string(), model: z.string().max(200).nullish(), permissionMode: z.string().max(100).nullish() }),
+    started
+  ),
   'stop-session': call(z.looseObject({ sessionId: z.string() }), done),
   'stop-daemon': call(z.looseObject({}), done),
   listDirectory: fileCalls.listDirectory,
@@ -30,11 +50,29 @@ export const machineCalls = {
   choices: call(
     z.looseObject({}),
     z.looseObject({
-      agents: z.array(z.looseObject({ agent: z.string(), title: z.string() })),
+      /** Those that are here. `isSignedIn` is left out when it cannot be known without running them. */
+      agents: z.array(
+        z.looseObject({
+          agent: z.string(),
+          title: z.string(),
+          version: z.string().optional(),
+          isSignedIn: z.boolean().optional(),
+          /** What to run on the machine to sign in. */
+          signIn: z.string().optional()
+        })
+      ),
       recentFolders: z.array(z.string()),
-      home: z.string()
+      home: z.string(),
+      /** Those that are not, and how to get them. */
+      missingAgents: z.array(z.looseObject({ agent: z.string(), title: z.string(), install: z.string() })).optional(),
+      /** The recent folders as they are; `branch` of a repository, and how many of its files have changes. */
+      folders: z.array(z.looseObject({ path: z.string(), branch: z.string().optional(), dirty: z.int().optional() })).optional(),
+      /** Where sessions may begin. */
+      allowedFolders: z.array(z.string()).optional()
     })
-  )
+  ),
+  ...machineWorkCalls,
+  ...ruleCalls
 } as const
 
 export type MachineCall = keyof typeof machineCalls

@@ -7,7 +7,9 @@ export const machineMetadata = z.looseObject({
   happyCliVersion: z.string(),
   homeDir: z.string(),
   happyHomeDir: z.string(),
-  displayName: z.string().optional()
+  displayName: z.string().optional(),
+  /** Ours: the methods that its daemon answers; existing daemons tell none. */
+  methods: z.array(z.string()).optional().catch(undefined)
 })
 
 export const daemonState = z.looseObject({

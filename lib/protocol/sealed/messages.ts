@@ -6,7 +6,9 @@ export const usage = z.looseObject({
   output_tokens: z.number(),
   cache_creation_input_tokens: z.number().optional(),
   cache_read_input_tokens: z.number().optional(),
-  context_window: z.number().optional()
+  context_window: z.number().optional(),
+  /** Ours: what the whole conversation has cost so far, as the agent reckons. */
+  cost: z.looseObject({ amount: z.number(), currency: z.string() }).optional().catch(undefined)
 })
 
 /** What a step shows beyond its arguments. Paths are as the agent gave them; `oldText` null means a new file. */
@@ -24,7 +26,13 @@ export const planEntry = z.object({
 
 /** One thing that happened in a session. Fields and kinds marked ours are dropped or ignored by existing apps. */
 export const sessionEvent = z.discriminatedUnion('t', [
-  z.looseObject({ t: z.literal('text'), text: z.string(), thinking: z.boolean().optional() }),
+  /** `cut` is ours: this is as far as it came before the agent ended; the agent itself does not have it. */
+  z.looseObject({
+    t: z.literal('text'),
+    text: z.string(),
+    thinking: z.boolean().optional(),
+    cut: z.boolean().optional().catch(undefined)
+  }),
   z.looseObject({ t: z.literal('service'), text: z.string() }),
   /** `kind`, `locations` and `content` are ours. */
   z.looseObject({
@@ -57,6 +65,8 @@ export const sessionEvent = z.discriminatedUnion('t', [
   z.looseObject({ t: z.literal('turn-end'), status: z.enum(['completed', 'failed', 'cancelled']) }),
   z.looseObject({ t: z.literal('start'), title: z.string().optional() }),
   z.looseObject({ t: z.literal('stop') }),
+  /** Ours, of a person: the message with this local id shall not be handed to the agent, if it was not yet. */
+  z.looseObject({ t: z.literal('withdraw'), localId: z.string() }),
   /** Ours: the whole plan as it stands now; replaces the one before. */
   z.looseObject({ t: z.literal('plan'), entries: z.array(planEntry) })
 ])
@@ -78,7 +88,9 @@ export const messageMeta = z.looseObject({
   permissionMode: z.string().nullish(),
   model: z.string().nullish(),
   effort: z.string().nullish(),
-  displayText: z.string().optional()
+  displayText: z.string().optional(),
+  /** Ours: ends the turn that runs, instead of waiting for it. */
+  steer: z.boolean().optional()
 })
 
 export const userText = z.looseObject({

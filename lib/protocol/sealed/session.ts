@@ -1,5 +1,9 @@
 import * as z from 'zod'
+import { worktree } from './machine-work.ts'
 import { stepContent, stepKind } from './messages.ts'
+import { communication, completedCommunication } from './questions.ts'
+import { riskLevel } from './risk-names.ts'
+import { rulePattern } from './rules.ts'
 
 const choice = z.looseObject({ code: z.string(), value: z.string(), description: z.string().nullish() })
 
@@ -22,14 +26,29 @@ export const sessionMetadata = z.looseObject({
   gitBranch: z.string().nullish(),
   operatingModes: z.array(choice).optional().catch(undefined),
   currentOperatingModeCode: z.string().nullish(),
+  /** Existing apps read none of a metadata in which a code of now is null: it is left out. */
   models: z.array(choice).optional().catch(undefined),
   currentModelCode: z.string().nullish(),
+  /** How long it thinks before it answers; the agent's own levels. */
+  thoughtLevels: z.array(choice).optional().catch(undefined),
+  currentThoughtLevelCode: z.string().nullish(),
   slashCommands: z.array(z.string()).optional().catch(undefined),
   /** Written by the app: the mode a person picked. */
   permissionMode: z.string().nullish(),
   /** Ours: the id by which the agent itself knows the conversation, and what to call the agent on screen. */
   agentSessionId: z.string().optional(),
-  agentTitle: z.string().optional()
+  agentTitle: z.string().optional(),
+  parentSessionId: z.string().nullish(),
+  forkedFromMessageId: z.string().nullish(),
+  isSideChat: z.boolean().nullish(),
+  /** Ours, written by the app: when a person put it into the archive; what is said after that takes it out again. */
+  archivedAt: z.number().nullish().catch(undefined),
+  /** Ours, written by the app: when a person took it out again. */
+  restoredAt: z.number().optional().catch(undefined),
+  /** Ours: the copy of a repository that was made for it. */
+  worktree: worktree.optional().catch(undefined),
+  /** Ours: the methods that this session answers; existing wrappers tell none. */
+  methods: z.array(z.string()).optional().catch(undefined)
 })
 
 /** One way to answer a permission, as the agent offered it. */
@@ -50,7 +69,13 @@ export const permissionRequest = z.looseObject({
   content: z.array(stepContent).optional().catch(undefined),
   locations: z.array(z.string()).optional().catch(undefined),
   choices: z.array(permissionChoice).optional().catch(undefined),
-  shown: z.string().optional()
+  shown: z.string().optional(),
+  /** Ours: how risky the machine finds it and why, and the narrowest rule that would allow it from now on. */
+  risk: z
+    .looseObject({ level: riskLevel, reasons: z.array(z.string()) })
+    .optional()
+    .catch(undefined),
+  suggestedRule: rulePattern.optional().catch(undefined)
 })
 
 export const completedRequest = z.looseObject({
@@ -65,14 +90,18 @@ export const completedRequest = z.looseObject({
   toolUseId: z.string().optional(),
   title: z.string().optional(),
   /** Ours: the device that answered, as it names itself. */
-  answeredBy: z.string().optional()
+  answeredBy: z.string().optional(),
+  /** Ours: the pattern of the rule that allowed it, or that was made with the answer. */
+  rule: z.string().optional()
 })
 
 /** What an agent waits for, and whether the terminal or the phone has the keyboard. */
 export const agentState = z.looseObject({
   controlledByUser: z.boolean().nullish(),
   requests: z.record(z.string(), permissionRequest).nullish(),
-  completedRequests: z.record(z.string(), completedRequest).nullish()
+  completedRequests: z.record(z.string(), completedRequest).nullish(),
+  communications: z.record(z.string(), communication).nullish().catch(undefined),
+  completedCommunications: z.record(z.string(), completedCommunication).nullish().catch(undefined)
 })
 
 export type Choice = z.infer<typeof choice>

@@ -1,8 +1,8 @@
-import type { HttpRequest, HttpResponse, TemplatedApp } from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isLoopback, type ServerOptions } from '../../options.ts'
 import { type FailureCode, failure } from '../../protocol/wire/failures.ts'
-import type { Routes } from './mount.ts'
 import { replyTo, statusLine } from './reply.ts'
+import { changeRoutes, type Routes } from './routes.ts'
 
 /** Says why a request must not reach any handler; undefined for one that may. */
 export type Admission = (request: HttpRequest) => FailureCode | undefined
@@ -33,24 +33,10 @@ export function guardRoutes(app: Routes, admit: Admission, onRefused: (code: Fai
       onRefused(code)
       turnAway(response, code)
     }
-  const put = (method: Exclude<keyof Routes, 'ws'>) => (pattern: string, handler: Parameters<Routes['get']>[1]) => {
-    app[method](pattern, guarded(handler))
-    return routes as TemplatedApp
-  }
-  const routes: Routes = {
-    get: put('get'),
-    head: put('head'),
-    post: put('post'),
-    put: put('put'),
-    del: put('del'),
-    options: put('options'),
-    any: put('any'),
-    ws(pattern, behavior) {
-      app.ws(pattern, { ...behavior, ...(behavior.upgrade && { upgrade: guarded(behavior.upgrade) }) })
-      return routes as TemplatedApp
-    }
-  }
-  return routes
+  return changeRoutes(app, {
+    handler: guarded,
+    sockets: behavior => ({ ...behavior, ...(behavior.upgrade && { upgrade: guarded(behavior.upgrade) }) })
+  })
 }
 
 // Where one request ends and the next begins must be clear to every program on the way. The library goes by the first

@@ -15,9 +15,9 @@ import { BodyStream } from './body-stream.ts'
 import type { Budget } from './budget.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
-import type { Routes } from './mount.ts'
 import type { OwnAddress } from './own-address.ts'
 import { addressOf, copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
+import type { Routes } from './routes.ts'
 import type { Strangers } from './strangers.ts'
 
 export interface HttpDeps extends ExchangeDeps {

@@ -1,9 +1,5 @@
-import type { HttpRequest, HttpResponse, TemplatedApp, WebSocketBehavior } from 'uWebSockets.js'
-
-/** Where routes are put. An app of uWebSockets.js is one. */
-export type Routes = Pick<TemplatedApp, 'get' | 'head' | 'post' | 'put' | 'del' | 'options' | 'any' | 'ws'>
-
-type Handler = (response: HttpResponse, request: HttpRequest) => void | Promise<void>
+import type { HttpResponse } from 'uWebSockets.js'
+import { changeRoutes, type Routes } from './routes.ts'
 
 /**
  * Routes on an app that outlives the server. uWebSockets.js cannot take a route off again: after `remove` each
@@ -20,30 +16,17 @@ export function mountOn(app: Routes): { routes: Routes; remove(): void } {
     return (...given: Given) => (current ? current(...given) : without(...given))
   }
 
-  const put = (method: 'get' | 'head' | 'post' | 'put' | 'del' | 'options' | 'any') => (pattern: string, handler: Handler) => {
-    app[method](pattern, held(handler, answerGone))
-    return routes as TemplatedApp
-  }
-  const routes: Routes = {
-    get: put('get'),
-    head: put('head'),
-    post: put('post'),
-    put: put('put'),
-    del: put('del'),
-    options: put('options'),
-    any: put('any'),
-    ws<UserData>(pattern: string, { upgrade, open, message, drain, close, ...settings }: WebSocketBehavior<UserData>) {
-      app.ws<UserData>(pattern, {
-        ...settings,
-        upgrade: held(upgrade, answerGone),
-        open: held(open, nothing),
-        message: held(message, nothing),
-        drain: held(drain, nothing),
-        close: held(close, nothing)
-      })
-      return routes as TemplatedApp
-    }
-  }
+  const routes = changeRoutes(app, {
+    handler: handler => held(handler, answerGone),
+    sockets: ({ upgrade, open, message, drain, close, ...settings }) => ({
+      ...settings,
+      upgrade: held(upgrade, answerGone),
+      open: held(open, nothing),
+      message: held(message, nothing),
+      drain: held(drain, nothing),
+      close: held(close, nothing)
+    })
+  })
   return { routes, remove: () => forget.forEach(drop => void drop()) }
 }
 

@@ -4,7 +4,8 @@ import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
 import { type Logger, noteOf } from '../log.ts'
 import { watchFiles } from './files-watch.ts'
-import { mountOn, type Routes } from './mount.ts'
+import { mountOn } from './mount.ts'
+import type { Routes } from './routes.ts'
 import { loadUws } from './uws.ts'
 
 /** Where the routes are reached. */

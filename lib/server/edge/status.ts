@@ -2,8 +2,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { BackupState, Backups } from '../backups.ts'
 import type { Metrics } from '../metrics.ts'
-import type { Routes } from './mount.ts'
 import { statusLine } from './reply.ts'
+import type { Routes } from './routes.ts'
 
 /** A server that ends is back soon, and a disk may have room at any moment. */
 const retryAfterSeconds = '5'

@@ -17,6 +17,14 @@ const stepContent = z.discriminatedUnion('type', [
   z.object({ type: z.literal('diff'), path: z.string(), oldText: z.string().nullish(), newText: z.string() })
 ])
 
+/** `parentToolUseId` names the step that called the helper which does this. */
+const ofClaude = z
+  .looseObject({
+    claudeCode: z.looseObject({ toolName: z.string().optional(), parentToolUseId: z.string().nullish() }).optional()
+  })
+  .nullish()
+  .catch(undefined)
+
 const stepUpdate = z.object({
   toolCallId: z.string(),
   title: z.string().nullish(),
@@ -30,10 +38,7 @@ const stepUpdate = z.object({
     .catch(undefined),
   rawInput: z.unknown().optional(),
   rawOutput: z.unknown().optional(),
-  _meta: z
-    .looseObject({ claudeCode: z.looseObject({ toolName: z.string().optional() }).optional() })
-    .nullish()
-    .catch(undefined)
+  _meta: ofClaude
 })
 
 const modes = z.object({
@@ -51,26 +56,51 @@ const configOption = z.object({
     .optional()
     .catch(undefined)
 })
-const configOptions = z.array(configOption)
+const configOptions = z.array(configOption.optional().catch(undefined)).transform(options => options.filter(option => option !== undefined))
+const models = z.object({
+  currentModelId: z.string(),
+  availableModels: z.array(z.object({ modelId: z.string(), name: z.string(), description: z.string().nullish() }))
+})
 
-const chunk = { content: contentBlock.optional().catch(undefined), messageId: z.string().nullish() }
+const chunk = { content: contentBlock.optional().catch(undefined), messageId: z.string().nullish(), _meta: ofClaude }
 const planEntry = z.object({
   content: z.string(),
   status: z.enum(['pending', 'in_progress', 'completed']).catch('pending'),
   priority: z.string().optional().catch(undefined)
 })
 
+const plan = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('items'), entries: z.array(planEntry) }),
+  z.object({ type: z.literal('markdown'), content: z.string() }),
+  z.object({ type: z.literal('file'), uri: z.string() })
+])
+
 const update = z.discriminatedUnion('sessionUpdate', [
+  z.object({ sessionUpdate: z.literal('user_message_chunk'), ...chunk }),
   z.object({ sessionUpdate: z.literal('agent_message_chunk'), ...chunk }),
   z.object({ sessionUpdate: z.literal('agent_thought_chunk'), ...chunk }),
   z.object({ sessionUpdate: z.literal('tool_call'), ...stepUpdate.shape }),
   z.object({ sessionUpdate: z.literal('tool_call_update'), ...stepUpdate.shape }),
   z.object({ sessionUpdate: z.literal('plan'), entries: z.array(planEntry) }),
+  z.object({ sessionUpdate: z.literal('plan_update'), plan }),
+  z.object({ sessionUpdate: z.literal('plan_removed') }),
+  z.object({ sessionUpdate: z.literal('compaction_update'), status: z.string(), error: z.string().nullish() }),
+  z.object({
+    sessionUpdate: z.literal('subagent_update'),
+    sessionId: z.string(),
+    title: z.string().nullish(),
+    state: z.object({ state: z.string() }).nullish().catch(undefined)
+  }),
   z.object({ sessionUpdate: z.literal('available_commands_update'), availableCommands: z.array(z.object({ name: z.string() })) }),
   z.object({ sessionUpdate: z.literal('current_mode_update'), currentModeId: z.string() }),
   z.object({ sessionUpdate: z.literal('config_option_update'), configOptions }),
   z.object({ sessionUpdate: z.literal('session_info_update'), title: z.string().nullish() }),
-  z.object({ sessionUpdate: z.literal('usage_update'), used: z.number(), size: z.number() }),
+  z.object({
+    sessionUpdate: z.literal('usage_update'),
+    used: z.number(),
+    size: z.number(),
+    cost: z.object({ amount: z.number(), currency: z.string() }).nullish().catch(undefined)
+  }),
   z.object({ sessionUpdate: z.literal('notice'), title: z.string(), description: z.string().nullish() })
 ])
 
@@ -84,9 +114,42 @@ export const permissionQuestion = z.object({
   options: z.array(z.object({ optionId: z.string(), name: z.string(), kind: choiceKind }).optional().catch(undefined))
 })
 
+const formOption = z.object({ const: z.string(), title: z.string().nullish(), description: z.string().nullish() })
+const formProperty = z.object({
+  type: z.string(),
+  title: z.string().nullish(),
+  description: z.string().nullish(),
+  enum: z.array(z.string()).nullish().catch(undefined),
+  oneOf: z.array(formOption).nullish().catch(undefined),
+  items: z
+    .object({ enum: z.array(z.string()).nullish(), anyOf: z.array(formOption).nullish() })
+    .nullish()
+    .catch(undefined),
+  minLength: z.number().nullish().catch(undefined),
+  maxLength: z.number().nullish().catch(undefined),
+  minimum: z.number().nullish().catch(undefined),
+  maximum: z.number().nullish().catch(undefined)
+})
+
+const asking = { message: z.string(), toolCallId: z.string().nullish() }
+export const elicitation = z.discriminatedUnion('mode', [
+  z.object({
+    mode: z.literal('form'),
+    ...asking,
+    requestedSchema: z.object({
+      properties: z.record(z.string(), formProperty),
+      required: z.array(z.string()).nullish().catch(undefined)
+    })
+  }),
+  z.object({ mode: z.literal('url'), ...asking, url: z.string(), elicitationId: z.string() })
+])
+
+export const elicitationDone = z.object({ elicitationId: z.string() })
+
 export const openedSession = z.object({
   sessionId: z.string().optional(),
   modes: modes.nullish().catch(undefined),
+  models: models.nullish().catch(undefined),
   configOptions: configOptions.nullish().catch(undefined)
 })
 
@@ -96,12 +159,23 @@ export const initialized = z.object({
   agentCapabilities: z
     .object({
       loadSession: z.boolean().catch(false),
-      sessionCapabilities: z.object({ resume: z.unknown().optional() }).optional().catch(undefined)
+      promptCapabilities: z
+        .object({ image: z.boolean().catch(false) })
+        .optional()
+        .catch(undefined),
+      sessionCapabilities: z.object({ resume: z.unknown().optional(), fork: z.unknown().optional() }).optional().catch(undefined)
     })
     .optional()
     .catch(undefined),
-  authMethods: z.array(z.object({ name: z.string() })).catch([])
+  authMethods: z.array(z.object({ name: z.string() })).catch([]),
+  _meta: z
+    .looseObject({ steering: z.looseObject({ supported: z.boolean().optional() }).optional() })
+    .nullish()
+    .catch(undefined)
 })
+
+/** Of `_session/steering`, which the adapters of Claude Code and Codex have. */
+export const steered = z.object({ outcome: z.string() })
 
 export const promptEnded = z.object({ stopReason: z.string() })
 
@@ -109,5 +183,6 @@ export type Update = z.infer<typeof update>
 export type StepUpdate = z.infer<typeof stepUpdate>
 export type ContentBlock = z.infer<typeof contentBlock>
 export type PermissionQuestion = z.infer<typeof permissionQuestion>
+export type Elicitation = z.infer<typeof elicitation>
 export type OpenedSession = z.infer<typeof openedSession>
 export type Initialized = z.infer<typeof initialized>

@@ -1,104 +1,129 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { PlanEntry } from '../../protocol/sealed/messages.ts'
-import type { OpenedSession, PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
+import { createHelpers } from './acp-helpers.ts'
+import type { PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
 import { endOf, mergeStep, textOf } from './acp-steps.ts'
-import type { AgentEvent, Modes, PermissionAsk, Step, TurnEnd } from './agent.ts'
+import type { AgentEvent, PermissionAsk, Step, TurnEnd } from './agent.ts'
+
+interface Block {
+  key: string
+  id: string
+  text: string
+  thinking: boolean
+}
+
+/** Whoever of the agent's helpers does it; undefined for the agent itself. */
+type By = string | undefined
 
 /**
  * Turns what an ACP agent reports into agent events: gathers chunks into blocks, keeps what is known of each step, and
  * hides the differences between agents (a permission may come before its step, chunks may have no message id).
  */
 export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = systemClock) {
-  let block: { key: string; id: string; text: string; thinking: boolean } | undefined
-  const steps = new Map<string, { step: Step; ended: boolean }>()
+  const blocks = new Map<By, Block>()
+  const steps = new Map<string, { step: Step; ended: boolean; by: By }>()
+  const helpers = createHelpers(emit)
   const timesAsked = new Map<string, number>()
   const denied = new Set<string>()
   let inTurn = false
   let stopWaiting = () => {}
 
-  const finishBlock = () => {
+  const finishBlock = (by: By, isLost = false) => {
     stopWaiting()
-    if (block && block.text.trim() !== '') emit({ type: 'text', block: block.id, text: block.text, thinking: block.thinking })
-    block = undefined
+    const block = blocks.get(by)
+    blocks.delete(by)
+    if (!block || block.text.trim() === '') return
+    emit({ type: 'text', block: block.id, text: block.text, thinking: block.thinking, ...(isLost && { isCut: true }), ...of(by) })
+  }
+  const finishBlocks = (isLost = false) => {
+    for (const by of [...blocks.keys()]) finishBlock(by, isLost)
   }
 
-  const grow = (text: string, thinking: boolean, messageId: string | null | undefined) => {
+  const grow = (by: By, text: string, thinking: boolean, messageId: string | null | undefined) => {
     const key = `${thinking} ${messageId ?? ''}`
-    if (block?.key !== key) finishBlock()
-    block ??= { key, id: randomUUID(), text: '', thinking }
+    if (blocks.get(by)?.key !== key) finishBlock(by)
+    const block = blocks.get(by) ?? { key, id: randomUUID(), text: '', thinking }
     block.text += text
-    emit({ type: 'text-grew', block: block.id, text: block.text, thinking })
+    blocks.set(by, block)
+    // What grows is shown as the agent's own.
+    if (by === undefined) emit({ type: 'text-grew', block: block.id, text: block.text, thinking })
     // Between turns nothing says when such a text is whole.
     stopWaiting()
-    if (!inTurn) stopWaiting = clock.after(silenceMs, finishBlock)
+    if (!inTurn) stopWaiting = clock.after(silenceMs, () => finishBlocks())
   }
 
-  const step = (update: StepUpdate): Step => {
+  const step = (update: StepUpdate, session: By): Step => {
     const known = steps.get(update.toolCallId)
     if (known?.ended) return known.step
-    if (!known) finishBlock()
+    const by = known ? known.by : byOf(update, session)
+    if (!known) finishBlock(by)
     const merged = mergeStep(known?.step, update)
     const status = denied.has(update.toolCallId) && endOf(update) === 'failed' ? 'denied' : endOf(update)
-    steps.set(update.toolCallId, { step: merged, ended: status !== undefined })
-    if (!known) emit({ type: 'step-started', step: merged })
+    steps.set(update.toolCallId, { step: merged, ended: status !== undefined, by })
+    if (!known) emit({ type: 'step-started', step: merged, ...of(by) })
     else if (!status) emit({ type: 'step-updated', step: merged })
-    if (status) emit({ type: 'step-ended', step: merged, status })
+    if (status) {
+      finishBlock(merged.call)
+      helpers.stop(merged.call)
+      emit({ type: 'step-ended', step: merged, status, ...of(by) })
+    }
     return merged
+  }
+
+  const byOf = ({ _meta }: Pick<StepUpdate, '_meta'>, session: By): By => {
+    const parent = _meta?.claudeCode?.parentToolUseId
+    const by = parent ?? session
+    if (by !== undefined) helpers.start(by, steps.get(by)?.step.title)
+    return by
   }
 
   return {
     begin(): void {
-      finishBlock()
+      finishBlocks()
       for (const [call, { ended }] of steps) if (ended) steps.delete(call)
       timesAsked.clear()
       denied.clear()
       inTurn = true
     },
 
-    take(update: Update): void {
+    /** Whether a session is one of a helper. */
+    isHelper: (session: string) => helpers.has(session),
+
+    /** `session` is that of a helper which has one. */
+    take(update: Update, session?: string): void {
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
         case 'agent_thought_chunk':
-          if (update.content) grow(textOf(update.content), update.sessionUpdate === 'agent_thought_chunk', update.messageId)
+          if (!update.content) return
+          grow(byOf(update, session), textOf(update.content), update.sessionUpdate === 'agent_thought_chunk', update.messageId)
           return
         case 'tool_call':
         case 'tool_call_update':
-          step(update)
+          step(update, session)
           return
-        case 'plan':
-          finishBlock()
-          emit({ type: 'plan', entries: update.entries.map(planEntry) })
+        case 'subagent_update': {
+          if (update.state?.state === 'idle') {
+            finishBlock(update.sessionId)
+            helpers.stop(update.sessionId)
+          } else helpers.start(update.sessionId, update.title ?? undefined)
           return
-        case 'available_commands_update':
-          emit({ type: 'commands', names: update.availableCommands.map(({ name }) => name) })
-          return
-        case 'session_info_update':
-          if (update.title) emit({ type: 'title', title: update.title })
-          return
-        case 'usage_update':
-          emit({ type: 'usage', used: update.used, size: update.size })
-          return
-        case 'notice':
-          emit({ type: 'notice', text: update.description ? `${update.title}: ${update.description}` : update.title })
-          return
-        case 'current_mode_update':
-        case 'config_option_update':
-          // Modes are kept by the connection, which also sets them.
-          return
+        }
       }
+      // What else a helper tells of its session is not told of this one.
+      if (session === undefined) takeOwn(update)
     },
 
-    ask({ toolCall, options }: PermissionQuestion): PermissionAsk {
-      finishBlock()
+    ask({ toolCall, options }: PermissionQuestion, session?: string): PermissionAsk {
       const call = toolCall.toolCallId
       const times = (timesAsked.get(call) ?? 0) + 1
       timesAsked.set(call, times)
       const asked = {
         ask: times === 1 ? call : `${call}:${times}`,
-        step: step({ ...toolCall, status: undefined }),
+        step: step({ ...toolCall, status: undefined }, session),
         choices: options.flatMap(option => (option ? [{ id: option.optionId, label: option.name, kind: option.kind }] : []))
       }
+      finishBlock(steps.get(call)?.by)
       emit({ type: 'permission-asked', asked })
       return asked
     },
@@ -108,36 +133,64 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       denied.add(call)
     },
 
-    /** Steps that are still open end with their turn. */
-    end(turn: TurnEnd): void {
-      finishBlock()
-      for (const [call, { step, ended }] of steps) {
-        steps.set(call, { step, ended: true })
+    /** Steps and helpers that are still at work end with their turn. `isLost`: the agent is gone, whatever it was saying. */
+    end(turn: TurnEnd, isLost = false): void {
+      finishBlocks(isLost)
+      for (const [call, { step, ended, by }] of steps) {
+        steps.set(call, { step, ended: true, by })
         if (ended) continue
         const status = denied.has(call) ? 'denied' : turn.reason === 'done' ? 'completed' : 'cancelled'
-        emit({ type: 'step-ended', step, status })
+        emit({ type: 'step-ended', step, status, ...of(by) })
       }
+      helpers.stopAll()
       inTurn = false
       emit({ type: 'turn-ended', ...turn })
     }
   }
-}
 
-/** Modes come as such, or as the configuration option of the category `mode`; some agents give both. */
-export function modesOf({ modes, configOptions }: OpenedSession): { modes: Modes; option: string | undefined } | undefined {
-  if (modes) {
-    const available = modes.availableModes.map(({ id, name, description }) => ({ id, name, description: description ?? undefined }))
-    return { modes: { current: modes.currentModeId, available }, option: undefined }
+  function takeOwn(update: Update): void {
+    switch (update.sessionUpdate) {
+      case 'plan':
+        finishBlock(undefined)
+        emit({ type: 'plan', entries: update.entries.map(planEntry) })
+        return
+      case 'plan_update':
+        if (update.plan.type === 'file') return
+        finishBlock(undefined)
+        if (update.plan.type === 'items') emit({ type: 'plan', entries: update.plan.entries.map(planEntry) })
+        else emit({ type: 'text', block: randomUUID(), text: update.plan.content, thinking: false })
+        return
+      case 'plan_removed':
+        emit({ type: 'plan', entries: [] })
+        return
+      case 'available_commands_update':
+        emit({ type: 'commands', names: update.availableCommands.map(({ name }) => name) })
+        return
+      case 'session_info_update':
+        if (update.title) emit({ type: 'title', title: update.title })
+        return
+      case 'usage_update':
+        emit({ type: 'usage', used: update.used, size: update.size, ...(update.cost && { cost: update.cost }) })
+        return
+      case 'notice':
+        emit({ type: 'notice', text: update.description ? `${update.title}: ${update.description}` : update.title })
+        return
+      case 'compaction_update':
+        if (update.status === 'completed') emit({ type: 'notice', text: 'The agent summed up what was said so far, to make room.' })
+        if (update.status === 'failed')
+          emit({ type: 'notice', text: `The agent could not sum up what was said so far: ${update.error ?? 'it does not say why'}.` })
+        return
+    }
   }
-  const option = configOptions?.find(({ category }) => category === 'mode')
-  if (!option?.options || typeof option.currentValue !== 'string') return undefined
-  const available = option.options
-    .flatMap(entry => ('options' in entry ? entry.options : [entry]))
-    .map(({ value, name, description }) => ({ id: value, name, description: description ?? undefined }))
-  return { modes: { current: option.currentValue, available }, option: option.id }
 }
 
-function planEntry({ content, status, priority }: Extract<Update, { sessionUpdate: 'plan' }>['entries'][number]): PlanEntry {
+function of(by: By): { subagent?: string } {
+  return by === undefined ? {} : { subagent: by }
+}
+
+type ToldEntry = Extract<Update, { sessionUpdate: 'plan' }>['entries'][number]
+
+function planEntry({ content, status, priority }: ToldEntry): PlanEntry {
   return { content, status, ...(priority !== undefined && { priority }) }
 }
 

@@ -1,28 +1,26 @@
-import {
-  type AnyMessage,
-  type ClientConnection,
-  client,
-  methods,
-  ndJsonStream,
-  PROTOCOL_VERSION,
-  RequestError
-} from '@agentclientprotocol/sdk'
-import { ZodError } from 'zod'
-import { version } from '../../assets.ts'
+import { type AnyMessage, type ClientConnection, client, methods, ndJsonStream } from '@agentclientprotocol/sdk'
 import { withDeadline } from '../../async/deadline.ts'
 import { BoundedQueue } from '../../async/queue.ts'
+import { toBase64 } from '../../crypto/bytes.ts'
 import { CannotStart } from '../../exit.ts'
+import { createAsking } from './acp-asking.ts'
 import {
+  elicitation,
+  elicitationDone,
   type Initialized,
-  initialized,
   openedSession,
   permissionQuestion,
   promptEnded,
   sessionNotification,
+  steered,
   type Update
 } from './acp-messages.ts'
-import { createTurns, modesOf } from './acp-turns.ts'
-import { type Agent, AgentDied, type AgentEvent, type Modes, type PermissionAsk, type StartAgent, type TurnEnd } from './agent.ts'
+import { openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
+import { createOptions, type OptionKind } from './acp-options.ts'
+import { listenToPast } from './acp-past.ts'
+import { endOfTurn, explain } from './acp-refusals.ts'
+import { createTurns } from './acp-turns.ts'
+import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from './agent.ts'
 import { chooseMode, findMode } from './modes.ts'
 import { type AgentProcess, startProcess } from './process.ts'
 
@@ -36,7 +34,7 @@ export interface AcpProgram {
 /** Runs any program that speaks the Agent Client Protocol, version 1, over its standard input and output. */
 export async function startAcp(program: AcpProgram, how: StartAgent): Promise<Agent> {
   const child = await startProcess({ ...program, directory: how.directory, env: how.env })
-  const agent = new AcpAgent(program, child)
+  const agent = new AcpAgent(program, child, how.directory)
   try {
     await agent.open(how)
     return agent
@@ -53,29 +51,47 @@ const slowReader = 64
 class AcpAgent implements Agent {
   conversation = ''
   version: string | undefined
+  takesImages = false
+  steer?: (text: string, images?: readonly Image[]) => Promise<boolean>
+  fork?: () => Promise<string>
+  untold?: Untold
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
   readonly #program: AcpProgram
   readonly #child: AgentProcess
+  readonly #directory: string
   readonly #connection: ClientConnection
   readonly #turns = createTurns(event => this.#emit(event))
-  readonly #open = new Map<string, { asked: PermissionAsk; settle(choice: string | undefined): void }>()
-  #modes: { modes: Modes; option: string | undefined } | undefined
+  readonly #asking = createAsking(event => this.#emit(event))
+  readonly #options = createOptions(event => this.#emit(event))
+  #past: ReturnType<typeof listenToPast> | undefined
   #isReady = false
   #isStopping = false
   #turn: Promise<void> = Promise.resolve()
 
-  constructor(program: AcpProgram, child: AgentProcess) {
+  constructor(program: AcpProgram, child: AgentProcess, directory: string) {
     this.#program = program
     this.#child = child
+    this.#directory = directory
     const { readable, writable } = ndJsonStream(child.input, child.output)
     this.#connection = client({ name: 'afield' })
       .onRequest(
         methods.client.session.requestPermission,
         params => permissionQuestion.parse(params),
         async ({ params, signal }) => {
-          const choice = await this.#ask(this.#turns.ask(params), signal)
+          const asked = this.#turns.ask(params, this.#helperOf(params.sessionId))
+          const choice = await this.#asking.permission(asked, signal)
           return { outcome: choice === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: choice } }
         }
+      )
+      .onRequest(
+        methods.client.elicitation.create,
+        params => elicitation.parse(params),
+        ({ params, signal }) => this.#asking.question(params, signal)
+      )
+      .onNotification(
+        methods.client.elicitation.complete,
+        params => elicitationDone.parse(params),
+        ({ params }) => this.#asking.linkDone(params.elicitationId)
       )
       .connect({ readable: readable.pipeThrough(this.#withoutUpdates()), writable })
     // An agent that closed its output, or broke it, cannot be talked to any more.
@@ -95,7 +111,10 @@ class AcpAgent implements Agent {
           return
         }
         const { data } = sessionNotification.safeParse(message.params)
-        if (data?.update && (data.sessionId === this.conversation || !this.#isReady)) this.#take(data.update)
+        if (!data?.update) return
+        const helper = this.#helperOf(data.sessionId)
+        if (helper !== undefined) this.#turns.take(data.update, helper)
+        else if (data.sessionId === this.conversation || !this.#isReady) this.#take(data.update)
       }
     })
   }
@@ -115,122 +134,120 @@ class AcpAgent implements Agent {
     }
   }
 
-  async prompt(text: string): Promise<void> {
+  async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {
     await this.#turn
-    if (this.#connection.signal.aborted) return
+    if (this.#connection.signal.aborted) return false
     this.#turns.begin()
-    this.#turn = this.#run(text).then(end => {
-      this.#closeQuestions()
-      this.#turns.end(end)
+    this.#turn = this.#run(text, images).then(end => {
+      this.#asking.closeAll()
+      this.#turns.end(end, this.#connection.signal.aborted && !this.#isStopping)
     })
-  }
-
-  answer(ask: string, choice: string): boolean {
-    const open = this.#open.get(ask)
-    const chosen = open?.asked.choices.find(({ id }) => id === choice)
-    if (!open || !chosen) return false
-    this.#open.delete(ask)
-    if (chosen.kind.startsWith('reject')) this.#turns.deny(open.asked.step.call)
-    open.settle(choice)
     return true
   }
 
+  answer(ask: string, choice: string, reason?: string): boolean {
+    const answered = this.#asking.answer(ask, choice)
+    if (answered?.isNo) this.#turns.deny(answered.call)
+    // The protocol has no place for it; an agent that can be steered hears it in the same turn.
+    if (answered?.isNo && reason) void this.steer?.(reason)
+    return answered !== undefined
+  }
+
+  answerQuestion(ask: string, answers: Answers | undefined): boolean {
+    return this.#asking.answerQuestion(ask, answers)
+  }
+
   async setMode(wish: string): Promise<boolean> {
-    const id = this.#modes && findMode(this.#modes.modes, wish)
-    return id !== undefined && (await this.#switchTo(id))
+    const modes = this.#options.of('mode')
+    const id = modes && findMode(modes, wish)
+    return id !== undefined && (await this.#choose('mode', id))
+  }
+
+  setModel(model: string): Promise<boolean> {
+    return this.#choose('model', model)
+  }
+
+  setEffort(effort: string): Promise<boolean> {
+    return this.#choose('effort', effort)
   }
 
   async cancel(): Promise<void> {
-    this.#closeQuestions()
+    this.#asking.closeAll()
     if (this.#connection.signal.aborted) return
     await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: this.conversation }).catch(() => {})
   }
 
   async stop(): Promise<void> {
     this.#isStopping = true
-    this.#closeQuestions()
+    this.#asking.closeAll()
     await this.#child.end()
     await this.#turn
   }
 
-  async #openSession({ directory, resume, mode }: StartAgent): Promise<void> {
+  async #openSession(how: StartAgent): Promise<void> {
     const { agent } = this.#connection
-    const hello = initialized.parse(
-      await agent.request(methods.agent.initialize, {
-        protocolVersion: PROTOCOL_VERSION,
-        clientInfo: { name: 'afield', version: version() },
-        clientCapabilities: { fs: { readTextFile: false, writeTextFile: false }, terminal: false }
-      })
-    )
-    if (hello.protocolVersion !== PROTOCOL_VERSION) {
-      throw new CannotStart(
-        `${this.#program.title} speaks version ${hello.protocolVersion} of ACP; this Afield speaks version ${PROTOCOL_VERSION}.`
-      )
-    }
-    this.version = hello.agentInfo?.version
-    const opened = openedSession.parse(await this.#openOrResume(directory, resume, hello))
-    this.conversation = opened.sessionId ?? resume ?? ''
+    const { title } = this.#program
+    const hello = await sayHello(agent, title)
+    this.#noteAbilities(hello)
+    if (how.isUntold && how.resume !== undefined) this.#past = listenToPast(how.resume)
+    const opened = await openConversation(agent, title, how, hello)
+    if (this.#past) this.untold = this.#past.end()
+    this.conversation = opened.sessionId ?? how.resume ?? ''
     this.#isReady = true
-    await this.#settleMode(modesOf(opened), mode)
+    this.#options.take(opened)
+    await this.#settleMode(how.mode)
+    this.#options.tell()
   }
 
-  #openOrResume(directory: string, resume: string | undefined, { agentCapabilities }: Initialized): Promise<unknown> {
-    const { agent } = this.#connection
-    const at = { cwd: directory, mcpServers: [] }
-    if (resume === undefined) return agent.request(methods.agent.session.new, at)
-    const known = { ...at, sessionId: resume }
-    if (agentCapabilities?.sessionCapabilities?.resume) return agent.request(methods.agent.session.resume, known)
-    if (agentCapabilities?.loadSession) return agent.request(methods.agent.session.load, known)
-    throw new CannotStart(`${this.#program.title} cannot go on with an earlier conversation.`)
+  #noteAbilities({ agentInfo, agentCapabilities, _meta }: Initialized): void {
+    this.version = agentInfo?.version
+    this.takesImages = agentCapabilities?.promptCapabilities?.image ?? false
+    if (_meta?.steering?.supported) this.steer = (text, images = []) => this.#steer(text, images)
+    if (agentCapabilities?.sessionCapabilities?.fork) this.fork = () => this.#fork()
   }
 
-  async #settleMode(modes: { modes: Modes; option: string | undefined } | undefined, wish: string | undefined): Promise<void> {
+  async #settleMode(wish: string | undefined): Promise<void> {
+    const modes = this.#options.of('mode')
     if (!modes) return
-    this.#modes = modes
-    const id = chooseMode(modes.modes, wish)
-    if (id === undefined || !(await this.#switchTo(id))) {
+    const id = chooseMode(modes, wish)
+    if (id === undefined || !(await this.#choose('mode', id))) {
       this.#emit({ type: 'notice', text: `${this.#program.title} has no mode in which it asks; it decides by itself.` })
     }
-    this.#emit({ type: 'modes', modes: this.#modes.modes })
+    this.#emit({ type: 'modes', modes: this.#options.of('mode') ?? modes })
   }
 
   /** Set even when it is said to be the current one: an agent may begin in another than it tells. */
-  async #switchTo(id: string): Promise<boolean> {
-    const { agent } = this.#connection
-    const sessionId = this.conversation
-    const option = this.#modes?.option
+  async #choose(kind: OptionKind, id: string): Promise<boolean> {
+    const request = this.#options.of(kind)?.available.some(option => option.id === id) ? this.#options.request(kind, id) : undefined
+    if (!request) return false
     try {
-      if (option === undefined) await agent.request(methods.agent.session.setMode, { sessionId, modeId: id })
-      else await agent.request(methods.agent.session.setConfigOption, { sessionId, configId: option, value: id })
+      const reply = await this.#connection.agent.request(request.method, { sessionId: this.conversation, ...request.params })
+      const { data } = openedSession.safeParse(reply)
+      // With another model there may be other levels of thought.
+      if (data) this.#options.take(data)
     } catch {
       return false
     }
-    this.#noteMode(id)
+    this.#options.note(kind, id)
     return true
   }
 
-  #noteMode(id: string): void {
-    if (!this.#modes || this.#modes.modes.current === id) return
-    this.#modes = { ...this.#modes, modes: { ...this.#modes.modes, current: id } }
-    this.#emit({ type: 'modes', modes: this.#modes.modes })
-  }
-
   #take(update: Update): void {
-    if (update.sessionUpdate === 'current_mode_update') this.#noteMode(update.currentModeId)
-    if (update.sessionUpdate === 'config_option_update') {
-      const current = modesOf({ configOptions: update.configOptions })?.modes.current
-      if (current !== undefined) this.#noteMode(current)
-    }
-    // Before the session is open an agent that loads one repeats its history, which was told once already.
+    if (update.sessionUpdate === 'current_mode_update') this.#options.note('mode', update.currentModeId)
+    if (update.sessionUpdate === 'config_option_update') this.#options.take(update)
     if (this.#isReady || update.sessionUpdate === 'available_commands_update') this.#turns.take(update)
+    // Before the session is open an agent that loads one repeats its history, most of the time one that was told already.
+    else this.#past?.take(update)
   }
 
-  async #run(text: string): Promise<TurnEnd> {
+  #helperOf(session: string): string | undefined {
+    return this.#turns.isHelper(session) ? session : undefined
+  }
+
+  async #run(text: string, images: readonly Image[]): Promise<TurnEnd> {
     try {
-      const reply = await this.#connection.agent.request(methods.agent.session.prompt, {
-        sessionId: this.conversation,
-        prompt: [{ type: 'text', text }]
-      })
+      const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images) }
+      const reply = await this.#connection.agent.request(methods.agent.session.prompt, prompt)
       return endOfTurn(promptEnded.parse(reply).stopReason)
     } catch (error) {
       if (!this.#connection.signal.aborted) return { reason: 'failed', error: explain(error) }
@@ -239,23 +256,22 @@ class AcpAgent implements Agent {
     }
   }
 
-  #ask(asked: PermissionAsk, signal: AbortSignal): Promise<string | undefined> {
-    return new Promise(resolve => {
-      this.#open.set(asked.ask, { asked, settle: resolve })
-      signal.addEventListener('abort', () => this.#close(asked.ask), { once: true })
-    })
+  /** What the agent cannot take into the turn that runs stays ours to say. */
+  async #steer(text: string, images: readonly Image[]): Promise<boolean> {
+    try {
+      const _meta = { steering: { idleBehavior: 'promptRequired' } }
+      const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images), _meta }
+      return steered.parse(await this.#connection.agent.request('_session/steering', prompt)).outcome !== 'promptRequired'
+    } catch {
+      return false
+    }
   }
 
-  #close(ask: string): void {
-    const open = this.#open.get(ask)
-    if (!open) return
-    this.#open.delete(ask)
-    open.settle(undefined)
-    this.#emit({ type: 'permission-closed', ask })
-  }
-
-  #closeQuestions(): void {
-    for (const ask of [...this.#open.keys()]) this.#close(ask)
+  async #fork(): Promise<string> {
+    const from = { sessionId: this.conversation, cwd: this.#directory, mcpServers: [] }
+    const { sessionId } = openedSession.parse(await this.#connection.agent.request('session/fork', from))
+    if (sessionId === undefined) throw new Error(`${this.#program.title} did not say what its second conversation is called.`)
+    return sessionId
   }
 
   #emit(event: AgentEvent): void {
@@ -266,29 +282,16 @@ class AcpAgent implements Agent {
 
   async #finish(ended: string): Promise<void> {
     await this.#turn
-    this.#closeQuestions()
+    this.#asking.closeAll()
     if (this.#isStopping) this.events.close()
     else this.events.fail(new AgentDied(ended, this.#child.lastLines()))
   }
 
   async #whyNot(error: unknown): Promise<CannotStart> {
-    if (this.#connection.signal.aborted) {
-      const ended = await this.#child.ended
-      return this.#refusal(`${this.#program.title} ended before it was ready (${ended}).`)
-    }
-    if (error instanceof RequestError && error.code === signInFirst) {
-      return this.#refusal(`${this.#program.title} wants you to sign in first: run it once by itself in this terminal.`)
-    }
-    // A program that repeats what it reads, such as cat, hands back our own refusal of our question.
-    if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof ZodError) {
-      return this.#refusal(`${this.#program.title} does not speak ACP on its standard input and output.`)
-    }
-    if (error instanceof Error && error.name === 'DeadlineExceeded') {
-      return this.#refusal(
-        `${this.#program.title} did not answer within ${openingMs / 1000} s. Does this command speak ACP on its standard input and output?`
-      )
-    }
-    return this.#refusal(`${this.#program.title} did not start: ${explain(error)}`)
+    const { title } = this.#program
+    if (!this.#connection.signal.aborted) return this.#refusal(whyNotOpened(title, error, openingMs))
+    const ended = await this.#child.ended
+    return this.#refusal(`${title} ended before it was ready (${ended}).`)
   }
 
   #refusal(sentence: string): CannotStart {
@@ -297,34 +300,7 @@ class AcpAgent implements Agent {
   }
 }
 
-const signInFirst = -32000
-const unknownMethod = -32601
-
-function endOfTurn(stopReason: string): TurnEnd {
-  switch (stopReason) {
-    case 'cancelled':
-      return { reason: 'cancelled' }
-    case 'refusal':
-      return { reason: 'failed', error: 'The agent refused to go on.' }
-    case 'max_tokens':
-      return { reason: 'failed', error: 'The answer became longer than the model may write.' }
-    case 'max_turn_requests':
-      return { reason: 'failed', error: 'The turn needed more requests than the agent allows itself.' }
-    default:
-      return { reason: 'done' }
-  }
-}
-
-/** "Internal error" says nothing; agents put what happened into the data beside it. */
-function explain(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  const data: unknown = 'data' in error ? error.data : undefined
-  if (typeof data === 'string' && data !== '') return data
-  if (typeof data === 'object' && data !== null) {
-    for (const field of ['details', 'message', 'error']) {
-      const text: unknown = Reflect.get(data, field)
-      if (typeof text === 'string' && text !== '') return text
-    }
-  }
-  return error.message
+function blocksOf(text: string, images: readonly Image[]) {
+  const shown = images.map(({ mimeType, bytes }) => ({ type: 'image' as const, mimeType, data: toBase64(bytes) }))
+  return [...shown, { type: 'text' as const, text }]
 }

@@ -1,4 +1,5 @@
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
+import type { Question, QuestionAnswer } from '../../protocol/sealed/questions.ts'
 import type { PermissionChoice } from '../../protocol/sealed/session.ts'
 import type { Console } from '../terminal/console.ts'
 import type { AgentProgram } from './program.ts'
@@ -23,15 +24,41 @@ export interface PermissionAsk {
   choices: PermissionChoice[]
 }
 
-export interface Mode {
+/** By the agent's own id. */
+export interface Option {
   id: string
   name: string
   description: string | undefined
 }
 
-export interface Modes {
+/** What a person may choose among, and what is chosen now. */
+export interface Options {
   current: string
-  available: Mode[]
+  available: Option[]
+}
+
+export type Modes = Options
+
+/** What an agent wants to know that is no permission: answers to a form, or that a person opens a page. */
+export type QuestionAsk = {
+  /** Names this question. */
+  ask: string
+  /** The step it belongs to. */
+  call?: string | undefined
+  title: string
+} & ({ kind: 'form'; questions: Question[] } | { kind: 'link'; url: string })
+
+/** By the ids of the questions of a form; those left out were not answered. */
+export type Answers = Readonly<Record<string, QuestionAnswer>>
+
+export interface Image {
+  mimeType: string
+  bytes: Uint8Array
+}
+
+export interface Cost {
+  amount: number
+  currency: string
 }
 
 export type TurnEnd = { reason: 'done' | 'cancelled' } | { reason: 'failed'; error: string }
@@ -39,6 +66,11 @@ export type TurnEnd = { reason: 'done' | 'cancelled' } | { reason: 'failed'; err
 /** Names what is told for ever, so that what is told again after a crash is kept once. */
 interface Named {
   row?: string
+}
+
+/** The agent's own id of the one of its helpers that did it; none when the agent did it itself. */
+interface Helped {
+  subagent?: string | undefined
 }
 
 /** A place in a file that an agent writes: everything before it was told. */
@@ -51,15 +83,21 @@ export interface ToldUpTo {
 export type AgentEvent =
   /** A block as it stands while it still grows; `text` is all of it. May be left out when the reader is slow. */
   | { type: 'text-grew'; block: string; text: string; thinking: boolean }
-  /** The same block once it is whole. */
-  | ({ type: 'text'; block: string; text: string; thinking: boolean } & Named)
-  | ({ type: 'step-started'; step: Step } & Named)
+  /** The same block once it is whole. `isCut`: the agent ended before that, and this is all that was heard of it. */
+  | ({ type: 'text'; block: string; text: string; thinking: boolean; isCut?: boolean } & Named & Helped)
+  | ({ type: 'step-started'; step: Step } & Named & Helped)
   | { type: 'step-updated'; step: Step }
-  | ({ type: 'step-ended'; step: Step; status: StepStatus } & Named)
+  | ({ type: 'step-ended'; step: Step; status: StepStatus } & Named & Helped)
+  /** A helper of the agent begins, or ends. */
+  | ({ type: 'subagent-started'; subagent: string; title: string | undefined } & Named)
+  | ({ type: 'subagent-stopped'; subagent: string } & Named)
   | ({ type: 'plan'; entries: PlanEntry[] } & Named)
   | { type: 'permission-asked'; asked: PermissionAsk }
   /** The question is over without an answer from outside: answered at the terminal, withdrawn, or its turn was cancelled. */
   | { type: 'permission-closed'; ask: string; approved?: boolean }
+  | { type: 'question-asked'; asked: QuestionAsk }
+  /** As `permission-closed`; `answers` tells what the person at the terminal said. */
+  | { type: 'question-closed'; ask: string; answers?: Answers }
   /**
    * This was written at the agent's own terminal; unless one runs already, a turn begins with it. `isOurs`: it is what
    * `prompt` was given, and only now is it certain that the agent keeps it.
@@ -72,10 +110,12 @@ export type AgentEvent =
   /** It goes on under another id. */
   | { type: 'conversation'; id: string }
   | { type: 'modes'; modes: Modes }
+  /** The models, and how long it may think; undefined where it offers no choice. */
+  | { type: 'options'; models: Options | undefined; efforts: Options | undefined }
   | { type: 'commands'; names: string[] }
   | { type: 'title'; title: string }
-  /** Tokens in the context of the model, and how many fit. */
-  | { type: 'usage'; used: number; size: number }
+  /** Tokens in the context of the model, how many fit, and what the whole conversation has cost so far. */
+  | { type: 'usage'; used: number; size: number; cost?: Cost | undefined }
   | { type: 'notice'; text: string }
   | ({ type: 'turn-ended' } & TurnEnd)
 
@@ -87,6 +127,19 @@ export interface Handover {
   toTerminal(): Promise<void>
 }
 
+/** An agent's own screen beside the phone: it comes and goes, and the agent works on. */
+export interface OwnScreen {
+  readonly isOpen: boolean
+  /** Does nothing while it is open. */
+  open(): void
+}
+
+/** What was said in a conversation and nobody was told. */
+export interface Untold {
+  events: readonly AgentEvent[]
+  upTo: ToldUpTo | undefined
+}
+
 /** A running agent. Every method is safe to call after it has stopped. */
 export interface Agent {
   /** The id by which the agent knows this conversation; `start` takes it back as `resume`. */
@@ -94,16 +147,40 @@ export interface Agent {
   readonly version: string | undefined
   /** Ends when the agent was stopped, and throws AgentDied when it ended by itself. One reader. */
   readonly events: AsyncIterable<AgentEvent>
-  /** Begins a turn, which ends with one `turn-ended`. Resolves when the agent was told; one turn at a time. */
-  prompt(text: string): Promise<void>
-  /** False when the question is not open any more, or has no such choice. */
-  answer(ask: string, choice: string): boolean
+  /** Whether `prompt` takes images. */
+  readonly takesImages?: boolean
+  /**
+   * Begins a turn, which ends with one `turn-ended`. Resolves when the agent was told; one turn at a time. False when the
+   * agent has ended: it was not told, and no turn begins.
+   */
+  prompt(text: string, images?: readonly Image[]): Promise<boolean>
+  /** Says it within the turn that runs, which goes on. False when that cannot be now; without it the turn has to be ended first. */
+  steer?(text: string, images?: readonly Image[]): Promise<boolean>
+  /** False when the question is not open any more, or has no such choice. `reason`: why not; most agents hear it, some as further words. */
+  answer(ask: string, choice: string, reason?: string): boolean
   /** Mode ids are the agent's own, see the `modes` event. False when it has no such mode or refused. */
   setMode(mode: string): Promise<boolean>
+  /** As `setMode`, by the ids of the `options` event. */
+  setModel?(model: string): Promise<boolean>
+  setEffort?(effort: string): Promise<boolean>
+  /**
+   * The answers are to questions of the form, with options that it has, and none is missing that has to be. False when the question is
+   * not open any more. Throws, with a sentence for the one who answers, when a text does not fit; the question then stays open. Without
+   * answers the person would rather not say; a page was opened with none in them.
+   */
+  answerQuestion?(ask: string, answers: Answers | undefined): boolean
+  /** Begins a second conversation with the same past, and resolves to its id. */
+  fork?(): Promise<string>
   /** Ends the turn that runs; open questions are closed. */
   cancel(): Promise<void>
   /** Only for an agent that has a terminal of its own here. */
   readonly handover?: Handover
+  /** Only for an agent that draws on the person's terminal while the phone writes to it too. */
+  readonly ownScreen?: OwnScreen
+  /** It says with `prompted` what it has written down of what it was given, and with `told` how far all was told. */
+  readonly writesDown?: boolean
+  /** What it wrote down after the place that `start` was given as `toldUpTo`. */
+  readonly untold?: Untold
   /** Ends the agent and everything it started. Resolves when nothing of it runs any more. */
   stop(): Promise<void>
 }
@@ -125,6 +202,10 @@ export interface StartAgent {
   env: Readonly<Record<string, string>>
   /** The conversation to go on with. */
   resume?: string | undefined
+  /** Nobody has told anything of `resume` yet: its last turns come as `untold`, from an agent that can tell them. */
+  isUntold?: boolean | undefined
+  /** How far that was told; what came after it comes as `untold`. */
+  toldUpTo?: ToldUpTo | undefined
   /** The mode to begin in, by the agent's own id or a name existing apps use; without it one that asks. */
   mode?: string | undefined
   /** Where it shall begin, if its kind has a screen of its own; without it the phone drives. */
@@ -139,7 +220,7 @@ export interface AgentKind {
   /** What to call it on screen. */
   readonly title: string
   readonly program: AgentProgram
-  /** Whether it can run at the terminal on a screen of its own, and change over to the phone. */
+  /** Whether it can run at the terminal on a screen of its own. */
   readonly hasOwnScreen?: boolean
   /** Throws CannotStart, with what to do about it, when the agent is not here or refuses to start. */
   start(how: StartAgent): Promise<Agent>

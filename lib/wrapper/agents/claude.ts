@@ -3,7 +3,6 @@ import { join } from 'node:path'
 import { isSingleFile } from '../../assets.ts'
 import { CannotStart } from '../../exit.ts'
 import { ownProgram } from '../own-program.ts'
-import { startAcp } from './acp.ts'
 import type { AgentKind, StartAgent } from './agent.ts'
 import { hasTranscript } from './claude/transcript.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
@@ -35,7 +34,9 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       }
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
-      const startRemote = ({ resume, ...how }: StartAgent) => {
+      const startRemote = async ({ resume, ...how }: StartAgent) => {
+        // At its own screen it is not needed, and it is large.
+        const { startAcp } = await import('./acp.ts')
         const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
         return startAcp({ ...program, title }, { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
       }
@@ -44,8 +45,19 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
         options.tell('There is no terminal for Claude Code’s own screen on this kind of computer yet, so your phone drives it.')
         return startRemote(how)
       }
-      const { startTwoModes } = await import('./claude/two-modes.ts')
-      return startTwoModes({ home: options.home, claude, screen: how.screen, how, startRemote })
+      const [{ startTwoModes }, { unknownVersion, versionOf }] = await Promise.all([
+        import('./claude/two-modes.ts'),
+        import('./claude/version.ts')
+      ])
+      const warning = unknownVersion(await versionOf(claude, options.home, how.env))
+      if (warning !== undefined) options.tell(warning)
+      try {
+        return await startTwoModes({ home: options.home, claude, screen: how.screen, how, warning, startRemote })
+      } catch (error) {
+        if (!(error instanceof CannotStart)) throw error
+        options.tell(`${error.message} So your phone drives it.`)
+        return startRemote(how)
+      }
     }
   }
 }

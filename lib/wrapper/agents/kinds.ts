@@ -2,7 +2,9 @@ import { basename } from 'node:path'
 import { startAcp } from './acp.ts'
 import type { AgentKind } from './agent.ts'
 import { type ClaudeOptions, claudeKind } from './claude.ts'
+import { codexKind } from './codex.ts'
 import { demoKind } from './demo.ts'
+import { opencodeKind } from './opencode.ts'
 import type { AgentProgram } from './program.ts'
 
 /** The kind that starts a program which was kept with a session. */
@@ -10,8 +12,12 @@ export function kindOf(program: AgentProgram, options: ClaudeOptions): AgentKind
   switch (program.kind) {
     case 'claude':
       return claudeKind(options)
+    case 'codex':
+      return codexKind(options)
     case 'demo':
       return demoKind(options.home)
+    case 'opencode':
+      return opencodeKind(options)
     case 'acp':
       return acpKind(program.command, program.args)
   }

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs'
 import { basename } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { CannotStart } from '../../exit.ts'
+import { type LeaseNotes, lease } from '../leases.ts'
 
 export interface AgentProcess {
   readonly input: WritableStream<Uint8Array>
@@ -29,7 +30,7 @@ export async function startProcess(how: {
     child.once('spawn', resolve)
     child.once('error', error => reject(whyNot(command, error)))
   })
-  return watch(child)
+  return watch(child, { of: 'agent', title: basename(command), folder: directory })
 }
 
 // A group of its own: Ctrl-C in the terminal is for Afield, which decides what the agent hears of it.
@@ -39,10 +40,11 @@ const tailBytes = 8 * 1024
 // For the last lines of a program whose pipe something else still holds open.
 const lastWordsMs = 500
 
-function watch(child: ChildProcessByStdio<Writable, Readable, Readable>): AgentProcess {
+function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: Omit<LeaseNotes, 'at'>): AgentProcess {
   const { pid } = child
   if (pid === undefined) throw new TypeError('a process that runs has an id')
   running.add(pid)
+  const release = lease(pid, about)
   if (!process.listeners('exit').includes(killAll)) process.on('exit', killAll)
 
   let tail = ''
@@ -54,6 +56,7 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>): AgentP
   const ended = new Promise<string>(resolve => {
     child.once('exit', (code, signal) => {
       running.delete(pid)
+      release()
       // What it started may still run, and hold its pipes.
       killGroup(pid, 'SIGKILL')
       const how = signal ? `killed by ${signal}` : `exit code ${code}`

@@ -1,6 +1,7 @@
 import { hasNative, type IPty, spawn } from 'zigpty'
 import { CannotStart } from '../../exit.ts'
 import type { Console } from '../terminal/console.ts'
+import { followModes } from '../terminal/left-modes.ts'
 
 /** A program on a terminal of its own, whose keys come from us and whose output goes to the person's terminal. */
 export interface Pty {
@@ -41,12 +42,21 @@ export function openPty(
   const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
   pty.onData(bytes => {
     if (bytes.includes(takesPastes)) ready()
+    modes.take(bytes)
     console.write(isEnding ? controlsOf(bytes.toString()) : bytes)
   })
   let isEnding = false
+  // Also when this process ends without having ended the program.
+  const modes = followModes()
+  const restore = () => console.write(modes.undo())
+  process.once('exit', restore)
   let signal = 0
   pty.onExit(info => (signal = info.signal))
-  const ended = pty.exited.then(code => ({ code, signal }))
+  const ended = pty.exited.then(code => {
+    process.off('exit', restore)
+    restore()
+    return { code, signal }
+  })
   return {
     pid: pty.pid,
     isReady,
@@ -65,7 +75,7 @@ export function openPty(
 }
 
 /** What puts a terminal back as it was, without the words: advice on how to go on with what the phone goes on with. */
-function controlsOf(output: string): string {
+export function controlsOf(output: string): string {
   return (output.match(controls) ?? []).join('')
 }
 

@@ -1,11 +1,10 @@
 import { spawn } from 'node:child_process'
-import { closeSync, existsSync, openSync, readFileSync, renameSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs'
 import { fetch } from 'undici'
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
-import { CannotStart } from '../../exit.ts'
+import { CannotStart, exitCodes } from '../../exit.ts'
 import { type Credentials, chooseServer, type Home } from '../credentials.ts'
 import { ownProgram, typed } from '../own-program.ts'
 import { listSessions } from '../session-folder.ts'
@@ -13,9 +12,10 @@ import { plain, styleFor } from '../terminal/style.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { askDaemon } from './control.ts'
 import { startDaemon } from './daemon.ts'
+import { setAwake } from './keep-awake.ts'
 import { type DaemonNotes, findDaemon } from './place.ts'
 import { findService } from './service.ts'
-import { logsIn } from './starting.ts'
+import { addToLog, lastLines, logFile } from './upkeep.ts'
 
 export interface DaemonCommand {
   home: Home
@@ -25,29 +25,33 @@ export interface DaemonCommand {
   terminal: Terminal
   lines: number
   follow: boolean
+  /** Whether to keep the computer from sleeping while a session works; as it was when left out. */
+  keepAwake?: boolean | undefined
 }
 
 /** Each resolves to the exit code. */
 export async function startInBackground(options: DaemonCommand): Promise<number> {
-  const { home, env, terminal } = options
+  const { home, env, terminal, keepAwake } = options
+  if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const running = findDaemon(home.path)
   if (running) {
     terminal.write(`The daemon is running already, as process ${running.pid}.\n`)
     return 0
   }
   needCredentials(options)
-  const log = openLog(home)
+  // Its own lines it writes there itself; this is for what ends it without a word of its own.
+  const log = openSync(logFile(home.path), 'a', 0o600)
   const { command, args } = ownProgram(['daemon', 'run', ...(options.server ? ['--server', options.server] : [])])
   const child = spawn(command, args, {
     detached: true,
-    stdio: ['ignore', log, log],
+    stdio: ['ignore', 'ignore', log],
     env: { ...env, AFIELD_HOME: home.path },
     windowsHide: true
   })
   closeSync(log)
   child.unref()
   const ended = new Promise<never>((_, reject) => {
-    child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last words:\n${lastLines(home, 5)}`)))
+    child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last words:\n${lastLines(home.path, 5).join('\n')}`)))
   })
   const daemon = await withDeadline(startWithinMs, signal => Promise.race([appeared(home, signal), ended]))
   terminal.write(`The daemon runs, as process ${daemon.pid}: your phone can begin and resume sessions here.\n`)
@@ -83,23 +87,23 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
     ['Server', daemon.server],
     ['Link', look(plain(daemon.link))],
     ['Sessions', running === 1 ? '1 runs' : `${running} run`],
-    ['Log', logFile(home)]
+    ['Log', logFile(home.path)]
   ] as const
   terminal.write(`${rows.map(([label, text]) => `  ${style.dim(label.padEnd(10))}${text}`).join('\n')}\n`)
   return 0
 }
 
 export async function showLog({ home, terminal, lines, follow }: DaemonCommand): Promise<number> {
-  if (!existsSync(logFile(home))) {
+  if (!existsSync(logFile(home.path))) {
     terminal.write('The daemon has written nothing yet.\n')
     return 0
   }
-  terminal.write(`${lastLines(home, lines)}\n`)
+  terminal.write(`${lastLines(home.path, lines).join('\n')}\n`)
   if (!follow) return 0
-  let shown = statSync(logFile(home)).size
+  let shown = statSync(logFile(home.path)).size
   for (;;) {
     await pause(followEveryMs)
-    const text = readFileSync(logFile(home))
+    const text = readFileSync(logFile(home.path))
     if (text.length < shown) shown = 0
     terminal.write(text.subarray(shown).toString())
     shown = text.length
@@ -107,8 +111,9 @@ export async function showLog({ home, terminal, lines, follow }: DaemonCommand):
 }
 
 export async function installDaemon(options: DaemonCommand): Promise<number> {
-  const { home, env, terminal } = options
+  const { home, env, terminal, keepAwake } = options
   needCredentials(options)
+  if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const service = findService(home.path, env)
   service.install()
   terminal.write(
@@ -125,22 +130,35 @@ export async function uninstallDaemon({ home, env, terminal }: DaemonCommand): P
 
 /** In the foreground, for services. */
 export async function runDaemon(options: DaemonCommand): Promise<number> {
-  const { home, env } = options
+  const { home, env, keepAwake } = options
   const credentials = needCredentials(options)
+  if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   await cryptoReady()
-  const tell = (line: string) => console.log(`${new Date().toISOString()} ${plain(line)}`)
+  const tell = (line: string) => {
+    const dated = `${new Date().toISOString()} ${plain(line)}`
+    console.log(dated)
+    addToLog(home.path, dated)
+  }
   const daemon = startDaemon({ home, credentials, env, fetch, tell })
   tell(`started, process ${process.pid}, ${credentials.server}`)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => daemon.stop())
-  await daemon.ended
+  if ((await daemon.ended) === 'stopped') return 0
+  // Its service starts it again when it fails; nobody else would.
+  if (env['AFIELD_SERVICE']) return exitCodes.storage
+  startAgain(options)
   return 0
+}
+
+function startAgain({ home, server, env }: DaemonCommand): void {
+  const { command, args } = ownProgram(['daemon', 'run', ...(server ? ['--server', server] : [])])
+  const next = spawn(command, args, { detached: true, stdio: 'inherit', env: { ...env, AFIELD_HOME: home.path }, windowsHide: true })
+  next.unref()
 }
 
 const startWithinMs = 15_000
 const stopWithinMs = 15_000
 const lookEveryMs = 50
 const followEveryMs = 500
-const mostLogBytes = 4 * 1024 * 1024
 
 async function appeared(home: Home, signal: AbortSignal): Promise<DaemonNotes> {
   for (;;) {
@@ -155,19 +173,4 @@ function needCredentials({ home, server, env }: DaemonCommand): Credentials {
   const credentials = home.credentials(chosen)
   if (credentials) return credentials
   throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: ${typed(`login --server ${chosen}`)}`)
-}
-
-function logFile({ path }: Home): string {
-  return join(logsIn(path), 'daemon.log')
-}
-
-/** What is too long is kept once, under another name. */
-function openLog(home: Home): number {
-  const file = logFile(home)
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) > mostLogBytes) renameSync(file, `${file}.1`)
-  return openSync(file, 'a', 0o600)
-}
-
-function lastLines(home: Home, count: number): string {
-  return readFileSync(logFile(home), 'utf8').trimEnd().split('\n').slice(-count).join('\n')
 }

@@ -1,12 +1,18 @@
 import { version } from '../../assets.ts'
 import type { Fetch } from '../../client/rest.ts'
 import type { Credentials, Home } from '../credentials.ts'
+import { keptToken } from '../kept-token.ts'
 import { deliverLeftovers } from '../leftovers.ts'
+import { endOrphans } from '../orphans.ts'
 import { listSessions } from '../session-folder.ts'
+import { openCatchUp } from './catch-up.ts'
 import { openDaemonControl } from './control.ts'
+import { endIdle } from './idle-end.ts'
+import { openKeepAwake } from './keep-awake.ts'
 import { type LineState, openMachineLine } from './machine-line.ts'
 import { machineMethods } from './machine-methods.ts'
 import { takePlace } from './place.ts'
+import { createResumer } from './resuming.ts'
 
 export interface DaemonOptions {
   home: Home
@@ -18,8 +24,8 @@ export interface DaemonOptions {
 }
 
 export interface Daemon {
-  /** Resolves when it was asked to stop, here or from a phone, and has said goodbye. */
-  readonly ended: Promise<void>
+  /** Resolves when it was asked to stop or to make way for a new process, here or from a phone, and has said goodbye. */
+  readonly ended: Promise<'stopped' | 'restarts'>
   stop(): void
 }
 
@@ -34,10 +40,23 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   })
   const stopped = new AbortController()
   const stop = () => stopped.abort()
-  const handlers = machineMethods({ home: home.path, server: credentials.server, env, stop })
+  const resumer = createResumer({ home: home.path, env })
+  let how: 'stopped' | 'restarts' = 'stopped'
+  const restart = () => {
+    how = 'restarts'
+    stop()
+  }
+  const token = keptToken({ home, credentials, fetch })
+  const catchUp = openCatchUp({ home, credentials, token, fetch, resumer, signal: stopped.signal, tell })
+  const keepAwake = openKeepAwake({ home: home.path, env, isWorking: () => catchUp.working().length > 0 })
+  const handlers = {
+    ...machineMethods({ home: home.path, server: credentials.server, env, resumer, stop, restart }),
+    ...keepAwake.methods
+  }
   const line = openMachineLine({
     home,
     credentials,
+    token,
     fetch,
     handlers,
     onState(state) {
@@ -46,25 +65,40 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
       tell(link)
     }
   })
+  const idling = setInterval(() => quietly(() => endIdle(home.path, Date.now()), tell), idleLookMs)
   const control = openDaemonControl(
     home.path,
     { status: () => place.notes, list: () => running(home.path), stop: () => stopSoon(stop) },
     tell
   )
+  const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
   const leftovers = deliverLeftovers({ home, fetch, withinMs: dayMs, signal: stopped.signal })
 
-  async function end(): Promise<void> {
+  async function end(): Promise<'stopped' | 'restarts'> {
     await new Promise(resolve => stopped.signal.addEventListener('abort', resolve, { once: true }))
+    clearInterval(idling)
+    keepAwake.close()
     await line.close()
-    await leftovers
+    await Promise.all([orphans, leftovers, catchUp.close()])
     await (await control)?.close()
     place.leave()
-    tell('stopped')
+    tell(how)
+    return how
   }
   return { ended: end(), stop }
 }
 
 const dayMs = 24 * 3600 * 1000
+
+const idleLookMs = 60_000
+
+function quietly(work: () => void, tell: (line: string) => void): void {
+  try {
+    work()
+  } catch (error) {
+    tell(error instanceof Error ? error.message : String(error))
+  }
+}
 
 function running(home: string) {
   return listSessions(home).flatMap(({ pid, notes: { id, metadata } }) => (pid === undefined ? [] : { id, pid, folder: metadata.path }))

@@ -5,21 +5,21 @@ import { writeDaemonState, writeMachineMetadata } from '../../client/cell-writer
 import { type Cell, openCell } from '../../client/cells.ts'
 import { type MachineHandlers, serveMachine } from '../../client/machine-calls.ts'
 import { createPersistence } from '../../client/persist.ts'
-import { createRest, type Fetch } from '../../client/rest.ts'
+import { createRest, type Fetch, type TokenSource } from '../../client/rest.ts'
 import { type LiveSocket, openSocket, type SocketState } from '../../client/socket.ts'
 import { terminalVault } from '../../client/vault.ts'
 import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../protocol/sealed/machine.ts'
 import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../credentials.ts'
-import { keptToken } from '../kept-token.ts'
 import { registerMachine } from '../machine.ts'
 import { openSeenCalls } from '../seen-calls.ts'
 
 export interface MachineLineOptions {
-  home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
+  home: Pick<Home, 'path' | 'machineId'>
   credentials: Credentials
+  token: string | TokenSource
   fetch: Fetch
-  handlers: MachineHandlers
+  handlers: Partial<MachineHandlers>
   onState(state: LineState): void
 }
 
@@ -37,9 +37,8 @@ const goodbyeMs = 2_000
 
 /** Keeps trying for as long as it is open; nothing has to be reachable at the start. */
 export function openMachineLine(options: MachineLineOptions): MachineLine {
-  const { home, credentials, fetch, handlers } = options
+  const { home, credentials, token, fetch, handlers } = options
   const { server } = credentials
-  const token = keptToken({ home, credentials, fetch })
   const { cipher } = terminalVault(credentials.keys).machine
   const end = new AbortController()
   const rest = createRest({ server, token, fetch })
@@ -93,7 +92,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     const isClosed = () => {}
     const started = { status: 'running', pid: process.pid, startedAt: Date.now(), startedWithCliVersion: version() }
     daemonCell.update(before => ({ ...before, ...started })).catch(isClosed)
-    metadataCell.update(before => ({ ...before, ...metadataNow(home.path) })).catch(isClosed)
+    metadataCell.update(before => ({ ...before, ...metadataNow(home.path), methods: Object.keys(handlers) })).catch(isClosed)
     end.signal.addEventListener('abort', () => metadataCell.close(), { once: true })
   }
 

@@ -29,7 +29,7 @@ After=network-online.target
 
 [Service]
 ExecStart=${[command, ...args].map(quoted).join(' ')}
-Environment=${quoted(`AFIELD_HOME=${home}`)} ${quoted(`PATH=${env['PATH'] ?? ''}`)}
+Environment=${quoted(`AFIELD_HOME=${home}`)} AFIELD_SERVICE=1 ${quoted(`PATH=${env['PATH'] ?? ''}`)}
 Restart=on-failure
 RestartSec=5
 # Sessions are processes of their own: they go on when the daemon ends.
@@ -70,6 +70,7 @@ ${words}
   <key>EnvironmentVariables</key>
   <dict>
     <key>AFIELD_HOME</key><string>${escaped(home)}</string>
+    <key>AFIELD_SERVICE</key><string>1</string>
     <key>PATH</key><string>${escaped(process.env['PATH'] ?? '')}</string>
   </dict>
   <key>RunAtLoad</key><true/>

@@ -2,12 +2,16 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { withDeadline } from '../../async/deadline.ts'
+import { DeadlineExceeded, withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
+import { lease } from '../leases.ts'
 import { ownProgram } from '../own-program.ts'
 import { makePrivateFolder } from '../private-files.ts'
 import { listSessions } from '../session-folder.ts'
+import { type StartNotes, writeStart } from '../start-notes.ts'
 import { plain } from '../terminal/style.ts'
+
+export type { StartNotes } from '../start-notes.ts'
 
 export interface StartSession {
   home: string
@@ -15,7 +19,10 @@ export interface StartSession {
   directory: string
   /** The command of this program and its arguments, such as `claude` or `resume <id>`. */
   command: readonly string[]
-  mode?: string | null | undefined
+  /** What the session shall know besides; not on the command line, which everybody on the computer can read. */
+  notes: StartNotes
+  /** What to call it while it has no session. */
+  title: string
   /** Everything the process gets. */
   env: Readonly<Record<string, string>>
 }
@@ -27,13 +34,13 @@ const startWithinMs = 25_000
  * Runs a session in a process of its own, which outlives this one, and resolves with the server's id of it. Rejects with
  * what the process said last when it ends before it has one.
  */
-export async function startSession({ home, server, directory, command, mode, env }: StartSession): Promise<string> {
+export async function startSession({ home, server, directory, command, notes, title, env }: StartSession): Promise<string> {
   const tag = randomUUID()
   const [name = '', ...words] = command
-  const options = ['--tag', tag, ...(mode ? ['--mode', mode] : [])]
-  const program = ownProgram([name, ...options, ...words])
+  const program = ownProgram([name, '--tag', tag, ...words])
   const log = join(logsIn(home), `${tag}.log`)
   const output = openSync(log, 'a', 0o600)
+  const forget = writeStart(home, tag, notes)
   const child = spawn(program.command, program.args, {
     cwd: directory,
     env: { ...env, AFIELD_HOME: home, AFIELD_SERVER: server },
@@ -43,18 +50,27 @@ export async function startSession({ home, server, directory, command, mode, env
   })
   closeSync(output)
   child.unref()
+  if (child.pid !== undefined) child.once('exit', lease(child.pid, { of: 'session', title, folder: directory }, home))
   const ended = new Promise<never>((_, reject) => {
     child.once('error', error => reject(new Error(`The session could not be started: ${error.message}`)))
-    child.once('exit', () => reject(new Error(lastWords(log))))
+    child.once('exit', () => reject(new Error(lastWords(log) || 'The session ended before it began, without a word.')))
   })
-  return withDeadline(startWithinMs, signal => Promise.race([opened(home, child.pid, signal), ended]))
+  try {
+    return await withDeadline(startWithinMs, signal => Promise.race([opened(home, child.pid, signal), ended]))
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error
+    throw new Error(`The session has not begun after ${startWithinMs / 1000} s; it may yet. ${lastWords(log)}`.trimEnd())
+  } finally {
+    ended.catch(() => {})
+    forget()
+  }
 }
 
 /** The session whose process this is, as soon as the server knows it. */
 async function opened(home: string, pid: number | undefined, signal: AbortSignal): Promise<string> {
   for (;;) {
-    const id = listSessions(home).find(session => session.pid === pid)?.notes.id
-    if (id !== undefined) return id
+    const { id, isStarting } = listSessions(home).find(session => session.pid === pid)?.notes ?? {}
+    if (id !== undefined && !isStarting) return id
     await pause(lookEveryMs, { signal })
   }
 }
@@ -71,6 +87,7 @@ function lastWords(log: string): string {
   const lines = readFileSync(log, 'utf8')
     .split('\n')
     .map(plain)
-    .filter(line => line !== '')
-  return lines.slice(-5).join('\n') || 'The session ended before it began, without a word.'
+    // Neither what it was about to do, nor where in its code it failed.
+    .filter(line => line !== '' && !line.endsWith(' …') && !/^\s*at /.test(line))
+  return lines.slice(-5).join('\n')
 }

@@ -1,7 +1,10 @@
 import { Readable, Writable } from 'node:stream'
-import { agent, methods, ndJsonStream, PROTOCOL_VERSION } from '@agentclientprotocol/sdk'
+import { type AgentContext, agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { z } from 'zod'
 import { version } from '../../assets.ts'
-import { openSessions } from './sessions.ts'
+import { choose, configOptions } from './choices.ts'
+import { describeImages } from './images.ts'
+import { type DemoSession, openSessions } from './sessions.ts'
 import { runTurn } from './turn.ts'
 
 /**
@@ -11,23 +14,44 @@ import { runTurn } from './turn.ts'
 export function runDemoAgent(stateFolder: string): Promise<void> {
   const sessions = openSessions(stateFolder)
   const turns = new Map<string, AbortController>()
+  let canAsk = false
   const connection = agent({ name: 'afield-demo' })
-    .onRequest(methods.agent.initialize, () => ({
-      protocolVersion: PROTOCOL_VERSION,
-      agentInfo: { name: 'afield-demo', title: 'Demo agent', version: version() },
-      agentCapabilities: { loadSession: true, sessionCapabilities: { resume: {} } },
-      authMethods: []
-    }))
-    .onRequest(methods.agent.session.new, ({ params }) => {
-      const { id, mode } = sessions.create(params.cwd)
-      return { sessionId: id, modes: modes(mode) }
+    .onRequest(methods.agent.initialize, ({ params }) => {
+      canAsk = Boolean(params.clientCapabilities?.elicitation?.form)
+      return {
+        protocolVersion: PROTOCOL_VERSION,
+        agentInfo: { name: 'afield-demo', title: 'Demo agent', version: version() },
+        agentCapabilities: { loadSession: true, promptCapabilities: { image: true }, sessionCapabilities: { resume: {}, fork: {} } },
+        authMethods: []
+      }
+    })
+    .onRequest(methods.agent.session.new, ({ params, client }) => {
+      const session = sessions.create(params.cwd)
+      offerCommands(client, session.id)
+      return { sessionId: session.id, ...choices(session) }
     })
     .onRequest(methods.agent.session.load, async ({ params, client }) => {
-      const { id, mode, history } = sessions.find(params.sessionId)
-      for (const update of history) await client.notify(methods.client.session.update, { sessionId: id, update })
-      return { modes: modes(mode) }
+      const session = sessions.find(params.sessionId)
+      for (const update of session.history) await client.notify(methods.client.session.update, { sessionId: session.id, update })
+      offerCommands(client, session.id)
+      return choices(session)
     })
-    .onRequest(methods.agent.session.resume, ({ params }) => ({ modes: modes(sessions.find(params.sessionId).mode) }))
+    .onRequest(methods.agent.session.resume, ({ params, client }) => {
+      const session = sessions.find(params.sessionId)
+      offerCommands(client, session.id)
+      return choices(session)
+    })
+    .onRequest(
+      'session/fork',
+      params => forked.parse(params),
+      ({ params }) => ({ sessionId: sessions.copy(params.sessionId).id })
+    )
+    .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+      const session = sessions.find(params.sessionId)
+      if (!choose(session, params.configId, params.value)) throw RequestError.invalidParams()
+      sessions.save(session)
+      return { configOptions: configOptions(session) }
+    })
     .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
       const session = sessions.find(params.sessionId)
       session.mode = params.modeId
@@ -41,9 +65,10 @@ export function runDemoAgent(stateFolder: string): Promise<void> {
       const session = sessions.find(params.sessionId)
       const turn = new AbortController()
       turns.set(session.id, turn)
-      const prompt = params.prompt.map(block => (block.type === 'text' ? block.text : '')).join('\n')
+      const prompt = params.prompt.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
+      const images = describeImages(params.prompt)
       try {
-        await runTurn({ session, prompt, client, signal: turn.signal })
+        await runTurn({ session, prompt, images, client, canAsk, signal: turn.signal })
       } finally {
         turns.delete(session.id)
         sessions.save(session)
@@ -52,6 +77,23 @@ export function runDemoAgent(stateFolder: string): Promise<void> {
     })
     .connect(ndJsonStream(Writable.toWeb(process.stdout), Readable.toWeb(process.stdin)))
   return connection.closed
+}
+
+const forked = z.object({ sessionId: z.string() })
+
+/** Once the session is there: nobody listens to one that is not known yet. */
+function offerCommands(client: AgentContext, sessionId: string) {
+  const update = { sessionUpdate: 'available_commands_update' as const, availableCommands: [...commands] }
+  setImmediate(() => void client.notify(methods.client.session.update, { sessionId, update }).catch(() => {}))
+}
+
+const commands = [
+  { name: 'plan', description: 'Makes a plan and works it off.' },
+  { name: 'ask', description: 'Asks you something with a form.' }
+]
+
+function choices(session: DemoSession) {
+  return { modes: modes(session.mode), configOptions: configOptions(session) }
 }
 
 function modes(currentModeId: string) {

@@ -2,12 +2,17 @@
 export type Deed =
   | { type: 'think'; text: string }
   /** `overMs` spreads the words over that time. */
-  | { type: 'say'; text: string; overMs: number }
+  /** `isStep`: with it a step of the plan is done. */
+  | { type: 'say'; text: string; overMs: number; isStep?: boolean }
   /** That many messages, numbered from 1: one in each `everyMs`, or as fast as they go for 0. */
   | { type: 'many'; count: number; text: string; everyMs: number }
   | { type: 'plan'; steps: string[] }
   | { type: 'read' | 'write'; input: Record<string, string> }
   | { type: 'exec'; input: Record<string, string>; asks: boolean }
+  /** Asks with a form, or to open a page. */
+  | { type: 'ask'; url: string | undefined }
+  /** Says what images came with the prompt. */
+  | { type: 'look' }
   | { type: 'fail' }
   | { type: 'die' }
 
@@ -17,7 +22,8 @@ export type Deed =
  *     SCRIPT: think hm; text I will write; tool write {"path":"a.txt","content":"hi"} ;; text done
  *
  * `; ` stands between deeds, `;;` between turns of the model, which here is the same. Deeds are `think`, `text`,
- * `slow <ms> <text>`, `many <n> <text>`, `steady <ms> <n> <text>`, `plan a | b | c`, `tool write|read|exec {…}`, `error` and `die`.
+ * `slow <ms> <text>`, `many <n> <text>`, `steady <ms> <n> <text>`, `plan a | b | c`, `tool write|read|exec {…}`,
+ * `ask`, `ask <url>`, `look`, `error` and `die`.
  * Undefined when the prompt has no script.
  */
 export function readScript(prompt: string): Deed[] | undefined {
@@ -26,12 +32,12 @@ export function readScript(prompt: string): Deed[] | undefined {
   const [script = ''] = prompt.slice(at + 'SCRIPT:'.length).split('ENDSCRIPT')
   return script
     .split(';;')
-    .flatMap(turn => turn.split(/;\s(?=(?:think|text|tool|slow|many|steady|plan|error|die)\b)/))
+    .flatMap(turn => turn.split(/;\s(?=(?:think|text|tool|slow|many|steady|plan|ask|look|error|die)\b)/))
     .map(text => readDeed(text.trim()))
 }
 
 function readDeed(text: string): Deed {
-  const [, word = 'text', rest = text] = /^(think|text|tool|slow|many|steady|plan|error|die)\b\s*([\s\S]*)$/.exec(text) ?? []
+  const [, word = 'text', rest = text] = /^(think|text|tool|slow|many|steady|plan|ask|look|error|die)\b\s*([\s\S]*)$/.exec(text) ?? []
   switch (word) {
     case 'think':
       return { type: 'think', text: rest }
@@ -51,6 +57,10 @@ function readDeed(text: string): Deed {
       return { type: 'plan', steps: rest.split('|').map(step => step.trim()) }
     case 'tool':
       return readTool(rest)
+    case 'ask':
+      return { type: 'ask', url: rest.trim() || undefined }
+    case 'look':
+      return { type: 'look' }
     case 'error':
       return { type: 'fail' }
     case 'die':

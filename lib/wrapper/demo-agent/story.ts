@@ -31,6 +31,14 @@ export function tellStory(prompt: string, notes: string): Deed[] {
   ]
 }
 
+/** For who writes "plan": one that is worked off step by step. */
+export const tellPlan: readonly Deed[] = [
+  { type: 'plan', steps: ['Walk to the gate', 'Look at the hinges', 'Write down what is missing'] },
+  ...['The gate is where it was.', 'One hinge is loose.', 'A screw and a drop of oil are missing.'].map(
+    (text): Deed => ({ type: 'say', text, overMs: 700, isStep: true })
+  )
+]
+
 export function farewell(written: boolean): string {
   if (!written) return `Nothing was changed: you said no, and \`${notesFile}\` is as it was.\n\nWrite something else, and I ask again.`
   return `Done. Your line is in \`${notesFile}\` now.
@@ -38,9 +46,10 @@ export function farewell(written: boolean): string {
 What else you can try from the phone:
 
 1. Say **no** to a change.
-2. Switch the mode to *Accept edits*: I stop asking.
-3. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
-4. Turn off the network of this computer, write to me, and turn it on again.`
+2. Switch the mode to *Accept edits*: I stop asking. The model *Quick* writes at once.
+3. Write *ask me*, and I ask you something with a form; write *plan*, and I make one. Send an image, and I say what it is.
+4. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
+5. Turn off the network of this computer, write to me, and turn it on again.`
 }
 
 export const planOnly = `You put me into the mode *Plan*, so I change nothing. I would read \`${notesFile}\`, add your line and count the lines. Switch to *Ask first* to let me do it.`

@@ -4,14 +4,19 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AgentContext, methods, type PlanEntry, RequestError, type SessionUpdate, type ToolCall } from '@agentclientprotocol/sdk'
+import { askForm, askLink, retell } from './asking.ts'
 import { type Deed, readScript } from './script.ts'
 import type { DemoSession } from './sessions.ts'
-import { farewell, firstNotes, notesFile, planOnly, tellStory } from './story.ts'
+import { farewell, firstNotes, notesFile, planOnly, tellPlan, tellStory } from './story.ts'
 
 interface Turn {
   session: DemoSession
   prompt: string
+  /** What images came with it. */
+  images: string | undefined
   client: AgentContext
+  /** Whether the other side shows forms. */
+  canAsk: boolean
   signal: AbortSignal
 }
 
@@ -23,6 +28,8 @@ export async function runTurn(turn: Turn): Promise<void> {
   try {
     if (script) await perform(turn, script)
     else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
+    else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', url: undefined }])
+    else if (/\bplan\b/i.test(prompt)) await perform(turn, tellPlan)
     else await story(turn)
   } catch (error) {
     if (!turn.signal.aborted) throw error
@@ -32,6 +39,7 @@ export async function runTurn(turn: Turn): Promise<void> {
 async function story(turn: Turn): Promise<void> {
   const file = resolve(turn.session.directory, notesFile)
   if (contentOf(file) === null) writeFileSync(file, firstNotes)
+  if (turn.images !== undefined) await say(turn, turn.images, 300)
   const deeds = tellStory(turn.prompt, contentOf(file) ?? '')
   const written = await perform(turn, deeds)
   await perform(turn, [{ type: 'say', text: farewell(written), overMs: 500 }])
@@ -44,10 +52,11 @@ async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
     turn.signal.throwIfAborted()
     switch (deed.type) {
       case 'think':
-        await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said(deed.text) })
+        await think(turn, deed.text)
         break
       case 'say':
         await say(turn, deed.text, deed.overMs)
+        if (deed.isStep) await plan.stepDone()
         break
       case 'many':
         await count(turn, deed)
@@ -67,6 +76,12 @@ async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
         await run(turn, deed.input, deed.asks)
         await plan.stepDone()
         break
+      case 'ask':
+        await askPerson(turn, deed.url)
+        break
+      case 'look':
+        await say(turn, turn.images ?? 'There is no image.', 0)
+        break
       case 'fail':
         throw new RequestError(-32603, 'Internal error', { details: 'The script asked for this error.' })
       case 'die':
@@ -77,7 +92,28 @@ async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
   return true
 }
 
-async function say(turn: Turn, text: string, overMs: number): Promise<void> {
+async function think(turn: Turn, text: string): Promise<void> {
+  const effort = isScripted(turn) ? 'medium' : turn.session.effort
+  if (effort === 'low') return
+  await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said(text) })
+  if (effort === 'high') await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said('And once more, to be sure.') })
+}
+
+async function askPerson(turn: Turn, url: string | undefined): Promise<void> {
+  const { client, session, canAsk } = turn
+  if (!canAsk) return say(turn, 'I would ask you something, but this program shows no questions.', 0)
+  const question = url === undefined ? askForm(session.id) : askLink(session.id, url)
+  const response = await client.request(methods.client.elicitation.create, question)
+  turn.signal.throwIfAborted()
+  await say(turn, retell(response), 0)
+}
+
+function isScripted({ prompt }: Turn): boolean {
+  return readScript(prompt) !== undefined
+}
+
+async function say(turn: Turn, text: string, unhurriedMs: number): Promise<void> {
+  const overMs = turn.session.model === 'quick' && !isScripted(turn) ? 0 : unhurriedMs
   const { messageId } = said('')
   const words = text.match(/\s*\S+\s*/g) ?? [text]
   for (const word of words) {

@@ -22,25 +22,26 @@ export function onInterrupts(session: Pick<Session, 'stopTurn' | 'end'>, screen:
     if (next === 'turn' || next === 'asked') forgetting = setTimeout(() => enter('no'), forgetAfterMs)
     screen.showStopping(next)
   }
-  const end = () => {
+  const end = (by: 'person' | 'system') => {
     if (stopping === 'ending') process.exit(0)
     enter('ending')
-    session.end()
+    session.end(by)
   }
+  const endBySystem = () => end('system')
   const interrupt = () => {
     const since = performance.now() - lastAt
     lastAt = performance.now()
     if (since < sameKeyMs) return
-    if (stopping !== 'no') end()
+    if (stopping !== 'no') end('person')
     else enter(session.stopTurn() ? 'turn' : 'asked')
   }
   process.on('SIGINT', interrupt)
-  process.on('SIGTERM', end)
-  process.on('SIGHUP', end)
+  process.on('SIGTERM', endBySystem)
+  process.on('SIGHUP', endBySystem)
   return () => {
     clearTimeout(forgetting)
     process.off('SIGINT', interrupt)
-    process.off('SIGTERM', end)
-    process.off('SIGHUP', end)
+    process.off('SIGTERM', endBySystem)
+    process.off('SIGHUP', endBySystem)
   }
 }

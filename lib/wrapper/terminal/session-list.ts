@@ -27,11 +27,11 @@ export function findSessions(sessions: readonly KnownSession[], words: readonly 
   })
 }
 
-function titleOf({ metadata }: SessionNotes): string {
-  return metadata.name || metadata.summary?.text || 'Untitled'
+function titleOf({ metadata, firstPrompt }: SessionNotes): string {
+  return metadata.name || metadata.summary?.text || firstPrompt?.trim() || 'Nothing was said yet'
 }
 
-function ago(ms: number): string {
+export function ago(ms: number): string {
   const minutes = Math.floor(ms / 60_000)
   if (minutes < 1) return 'just now'
   if (minutes < 60) return `${minutes} min ago`
@@ -41,7 +41,7 @@ function ago(ms: number): string {
   return days === 1 ? 'yesterday' : `${days} days ago`
 }
 
-function tilde(path: string): string {
+export function tilde(path: string): string {
   const home = homedir()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }

@@ -13,8 +13,12 @@ export interface SessionView extends SessionStatus {
   leftovers: number
   /** What Ctrl-C has begun. */
   stopping: 'no' | 'turn' | 'asked' | 'ending'
-  /** Whether any key brings the agent's own screen back. */
-  canTakeBack: boolean
+  /** Whether only the phone writes to it, until somebody takes it back. */
+  isKeyboardAway: boolean
+  /** It is written line by line, so that it shall tell what lasts. */
+  isLog: boolean
+  /** What any key does about the agent's own screen. */
+  anyKey: string | undefined
 }
 
 /** What the terminal shows while an agent works for somebody who is elsewhere: a few calm lines. */
@@ -27,6 +31,8 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     `${indent}${style.bold('Afield')}  ${fit(plain(`${view.title} in ${view.folder}`), columns - indent.length - 9)}`,
     '',
     ...(phone(view).length <= room ? [row('Phone', phone(view))] : [row('Phone', ''), ...chunks(phone(view), columns - 1)]),
+    ...(view.isKeyboardAway ? [row('Keyboard', 'with your phone')] : []),
+    ...(view.isLog ? [] : [row('Watching', watching(view))]),
     row('Agent', agent(view)),
     ...view.questions.map(question => row('Needs you', `${question}  (answer on your phone)`, style.needs)),
     row('Link', link(view), linkLook(view, style)),
@@ -50,6 +56,10 @@ function phone({ session, server }: SessionView): string {
 /** An address that is cut short leads nowhere: it goes on in the next line. */
 function chunks(text: string, columns: number): string[] {
   return text.match(new RegExp(`.{1,${Math.max(1, columns)}}`, 'gu')) ?? []
+}
+
+function watching({ watching }: SessionView): string {
+  return watching === 0 ? 'nobody' : `${watching} ${watching === 1 ? 'device' : 'devices'}`
 }
 
 function agent({ isWorking, workingMs, step, queued, questions }: SessionView): string {
@@ -93,7 +103,7 @@ function linkLook({ link }: SessionView, style: Style): (text: string) => string
   }
 }
 
-function hint({ stopping, isWorking, canTakeBack }: SessionView): string {
+function hint({ stopping, isWorking, anyKey }: SessionView): string {
   switch (stopping) {
     case 'turn':
       return 'Stopping. Ctrl-C again ends the session.'
@@ -102,7 +112,7 @@ function hint({ stopping, isWorking, canTakeBack }: SessionView): string {
     case 'ending':
       return 'Ending. Ctrl-C again leaves at once; nothing is lost.'
     case 'no':
-      return `${canTakeBack ? 'Any key takes it back here. ' : ''}${isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'}`
+      return `${anyKey === undefined ? '' : `Any key ${anyKey}. `}${isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'}`
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type StepStatus,
   type Usage
 } from '../../../lib/protocol/sealed/messages.ts'
+import { type Attached, fileEvent } from '../../../web/state/attached.ts'
 import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
 
 interface StepStart {
@@ -31,12 +32,16 @@ export function tell() {
   let at = started
   let calls = 0
   let turn = 'turn0'
+  let subagent: string | undefined
   const add = (body: unknown, localId: string | null = null): void => {
     const seq = messages.length + 1
     messages.push({ seq, localId, at, body: messageBody.parse(body) })
   }
   const event = (ev: SessionEvent, usage?: Usage): void => {
-    add({ role: 'session', content: { id: `e${messages.length}`, time: at, role: 'agent', turn, ...(usage && { usage }), ev } })
+    add({
+      role: 'session',
+      content: { id: `e${messages.length}`, time: at, role: 'agent', turn, ...(subagent && { subagent }), ...(usage && { usage }), ev }
+    })
   }
   const story = {
     wait(seconds: number) {
@@ -45,6 +50,19 @@ export function tell() {
     },
     mine(text: string, sentFrom = 'web') {
       add({ role: 'user', content: { type: 'text', text }, meta: { sentFrom } }, `local${messages.length}`)
+      return story
+    },
+    /** A file before the text that it belongs to. */
+    attach(file: Attached) {
+      add({ role: 'session', content: { id: `f${messages.length}`, time: at, role: 'user', ev: fileEvent(file) } })
+      return story
+    },
+    withdrawn(text: string) {
+      story.mine(text)
+      add({
+        role: 'session',
+        content: { id: `w${messages.length}`, time: at, role: 'user', ev: { t: 'withdraw', localId: messages.at(-1)?.localId } }
+      })
       return story
     },
     turn() {
@@ -62,6 +80,15 @@ export function tell() {
     },
     think(text: string) {
       event({ t: 'text', text, thinking: true })
+      return story
+    },
+    /** What `tell` adds is told by a subagent. */
+    by(id: string, title: string, tell: () => void) {
+      subagent = id
+      event({ t: 'start', title })
+      tell()
+      event({ t: 'stop' })
+      subagent = undefined
       return story
     },
     plan(...entries: [string, 'pending' | 'in_progress' | 'completed'][]) {

@@ -2,8 +2,18 @@ import '../../../web/no-eval.ts'
 import { render } from 'preact'
 import { messageBody } from '../../../lib/protocol/sealed/messages.ts'
 import { IconSprite } from '../../../web/icons/icon.tsx'
+import { Nav } from '../../../web/parts/nav.tsx'
+import { startRouter } from '../../../web/router.ts'
+import { HomeScreen } from '../../../web/screens/home.tsx'
 import { SessionView } from '../../../web/screens/session-view.tsx'
-import { stories, tellMore } from './models.ts'
+import { SubagentScreen } from '../../../web/screens/subagent.tsx'
+import { WorkScreen } from '../../../web/screens/work.tsx'
+import { noteLink } from '../../../web/state/connection.ts'
+import { tellHome } from '../../../web/state/home.ts'
+import { busyHome } from './app/world.ts'
+import { tellMore } from './session-model.ts'
+import { stories } from './sessions.ts'
+import { workStories } from './work.ts'
 
 const params = new URLSearchParams(location.search)
 const theme = params.get('theme')
@@ -15,6 +25,20 @@ document.documentElement.style.fontSize = params.get('text') ?? ''
 const began = performance.now()
 const model = stories[params.get('story') ?? '']?.()
 const told = performance.now()
+const shown = model?.facts.value
+// Of a story of a session: the trail of this subagent.
+const sub = params.get('sub')
+const inFolder = workStories[params.get('story') ?? '']?.()
+const facts = inFolder?.model.facts.value
+
+// With the rail and the list as they stand beside it, for pictures.
+const isFramed = params.has('framed')
+if (isFramed) {
+  history.replaceState(null, '', '/s/s1')
+  startRouter()
+  tellHome({ type: 'restored', home: busyHome })
+  noteLink({ socket: 'live', feed: 'live' })
+}
 
 /** For tests: a text of the agent that arrives now; how long the last steps took, in ms. */
 Object.assign(globalThis, {
@@ -33,10 +57,17 @@ function Page() {
     <>
       <IconSprite />
       <div class="app">
-        {isWide && <nav class="nav" />}
-        {isWide && <section class="list-pane" />}
+        {isWide && (isFramed ? <Nav /> : <nav class="nav" />)}
+        {isWide && (
+          <section class="list-pane" aria-label="Home">
+            {isFramed && <HomeScreen />}
+          </section>
+        )}
         <main class="main" id="main">
-          {model === undefined ? <p>{Object.keys(stories).join(' ')}</p> : <SessionView model={model} onSeen={() => {}} />}
+          {inFolder && facts && <WorkScreen {...inFolder} facts={facts} onMention={() => {}} />}
+          {model !== undefined && shown && sub !== null && <SubagentScreen model={model} facts={shown} id={sub} />}
+          {model !== undefined && sub === null && <SessionView model={model} onSeen={() => {}} />}
+          {model === undefined && inFolder === undefined && <p>{[...Object.keys(stories), ...Object.keys(workStories)].join(' ')}</p>}
         </main>
       </div>
     </>
@@ -44,5 +75,6 @@ function Page() {
 }
 
 render(<Page />, document.body)
+requestAnimationFrame(() => requestAnimationFrame(() => document.documentElement.setAttribute('data-story', 'told')))
 
 Object.assign(globalThis, { took: { fold: told - began, draw: performance.now() - told } })

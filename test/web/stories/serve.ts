@@ -1,36 +1,54 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
-import { build } from 'esbuild'
+import { build, type Plugin } from 'esbuild'
 
 const root = join(import.meta.dirname, '../../..')
 // At least as strict as the app's own.
 const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'none'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
-const page =
-  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon"><body></body><script type="module" src="/page.js"></script></html>'
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+const types = { '.js': 'text/javascript', '.css': 'text/css', health: 'application/json' }
+const pageWith = (script: string) =>
+  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon"><body></body><script type="module" src="${script}"></script></html>`
 
-/** Bundles the stories into a folder and serves them; `/?story=name&theme=dark&dir=rtl&text=200%` draws one. */
+// The app as it is, but for what it would ask a server.
+const withoutServer: Plugin = {
+  name: 'without-server',
+  setup(bundle) {
+    bundle.onResolve({ filter: /\/(live|pairing|asking-account)\.ts$/ }, ({ path, importer }) => {
+      const isOwn = importer.startsWith(join(root, 'web'))
+      return isOwn ? { path: join(root, 'test/web/stories/app', path.slice(path.lastIndexOf('/') + 1)) } : undefined
+    })
+  }
+}
+
+/**
+ * Bundles the stories into a folder and serves them: `/?story=name` draws one of a session or its folder, `/?app=name` the whole app in one
+ * of its states; with `theme=dark`, `dir=rtl` and `text=200%` where asked.
+ */
 export async function serveStories(out: string): Promise<{ origin: string; close(): void }> {
   await build({
     absWorkingDir: root,
-    entryPoints: { page: 'test/web/stories/page.tsx', style: 'web/style/index.css' },
+    entryPoints: { page: 'test/web/stories/page.tsx', app: 'test/web/stories/app/page.tsx', style: 'web/style/index.css' },
     outdir: out,
     bundle: true,
     minify: true,
     format: 'esm',
     platform: 'browser',
+    target: 'es2022',
     jsx: 'automatic',
     jsxImportSource: 'preact',
     loader: { '.svg': 'file' },
-    logLevel: 'warning'
+    logLevel: 'warning',
+    plugins: [withoutServer]
   })
   const server = createServer((request, response) => {
-    const path = new URL(request.url ?? '/', 'http://stories').pathname
-    const isFile = path === '/page.js' || path === '/style.css'
-    const type = path.endsWith('.js') ? 'text/javascript' : path.endsWith('.css') ? 'text/css' : 'text/html'
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://stories')
+    const isFile = /^\/(page|app)\.js$/.test(path) || path === '/style.css'
+    const type = Object.entries(types).find(([end]) => path.endsWith(end))?.[1] ?? 'text/html'
     response.writeHead(200, { 'content-type': type, 'content-security-policy': policy })
-    response.end(isFile ? readFileSync(join(out, path)) : page)
+    if (path === '/health') response.end('{"version":"0.1.0"}')
+    else response.end(isFile ? readFileSync(join(out, path)) : pageWith(searchParams.has('app') ? '/app.js' : '/page.js'))
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -69,6 +69,145 @@ t.test('history that an agent repeats when it loads a conversation is not told',
   t.notOk(talk.heard.some(event => event.type === 'text' && event.text.includes('long ago')))
 })
 
+t.test('history that nobody was told yet comes as turns, with the same names each time', async t => {
+  const past = async () => (await odd(t, [], { resume: 'odd', isUntold: true })).agent.untold?.events ?? []
+  const [one, other] = [await past(), await past()]
+  const nameless = one.map(event => ('block' in event ? { ...event, block: '' } : event))
+  t.match(nameless, [
+    { type: 'prompted', text: 'do it', isOurs: false, row: 'odd 1' },
+    { type: 'text', text: 'what was said long ago', row: 'odd 2' },
+    { type: 'step-started', step: { call: 'old' } },
+    { type: 'step-ended', status: 'completed' },
+    { type: 'turn-ended', reason: 'done' },
+    { type: 'prompted', text: 'and that' },
+    { type: 'turn-ended', reason: 'done' }
+  ])
+  t.equal(one.length, 7)
+  t.strictSame(
+    nameless,
+    other.map(event => ('block' in event ? { ...event, block: '' } : event))
+  )
+})
+
+t.test('models in an older way and levels of thought without a category are found, and a broken option costs only itself', async t => {
+  const { agent, talk } = await odd(t)
+  const { models, efforts } = await talk.until('options')
+  t.match(models, { current: 'm1', available: [{ id: 'm1' }, { id: 'm2' }] })
+  t.match(efforts, { current: 'low', available: [{ id: 'low' }, { id: 'high' }] })
+  t.equal(await agent.setModel?.('m2'), true)
+  t.equal(await agent.setEffort?.('high'), true)
+  t.match(await talk.until('options', ({ efforts }) => efforts?.current === 'high'), { models: { current: 'm2' } })
+})
+
+t.test('a form with fields of every kind is asked as questions, and answered by their types', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('form')
+  const { asked } = await talk.until('question-asked')
+  t.match(asked, {
+    kind: 'form',
+    title: 'Tell me',
+    questions: [
+      {
+        id: 'sure',
+        question: 'Sure?',
+        options: [
+          { value: 'true', label: 'Yes' },
+          { value: 'false', label: 'No' }
+        ],
+        allowsOther: false
+      },
+      { id: 'some', multiSelect: true, options: [{ value: 'a' }, { value: 'b' }] },
+      { id: 'size', options: [], allowsOther: true }
+    ]
+  })
+  const sized = (other: string) => ({ sure: { values: ['false'] }, some: { values: ['b'] }, size: { values: [], other } })
+  t.throws(() => agent.answerQuestion?.(asked.ask, sized('0.1')), /at least 0.5/)
+  t.equal(agent.answerQuestion?.(asked.ask, sized('1.5')), true)
+  const { text } = await talk.until('text')
+  t.strictSame(JSON.parse(text), { action: 'accept', content: { sure: false, some: ['b'], size: 1.5 } })
+})
+
+t.test('what no person can answer here is declined at once, and said', async t => {
+  const { agent, talk } = await odd(t)
+  for (const prompt of ['strange form', 'file link']) {
+    await agent.prompt(prompt)
+    await talk.until('notice', ({ text }) => /cannot be shown here/.test(text))
+    t.match((await talk.until('text')).text, /"decline"/)
+  }
+  t.notOk(talk.heard.some(({ type }) => type === 'question-asked'))
+})
+
+t.test('a page that was seen to its end elsewhere is no question any more', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('link')
+  const { asked } = await talk.until('question-asked')
+  t.match(await talk.until('question-closed'), { ask: asked.ask })
+  t.match((await talk.until('text')).text, /"accept"/)
+})
+
+t.test('what helpers do is told as theirs, in both ways in which agents tell it', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('helpers')
+  await talk.until('turn-ended')
+  const told = talk.heard.flatMap(event => {
+    if (event.type === 'subagent-started') return `${event.subagent} starts: ${event.title}`
+    if (event.type === 'subagent-stopped') return `${event.subagent} stops`
+    if (event.type === 'text') return `${event.subagent ?? 'itself'} says ${event.text.trim()}`
+    if (event.type === 'step-ended') return `${event.subagent ?? 'itself'} did ${event.step.title}`
+    return event.type === 'plan' ? 'a plan' : []
+  })
+  t.strictSame(told, [
+    'child starts: Looker',
+    'child says I look.',
+    'child did Look',
+    'child stops',
+    'itself says Meanwhile I wait.',
+    'task starts: Ask a helper',
+    'task did Search',
+    'task stops',
+    'itself did Ask a helper'
+  ])
+})
+
+t.test('newer news are told, and what says nothing to a person is passed over', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('news')
+  await talk.until('turn-ended')
+  const news = talk.heard.filter(({ type }) => ['plan', 'notice', 'title', 'usage'].includes(type))
+  t.match(news, [
+    { type: 'plan', entries: [{ content: 'one' }] },
+    { type: 'plan', entries: [] },
+    { type: 'notice', text: /summed up/ },
+    { type: 'notice', text: 'Careful' },
+    { type: 'title', title: 'A name' },
+    { type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } }
+  ])
+})
+
+t.test('words are taken into the turn that runs, and stay ours to say when none does', async t => {
+  const { agent, talk } = await odd(t)
+  t.equal(await agent.steer?.('nobody listens'), false)
+  await agent.prompt('wait')
+  await talk.until('text-grew')
+  t.equal(await agent.steer?.('this'), true)
+  await talk.until('text', ({ text }) => text === 'heard this')
+  t.match(await talk.until('turn-ended'), { reason: 'done' })
+})
+
+t.test('why a person said no is heard by one that can be steered', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('ask and wait')
+  const { asked } = await talk.until('permission-asked')
+  t.equal(agent.answer(asked.ask, 'no', 'ask Ann first'), true)
+  await talk.until('text', ({ text }) => text === 'heard ask Ann first')
+  await talk.until('turn-ended')
+})
+
+t.test('a second conversation is begun with the same past', async t => {
+  const { agent } = await odd(t)
+  t.equal(await agent.fork?.(), 'odd-again')
+})
+
 t.test('an agent that dies ends its turn and its events with how and its last lines', async t => {
   const program = { command: process.execPath, args: ['bin/afield.ts', 'demo-agent', t.testdir()], title: 'Demo' }
   const agent = await startAcp(program, { directory: process.cwd(), env: {} })

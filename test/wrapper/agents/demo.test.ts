@@ -15,7 +15,87 @@ const start = (how: StartAgent) => {
 testAgent(t, {
   start,
   write: (path, content, end) => `SCRIPT: think hm; tool write ${JSON.stringify({ path, content })} ;; text ${end}`,
-  slow: (ms, words) => `SCRIPT: slow ${ms} ${words}`
+  slow: (ms, words) => `SCRIPT: slow ${ms} ${words}`,
+  has: {
+    choices: { model: 'quick', effort: 'low' },
+    form: {
+      prompt: 'Please ask me',
+      id: 'colour',
+      other: 'days',
+      said: (value, text) => new RegExp(`colour: ${value}\\n- days: ${text}`),
+      notSaid: /rather not say/
+    },
+    link: url => `SCRIPT: ask ${url}`,
+    image: { prompt: 'SCRIPT: look', said: /image\/png, 1 × 1/ },
+    steering: false
+  }
+})
+
+t.test('with the model that is quick there is no level that only the careful one has', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await talk.until('options')
+  t.equal(await agent.setEffort?.('high'), true)
+  await agent.setModel?.('quick')
+  const { efforts } = await talk.until('options', ({ models }) => models?.current === 'quick')
+  t.strictSame(efforts?.current, 'medium')
+  t.equal(await agent.setEffort?.('high'), false)
+})
+
+t.test('a number that does not fit is told, and the form still waits', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.prompt('ask me')
+  const { asked } = await talk.until('question-asked')
+  const answering = (days: string) => () => agent.answerQuestion?.(asked.ask, { days: { values: [], other: days } })
+  t.throws(answering('soon'), /wants a whole number/)
+  t.throws(answering('31'), /at most 30/)
+  t.equal(answering('3')(), true)
+  await talk.until('turn-ended')
+})
+
+t.test('a colour of one’s own counts instead of those offered, and several tools are told together', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.prompt('ask me')
+  const { asked } = await talk.until('question-asked')
+  t.match(asked, {
+    questions: [
+      {
+        id: 'colour',
+        header: 'Colour',
+        multiSelect: false,
+        allowsOther: true,
+        isRequired: false,
+        options: [{ value: 'green', label: 'Green' }, {}, {}]
+      },
+      { id: 'tools', multiSelect: true, allowsOther: false },
+      { id: 'days', options: [], allowsOther: true, isRequired: true },
+      { id: 'note', options: [], isRequired: false }
+    ]
+  })
+  agent.answerQuestion?.(asked.ask, {
+    colour: { values: [], other: ' blue ' },
+    tools: { values: ['oil', 'rope'] },
+    days: { values: [], other: '2' }
+  })
+  const { text } = await talk.until('text', ({ thinking }) => !thinking)
+  t.match(text, /colour_custom: blue\n- tools: oil, rope\n- days: 2/)
+})
+
+t.test('asked for a plan it makes one, and works it off step by step', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.setModel?.('quick')
+  await agent.prompt('Make a plan')
+  await talk.until('turn-ended')
+  const plans = talk.heard.flatMap(event => (event.type === 'plan' ? [event.entries.map(({ status }) => status)] : []))
+  t.strictSame(plans.at(0), ['in_progress', 'pending', 'pending'])
+  t.strictSame(plans.at(-1), ['completed', 'completed', 'completed'])
 })
 
 t.test('without a script it tells its story: it thinks, plans, reads, asks, writes, runs and sums up', async t => {

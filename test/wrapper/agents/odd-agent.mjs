@@ -1,6 +1,8 @@
 // An ACP agent with the habits of others: modes as a configuration option that begins where it decides by itself, a
 // permission before its step is announced, chunks without a message id, a no that ends the turn, errors that hide what
-// happened in their data, updates of kinds nobody knows, noise on its output, and a history that it repeats when loaded.
+// happened in their data, updates of kinds nobody knows, noise on its output, and a history that it repeats when loaded. Its
+// models come in a way older than configuration options, its levels of thought as an option without a category of their own,
+// one option is broken; its helpers come in both ways that there are, and its forms have fields of every kind.
 import { Readable, Writable } from 'node:stream'
 import { agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
 
@@ -16,26 +18,147 @@ const mode = current => [
     options: ['auto', 'default', 'yolo'].map(value => ({ value, name: value }))
   }
 ]
+let effort = 'low'
+const options = current => [
+  ...mode(current),
+  { id: 'broken' },
+  {
+    id: 'reasoning_effort',
+    name: 'Thinking',
+    category: 'model_config',
+    type: 'select',
+    currentValue: effort,
+    options: [{ group: 'all', name: 'All', options: ['low', 'high'].map(value => ({ value, name: value })) }]
+  }
+]
+const models = { currentModelId: 'm1', availableModels: ['m1', 'm2'].map(modelId => ({ modelId, name: modelId })) }
+let steer = () => {}
+const form = (properties, required = []) => ({
+  mode: 'form',
+  message: 'Tell me',
+  requestedSchema: { type: 'object', properties, required }
+})
+const allFields = {
+  sure: { type: 'boolean', title: 'Sure?' },
+  some: { type: 'array', items: { type: 'string', enum: ['a', 'b'] } },
+  size: { type: 'number', minimum: 0.5 },
+  strange: { type: 'colour-of-the-future' }
+}
+
+async function ask(client, question) {
+  const reply = await client.request(methods.client.elicitation.create, { sessionId: 'odd', ...question })
+  await say(client, chunk(JSON.stringify(reply)))
+  return { stopReason: 'end_turn' }
+}
+
+const inNewWays = {
+  form: client => ask(client, form(allFields)),
+  'strange form': client => ask(client, form(allFields, ['strange'])),
+  'file link': client => ask(client, { mode: 'url', message: 'Look', elicitationId: 'e1', url: 'file:///etc/passwd' }),
+  link: client => {
+    setTimeout(() => client.notify(methods.client.elicitation.complete, { elicitationId: 'e2' }), 50)
+    return ask(client, { mode: 'url', message: 'Look', elicitationId: 'e2', url: 'https://example.org/' })
+  },
+  async helpers(client) {
+    const inChild = update => client.notify(methods.client.session.update, { sessionId: 'child', update })
+    await say(client, { sessionUpdate: 'subagent_update', sessionId: 'child', title: 'Looker', state: { state: 'running' } })
+    await inChild(chunk('I look. '))
+    await say(client, chunk('Meanwhile '))
+    await inChild({ sessionUpdate: 'tool_call', toolCallId: 'c1', title: 'Look', kind: 'read', status: 'completed' })
+    await inChild({ sessionUpdate: 'plan', entries: [{ content: 'of the helper', priority: 'low', status: 'pending' }] })
+    await say(client, chunk('I wait.'))
+    await say(client, { sessionUpdate: 'subagent_update', sessionId: 'child', state: { state: 'idle' } })
+    await say(client, { sessionUpdate: 'tool_call', toolCallId: 'task', title: 'Ask a helper', kind: 'think', status: 'pending' })
+    const _meta = { claudeCode: { parentToolUseId: 'task' } }
+    await say(client, { sessionUpdate: 'tool_call', toolCallId: 'c2', title: 'Search', kind: 'search', status: 'completed', _meta })
+    await say(client, { sessionUpdate: 'tool_call_update', toolCallId: 'task', status: 'completed' })
+    return { stopReason: 'end_turn' }
+  },
+  async news(client) {
+    const entries = [{ content: 'one', priority: 'low', status: 'pending' }]
+    await say(client, { sessionUpdate: 'plan_update', plan: { type: 'items', planId: 'p', entries } })
+    await say(client, { sessionUpdate: 'plan_update', plan: { type: 'file', planId: 'p', uri: 'file:///p.md' } })
+    await say(client, { sessionUpdate: 'plan_removed', planId: 'p' })
+    await say(client, { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'in_progress' })
+    await say(client, { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'completed' })
+    await say(client, { sessionUpdate: 'notice', severity: 'warning', title: 'Careful' })
+    await say(client, { sessionUpdate: 'session_info_update', title: 'A name' })
+    await say(client, { sessionUpdate: 'usage_update', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } })
+    return { stopReason: 'end_turn' }
+  },
+  async 'ask and wait'(client) {
+    const ended = inNewWays.wait(client)
+    const toolCall = { toolCallId: 'w1', title: 'Write', kind: 'edit', status: 'pending' }
+    const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' }]
+    await client.request(methods.client.session.requestPermission, { sessionId: 'odd', toolCall, options })
+    return ended
+  },
+  wait: client =>
+    new Promise(resolve => {
+      void say(client, chunk('waiting'))
+      steer = async text => {
+        await say(client, { ...chunk(`heard ${text}`), messageId: 'm2' })
+        resolve({ stopReason: 'end_turn' })
+        steer = () => {}
+      }
+    })
+}
+
 if (process.argv.includes('--sign-in-first')) process.env.SIGN_IN = '1'
 console.log('a banner that is no JSON')
 
 agent({ name: 'odd' })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: process.argv.includes('--version-7') ? 7 : PROTOCOL_VERSION,
-    agentCapabilities: { loadSession: true },
+    agentCapabilities: { loadSession: true, sessionCapabilities: process.argv.includes('--no-fork') ? {} : { fork: {} } },
+    _meta: { steering: { supported: true } },
     authMethods: [{ id: 'x', name: 'Sign in' }]
   }))
   .onRequest(methods.agent.session.new, () => {
     if (process.argv.includes('--sign-in-first')) throw RequestError.authRequired()
-    return { sessionId: 'odd', configOptions: mode('auto') }
+    return { sessionId: 'odd', models, configOptions: options('auto') }
   })
   .onRequest(methods.agent.session.load, async ({ client }) => {
-    await say(client, chunk('what was said long ago'))
-    return { configOptions: mode('auto') }
+    const asked = text => ({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text } })
+    await say(client, chunk('a welcome'))
+    await say(client, asked('do '))
+    await say(client, asked('it'))
+    await say(client, chunk('what was said '))
+    await say(client, chunk('long ago'))
+    await say(client, { sessionUpdate: 'tool_call', toolCallId: 'old', title: 'Look', kind: 'search', status: 'completed' })
+    await say(client, asked('and that'))
+    return { configOptions: options('auto') }
   })
-  .onRequest(methods.agent.session.setConfigOption, ({ params }) => ({ configOptions: mode(params.value) }))
+  .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    if (params.configId === 'mode') return { configOptions: options(params.value) }
+    effort = params.value
+    return { configOptions: options('default') }
+  })
+  .onRequest(
+    'session/set_model',
+    params => params,
+    ({ params }) => {
+      models.currentModelId = params.modelId
+      return {}
+    }
+  )
+  .onRequest(
+    'session/fork',
+    params => params,
+    ({ params }) => ({ sessionId: `${params.sessionId}-again` })
+  )
+  .onRequest(
+    '_session/steering',
+    params => params,
+    ({ params }) => {
+      if (steer.length === 0) return { outcome: 'promptRequired', reason: 'noRunningTurn' }
+      void steer(params.prompt[0].text)
+      return { outcome: 'injected' }
+    }
+  )
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
     const text = params.prompt[0].text
+    if (inNewWays[text]) return inNewWays[text](client)
     if (text === 'fail') throw new RequestError(-32603, 'Internal error', { details: 'the model is overloaded' })
     if (text === 'refuse') return { stopReason: 'refusal' }
     if (text === 'talk') {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { AgentContext } from '@agentclientprotocol/sdk'
 import t from 'tap'
+import { firstChoices } from '../../../lib/wrapper/demo-agent/choices.ts'
 import { runTurn } from '../../../lib/wrapper/demo-agent/turn.ts'
 
 const answers = [
@@ -19,9 +20,10 @@ for (const { optionId, writes } of answers) {
       notify: async () => {},
       request: async () => ({ outcome: { outcome: 'selected', optionId } })
     } as unknown as AgentContext
-    const session = { id: 'demo', directory, mode: 'default', history: [] }
+    const session = { id: 'demo', directory, mode: 'default', ...firstChoices, history: [] }
 
-    await runTurn({ session, client, prompt: 'SCRIPT: tool write {"path":"a.txt","content":"hi"}', signal: new AbortController().signal })
+    const prompt = 'SCRIPT: tool write {"path":"a.txt","content":"hi"}'
+    await runTurn({ session, client, prompt, images: undefined, canAsk: false, signal: new AbortController().signal })
 
     t.equal(existsSync(join(directory, 'a.txt')), writes)
   })

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
@@ -19,7 +19,7 @@ export function installFakeAdapter(home: string): void {
 }
 
 /** A computer of an account with a fake Claude Code, its folder to work in, and a way to sit down at its terminal. */
-export async function computerWithClaude(t: Test, server: { url: string }) {
+export async function computerWithClaude(t: Pick<Test, 'teardown'>, server: { url: string }) {
   const { phone, home } = await linkedComputer(t, server)
   installFakeAdapter(home)
   const directory = join(home, '..', 'code')
@@ -54,22 +54,27 @@ export function said({ messages }: Pick<PhoneSession, 'messages'>): string[] {
 /** Everything a reader of the transcripts would read: what people wrote and what Claude said, in order, each once. */
 export function written({ config, directory }: { config: string; directory: string }): string[] {
   const folder = join(config, 'projects', realpathSync(directory).replace(/[^a-zA-Z0-9]/g, '-'))
-  return readdirSync(folder).flatMap(file =>
+  // Nothing was said yet.
+  if (!existsSync(folder)) return []
+  const files = readdirSync(folder).filter(file => file.endsWith('.jsonl'))
+  return files.flatMap(file =>
     readFileSync(join(folder, file), 'utf8')
       .trimEnd()
       .split('\n')
       .flatMap(line => {
-        const { message } = JSON.parse(line)
-        if (!message || message.model === '<synthetic>') return []
+        const { type, message, isMeta, isSidechain } = JSON.parse(line)
+        if (!['user', 'assistant'].includes(type) || isMeta || isSidechain || message.model === '<synthetic>') return []
         const blocks = typeof message.content === 'string' ? [{ type: 'text', text: message.content }] : message.content
         return blocks.flatMap((block: { type: string; text?: string }) =>
-          block.type === 'text' && !block.text?.startsWith('[Request interrupted') ? `${message.role}: ${block.text}` : []
+          block.type === 'text' && !/^(\[Request interrupted|<(command|local-command))/.test(block.text ?? '')
+            ? `${message.role}: ${block.text}`
+            : []
         )
       })
   )
 }
 
-/** The same as the phone has it. */
+/** The same as the phone has it. What is marked as cut off was not said. */
 export function read({ messages, events }: PhoneSession): string[] {
   const told = events()
   let next = 0
@@ -77,6 +82,6 @@ export function read({ messages, events }: PhoneSession): string[] {
     if (role === 'user') return `user: ${content.text}`
     if (role !== 'session') return []
     const event = told[next++]
-    return event?.t === 'text' ? `assistant: ${event.text}` : []
+    return event?.t === 'text' && !event.cut ? `assistant: ${event.text}` : []
   })
 }

@@ -1,20 +1,30 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
+import { uploadAttachment } from '../../../lib/client/attachments.ts'
 import { callSession } from '../../../lib/client/calls.ts'
 import { openFeed } from '../../../lib/client/feed.ts'
 import { lookAtRequest, readRequestLink } from '../../../lib/client/linking.ts'
 import { signIn } from '../../../lib/client/login.ts'
 import { callMachine } from '../../../lib/client/machine-calls.ts'
-import { envelopeOf, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
+import { envelopeOf, newEnvelope, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
 import { answerPairing, readLink } from '../../../lib/client/pairing.ts'
 import { createRest } from '../../../lib/client/rest.ts'
 import { type LiveSocket, openSocket } from '../../../lib/client/socket.ts'
 import { accountVault } from '../../../lib/client/vault.ts'
-import { type Cipher, cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import {
+  type Cipher,
+  cryptoReady,
+  deriveContentKeypair,
+  engine,
+  fromBase64,
+  sealBlob,
+  sessionBlobKey,
+  unwrapDataKey
+} from '../../../lib/crypto/index.ts'
 import type { ParamsOfCall, SessionCall } from '../../../lib/protocol/sealed/calls.ts'
 import { type DaemonState, daemonState } from '../../../lib/protocol/sealed/machine.ts'
 import type { MachineCall, ParamsOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
-import type { MessageBody, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
+import type { MessageBody, MessageMeta, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 
 /** A device of the account, built on the client library like the app, without a screen. */
@@ -40,7 +50,12 @@ export interface PhoneSession {
   events(): SessionEvent[]
   /** Of the message in which a person wrote this. */
   seqOf(text: string): number | undefined
-  say(text: string, mode?: string): Promise<void>
+  /** `how` is a mode, or all that is wished with it. Resolves to its local id. */
+  say(text: string, how?: string | MessageMeta): Promise<string>
+  /** What a device tells beside texts, wrapped as existing apps do. */
+  tell(ev: SessionEvent): Promise<void>
+  /** Seals and uploads it, and announces it. */
+  attach(name: string, bytes: Uint8Array, mimeType?: string): Promise<void>
   call<Name extends SessionCall>(method: Name, params: ParamsOfCall<Name>): Promise<unknown>
   /** Resolves when it is so; asked again whenever something arrives. */
   until(what: (session: PhoneSession) => boolean): Promise<void>
@@ -133,7 +148,7 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         stop()
         record = await find()
       }
-      const { id } = record
+      const { id, dataEncryptionKey } = record
       const cipher = cipherOf(record.dataEncryptionKey)
       const bell = new EventTarget()
       const ring = () => bell.dispatchEvent(new Event('news'))
@@ -176,6 +191,11 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         for (const stop of stops) stop()
       }
       t.teardown(close)
+      const append = async (body: MessageBody) => {
+        const { localId, content } = sealDraft(cipher, id, body)
+        await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId, content }] } })
+        return localId
+      }
       const self: PhoneSession = {
         id,
         messages,
@@ -188,9 +208,15 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         },
         events: () => messages.flatMap(body => envelopeOf(body)?.ev ?? []),
         seqOf: text => seqs[messages.findIndex(({ role, content }) => role === 'user' && content.text === text)],
-        async say(text, mode) {
-          const { localId, content } = sealDraft(cipher, id, userText(text, mode === undefined ? undefined : { permissionMode: mode }))
-          await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId, content }] } })
+        say: (text, how) => append(userText(text, typeof how === 'string' ? { permissionMode: how } : how)),
+        async tell(ev) {
+          await append({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } })
+        },
+        async attach(name, bytes, mimeType) {
+          const raw = unwrapDataKey(fromBase64(dataEncryptionKey ?? '') ?? bytes, deriveContentKeypair(secret).secretKey)
+          const sealed = sealBlob(bytes, sessionBlobKey(raw ?? secret))
+          const ref = await uploadAttachment({ rest, token, fetch }, id, sealed)
+          await self.tell({ t: 'file', ref, name, size: sealed.length, ...(mimeType !== undefined && { mimeType }) })
         },
         call: (method, params) => callSession(socket, cipher, id, method, params),
         async until(what) {

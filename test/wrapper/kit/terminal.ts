@@ -17,7 +17,7 @@ export interface PersonAtTerminal {
 }
 
 export function runOnTerminal(
-  t: Test,
+  t: Pick<Test, 'teardown'>,
   {
     home,
     args,
@@ -47,7 +47,9 @@ export function runOnTerminal(
   // A program asks its terminal where the cursor is, and waits for the answer.
   screen.onData(answer => pty.write(answer))
   let isOver = false
-  void pty.exited.then(() => (isOver = true))
+  // What was written last is on the screen a moment after the program is gone.
+  const ended = pty.exited.then(code => new Promise<number>(resolve => screen.write('', () => resolve(code))))
+  void ended.then(() => (isOver = true))
   t.teardown(() => pty.kill('SIGKILL'))
   return {
     pid: pty.pid,
@@ -61,7 +63,7 @@ export function runOnTerminal(
         await once(bell, 'news')
       }
     },
-    ended: pty.exited,
+    ended,
     kill: signal => pty.kill(signal)
   }
 }

@@ -1,8 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Test } from 'tap'
+import { pause } from '../../../lib/async/pause.ts'
 import { openHome } from '../../../lib/wrapper/credentials.ts'
+import { findDaemon } from '../../../lib/wrapper/daemon/place.ts'
+import { listLeases } from '../../../lib/wrapper/leases.ts'
+import { listSessions } from '../../../lib/wrapper/session-folder.ts'
 import { type Phone, startPhone } from './phone.ts'
 import { runWrapper, type WrapperProcess } from './wrapper.ts'
 
@@ -11,13 +15,37 @@ export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: s
   const phone = await startPhone(t, server)
   // A second `t.testdir()` would take away the first, which may be the server's.
   const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
   const home = join(folder, 'home')
+  t.teardown(async () => {
+    await endEverything(home)
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  })
   const login = runWrapper(t, { home, args: ['login', '--server', server.url] })
   const { link, checkCode } = await readCode(login)
   await phone.pair(link, checkCode)
   if ((await login.ended) !== 0) throw new Error(login.output)
   return { phone, home: openHome({ AFIELD_HOME: home }).path }
+}
+
+/** What the daemon started outlives it, and would outlive the test. */
+async function endEverything(home: string): Promise<void> {
+  if (!existsSync(home)) return
+  const running = () =>
+    [findDaemon(home)?.pid, ...listSessions(home).map(({ pid }) => pid), ...listLeases(home).map(({ pid }) => pid)].filter(
+      pid => pid !== undefined && pid !== process.pid
+    )
+  for (let pids = running(); pids.length > 0; pids = running()) {
+    for (const pid of pids) kill(pid ?? 0)
+    await pause(20)
+  }
+}
+
+function kill(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended meanwhile.
+  }
 }
 
 /** What a person sees of a computer that asks to be linked. */

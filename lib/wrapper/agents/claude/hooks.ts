@@ -7,6 +7,8 @@ import * as z from 'zod'
 import { makePrivateFolder, writePrivateFile } from '../../private-files.ts'
 import { ownName } from '../../process-name.ts'
 
+// Of one message.
+const mostLines = 100_000
 const text = z.string().optional().catch(undefined)
 
 /** What Claude Code tells at certain moments; everything but the name may be missing in another version. */
@@ -21,6 +23,9 @@ export const hook = z.looseObject({
   tool_use_id: text,
   permission_suggestions: z.array(z.unknown()).optional().catch(undefined),
   last_assistant_message: text,
+  message_id: text,
+  delta: text,
+  index: z.number().int().min(0).max(mostLines).optional().catch(undefined),
   error: text
 })
 export type Hook = z.infer<typeof hook>
@@ -53,6 +58,7 @@ const heard = [
   'PostToolUseFailure',
   'PermissionRequest',
   'Notification',
+  'MessageDisplay',
   'Stop',
   'StopFailure'
 ]

@@ -6,7 +6,8 @@ export interface Questions {
   readonly areOpen: boolean
   /** Resolves to what its hook answers: a decision, or nothing when the terminal was faster. */
   ask(call: string, step: Step, suggestions: unknown[] | undefined, gone: AbortSignal): Promise<object>
-  answer(ask: string, choice: string): boolean
+  /** `reason` is told to Claude when it is a no. */
+  answer(ask: string, choice: string, reason?: string): boolean
   /** The dialog in the terminal is gone; `approved` tells what was said there. */
   close(ask: string, approved?: boolean): void
   closeAll(): void
@@ -45,11 +46,11 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
         emit({ type: 'permission-asked', asked: { ask: call, step, choices } })
       })
     },
-    answer(ask, choice) {
+    answer(ask, choice, reason) {
       const question = open.get(ask)
       if (!question?.choices.some(({ id }) => id === choice)) return false
       open.delete(ask)
-      question.settle({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: decisionOf(choice, question) } })
+      question.settle({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: decisionOf(choice, question, reason) } })
       return true
     },
     close,
@@ -59,13 +60,13 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
   }
 }
 
-function decisionOf(choice: string, { suggestions }: Question): object {
+function decisionOf(choice: string, { suggestions }: Question, reason: string | undefined): object {
   switch (choice) {
     case 'allow':
       return { behavior: 'allow' }
     case 'always':
       return { behavior: 'allow', updatedPermissions: suggestions }
     default:
-      return { behavior: 'deny', message: 'The person said no, on their phone.' }
+      return { behavior: 'deny', message: `The person said no, on their phone${reason ? `: ${reason}` : '.'}` }
   }
 }

@@ -20,8 +20,8 @@ const kindOfTool: Readonly<Record<string, StepKind>> = {
   ExitPlanMode: 'plan'
 }
 
-/** A use of one of Claude Code's own tools as a step that a person can read. */
-export function stepOf(call: string, name: string, input: Record<string, unknown>): Step {
+/** A use of one of Claude Code's own tools as a step that a person can read; `overwritten` is what stood in the file that it writes. */
+export function stepOf(call: string, name: string, input: Record<string, unknown>, overwritten: string | undefined = undefined): Step {
   const path = textIn(input, 'file_path') ?? textIn(input, 'notebook_path') ?? textIn(input, 'path')
   return {
     call,
@@ -30,7 +30,7 @@ export function stepOf(call: string, name: string, input: Record<string, unknown
     kind: kindOfTool[name] ?? 'other',
     input,
     locations: path === undefined ? [] : [path],
-    content: contentOf(name, input, path)
+    content: contentOf(name, input, path, overwritten)
   }
 }
 
@@ -72,14 +72,14 @@ function titleOf(name: string, input: Record<string, unknown>, path: string | un
   }
 }
 
-function contentOf(name: string, input: Record<string, unknown>, path: string | undefined): StepContent[] {
+function contentOf(name: string, input: Record<string, unknown>, path: string | undefined, overwritten?: string): StepContent[] {
   if (path === undefined) {
     const plan = name === 'ExitPlanMode' ? textIn(input, 'plan') : undefined
     return plan === undefined ? [] : [{ type: 'text', text: plan }]
   }
   switch (name) {
     case 'Write':
-      return diff(path, null, textIn(input, 'content'))
+      return diff(path, overwritten ?? null, textIn(input, 'content'))
     case 'Edit':
       return diff(path, textIn(input, 'old_string') ?? null, textIn(input, 'new_string'))
     case 'MultiEdit':
@@ -89,7 +89,7 @@ function contentOf(name: string, input: Record<string, unknown>, path: string | 
   }
 }
 
-const longestDiffSide = 512 * 1024
+export const longestDiffSide = 512 * 1024
 
 function diff(path: string, oldText: string | null, newText: string | undefined): StepContent[] {
   if (newText === undefined) return []

@@ -16,14 +16,25 @@ export interface Telling {
 
 /**
  * Makes agent events of what the transcript says. Each is named after its row, so that one told by two processes is the
- * same. `isOurs` says whether a prompt came from us and not from the person at the terminal.
+ * same. `isOurs` says whether a prompt came from us and not from the person at the terminal, `blockOf` under which name a
+ * text grew before it was written down, `overwritten` what stood in the file that a step writes.
  */
-export function createTelling({ emit, isOurs }: { emit(event: AgentEvent): void; isOurs(text: string): boolean }): Telling {
+export function createTelling({
+  emit,
+  isOurs,
+  blockOf = () => undefined,
+  overwritten = () => undefined
+}: {
+  emit(event: AgentEvent): void
+  isOurs(text: string): boolean
+  blockOf?(text: string): string | undefined
+  overwritten?(call: string, name: string, input: Record<string, unknown>): string | undefined
+}): Telling {
   const steps = new Map<string, Step>()
 
   const begin = (call: string, name: string, input: Record<string, unknown>) => {
     if (steps.has(call)) return
-    const step = stepOf(call, name, input)
+    const step = stepOf(call, name, input, overwritten(call, name, input))
     steps.set(call, step)
     emit({ type: 'step-started', step, row: `${call} begins` })
   }
@@ -49,7 +60,7 @@ export function createTelling({ emit, isOurs }: { emit(event: AgentEvent): void;
       switch (block.type) {
         case 'text':
           if (by === 'user') emit({ type: 'prompted', text: block.text, isOurs: isOurs(block.text), row })
-          else emit({ type: 'text', block: row, text: block.text, thinking: false, row })
+          else emit({ type: 'text', block: blockOf(block.text) ?? row, text: block.text, thinking: false, row })
           return
         case 'thinking':
           if (block.thinking.trim() !== '') emit({ type: 'text', block: row, text: block.thinking, thinking: true, row })

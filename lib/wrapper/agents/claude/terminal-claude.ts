@@ -1,16 +1,18 @@
-import { readFileSync, realpathSync } from 'node:fs'
-import { join } from 'node:path'
+import { realpathSync } from 'node:fs'
 import { pause } from '../../../async/pause.ts'
 import type { Console } from '../../terminal/console.ts'
 import type { AgentEvent, TurnEnd } from '../agent.ts'
-import { openPty, type Pty } from '../pty.ts'
+import { type Abilities, createAbilities, type Missing } from './abilities.ts'
 import { type Hook, type Hooks, openHooks } from './hooks.ts'
+import { createLiveText, type LiveText } from './live-text.ts'
 import { modesAt } from './modes.ts'
+import { createOverwritten } from './overwritten.ts'
+import { type OwnScreen, openOwnScreen, type TerminalEnd } from './own-screen.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import type { Row } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 import { createTelling, type Telling } from './telling.ts'
-import { configFolder, openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
+import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
 import { createTyping, type Typing } from './typing.ts'
 
 export interface TerminalClaudeOptions {
@@ -27,6 +29,8 @@ export interface TerminalClaudeOptions {
   mode: string
   prompt?: string | undefined
   emit(event: AgentEvent): void
+  /** Told after a turn in which something that we need was missing. */
+  onMissing(missing: Missing): void
 }
 
 /** Claude Code's own screen in the person's terminal, watched through its hooks and its transcript. */
@@ -37,19 +41,16 @@ export interface TerminalClaude {
   readonly hasHistory: boolean
   /** Types a message for the person at the phone. False when it was not taken, for example because a dialog is open. */
   type(text: string): Promise<boolean>
-  answer(ask: string, choice: string): boolean
+  /** Whether a message that seemed not to be taken was. */
+  hasWrittenDown(text: string): boolean
+  answer(ask: string, choice: string, reason?: string): boolean
   /** Esc: what was said so far is kept. */
   interrupt(): Promise<void>
   /** Interrupts, ends it, and tells what it still had to tell. */
   end(): Promise<void>
-  /**
-   * Resolves when the program has ended, by itself or not: `left` by its person, `died` in the words given, or `refused` to
-   * start, before anybody had pressed a key.
-   */
+  /** Resolves when the program has ended, by itself or not. */
   readonly ended: Promise<TerminalEnd>
 }
-
-export type TerminalEnd = { type: 'left' } | { type: 'died' | 'refused'; how: string }
 
 export async function startTerminalClaude(options: TerminalClaudeOptions): Promise<TerminalClaude> {
   const claude = new OnTerminal(options)
@@ -64,7 +65,6 @@ const readyWithinMs = 15_000
 const transcriptLagMs = 5_000
 // A person waits for this one, and it may be asked before it is written down.
 const questionLagMs = 1_500
-const lookEveryMs = 50
 
 class OnTerminal implements TerminalClaude {
   conversation: string
@@ -76,31 +76,43 @@ class OnTerminal implements TerminalClaude {
   readonly #telling: Telling
   readonly #questions: Questions
   readonly #typing: Typing
+  readonly #live: LiveText
+  readonly #abilities: Abilities
+  readonly #overwritten = createOverwritten()
   /** The last use of a tool: a question about it does not say which use it is. */
   #lastUse: Hook | undefined
   #isBusy = false
+  #isCut = false
   #lastText: string | undefined
   #ending: Promise<void> = Promise.resolve()
   #isInterrupted = () => {}
   #hooks: Hooks | undefined
-  #pty: Pty | undefined
+  #screen: OwnScreen | undefined
   #questionsAsked = 0
-  #wasHeard = false
-  #hasKeys = false
 
   constructor(options: TerminalClaudeOptions) {
-    const { conversation, mode, emit } = options
+    const { conversation, mode, emit, onMissing } = options
     this.#options = options
     this.conversation = conversation.id
     this.hasHistory = conversation.isOld
     this.mode = mode
     this.#questions = createQuestions(emit)
-    this.#typing = createTyping(keys => this.#pty?.write(keys))
-    this.#telling = createTelling({ emit, isOurs: text => this.#typing.isOurs(text) })
+    this.#typing = createTyping(keys => this.#screen?.write(keys))
+    this.#live = createLiveText(emit)
+    this.#abilities = createAbilities(onMissing)
+    this.#telling = createTelling({
+      emit,
+      isOurs: text => this.#typing.isOurs(text),
+      blockOf: text => this.#live.blockOf(text),
+      overwritten: this.#overwritten.read
+    })
     this.#transcript = openTranscript({
       since: Date.now(),
       onRow: row => this.#take(row),
-      onRead: upTo => emit({ type: 'told', upTo })
+      onRead: upTo => {
+        emit({ type: 'told', upTo })
+        this.#endCutTurn()
+      }
     })
   }
 
@@ -111,24 +123,16 @@ class OnTerminal implements TerminalClaude {
     this.#hooks = await openHooks({ home, announcement, onHook: (hook, gone) => this.#hear(hook, gone) })
     const which = conversation.isOld ? ['--resume', conversation.id] : ['--session-id', conversation.id]
     const args = ['--settings', this.#hooks.settings, ...which, '--permission-mode', mode, ...(prompt ? [prompt] : [])]
-    const pty = this.#openPty({ command: claude, args, directory, env }, console)
-    this.#pty = pty
-    const giveKeysBack = console.takeKeys(keys => {
-      this.#hasKeys = true
-      pty.write(keys.toString())
-    })
-    const stopResizing = console.onResize(() => pty.resize(console))
-    this.ended = pty.ended.then(how => {
-      giveKeysBack()
-      stopResizing()
+    this.#screen = this.#open({ command: claude, args, directory, env }, console)
+    this.ended = this.#screen.ended.then(end => {
       this.#finish()
-      return this.#endOf(how)
+      return end
     })
   }
 
-  #openPty(program: Parameters<typeof openPty>[0], console: Console): Pty {
+  #open(program: Parameters<typeof openOwnScreen>[0], console: Console): OwnScreen {
     try {
-      return openPty(program, console)
+      return openOwnScreen(program, console, () => this.#abilities.wasHeard)
     } catch (error) {
       this.#finish()
       throw error
@@ -136,46 +140,34 @@ class OnTerminal implements TerminalClaude {
   }
 
   async type(text: string): Promise<boolean> {
-    const pty = this.#pty
-    if (!pty) return false
-    await Promise.race([pty.isReady, this.ended, pause(readyWithinMs)])
-    if (this.#questions.areOpen || this.#isAtDialog()) return false
+    const screen = this.#screen
+    if (!screen) return false
+    await Promise.race([screen.isReady, this.ended, pause(readyWithinMs)])
+    if (this.#questions.areOpen || screen.isAtDialog) return false
     return this.#typing.type(text)
   }
 
-  answer(ask: string, choice: string): boolean {
-    return this.#questions.answer(ask, choice)
+  hasWrittenDown(text: string): boolean {
+    return this.#typing.hasWrittenDown(text)
+  }
+
+  answer(ask: string, choice: string, reason?: string): boolean {
+    return this.#questions.answer(ask, choice, reason)
   }
 
   async interrupt(): Promise<void> {
     if (!this.#isBusy) return
     const { promise: interrupted, resolve } = Promise.withResolvers<void>()
     this.#isInterrupted = resolve
-    this.#pty?.write('\x1b')
+    this.#screen?.write('\x1b')
     await Promise.race([interrupted, this.ended, pause(interruptWithinMs)])
   }
 
   async end(): Promise<void> {
     // A signal alone would lose the half of an answer that is on screen already.
     await this.interrupt()
-    await this.#pty?.end()
+    await this.#screen?.end()
     await this.ended
-  }
-
-  /** Also one that no hook tells of, for example a list to choose from: what is typed would go into it. */
-  #isAtDialog(): boolean {
-    const file = join(configFolder(this.#options.env), 'sessions', `${this.#pty?.pid}.json`)
-    try {
-      return /"status"\s*:\s*"waiting"/.test(readFileSync(file, 'utf8'))
-    } catch {
-      return false
-    }
-  }
-
-  #endOf({ code, signal }: { code: number; signal: number }): TerminalEnd {
-    if (code === 0 && signal === 0) return { type: 'left' }
-    const how = signal === 0 ? `exit code ${code}` : `signal ${signal}`
-    return { type: this.#wasHeard || this.#hasKeys || signal !== 0 ? 'died' : 'refused', how }
   }
 
   #finish(): void {
@@ -187,7 +179,7 @@ class OnTerminal implements TerminalClaude {
   }
 
   async #hear(hook: Hook, gone: AbortSignal): Promise<object> {
-    this.#wasHeard = true
+    this.#abilities.hear()
     this.#noticeConversation(hook)
     switch (hook.hook_event_name) {
       case 'UserPromptSubmit':
@@ -198,6 +190,10 @@ class OnTerminal implements TerminalClaude {
         break
       case 'PreToolUse':
         this.#lastUse = hook
+        this.#overwritten.read(hook.tool_use_id ?? '', hook.tool_name ?? '', hook.tool_input ?? {})
+        break
+      case 'MessageDisplay':
+        this.#live.grow(hook)
         break
       case 'PermissionRequest':
         return this.#ask(hook, gone)
@@ -230,17 +226,22 @@ class OnTerminal implements TerminalClaude {
         this.#noticeMode(row.mode)
         return
       case 'interrupted':
-        this.#questions.closeAll()
-        this.#endTurn({ reason: 'cancelled' })
-        this.#isInterrupted()
+        // Its end is told once all that was read with it is noted.
+        this.#isCut = true
         return
       case 'block': {
-        const { by, block } = row
+        const { by, block, isLast } = row
         this.hasHistory = true
+        this.#abilities.read()
         if (block.type === 'text' && by === 'assistant') this.#lastText = block.text
-        if (block.type === 'text' && by === 'user') this.#isBusy = true
+        if (block.type === 'text' && by === 'user') {
+          this.#endCutTurn()
+          this.#isBusy = true
+        }
         if (block.type === 'tool_result') this.#questions.close(block.tool_use_id, block.is_error !== true)
         this.#telling.take(row)
+        // Without hooks nothing else says so.
+        if (isLast && !this.#abilities.wasHeard) this.#endTurn({ reason: 'done' })
         return
       }
     }
@@ -252,27 +253,31 @@ class OnTerminal implements TerminalClaude {
     const isSame = this.#lastUse?.tool_name === name && JSON.stringify(this.#lastUse.tool_input) === JSON.stringify(input)
     const call = isSame ? this.#lastUse?.tool_use_id : undefined
     if (call !== undefined && !planOf(name, input)) {
-      await this.#readUntil(() => this.#telling.step(call) !== undefined, questionLagMs)
+      await this.#transcript.readUntil(() => this.#telling.step(call) !== undefined, questionLagMs)
       this.#telling.begin(call, name, input)
     }
     const ask = call ?? `question-${++this.#questionsAsked}`
     if (gone.aborted) return {}
-    return this.#questions.ask(ask, this.#telling.step(ask) ?? stepOf(ask, name, input), suggestions, gone)
+    return this.#questions.ask(
+      ask,
+      this.#telling.step(ask) ?? stepOf(ask, name, input, this.#overwritten.read(ask, name, input)),
+      suggestions,
+      gone
+    )
   }
 
   /** The turn is over when its last words were told. */
   async #endOnceTold({ last_assistant_message: last }: Hook, end: TurnEnd): Promise<void> {
-    await this.#readUntil(() => !last?.trim() || this.#lastText?.trim() === last.trim(), transcriptLagMs)
+    await this.#transcript.readUntil(() => !last?.trim() || this.#lastText?.trim() === last.trim(), transcriptLagMs)
     this.#endTurn(end)
   }
 
-  async #readUntil(isSo: () => boolean, withinMs: number): Promise<void> {
-    const latest = performance.now() + withinMs
-    this.#transcript.read()
-    while (!isSo() && performance.now() < latest) {
-      await pause(lookEveryMs)
-      this.#transcript.read()
-    }
+  #endCutTurn(): void {
+    if (!this.#isCut) return
+    this.#isCut = false
+    this.#questions.closeAll()
+    this.#endTurn({ reason: 'cancelled' })
+    this.#isInterrupted()
   }
 
   #endTurn(end: TurnEnd): void {
@@ -280,6 +285,7 @@ class OnTerminal implements TerminalClaude {
     this.#isBusy = false
     this.#telling.cutSteps()
     this.#options.emit({ type: 'turn-ended', ...end })
+    if (end.reason !== 'cancelled') this.#abilities.judgeTurn()
   }
 
   #noticeMode(mode: string | undefined): void {

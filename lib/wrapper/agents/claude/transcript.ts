@@ -1,5 +1,6 @@
 import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { pause } from '../../../async/pause.ts'
 import type { ToldUpTo } from '../agent.ts'
 import { type Row, readRow } from './rows.ts'
 
@@ -9,6 +10,8 @@ export interface Transcript {
   follow(file: string, offset?: number): void
   /** Tells every whole line that is new. */
   read(): void
+  /** The same until it is so, or the time is over. */
+  readUntil(isSo: () => boolean, withinMs: number): Promise<void>
   close(): void
 }
 
@@ -24,6 +27,8 @@ export interface TranscriptReader {
 }
 
 const lookEveryMs = 100
+// Somebody waits for it.
+const lookAgainMs = 50
 // A line is told once even when the file was copied: by the id of what it says.
 const mostRemembered = 20_000
 
@@ -58,6 +63,14 @@ export function openTranscript({ since, onRow, onRead }: TranscriptReader): Tran
       read()
     },
     read,
+    async readUntil(isSo, withinMs) {
+      const latest = performance.now() + withinMs
+      read()
+      while (!isSo() && performance.now() < latest) {
+        await pause(lookAgainMs)
+        read()
+      }
+    },
     close: () => clearInterval(timer)
   }
 }

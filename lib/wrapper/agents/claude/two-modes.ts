@@ -1,8 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { BoundedQueue } from '../../../async/queue.ts'
-import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
+import {
+  type Agent,
+  AgentDied,
+  type AgentEvent,
+  type AgentScreen,
+  type Answers,
+  type Handover,
+  type Image,
+  type StartAgent
+} from '../agent.ts'
+import { type Missing, withoutIt } from './abilities.ts'
 import { modesAt } from './modes.ts'
-import { startTerminalClaude, type TerminalClaude, type TerminalEnd } from './terminal-claude.ts'
+import type { TerminalEnd } from './own-screen.ts'
+import { startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
 import { hasTranscript } from './transcript.ts'
 
 export interface TwoModesOptions {
@@ -10,6 +21,8 @@ export interface TwoModesOptions {
   claude: string
   screen: AgentScreen
   how: StartAgent
+  /** What both sides shall know from the start. */
+  warning?: string | undefined
   /** Claude Code behind its ACP adapter, for when the phone drives. */
   startRemote(how: StartAgent): Promise<Agent>
 }
@@ -32,6 +45,9 @@ class TwoModes implements Agent, Handover {
   #conversation: string
   #hasHistory: boolean
   #mode: string
+  /** The mode that the phone wants once it drives. */
+  #wish: string | undefined
+  readonly #missed = new Set<Missing>()
   #terminal: TerminalClaude | undefined
   #remote: Agent | undefined
   #listening: Promise<void> = Promise.resolve()
@@ -58,26 +74,56 @@ class TwoModes implements Agent, Handover {
   async open(): Promise<void> {
     await this.#openTerminal(this.#options.screen.prompt)
     this.#emit({ type: 'modes', modes: modesAt(this.#mode) })
+    const { warning } = this.#options
+    if (warning !== undefined) this.#emit({ type: 'notice', text: warning })
   }
 
-  async prompt(text: string): Promise<void> {
+  /** At its own terminal it is given files instead. */
+  get takesImages(): boolean {
+    return this.#remote?.takesImages ?? false
+  }
+
+  async prompt(text: string, images?: readonly Image[]): Promise<boolean> {
     await this.#changing
-    if (this.#terminal) {
-      if (await this.#terminal.type(text)) return
+    const terminal = this.#terminal
+    if (terminal) {
+      if (await terminal.type(text)) return true
       await this.toPhone()
+      if (terminal.hasWrittenDown(text)) {
+        this.#emit({
+          type: 'notice',
+          text: 'Claude Code took this just as it changed over to your phone, and was cut off. Say it again to go on.'
+        })
+        return true
+      }
     }
-    await this.#remote?.prompt(text)
+    return (await this.#remote?.prompt(text, images)) ?? false
   }
 
-  answer(ask: string, choice: string): boolean {
-    return this.#terminal?.answer(ask, choice) ?? this.#remote?.answer(ask, choice) ?? false
+  answer(ask: string, choice: string, reason?: string): boolean {
+    return this.#terminal?.answer(ask, choice, reason) ?? this.#remote?.answer(ask, choice, reason) ?? false
   }
 
   async setMode(mode: string): Promise<boolean> {
     await this.#changing
     if (this.#remote) return this.#remote.setMode(mode)
-    // At the terminal the mode is changed with the keys there.
+    // At the terminal only the keys there change it, and which of them does is up to the person and the version.
+    this.#wish = mode
     return mode === this.#terminal?.mode
+  }
+
+  async setModel(model: string): Promise<boolean> {
+    await this.#changing
+    return (await this.#remote?.setModel?.(model)) ?? false
+  }
+
+  async setEffort(effort: string): Promise<boolean> {
+    await this.#changing
+    return (await this.#remote?.setEffort?.(effort)) ?? false
+  }
+
+  answerQuestion(ask: string, answers: Answers | undefined): boolean {
+    return this.#remote?.answerQuestion?.(ask, answers) ?? false
   }
 
   async cancel(): Promise<void> {
@@ -133,7 +179,8 @@ class TwoModes implements Agent, Handover {
       conversation: { id: this.#conversation, isOld: this.#hasHistory },
       mode: this.#mode,
       prompt,
-      emit: event => this.#pass(event)
+      emit: event => this.#pass(event),
+      onMissing: missing => this.#fallBack(missing)
     })
     this.#terminal = terminal
     // When it ends for the phone, it is not this one any more.
@@ -166,6 +213,14 @@ class TwoModes implements Agent, Handover {
     }
   }
 
+  /** Once: who brings the screen back then wants it as it is. */
+  #fallBack(missing: Missing): void {
+    if (this.#missed.has(missing)) return
+    this.#missed.add(missing)
+    this.#emit({ type: 'notice', text: withoutIt[missing] })
+    void this.toPhone()
+  }
+
   async #closeTerminal(): Promise<void> {
     const terminal = this.#terminal
     if (!terminal) return
@@ -185,7 +240,9 @@ class TwoModes implements Agent, Handover {
   async #openRemote(): Promise<void> {
     const { how, startRemote } = this.#options
     this.#emit({ type: 'controlled', by: 'phone' })
-    const remote = await startRemote({ ...how, mode: this.#mode, resume: this.#hasHistory ? this.#conversation : undefined })
+    const mode = this.#wish ?? this.#mode
+    this.#wish = undefined
+    const remote = await startRemote({ ...how, isUntold: false, mode, resume: this.#hasHistory ? this.#conversation : undefined })
     this.#remote = remote
     if (remote.conversation !== this.#conversation) {
       this.#conversation = remote.conversation
@@ -212,7 +269,10 @@ class TwoModes implements Agent, Handover {
   }
 
   #pass(event: AgentEvent): void {
-    if (event.type === 'modes') this.#mode = event.modes.current
+    if (event.type === 'modes') {
+      this.#mode = event.modes.current
+      this.#wish = undefined
+    }
     if (event.type === 'text' || event.type === 'prompted') this.#hasHistory = true
     this.#emit(event)
   }

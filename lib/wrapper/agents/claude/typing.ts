@@ -6,20 +6,25 @@ export interface Typing {
   type(text: string): Promise<boolean>
   /** A hook says that this was taken. */
   taken(prompt: string): void
-  /** Whether this was typed by us, and is not the words of the person at the terminal. True once for each. */
+  /** Whether this, which was written down, was typed by us, and is not the words of the person at the terminal. True once for each. */
   isOurs(text: string): boolean
+  /** Whether what was typed last was written down, however late. */
+  hasWrittenDown(text: string): boolean
 }
 
-const typedWithinMs = 3_000
+// Nobody else's key is pressed meanwhile: a busy computer takes its time, and what it takes later is cut off by the change.
+const typedWithinMs = 6_000
 
 export function createTyping(write: (keys: string) => void): Typing {
   let waiting: { text: string; resolve(): void } | undefined
   // Also those of which nobody knows whether they were taken: their row may come late.
   const typed: string[] = []
+  let written: string | undefined
   return {
     async type(text) {
       // A first sign of these would run a command or a shell instead of saying it.
       const safe = (/^[!/#@]/.test(text) ? ' ' : '') + withoutKeys(text)
+      written = undefined
       const { promise: isTaken, resolve } = Promise.withResolvers<void>()
       waiting = { text: safe, resolve }
       typed.push(beginningOf(safe))
@@ -38,9 +43,10 @@ export function createTyping(write: (keys: string) => void): Typing {
     },
     isOurs(text) {
       const at = typed.indexOf(beginningOf(text))
-      if (at >= 0) typed.splice(at, 1)
+      if (at >= 0) [written] = typed.splice(at, 1)
       return at >= 0
-    }
+    },
+    hasWrittenDown: text => written === beginningOf(text)
   }
 }
 

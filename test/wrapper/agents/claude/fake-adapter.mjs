@@ -1,6 +1,6 @@
 // The ACP adapter of the fake Claude Code: goes on with the conversations that it wrote down, in the same files.
 import { randomUUID } from 'node:crypto'
-import { writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -39,15 +39,19 @@ function toolsFor(client, signal) {
         title: `Write ${name}`,
         kind: 'edit',
         rawInput,
-        content: [{ type: 'diff', path: file, oldText: null, newText: content }]
+        content: [{ type: 'diff', path: file, oldText: existsSync(file) ? readFileSync(file, 'utf8') : null, newText: content }]
       }
       await tell({ sessionUpdate: 'tool_call', status: 'pending', ...toolCall })
       const options = [
         { optionId: 'allow', name: 'Yes', kind: 'allow_once' },
+        { optionId: 'always', name: 'Yes, allow all edits', kind: 'allow_always' },
         { optionId: 'reject', name: 'No', kind: 'reject_once' }
       ]
-      const { outcome } = await client.request(methods.client.session.requestPermission, { sessionId: conversation.id, toolCall, options })
-      const isYes = outcome.optionId === 'allow'
+      const asking = { sessionId: conversation.id, toolCall, options }
+      const isFree = mode === 'acceptEdits'
+      const { outcome } = isFree ? { outcome: undefined } : await client.request(methods.client.session.requestPermission, asking)
+      if (signal.aborted) throw new RequestError(0, 'cut')
+      const isYes = isFree || outcome.optionId === 'allow'
       if (isYes) writeFileSync(file, content)
       conversation.user([{ type: 'tool_result', tool_use_id: toolCallId, content: 'x', is_error: !isYes }])
       await tell({ sessionUpdate: 'tool_call_update', toolCallId, status: isYes ? 'completed' : 'failed' })

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Claude Code as far as a wrapper sees it: its flags, its keys, its hooks, the rows it writes down, and a screen that shows
-// where it stands. FAKE_LAG_MS delays the rows, FAKE_REFUSES makes it one that does not know our flags.
+// where it stands. FAKE_LAG_MS delays the rows, FAKE_REFUSES makes it one that does not know our flags, FAKE_LACKS one that
+// calls no hooks or writes nothing down where it says.
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
@@ -8,6 +9,10 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openConversation, runTurn } from './conversation.mjs'
 
+if (process.argv.includes('--version')) {
+  console.log(`${process.env.FAKE_VERSION ?? '2.1.329'} (Claude Code)`)
+  process.exit(0)
+}
 if (process.env.FAKE_REFUSES) {
   console.error("error: unknown option '--settings'")
   process.exit(1)
@@ -50,7 +55,7 @@ async function hook(name, more = {}, signal) {
       hooks: [to]
     } = { hooks: [] }
   ] = hooks[name] ?? []
-  if (!to) return {}
+  if (!to || process.env.FAKE_LACKS === 'hooks') return {}
   const body = {
     hook_event_name: name,
     session_id: conversation.id,
@@ -73,6 +78,8 @@ class Interrupted extends Error {}
 
 async function say(text, { overMs = 0, reason }) {
   const words = text.match(/\s*\S+\s*/g) ?? [text]
+  const message_id = randomUUID()
+  const shown = []
   let said = ''
   for (const word of words) {
     if (overMs > 0) await pause(overMs / words.length)
@@ -81,7 +88,9 @@ async function say(text, { overMs = 0, reason }) {
       throw new Interrupted('')
     }
     said += word
+    if (overMs > 0) shown.push(hook('MessageDisplay', { message_id, index: shown.length, final: said === text, delta: word }))
   }
+  await Promise.all(shown)
   print(`\u25cf ${text.slice(0, 200)}`)
   conversation.assistant({ type: 'text', text }, reason)
 }
@@ -223,6 +232,10 @@ process.stdin.setEncoding('utf8').on('data', text => {
       if (dialog) press(pasted)
       else input += pasted
       drawInput()
+    } else if (unread.startsWith('\x1b[Z')) {
+      unread = unread.slice(3)
+      mode = mode === 'default' ? 'acceptEdits' : 'default'
+      print(`mode ${mode}`)
     } else if (unread.startsWith('\x1b[')) {
       if (unread.length < 6) return
       unread = unread.slice(unread.search(/[A-Za-z~]/) + 1)

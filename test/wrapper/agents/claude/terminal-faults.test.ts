@@ -1,9 +1,16 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { unknownVersion } from '../../../../lib/wrapper/agents/claude/version.ts'
+import { endOrphans } from '../../../../lib/wrapper/orphans.ts'
+import { nameOf } from '../../../../lib/wrapper/process-name.ts'
 import { startServer } from '../../../kit/server.ts'
 import { claudeAtTerminal, computerWithClaude, fakeClaude, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
+import type { PhoneSession } from '../../kit/phone.ts'
+import { linkedComputer } from '../../kit/world.ts'
 import { runWrapper } from '../../kit/wrapper.ts'
 
 const how = { timeout: 60_000, skip: process.platform === 'win32' && 'the fake is a script' }
@@ -69,7 +76,7 @@ t.test('a Claude Code that is killed ends its session with how, and keeps its wo
   await session.until(session => turnsEnded(session) === 1)
   terminal.type('/crash\r')
   t.equal(await terminal.ended, 1)
-  t.match(terminal.screen, /The agent ended by itself \(signal 9\)/)
+  await terminal.sees(/The agent ended by itself \(signal 9\)/)
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
   t.strictSame(read(session), written(computer))
 })
@@ -97,6 +104,96 @@ t.test('without a terminal on both sides the phone drives from the start', how, 
   t.equal(session.state.controlledByUser, false)
   t.strictSame(read(session), ['user: hello', 'assistant: you said: hello'])
 })
+
+t.test('a version that was not tried is named on both sides, and works as far as it can', how, async t => {
+  const { terminal, session } = await claudeWith(t, { FAKE_VERSION: '3.0.1' })
+  t.match(terminal.screen, /Claude Code 3\.0\.1 is newer than tested/)
+  await session.until(session => notices(session).some(text => /3\.0\.1 is newer than tested/.test(text)))
+  terminal.type('hello\r')
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['you said: hello'])
+  t.match(unknownVersion('1.9.0'), /older than tested/)
+  t.match(unknownVersion(undefined), /could not find out/)
+  t.equal(unknownVersion('2.1.400'), undefined)
+})
+
+t.test('one that calls no hooks goes over to the phone after its turn, says why, and comes back when a key is pressed', how, async t => {
+  const { terminal, session } = await claudeWith(t, { FAKE_LACKS: 'hooks' })
+  terminal.type('hello\r')
+  await session.until(({ state }) => state.controlledByUser === false)
+  await session.until(session => notices(session).some(text => /hooks are switched off/.test(text)))
+  t.strictSame(texts(session), ['you said: hello'])
+  await session.say('and here')
+  await session.until(session => turnsEnded(session) === 2)
+  terminal.type(' ')
+  await session.until(({ state }) => state.controlledByUser === true)
+  await terminal.sees(/you said: and here/)
+  terminal.type('again\r')
+  await session.until(session => turnsEnded(session) === 3)
+  t.equal(session.state.controlledByUser, true, 'who brought it back keeps it')
+})
+
+t.test('one whose transcript is not found goes over to the phone, and says why', how, async t => {
+  const { terminal, session } = await claudeWith(t, { FAKE_LACKS: 'transcript' })
+  terminal.type('hello\r')
+  await session.until(({ state }) => state.controlledByUser === false)
+  await session.until(session => notices(session).some(text => /does not find what Claude Code writes down/.test(text)))
+})
+
+t.test('where no program can be given a terminal the phone drives, and the terminal says so', how, async t => {
+  const noAddon = `process.dlopen = (dlopen => (module, file, ...more) => {
+    if (/zigpty/.test(file)) throw new Error('no such addon')
+    return dlopen.call(process, module, file, ...more)
+  })(process.dlopen)`
+  const computer = await computerWithClaude(t, await startServer(t))
+  const terminal = computer.sitDown(['claude', 'hello'], { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(noAddon)}` })
+  await terminal.sees(/There is no terminal for Claude Code\S s own screen|own screen on this kind of computer/)
+  const session = await computer.phone.session()
+  await session.until(session => turnsEnded(session) === 1)
+  t.equal(session.state.controlledByUser, false)
+  t.strictSame(texts(session), ['you said: hello'])
+})
+
+t.test('a message that comes while it ends is not lost: the next run reads it, once', how, async t => {
+  const computer = await claudeAtTerminal(t)
+  const { terminal, session, sitDown } = computer
+  terminal.type('first\r')
+  await session.until(session => turnsEnded(session) === 1)
+  terminal.kill('SIGTERM')
+  await session.say('said meanwhile')
+  t.equal(await terminal.ended, 0)
+  const again = sitDown(['resume', session.id])
+  await session.until(session => turnsEnded(session) >= 2 && texts(session).includes('you said: said meanwhile'))
+  await again.sees(/said meanwhile/)
+  t.strictSame(said(session), ['first', 'said meanwhile'])
+  t.strictSame(texts(session), ['you said: first', 'you said: said meanwhile'])
+})
+
+t.test('what a killed wrapper left running is ended by the next, and no other process that has its id', how, async t => {
+  const { home } = await linkedComputer(t, await startServer(t))
+  const begin = () => spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { detached: true, stdio: 'ignore' })
+  const [orphan, stranger] = [begin(), begin()]
+  t.teardown(() => stranger.kill('SIGKILL'))
+  const folder = join(home, 'processes')
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  const note = (name: string | undefined) =>
+    writeFileSync(join(folder, `${name}@999999-1.json`), JSON.stringify({ of: 'agent', title: 'x', folder: '/', at: 0 }))
+  note(nameOf(orphan.pid ?? 0))
+  note(`${stranger.pid}-1`)
+  const ended = once(orphan, 'exit')
+  await endOrphans(home)
+  t.match(await ended, [null, 'SIGTERM'])
+  t.strictSame([stranger.exitCode, stranger.signalCode], [null, null])
+  t.strictSame(readdirSync(folder), [])
+})
+
+function notices({ events }: PhoneSession): string[] {
+  return events().flatMap(event => (event.t === 'service' ? event.text : []))
+}
+
+async function claudeWith(t: Parameters<typeof claudeAtTerminal>[0], env: Record<string, string>) {
+  return claudeAtTerminal(t, { env })
+}
 
 async function claudeAtRefusal(t: Parameters<typeof claudeAtTerminal>[0], how: string) {
   const computer = await computerWithClaude(t, await startServer(t))

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { envelopeOf } from '../../../../lib/client/messages.ts'
 import { claudeAtTerminal, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
 import type { PhoneSession } from '../../kit/phone.ts'
@@ -69,6 +70,15 @@ t.test('a question is answered on the phone while its dialog is open, and in the
   t.strictSame(ends, ['completed', 'completed', 'denied'])
 })
 
+t.test('why the person said no on the phone is told to Claude, with the no', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  await session.say('write one.txt')
+  await session.call('permission', { id: await question(session), approved: false, reason: 'ask Ann first' })
+  await session.until(session => turnsEnded(session) === 1)
+  const end = session.events().find(event => event.t === 'tool-call-end')
+  t.match(end, { status: 'denied', content: [{ text: /said no, on their phone: ask Ann first/ }] })
+})
+
 t.test('allowing it for the session on the phone changes the mode in the terminal', how, async t => {
   const { session, directory } = await claudeAtTerminal(t)
   await session.say('write one.txt')
@@ -78,6 +88,44 @@ t.test('allowing it for the session on the phone changes the mode in the termina
   await session.until(session => turnsEnded(session) === 2)
   t.ok(existsSync(join(directory, 'two.txt')), 'without a question')
   t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits')
+})
+
+t.test('what is said at the terminal grows on the phone while it is said, and stays in the same place', how, async t => {
+  const { terminal, session } = await claudeAtTerminal(t)
+  const words = 'one two three four five six'
+  terminal.type(`slow 1500 ${words}\r`)
+  await session.until(({ partials }) => partials.length > 1)
+  t.equal(turnsEnded(session), 0)
+  await session.until(session => turnsEnded(session) === 1)
+  t.ok(session.partials.every(({ text }) => words.startsWith(text)))
+  const blocks = new Set(session.partials.map(({ block }) => block))
+  const whole = session.messages.flatMap(body => envelopeOf(body) ?? []).find(({ ev }) => ev.t === 'text')
+  t.strictSame([...blocks], [whole?.id])
+})
+
+t.test('a file that is written over is shown with what stood in it', how, async t => {
+  const { session, directory } = await claudeAtTerminal(t)
+  writeFileSync(join(directory, 'old.txt'), 'from before\n')
+  await session.say('write old.txt')
+  const id = await question(session)
+  t.match(session.state.requests?.[id]?.content, [{ type: 'diff', oldText: 'from before\n', newText: 'from the model\n' }])
+  await session.call('permission', { id, approved: true })
+  await session.until(session => turnsEnded(session) === 1)
+  const started = session.events().find(event => event.t === 'tool-call-start')
+  t.match(started, { content: [{ type: 'diff', oldText: 'from before\n' }] })
+})
+
+t.test('the mode is changed with the keys of the terminal; what the phone wants is refused, and holds once it drives', how, async t => {
+  const { terminal, session } = await claudeAtTerminal(t)
+  terminal.type('\x1b[Z')
+  await terminal.sees(/mode acceptEdits/)
+  terminal.type('go on\r')
+  await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
+  await session.until(session => turnsEnded(session) === 1)
+  await t.rejects(session.call('setMode', { mode: 'plan' }), { message: /keys there change the mode.*once your phone takes over/ })
+  t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits')
+  await session.call('switch', { to: 'remote' })
+  await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'plan')
 })
 
 t.test('Esc in the terminal ends the turn on the phone, with the half that was said', how, async t => {

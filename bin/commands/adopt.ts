@@ -1,0 +1,60 @@
+import { existsSync } from 'node:fs'
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
+import { type ListedHistory, openHistories } from '../../lib/wrapper/histories/histories.ts'
+import { runAgent } from '../../lib/wrapper/run.ts'
+import { drawHistories } from '../../lib/wrapper/terminal/history-list.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return agentOptions(line)
+    .positional('words', {
+      type: 'string',
+      array: true,
+      describe: 'Words of its first prompt or folder, or its id; without them you pick one'
+    })
+    .option('remote', { type: 'boolean', default: false, describe: 'Let the phone drive from the start, without the agent’s own screen' })
+    .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'Fetch the adapter for Claude Code without asking' })
+    .example('$0 adopt login page', 'go on with what you began in the agent alone')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const options = readAgentOptions(args)
+  const words = wordsOf(args, 'words')
+  const histories = openHistories({ home: options.home.path, env: options.env, isAllowed: () => true })
+  const listed = await histories.list({ words: words.join(' '), limit: mostShown })
+  const found = [...(await byId(histories, words)), ...listed.histories]
+  const { agent, id, folder } = await choose(found, { ...options, words })
+  if (!existsSync(folder)) throw new CannotStart(`Its folder ${folder} is no more.`)
+  const kind = kindOf({ kind: agent }, claudeOptions(args, options))
+  process.exit(await runAgent({ ...options, directory: folder, kind, resume: id }))
+}
+
+async function byId(histories: ReturnType<typeof openHistories>, [id, ...others]: readonly string[]): Promise<ListedHistory[]> {
+  if (id === undefined || others.length > 0) return []
+  const { histories: all } = await histories.list({ limit: mostLooked })
+  return all.filter(history => history.id === id)
+}
+
+async function choose(
+  found: readonly ListedHistory[],
+  { terminal, env, words }: Pick<Parameters<typeof runAgent>[0], 'terminal' | 'env'> & { words: readonly string[] }
+): Promise<ListedHistory> {
+  const [only, ...others] = found
+  if (!only)
+    throw new CannotStart(
+      words.length > 0 ? 'No conversation of an agent has these words.' : 'No agent has a conversation on this computer.'
+    )
+  if (others.length === 0 && words.length > 0) return only
+  terminal.write(`\n${drawHistories(found, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)
+  const answer = await terminal.ask(`Which one? 1 to ${found.length}, or nothing to leave: `)
+  if (answer === undefined) throw new CannotStart('Several conversations fit. Name one by its id or by more words.')
+  const picked = found[Number(answer.trim()) - 1]
+  if (!picked) throw new CannotStart('Nothing was adopted.')
+  return picked
+}
+
+const mostShown = 20
+const mostLooked = 1000

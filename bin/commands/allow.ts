@@ -1,0 +1,49 @@
+import { realpathSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { resolve } from 'node:path'
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { readPolicy, writeFolders } from '../../lib/wrapper/methods/policy.ts'
+import { plain } from '../../lib/wrapper/terminal/style.ts'
+import { readServerOption } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return line
+    .positional('path', { type: 'string', describe: 'The folder; its subfolders too' })
+    .option('list', { type: 'boolean', default: false, describe: 'Show what is allowed' })
+    .option('remove', { type: 'boolean', default: false, describe: 'Do not allow it any more' })
+    .example('$0 allow /srv/projects', 'besides your home directory')
+    .example('$0 allow --remove ~', 'no more all of your home directory')
+}
+
+export function handler(args: ArgumentsCamelCase): void {
+  const { home, terminal } = readServerOption(args)
+  const path = typeof args['path'] === 'string' ? args['path'] : undefined
+  if (path !== undefined && args['list'] !== true) change(home.path, path, args['remove'] === true)
+  else if (args['remove'] === true) throw new CannotStart('Which folder? For example: afield allow --remove ~/code')
+  const { folders } = readPolicy(home.path)
+  if (folders.length === 0) terminal.write('Your phone may begin sessions nowhere on this computer.\n')
+  else terminal.write(`Your phone may begin sessions below:\n${folders.map(folder => `  ${plain(folder)}\n`).join('')}`)
+}
+
+function change(home: string, path: string, isRemoval: boolean): void {
+  const asked = resolve(path.replace(/^~(?=$|\/)/, homedir()))
+  if (isRemoval) {
+    writeFolders(home, folders => {
+      const left = folders.filter(folder => folder !== asked && folder !== real(asked))
+      if (left.length < folders.length) return left
+      throw new CannotStart(`${asked} is not among the folders that are allowed. See them with: afield allow --list`)
+    })
+    return
+  }
+  if (!statSync(asked, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`${asked} is no folder.`)
+  writeFolders(home, folders => [...new Set([...folders, real(asked)])])
+}
+
+function real(path: string): string {
+  try {
+    return realpathSync(path)
+  } catch {
+    return path
+  }
+}

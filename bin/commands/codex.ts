@@ -1,0 +1,16 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { codexKind } from '../../lib/wrapper/agents/codex.ts'
+import { runAgent } from '../../lib/wrapper/run.ts'
+import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return agentOptions(line)
+    .positional('prompt', { type: 'string', array: true, describe: 'What Codex shall do first' })
+    .option('remote', { type: 'boolean', default: false, describe: 'Only the phone: without Codex’s own screen' })
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const options = readAgentOptions(args)
+  const kind = codexKind(claudeOptions(args, options))
+  process.exit(await runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') || options.prompt }))
+}

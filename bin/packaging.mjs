@@ -1,0 +1,136 @@
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join, relative, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { bundleApp, filesUnder, isAppStale, kB } from '../web/bundle.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const at = (...parts) => join(root, ...parts)
+const require = createRequire(import.meta.url)
+const isWindows = process.platform === 'win32'
+
+const forNode = { absWorkingDir: root, bundle: true, platform: 'node', target: 'node22', legalComments: 'none', logLevel: 'warning' }
+
+/** The package for embedders: ES modules that leave their dependencies to npm, with declarations, the SQL and the app. */
+export async function library() {
+  const { build, stop } = await import('esbuild')
+  rmSync(at('dist'), { recursive: true, force: true })
+  const esm = { ...forNode, format: 'esm', packages: 'external', splitting: true, chunkNames: 'chunk-[hash]', sourcemap: true }
+  await build({
+    ...esm,
+    entryPoints: { index: 'lib/index.ts', client: 'lib/client/index.ts', afield: 'bin/afield.ts' },
+    outdir: 'dist/lib'
+  })
+  await build({ ...esm, platform: 'browser', entryPoints: { client: 'lib/client/index.ts' }, outdir: 'dist/browser' })
+  await stop()
+  declarations()
+  for (const { name } of readdirSync(at('sqlite'), { withFileTypes: true }))
+    if (name.endsWith('.sql')) cpSync(at('sqlite', name), at('dist/sqlite', name))
+  cpSync(at('build/web'), at('dist/web'), { recursive: true })
+  for (const file of ['LICENSE', 'README.md', 'CHANGELOG.md']) if (existsSync(at(file))) cpSync(at(file), at('dist', file))
+  writeFileSync(at('dist/package.json'), `${JSON.stringify(libraryManifest(), null, 2)}\n`)
+  console.log(`dist/ ${kB(filesUnder(at('dist')).reduce((sum, file) => sum + statSync(file).size, 0))}`)
+}
+
+function libraryManifest() {
+  const { name, version, description, license, type, engines, dependencies } = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+  const client = { types: './types/lib/client/index.d.ts', browser: './browser/client.js', default: './lib/client.js' }
+  const exports = { '.': { types: './types/lib/index.d.ts', default: './lib/index.js' }, './client': client }
+  return { name, version, description, license, type, engines, exports, bin: { [name]: 'lib/afield.js' }, dependencies }
+}
+
+function declarations() {
+  const config = at('build/tsconfig.json')
+  const compilerOptions = { noEmit: false, declaration: true, emitDeclarationOnly: true, rootDir: '..', outDir: '../dist/types' }
+  writeFileSync(config, JSON.stringify({ extends: '../tsconfig.json', include: ['../lib'], exclude: [], compilerOptions }))
+  execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', config], { stdio: 'inherit' })
+}
+
+/** One executable: a copy of this Node.js with the bundle, the native addons, the SQL and the app inside. */
+export async function binary() {
+  if (isAppStale()) await bundleApp()
+  const work = at('build/binary')
+  const program = join(work, 'afield.cjs')
+  rmSync(work, { recursive: true, force: true })
+  mkdirSync(work, { recursive: true })
+  await bundleProgram(program)
+
+  const executable = at('build', isWindows ? 'afield.exe' : 'afield')
+  const pkgPlatform = { darwin: 'macos', win32: 'win' }[process.platform] ?? process.platform
+  const target = { platform: pkgPlatform, arch: process.arch, nodeRange: `node${process.versions.node}`, output: executable }
+  require('pkg/lib-es5/options').default.set({})
+  const assets = await assetsOfProgram(work)
+  await require('pkg/lib-es5/sea').default(program, {
+    targets: [target],
+    nodePath: process.execPath,
+    signature: true,
+    seaConfig: { assets, useCodeCache: true }
+  })
+  chmodSync(executable, 0o755)
+  console.log(`build/afield ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
+}
+
+async function bundleProgram(outfile) {
+  const { build, stop } = await import('esbuild')
+  await build({
+    ...forNode,
+    entryPoints: ['bin/binary.ts'],
+    outfile,
+    format: 'cjs',
+    target: 'node24',
+    minify: true,
+    keepNames: true,
+    lineLimit: 160,
+    plugins: [embeddedPty],
+    // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
+    external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
+    define: { 'import.meta.url': 'bundleUrl' },
+    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' }
+  })
+  await stop()
+}
+
+// This package knows no other way to its addon than a file beside it.
+const embeddedPty = {
+  name: 'embedded-pty',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      const contents = source.replace('= loadNative();', "= embeddedAddon('zigpty.node') ?? loadNative();")
+      if (contents === source) throw new Error('zigpty loads its addon in another way than build.mjs expects.')
+      return { contents: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n${contents}`, loader: 'js' }
+    })
+  }
+}
+
+async function assetsOfProgram(work) {
+  const { relaxGlibc } = await import('../lib/server/edge/glibc.ts')
+  const uws = trustedUws()
+  writeFileSync(join(work, 'uws.node'), relaxGlibc(uws) ?? uws)
+  const assets = {
+    'package.json': at('package.json'),
+    'native/uws.node': join(work, 'uws.node'),
+    'native/zigpty.node': at(`node_modules/zigpty/prebuilds/zigpty.${process.platform}-${process.arch}.node`),
+    'native/better_sqlite3.node': at(`node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`)
+  }
+  for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file
+  for (const file of filesUnder(at('build/web'))) assets[`web/${relative(at('build/web'), file).split(sep).join('/')}`] = file
+  return assets
+}
+
+// uWebSockets.js is not on npm under its own name; docs/decisions/0002-uwebsockets.md says where these come from.
+const uwsSha256 = {
+  linux_x64_137: '9aa8b857ac4ab0bfb1245e948eeeacc904b13a3608c9a281d551c43c66bea66e',
+  linux_arm64_137: 'ad0ffb42a119ee022ba1fc752d942e5a19b863ce47bfdc909cd1d5bc1363a7a6'
+}
+
+function trustedUws() {
+  const build = `${process.platform}_${process.arch}_${process.versions.modules}`
+  const bytes = readFileSync(at(`node_modules/uWebSockets.js/uws_${build}.node`))
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  if (uwsSha256[build] !== undefined && uwsSha256[build] !== sha256)
+    throw new Error(`uws_${build}.node is not the reviewed one: its SHA-256 is ${sha256}.`)
+  return bytes
+}

@@ -1,0 +1,64 @@
+import * as z from 'zod'
+
+/**
+ * One thing an agent wants to know. `id` names it in the answers. Existing apps read none of a state in which a question has no
+ * `header`; they know options by their labels, and the last two fields as `allowCustom` and `required`, which are written beside them.
+ */
+export const question = z.looseObject({
+  id: z.string(),
+  question: z.string(),
+  /** A word or two that name the subject. */
+  header: z.string().optional(),
+  multiSelect: z.boolean(),
+  /** None: only a text of the person's own answers it. */
+  options: z.array(z.looseObject({ value: z.string(), label: z.string(), description: z.string().optional() })),
+  /** Whether a text of the person's own is an answer as well. */
+  allowsOther: z.boolean(),
+  isRequired: z.boolean()
+})
+
+/** What an agent asks that is no permission, in the agent state's `communications`. */
+export const communication = z.looseObject({
+  kind: z.string(),
+  createdAt: z.number(),
+  toolUseId: z.string().optional(),
+  title: z.string().optional(),
+  /** Of the kind `form`, the only one that existing apps know. */
+  form: z
+    .looseObject({ questions: z.array(question) })
+    .optional()
+    .catch(undefined),
+  /** Ours, of the kind `link`: a page the agent wants to be opened. */
+  url: z.string().optional(),
+  /** Ours: the hash an answer must name, over everything shown. */
+  shown: z.string().optional()
+})
+
+export const completedCommunication = z.looseObject({
+  kind: z.string(),
+  createdAt: z.number(),
+  completedAt: z.number(),
+  status: z.enum(['answered', 'cancelled']),
+  title: z.string().optional(),
+  toolUseId: z.string().optional(),
+  /** What was asked, while it is short enough to keep. */
+  form: z
+    .looseObject({ questions: z.array(question) })
+    .optional()
+    .catch(undefined),
+  answers: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  /** Ours: the device that answered, as it names itself. */
+  answeredBy: z.string().optional()
+})
+
+/** The options chosen, by their values, and the text the person wrote instead or besides. */
+export const questionAnswer = z.looseObject({ values: z.array(z.string()), other: z.string().optional() })
+
+/** As existing apps answer: the options by their labels. */
+export const labelledAnswer = z.looseObject({ options: z.array(z.string()), custom: z.string().nullish() })
+
+export type Question = z.infer<typeof question>
+export type Communication = z.infer<typeof communication>
+export type CompletedCommunication = z.infer<typeof completedCommunication>
+export type QuestionAnswer = z.infer<typeof questionAnswer>
+export type LabelledAnswer = z.infer<typeof labelledAnswer>

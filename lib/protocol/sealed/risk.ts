@@ -1,0 +1,118 @@
+import { hasHidden } from './hidden.ts'
+import { editedIn } from './risk-edited.ts'
+import { type Level, type RiskName, riskLevel } from './risk-names.ts'
+import { rules } from './risk-rules.ts'
+
+export { type Level, type RiskName, riskLevel, riskName } from './risk-names.ts'
+
+export interface Risk {
+  readonly level: Level
+  /** What speaks for the level, the gravest first, each once. */
+  readonly reasons: readonly RiskName[]
+  /** The words that say so: ranges of the text, ascending, not overlapping. */
+  readonly marks: readonly Mark[]
+}
+
+export interface Mark {
+  readonly from: number
+  readonly to: number
+}
+
+/** What a decision is about, as far as risk goes. `command` is the whole command; `paths` are what it reads or changes. */
+export interface Subject {
+  readonly command: string | undefined
+  readonly url: string | undefined
+  readonly paths: readonly string[]
+  /** The folder of the session. */
+  readonly folder: string | undefined
+  /** Where the command runs when that is not the folder. */
+  readonly directory?: string | undefined
+  /** Files that this agent changed in this session. */
+  readonly edited?: readonly string[]
+  readonly isWrite: boolean
+  /** Everything else that is shown and decided on. */
+  readonly text: string
+}
+
+/** The graver of two. */
+export function higher(one: Level, other: Level): Level {
+  return riskLevel.options.indexOf(one) > riskLevel.options.indexOf(other) ? one : other
+}
+
+/**
+ * How carefully to ask. A list of words cannot see through a clever command, so it only ever raises the level: what it does not know is
+ * still shown whole and asked for.
+ */
+export function riskOf(subject: Subject): Risk {
+  const found: { name: RiskName; level: Level; mark?: Mark }[] = []
+  const { command } = subject
+  if (command !== undefined) {
+    const isLong = command.length > longestRead
+    for (const { name, level, pattern } of isLong ? [] : rules) {
+      for (const match of command.matchAll(pattern)) found.push({ name, level, mark: markOf(match) })
+    }
+    for (const mark of isLong ? [] : editedIn(subject)) found.push({ name: 'runs-edited', level: 'risky', mark })
+    if (isLong || quotesAreOpen(command)) found.push({ name: 'unparsable', level: 'risky' })
+  }
+  if ([command ?? '', subject.url ?? '', subject.text, ...subject.paths].some(hasHidden)) found.push({ name: 'hidden', level: 'risky' })
+  if (subject.paths.some(path => secretPath.test(path))) found.push({ name: 'secrets', level: 'risky' })
+  if (subject.directory !== undefined && isOutside(subject.directory, subject.folder)) found.push({ name: 'outside', level: 'careful' })
+  if (subject.url !== undefined) found.push({ name: 'network', level: 'careful' })
+  if (subject.isWrite && subject.paths.some(path => isOutside(path, subject.folder))) found.push({ name: 'outside', level: 'careful' })
+  if (subject.isWrite && subject.paths.length > manyFiles) found.push({ name: 'many-files', level: 'careful' })
+
+  const level = found.some(each => each.level === 'risky') ? 'risky' : found.length > 0 ? 'careful' : 'plain'
+  const graveFirst = [...found.filter(each => each.level === 'risky'), ...found.filter(each => each.level === 'careful')]
+  return {
+    level,
+    reasons: [...new Set(graveFirst.map(each => each.name))],
+    marks: apart(found.flatMap(each => (each.mark !== undefined && each.level === 'risky' ? [each.mark] : [])))
+  }
+}
+
+const manyFiles = 8
+// In characters. What is longer nobody reads either.
+const longestRead = 20_000
+
+function markOf(match: RegExpExecArray): Mark {
+  const from = match.index + match[0].length - match[0].trimStart().length
+  return { from, to: match.index + match[0].trimEnd().length }
+}
+
+const secretPath =
+  /(^|[/\\])(\.env(\.[\w-]+)?|id_(rsa|ed25519|ecdsa|dsa)|\.ssh|\.aws|\.gnupg|\.netrc|\.npmrc|\.pgpass|credentials|secrets?(\.\w+)?|[^/\\]*\.(pem|key|p12|pfx|keystore))([/\\]|$)/i
+
+// Inside single quotes nothing escapes; inside double quotes and outside a backslash does. Here-documents are left to the list above.
+function quotesAreOpen(command: string): boolean {
+  if (/<<-?\s*["']?\w/.test(command)) return false
+  let open = ''
+  for (let i = 0; i < command.length; i++) {
+    const c = command[i] ?? ''
+    if (open === "'") open = c === "'" ? '' : open
+    else if (c === '\\') i++
+    else if (open === '"') open = c === '"' ? '' : open
+    else if (c === '"' || c === "'") open = c
+    // The rest of the line is a comment, in which an apostrophe quotes nothing.
+    else if (c === '#' && /^$|\s/.test(command[i - 1] ?? '')) i = command.indexOf('\n', i) < 0 ? command.length : command.indexOf('\n', i)
+  }
+  return open !== ''
+}
+
+function isOutside(path: string, folder: string | undefined): boolean {
+  if (/(^|[/\\])\.\.([/\\]|$)/.test(path)) return true
+  const isAbsolute = /^([/~]|[A-Za-z]:[\\/])/.test(path)
+  if (!isAbsolute || folder === undefined) return false
+  const base = folder.replace(/[/\\]+$/, '')
+  return path !== base && !path.startsWith(`${base}/`) && !path.startsWith(`${base}\\`)
+}
+
+function apart(marks: readonly Mark[]): Mark[] {
+  const sorted = [...marks].sort((a, b) => a.from - b.from || b.to - a.to)
+  const out: Mark[] = []
+  for (const mark of sorted) {
+    const last = out.at(-1)
+    if (last !== undefined && mark.from <= last.to) out[out.length - 1] = { from: last.from, to: Math.max(last.to, mark.to) }
+    else out.push(mark)
+  }
+  return out
+}

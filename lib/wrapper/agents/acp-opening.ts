@@ -1,0 +1,64 @@
+import { type ClientConnection, methods, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import { ZodError } from 'zod'
+import { version } from '../../assets.ts'
+import { CannotStart } from '../../exit.ts'
+import { type Initialized, initialized, type OpenedSession, openedSession } from './acp-messages.ts'
+import { explain } from './acp-refusals.ts'
+import type { StartAgent } from './agent.ts'
+
+type Line = ClientConnection['agent']
+
+/** Tells the agent who speaks, and hears what it can do. */
+export async function sayHello(line: Line, title: string): Promise<Initialized> {
+  const hello = initialized.parse(
+    await line.request(methods.agent.initialize, {
+      protocolVersion: PROTOCOL_VERSION,
+      clientInfo: { name: 'afield', version: version() },
+      clientCapabilities: {
+        fs: { readTextFile: false, writeTextFile: false },
+        terminal: false,
+        elicitation: { form: {}, url: {} },
+        session: { compaction: {}, notices: {} }
+      }
+    })
+  )
+  if (hello.protocolVersion === PROTOCOL_VERSION) return hello
+  throw new CannotStart(`${title} speaks version ${hello.protocolVersion} of ACP; this Afield speaks version ${PROTOCOL_VERSION}.`)
+}
+
+export async function openConversation(
+  line: Line,
+  title: string,
+  { directory, resume, isUntold = false }: StartAgent,
+  { agentCapabilities }: Initialized
+): Promise<OpenedSession> {
+  const open = (): Promise<unknown> => {
+    const at = { cwd: directory, mcpServers: [] }
+    if (resume === undefined) return line.request(methods.agent.session.new, at)
+    const known = { ...at, sessionId: resume }
+    const canLoad = agentCapabilities?.loadSession ?? false
+    // An agent that loads a conversation repeats it.
+    if (agentCapabilities?.sessionCapabilities?.resume && !(isUntold && canLoad)) return line.request(methods.agent.session.resume, known)
+    if (canLoad) return line.request(methods.agent.session.load, known)
+    throw new CannotStart(`${title} cannot go on with an earlier conversation.`)
+  }
+  return openedSession.parse(await open())
+}
+
+/** Why a program did not open a conversation, as a sentence about it. */
+export function whyNotOpened(title: string, error: unknown, withinMs: number): string {
+  if (error instanceof RequestError && error.code === signInFirst) {
+    return `${title} wants you to sign in first: run it once by itself in this terminal.`
+  }
+  // A program that repeats what it reads, such as cat, hands back our own refusal of our question.
+  if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof ZodError) {
+    return `${title} does not speak ACP on its standard input and output.`
+  }
+  if (error instanceof Error && error.name === 'DeadlineExceeded') {
+    return `${title} did not answer within ${withinMs / 1000} s. Does this command speak ACP on its standard input and output?`
+  }
+  return `${title} did not start: ${explain(error)}`
+}
+
+const signInFirst = -32000
+const unknownMethod = -32601

@@ -1,0 +1,63 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { lease } from '../../leases.ts'
+import type { Console } from '../../terminal/console.ts'
+import { openPty } from '../pty.ts'
+import { configFolder } from './transcript.ts'
+
+/** The program of Claude Code in the person's terminal; the person's keys go to it. */
+export interface OwnScreen {
+  /** Resolves when it takes pasted text. */
+  readonly isReady: Promise<void>
+  /** Also one that no hook tells of, for example a list to choose from: what is typed would go into it. */
+  readonly isAtDialog: boolean
+  readonly ended: Promise<TerminalEnd>
+  write(keys: string): void
+  end(): Promise<void>
+}
+
+/** `left` by its person, `died` in the words given, or `refused` to start, before anybody had pressed a key. */
+export type TerminalEnd = { type: 'left' } | { type: 'died' | 'refused'; how: string }
+
+/** `wasHeard` tells whether a hook was called. Throws CannotStart. */
+export function openOwnScreen(
+  program: { command: string; args: readonly string[]; directory: string; env: Readonly<Record<string, string>> },
+  console: Console,
+  wasHeard: () => boolean
+): OwnScreen {
+  const pty = openPty(program, console)
+  const release = lease(pty.pid, { of: 'agent', title: 'Claude Code', folder: program.directory })
+  let hasKeys = false
+  const giveKeysBack = console.takeKeys(keys => {
+    hasKeys = true
+    pty.write(keys.toString())
+  })
+  const stopResizing = console.onResize(() => pty.resize(console))
+  const endOf = ({ code, signal }: { code: number; signal: number }): TerminalEnd => {
+    if (code === 0 && signal === 0) return { type: 'left' }
+    const how = signal === 0 ? `exit code ${code}` : `signal ${signal}`
+    return { type: wasHeard() || hasKeys || signal !== 0 ? 'died' : 'refused', how }
+  }
+  return {
+    isReady: pty.isReady,
+    get isAtDialog() {
+      return isWaiting(join(configFolder(program.env), 'sessions', `${pty.pid}.json`))
+    },
+    ended: pty.ended.then(how => {
+      release()
+      giveKeysBack()
+      stopResizing()
+      return endOf(how)
+    }),
+    write: keys => pty.write(keys),
+    end: () => pty.end()
+  }
+}
+
+function isWaiting(statusFile: string): boolean {
+  try {
+    return /"status"\s*:\s*"waiting"/.test(readFileSync(statusFile, 'utf8'))
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,202 @@
+import * as z from 'zod'
+import { type Clock, systemClock } from '../../../async/clock.ts'
+import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
+import type { AgentEvent, Answers, Step } from '../agent.ts'
+import type { RequestId } from './line.ts'
+import { readQuestion, type WaitingQuestion } from './questions.ts'
+import { type Asked, requests } from './shapes.ts'
+import { askedCommand, askedStep } from './steps.ts'
+
+/** What Codex asks: at its own screen and here at once; who answers first counts. */
+export interface Asking {
+  /** False when the request is of a kind that nobody answers here. */
+  ask(id: RequestId, method: string, params: unknown): boolean
+  answer(ask: string, choice: string): boolean
+  answerQuestion(ask: string, answers: Answers | undefined): boolean
+  /** The server has an answer; ours, or that of somebody else. */
+  resolved(id: RequestId): void
+  /** Tells what the other answer was. */
+  stepEnded(call: string, isDenied: boolean): void
+  closeAll(): void
+}
+
+interface Permission {
+  ask: string
+  call: string
+  replies: ReadonlyMap<string, unknown>
+}
+
+// A no is followed by the end of its step at once; after this the answer was a yes.
+const noWithinMs = 250
+
+export function createAsking(deps: {
+  emit(event: AgentEvent): void
+  reply(id: RequestId, result: unknown): void
+  step(call: string): Step | undefined
+  clock?: Clock
+}): Asking {
+  const { emit, reply, clock = systemClock } = deps
+  const permissions = new Map<RequestId, Permission>()
+  const questions = new Map<RequestId, WaitingQuestion & { ask: string }>()
+  /** Answered by somebody else; whether that was a yes shows in a moment. */
+  const settling = new Map<string, { call: string; stop(): void }>()
+
+  const close = (ask: string, approved?: boolean) => {
+    settling.get(ask)?.stop()
+    settling.delete(ask)
+    emit({ type: 'permission-closed', ask, ...(approved !== undefined && { approved }) })
+  }
+  const nameOf = (wish: string, id: RequestId) =>
+    [...permissions.values(), ...questions.values()].some(({ ask }) => ask === wish) || settling.has(wish) ? `${wish}:${id}` : wish
+
+  const askPermission = (id: RequestId, wish: string, step: Step, offered: readonly Offer[]) => {
+    const ask = nameOf(wish, id)
+    permissions.set(id, { ask, call: step.call, replies: new Map(offered.map(({ choice, reply }) => [choice.id, reply])) })
+    emit({ type: 'permission-asked', asked: { ask, step, choices: offered.map(({ choice }) => choice) } })
+  }
+
+  return {
+    ask(id, method, params) {
+      switch (method) {
+        case 'item/commandExecution/requestApproval': {
+          const { data } = requests[method].safeParse(params)
+          if (!data) return false
+          const { itemId, approvalId, command, cwd, reason } = data
+          const known = deps.step(itemId)
+          const step = known && !approvalId ? known : askedCommand(itemId, command ?? reason ?? 'Run a command', cwd ?? undefined)
+          askPermission(id, approvalId ?? itemId, withReason(step, reason), commandOffers(data))
+          return true
+        }
+        case 'item/fileChange/requestApproval': {
+          const { data } = requests[method].safeParse(params)
+          if (!data) return false
+          const step = deps.step(data.itemId) ?? askedStep(data.itemId, data.reason ?? 'Edit files', {})
+          const offers = [decide('accept', 'Allow once'), decide('acceptForSession', 'Allow for this session'), decide('decline', 'Deny')]
+          askPermission(id, data.itemId, withReason(step, data.reason), offers)
+          return true
+        }
+        case 'item/permissions/requestApproval': {
+          const { data } = requests[method].safeParse(params)
+          if (!data) return false
+          const step = askedStep(data.itemId, data.reason ?? 'More permissions', data.permissions)
+          askPermission(id, data.itemId, step, grants(data.permissions))
+          return true
+        }
+        default: {
+          const question = readQuestion(method, params)
+          if (!question) return false
+          const ask = nameOf(question.asked.ask, id)
+          questions.set(id, { ...question, ask })
+          emit({ type: 'question-asked', asked: { ...question.asked, ask } })
+          return true
+        }
+      }
+    },
+
+    answer(ask, choice) {
+      for (const [id, permission] of permissions) {
+        if (permission.ask !== ask || !permission.replies.has(choice)) continue
+        permissions.delete(id)
+        reply(id, permission.replies.get(choice))
+        return true
+      }
+      return false
+    },
+
+    answerQuestion(ask, answers) {
+      for (const [id, question] of questions) {
+        if (question.ask !== ask) continue
+        const result = question.result(answers)
+        questions.delete(id)
+        reply(id, result)
+        return true
+      }
+      return false
+    },
+
+    resolved(id) {
+      const permission = permissions.get(id)
+      if (permission) {
+        permissions.delete(id)
+        const { ask, call } = permission
+        settling.set(ask, { call, stop: clock.after(noWithinMs, () => close(ask, true)) })
+      }
+      const question = questions.get(id)
+      if (questions.delete(id) && question) emit({ type: 'question-closed', ask: question.ask })
+    },
+
+    stepEnded(call, isDenied) {
+      for (const [ask, settled] of [...settling]) if (settled.call === call) close(ask, !isDenied)
+    },
+
+    closeAll() {
+      for (const { ask } of permissions.values()) close(ask)
+      permissions.clear()
+      for (const ask of [...settling.keys()]) close(ask, false)
+      for (const { ask } of questions.values()) emit({ type: 'question-closed', ask })
+      questions.clear()
+    }
+  }
+}
+
+interface Offer {
+  choice: PermissionChoice
+  reply: unknown
+}
+
+const kinds: Readonly<Record<string, PermissionChoice['kind']>> = {
+  accept: 'allow_once',
+  acceptForSession: 'allow_always',
+  decline: 'reject_once'
+}
+
+function decide(id: string, label: string, decision: unknown = id): Offer {
+  return { choice: { id, label, kind: kinds[id] ?? 'allow_once' }, reply: { decision } }
+}
+
+function commandOffers({ availableDecisions }: Asked<'item/commandExecution/requestApproval'>): Offer[] {
+  const offered = (availableDecisions ?? ['accept', 'acceptForSession']).flatMap((decision, index): Offer[] => {
+    if (decision === 'accept') return [decide('accept', 'Allow once')]
+    if (decision === 'acceptForSession') return [decide('acceptForSession', 'Allow for this session')]
+    if (typeof decision === 'string') return []
+    return amendment(decision, index)
+  })
+  // The other no, which Codex offers as "cancel", ends the turn as well: that is what stopping is for.
+  return [...offered, decide('decline', 'Deny')]
+}
+
+const commandRule = z.object({ acceptWithExecpolicyAmendment: z.object({ execpolicy_amendment: z.array(z.string()) }) })
+const networkRule = z.object({
+  applyNetworkPolicyAmendment: z.object({ network_policy_amendment: z.looseObject({ host: z.string(), action: z.string() }) })
+})
+
+function amendment(decision: Record<string, unknown>, index: number): Offer[] {
+  const command = commandRule.safeParse(decision).data?.acceptWithExecpolicyAmendment.execpolicy_amendment
+  if (command) {
+    const words = command.length === 3 && /sh$/.test(command[0] ?? '') ? command.slice(2) : command
+    const choice = { id: `rule-${index}`, label: `Always allow what starts with: ${words.join(' ')}`, kind: 'allow_always' as const }
+    return [{ choice, reply: { decision } }]
+  }
+  const network = networkRule.safeParse(decision).data?.applyNetworkPolicyAmendment.network_policy_amendment
+  if (!network) return []
+  const isYes = network.action === 'allow'
+  const choice = {
+    id: `rule-${index}`,
+    label: `${isYes ? 'Always allow' : 'Never allow'} ${network.host}`,
+    kind: isYes ? ('allow_always' as const) : ('reject_always' as const)
+  }
+  return [{ choice, reply: { decision } }]
+}
+
+function grants(permissions: Record<string, unknown>): Offer[] {
+  return [
+    { choice: { id: 'turn', label: 'Allow for this turn', kind: 'allow_once' }, reply: { permissions, scope: 'turn' } },
+    { choice: { id: 'session', label: 'Allow for this session', kind: 'allow_always' }, reply: { permissions, scope: 'session' } },
+    { choice: { id: 'decline', label: 'Deny', kind: 'reject_once' }, reply: { permissions: {}, scope: 'turn' } }
+  ]
+}
+
+/** Why it is asked, among what is shown. */
+function withReason(step: Step, reason: string | null | undefined): Step {
+  return reason ? { ...step, input: { ...step.input, reason } } : step
+}

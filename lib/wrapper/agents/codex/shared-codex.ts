@@ -1,0 +1,263 @@
+import { randomUUID } from 'node:crypto'
+import { version } from '../../../assets.ts'
+import { pause } from '../../../async/pause.ts'
+import { BoundedQueue } from '../../../async/queue.ts'
+import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
+import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
+import { chooseMode } from '../modes.ts'
+import { type Asking, createAsking } from './asking.ts'
+import { type Line, Refused } from './line.ts'
+import { cautious, modesAt } from './modes.ts'
+import { type CodexServer, startCodexServer } from './server.ts'
+import { createSettings, type Settings } from './settings.ts'
+import { modelList, notification, turnStarted } from './shapes.ts'
+import { createTelling } from './telling.ts'
+import { createThreads, type Threads } from './threads.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+export interface SharedCodexOptions {
+  home: string
+  codex: string
+  /** Of the program. */
+  version: string | undefined
+  how: StartAgent
+}
+
+/**
+ * One conversation on an app server of Codex's own: its screen at the terminal and the phone are both attached to it, all the
+ * time. Without a terminal there is no screen, and the phone alone.
+ */
+export async function startSharedCodex(options: SharedCodexOptions): Promise<Agent> {
+  const { home, codex, how } = options
+  const hearing: { agent?: SharedCodex } = {}
+  const server = await startCodexServer({
+    home,
+    codex,
+    directory: how.directory,
+    env: how.env,
+    handlers: {
+      onNotification: (method, params) => hearing.agent?.hear(method, params),
+      onRequest: (id, method, params) => hearing.agent?.asking.ask(id, method, params)
+    }
+  })
+  const agent = new SharedCodex(options, server)
+  hearing.agent = agent
+  try {
+    await agent.open()
+    return agent
+  } catch (error) {
+    await agent.stop()
+    throw error
+  }
+}
+
+// Codex asks on its own screen first whether it may work in a folder; it then has no thread yet.
+const threadWithinMs = 3_000
+const endTurnWithinMs = 1_500
+const endWithinMs = 500
+const slowReader = 64
+const ownMessage = 'afield-'
+const isOurs = (clientId: string | undefined) => clientId?.startsWith(ownMessage) ?? false
+
+class SharedCodex implements Agent {
+  readonly version: string | undefined
+  readonly takesImages = true
+  readonly writesDown = true
+  readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  readonly ownScreen?: AttachedScreen
+  readonly asking: Asking
+  untold?: Untold
+  readonly #how: StartAgent
+  readonly #server: CodexServer
+  readonly #line: Line
+  readonly #turns: Turns
+  readonly #threads: Threads
+  #settings: Settings | undefined
+  #isStopping = false
+
+  constructor({ codex, version, how }: SharedCodexOptions, server: CodexServer) {
+    this.version = version
+    this.#how = how
+    this.#server = server
+    this.#line = server.line
+    const emit = (event: AgentEvent) => this.#emit(event)
+    const telling = createTelling({ emit, isOurs })
+    this.asking = createAsking({ emit, reply: (id, result) => server.line.reply(id, result), step: call => telling.step(call) })
+    this.#turns = createTurns({
+      emit,
+      telling,
+      asking: this.asking,
+      onSettings: settings => this.#settings?.changed(settings),
+      onEnd: () => this.#threads.goOn()
+    })
+    this.#threads = createThreads({
+      line: server.line,
+      how,
+      turns: this.#turns,
+      asking: this.asking,
+      settings: () => this.#settings,
+      screen: () => this.ownScreen,
+      emit,
+      isOurs,
+      onUntold: untold => {
+        if (untold) this.untold = untold
+        else delete this.untold
+      }
+    })
+    if (how.screen) {
+      const { directory, env } = how
+      this.ownScreen = attachScreen({
+        screen: how.screen,
+        program: () => ({ command: codex, args: this.#screenArguments(), directory, env }),
+        onClosed: how => how !== undefined && this.#emit({ type: 'notice', text: `Codex’s own screen ended (${how}). Your phone goes on.` })
+      })
+    }
+    void this.#line.closed.then(() => server.process.end(endWithinMs))
+    void server.process.ended.then(ended => this.#finish(ended))
+  }
+
+  get conversation(): string {
+    return this.#threads.conversation
+  }
+
+  async open(): Promise<void> {
+    const { resume, mode } = this.#how
+    await this.#line.request('initialize', {
+      clientInfo: { name: 'afield', title: 'Afield', version: version() },
+      capabilities: { experimentalApi: true, requestAttestation: false }
+    })
+    this.#line.notify('initialized')
+    const models = modelList.parse(await this.#line.request('model/list', {})).data
+    this.#settings = createSettings({
+      emit: event => this.#emit(event),
+      line: this.#line,
+      models,
+      mode: chooseMode(modesAt('default'), mode) ?? 'default'
+    })
+    const isResumed = resume !== undefined && (await this.#threads.resume(resume))
+    if (this.ownScreen) await this.#openScreen(isResumed)
+    else if (!isResumed) await this.#threads.begin()
+  }
+
+  async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {
+    if (this.#isStopping || this.#line.isClosed) return false
+    await Promise.race([this.#threads.hasOne, pause(threadWithinMs)])
+    try {
+      if (this.conversation === '') await this.#threads.begin()
+      const message = { threadId: this.conversation, clientUserMessageId: `${ownMessage}${randomUUID()}`, input: inputOf(text, images) }
+      const { turn } = turnStarted.parse(await this.#line.request('turn/start', message))
+      this.#turns.begin(turn.id)
+      await this.#threads.join()
+      return true
+    } catch (error) {
+      if (!(error instanceof Refused)) return false
+      this.#emit({ type: 'turn-ended', reason: 'failed', error: error.message })
+      return true
+    }
+  }
+
+  async steer(text: string, images: readonly Image[] = []): Promise<boolean> {
+    const expectedTurnId = this.#turns.running
+    if (expectedTurnId === undefined) return false
+    const message = { threadId: this.conversation, clientUserMessageId: `${ownMessage}${randomUUID()}`, input: inputOf(text, images) }
+    return this.#tries('turn/steer', { ...message, expectedTurnId })
+  }
+
+  answer(ask: string, choice: string, reason?: string): boolean {
+    const isAnswered = this.asking.answer(ask, choice)
+    if (isAnswered && reason) void this.#say(reason)
+    return isAnswered
+  }
+
+  /** Its no takes no reason. It goes on with its turn and hears this in it, or in the next when that was its last word. */
+  async #say(reason: string): Promise<void> {
+    if (!(await this.steer(reason))) await this.prompt(reason)
+  }
+
+  answerQuestion(ask: string, answers: Answers | undefined): boolean {
+    return this.asking.answerQuestion(ask, answers)
+  }
+
+  async setMode(mode: string): Promise<boolean> {
+    return (await this.#settings?.setMode(this.conversation, mode)) ?? false
+  }
+
+  async setModel(model: string): Promise<boolean> {
+    return (await this.#settings?.setModel(this.conversation, model)) ?? false
+  }
+
+  async setEffort(effort: string): Promise<boolean> {
+    return (await this.#settings?.setEffort(this.conversation, effort)) ?? false
+  }
+
+  fork(): Promise<string> {
+    return this.#threads.fork()
+  }
+
+  async cancel(): Promise<void> {
+    const turnId = this.#turns.running
+    if (turnId !== undefined) await this.#tries('turn/interrupt', { threadId: this.conversation, turnId })
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    await this.ownScreen?.close()
+    if (this.#turns.running !== undefined) {
+      const { ended } = this.#turns
+      await this.cancel()
+      await Promise.race([ended, this.#server.process.ended, pause(endTurnWithinMs)])
+    }
+    this.#line.close()
+    await this.#server.process.end(endWithinMs)
+  }
+
+  hear(method: string, params: unknown): void {
+    const { data } = notification.safeParse({ method, params })
+    if (data) this.#threads.hear(data)
+  }
+
+  #screenArguments(): string[] {
+    const { approvalPolicy, approvalsReviewer, sandbox } = cautious
+    const asks = [`approval_policy="${approvalPolicy}"`, `approvals_reviewer="${approvalsReviewer}"`, `sandbox_mode="${sandbox}"`]
+    const at = ['--remote', this.#server.address]
+    // One that is there has its own.
+    return this.#turns.hasAny ? ['resume', this.conversation, ...at] : [...asks.flatMap(setting => ['-c', setting]), ...at]
+  }
+
+  async #openScreen(isResumed: boolean): Promise<void> {
+    this.ownScreen?.open()
+    if (isResumed) return
+    await Promise.race([this.#threads.hasOne, pause(threadWithinMs), this.#server.process.ended])
+    if (this.conversation === '') this.#settings?.began({ model: undefined, effort: undefined })
+  }
+
+  async #tries(method: string, params: object): Promise<boolean> {
+    try {
+      await this.#line.request(method, params)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  #emit(event: AgentEvent): void {
+    // Growing text is told again with the next piece, so a slow reader need not hear of every one.
+    if (event.type === 'text-grew' && this.events.length > slowReader) return
+    this.events.offer(event)
+  }
+
+  async #finish(ended: string): Promise<void> {
+    this.asking.closeAll()
+    const turn = this.#turns.running
+    if (turn !== undefined && this.#isStopping) this.#turns.end({ id: turn, status: 'interrupted', error: undefined })
+    else this.#turns.lose({ message: `The agent ended by itself (${ended}).` })
+    await this.ownScreen?.close()
+    if (this.#isStopping) this.events.close()
+    else this.events.fail(new AgentDied(ended, this.#server.process.lastLines()))
+  }
+}
+
+function inputOf(text: string, images: readonly Image[]): object[] {
+  const urls = images.map(({ mimeType, bytes }) => `data:${mimeType};base64,${Buffer.from(bytes).toString('base64')}`)
+  return [{ type: 'text', text, text_elements: [] }, ...urls.map(url => ({ type: 'image', url }))]
+}

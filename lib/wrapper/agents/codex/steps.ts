@@ -1,0 +1,143 @@
+import { basename } from 'node:path'
+import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed/messages.ts'
+import type { Step } from '../agent.ts'
+import { diffsOf } from '../opencode/patch.ts'
+import type { Item } from './shapes.ts'
+
+/** An item as a step; undefined for one that is said and not done. */
+export function stepOf(item: Item): Step | undefined {
+  switch (item.type) {
+    case 'commandExecution':
+      return commandStep(item)
+    case 'fileChange':
+      return changeStep(item)
+    case 'mcpToolCall': {
+      const name = `mcp__${item.server}__${item.tool}`
+      const input = isRecord(item.arguments) ? item.arguments : {}
+      const output = item.error?.message ?? item.result?.content.map(({ text }) => text ?? '').join('\n') ?? ''
+      return step(item.id, { name, title: `${item.server}: ${item.tool}`, kind: 'other', input, content: textOf(output) })
+    }
+    case 'webSearch':
+      return step(item.id, { name: 'WebSearch', title: item.query || 'Search the web', kind: 'fetch', input: { query: item.query ?? '' } })
+    case 'imageView':
+      return step(item.id, {
+        name: 'Read',
+        title: `Look at ${item.path}`,
+        kind: 'read',
+        input: { path: item.path },
+        locations: [item.path]
+      })
+    case 'userMessage':
+    case 'agentMessage':
+    case 'plan':
+    case 'reasoning':
+    case 'enteredReviewMode':
+    case 'exitedReviewMode':
+    case 'contextCompaction':
+      return undefined
+  }
+}
+
+/** A command that is asked about before anything was told of it. */
+export function askedCommand(call: string, command: string, cwd: string | undefined): Step {
+  return step(call, { name: 'Bash', title: bare(command), kind: 'execute', input: { command: bare(command), ...(cwd && { cwd }) } })
+}
+
+/** Something else that is asked about. */
+export function askedStep(call: string, title: string, input: Record<string, unknown>): Step {
+  return step(call, { name: 'Tool', title, kind: 'other', input })
+}
+
+/** How an item that is over ended. */
+export function endOf(item: Item): StepStatus {
+  const status = 'status' in item ? item.status : 'completed'
+  switch (status) {
+    case 'declined':
+      return 'denied'
+    case 'failed':
+      return 'failed'
+    case 'inProgress':
+      return 'cancelled'
+    default:
+      return 'completed'
+  }
+}
+
+function step(call: string, about: Pick<Step, 'name' | 'title' | 'kind' | 'input'> & Partial<Step>): Step {
+  return { locations: [], content: [], ...about, call }
+}
+
+function commandStep(item: Extract<Item, { type: 'commandExecution' }>): Step {
+  const actions = item.commandActions
+  const [first] = actions
+  const command = bare(item.command)
+  const kind = kindOfAction[(actions.length === 1 && first?.type) || 'unknown'] ?? 'execute'
+  return step(item.id, {
+    name: 'Bash',
+    title: command,
+    kind,
+    input: { command, ...(item.cwd && { cwd: item.cwd }) },
+    locations: actions.flatMap(({ path }) => path ?? []),
+    content: textOf(item.aggregatedOutput ?? '')
+  })
+}
+
+const kindOfAction: Readonly<Record<string, StepKind>> = { read: 'read', listFiles: 'search', search: 'search' }
+
+/** Without the shell that Codex wraps around each command. */
+function bare(command: string): string {
+  const wrapped = /^\S*sh -l?c (?:'(?<quoted>[\s\S]*)'|"(?<double>[^"\\$`]*)"|(?<word>[^\s'"]+))$/.exec(command)?.groups
+  const { quoted, double, word } = wrapped ?? {}
+  return quoted?.replaceAll(/'(?:\\'|"'")'/g, "'") ?? double ?? word ?? command
+}
+
+type Change = Extract<Item, { type: 'fileChange' }>['changes'][number]
+
+function changeStep({ id, changes }: Extract<Item, { type: 'fileChange' }>): Step {
+  const paths = changes.map(({ path }) => path)
+  const all = (type: string) => changes.length > 0 && changes.every(({ kind }) => kind.type === type)
+  const [name, kind, verb] = all('add')
+    ? (['Write', 'edit', 'Write'] as const)
+    : all('delete')
+      ? (['Delete', 'delete', 'Delete'] as const)
+      : (['Edit', 'edit', 'Edit'] as const)
+  const [only] = changes
+  const moved = changes.length === 1 && only?.kind.move_path
+  return step(id, {
+    name,
+    kind: moved && only?.diff === '' ? 'move' : kind,
+    title: moved ? `Move ${basename(only.path)} to ${basename(moved)}` : `${verb} ${paths.map(path => basename(path)).join(', ')}`,
+    input: paths.length === 1 ? { file_path: paths[0] } : { file_paths: paths },
+    locations: paths,
+    content: changes.flatMap(contentOf)
+  })
+}
+
+function contentOf({ path, kind, diff }: Change): StepContent[] {
+  if (diff.length > longestDiff) return [{ type: 'text', text: `${path}: too large to show here.` }]
+  switch (kind.type) {
+    case 'add':
+      return [{ type: 'diff', path, oldText: null, newText: diff }]
+    case 'delete':
+      return [{ type: 'diff', path, oldText: diff, newText: '' }]
+    default:
+      return diffsOf(diff, path)
+  }
+}
+
+function textOf(output: string): StepContent[] {
+  if (output.trim() === '') return []
+  if (output.length <= longestText) return [{ type: 'text', text: output }]
+  const half = longestText / 2
+  return [
+    { type: 'text', text: `${output.slice(0, half)}\n… ${output.length - longestText} characters left out …\n${output.slice(-half)}` }
+  ]
+}
+
+// In characters. Longer ones would make a phone download megabytes for one step.
+const longestText = 64 * 1024
+const longestDiff = 512 * 1024
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

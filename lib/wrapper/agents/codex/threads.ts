@@ -1,0 +1,209 @@
+import { pause } from '../../../async/pause.ts'
+import type { AgentEvent, StartAgent, Untold } from '../agent.ts'
+import type { Asking } from './asking.ts'
+import { lastTurn, readUntoldOf, turnsAfter } from './history.ts'
+import { type Line, Refused } from './line.ts'
+import { cautious } from './modes.ts'
+import { type Place, placeOf, readPlace } from './places.ts'
+import type { Settings } from './settings.ts'
+import { type Notification, openedThread, readThread, type Thread } from './shapes.ts'
+import type { Turns } from './turns.ts'
+
+export interface ThreadsOptions {
+  line: Line
+  how: Pick<StartAgent, 'directory' | 'toldUpTo'>
+  turns: Turns
+  asking: Asking
+  settings(): Settings | undefined
+  /** Undefined when there is no screen. */
+  screen(): { readonly isOpen: boolean } | undefined
+  emit(event: AgentEvent): void
+  isOurs(clientId: string | undefined): boolean
+  /** What was not told of the thread that goes on; undefined once it is another thread. */
+  onUntold(untold: Untold | undefined): void
+}
+
+/** The thread that Codex is at, and what is heard of it. */
+export interface Threads {
+  /** Empty before the first. */
+  readonly conversation: string
+  /** Resolves when there is one. */
+  readonly hasOne: Promise<void>
+  /** One that this process begins. */
+  begin(): Promise<void>
+  /** False when nothing was ever said in it: then Codex has not kept it. */
+  resume(id: string): Promise<boolean>
+  /** Begins a second one with the same past, which nobody is at; resolves to its id. */
+  fork(): Promise<string>
+  /** Hears of it from now on, and tells what was missed. */
+  join(): Promise<void>
+  hear(told: Notification): void
+  /** No turn runs any more: the screen may have gone elsewhere meanwhile. */
+  goOn(): void
+}
+
+export function createThreads(options: ThreadsOptions): Threads {
+  return new CodexThreads(options)
+}
+
+const joinEveryMs = 50
+const mostJoins = 200
+
+class CodexThreads implements Threads {
+  conversation = ''
+  readonly #options: ThreadsOptions
+  readonly #hasOne = Promise.withResolvers<void>()
+  #hasUntold = false
+  /** Nobody is told of a thread before its first turn, but who began it. */
+  #isJoined = false
+  /** What comes while the beginning of a turn is still being read is told after it. */
+  #later: Notification[] | undefined
+  #isBeginning = false
+  /** The thread that the screen is at, while a turn of this one still runs. */
+  #next: Thread | undefined
+
+  constructor(options: ThreadsOptions) {
+    this.#options = options
+  }
+
+  get hasOne(): Promise<void> {
+    return this.#hasOne.promise
+  }
+
+  async begin(): Promise<void> {
+    const { thread, model, reasoningEffort } = await this.#opened('thread/start', { cwd: this.#options.how.directory, ...cautious })
+    this.#isJoined = true
+    await this.#goTo({ ...thread, model, reasoningEffort })
+  }
+
+  async resume(id: string): Promise<boolean> {
+    const { line, how, isOurs, onUntold } = this.#options
+    const at = { threadId: id, excludeTurns: true, cwd: how.directory, ...cautious }
+    const resumed = await line.request('thread/resume', at).catch(error => {
+      if (error instanceof Refused && /no rollout/.test(error.message)) return undefined
+      throw error
+    })
+    if (resumed === undefined) return false
+    const { thread, model, reasoningEffort } = openedThread.parse(resumed)
+    const told = how.toldUpTo && readPlace(how.toldUpTo)
+    const last = await lastTurn(line, id)
+    if (told?.thread === id) {
+      onUntold(await readUntoldOf(line, told, isOurs))
+      this.#hasUntold = true
+    }
+    this.#isJoined = true
+    await this.#goTo({ ...thread, model, reasoningEffort }, { thread: id, turn: last?.id, isTold: true })
+    return true
+  }
+
+  async fork(): Promise<string> {
+    const { thread } = await this.#opened('thread/fork', { threadId: this.conversation, excludeTurns: true })
+    return thread.id
+  }
+
+  async join(): Promise<void> {
+    if (this.#isJoined || this.#later) return
+    const { line, turns } = this.#options
+    this.#later = []
+    try {
+      await this.#subscribe()
+      for (const turn of await turnsAfter(line, turns.place)) turns.tell(turn)
+    } finally {
+      const later = this.#later
+      this.#later = undefined
+      for (const told of later) this.#take(told)
+    }
+  }
+
+  hear(told: Notification): void {
+    if (this.#later) this.#later.push(told)
+    else this.#take(told)
+  }
+
+  goOn(): void {
+    const next = this.#next
+    this.#next = undefined
+    if (next) void this.#follow(next).catch(() => {})
+  }
+
+  /** Codex tells of it as of one that the screen began. */
+  async #opened(method: 'thread/start' | 'thread/fork', params: object) {
+    this.#isBeginning = true
+    try {
+      return openedThread.parse(await this.#options.line.request(method, params))
+    } finally {
+      this.#isBeginning = false
+    }
+  }
+
+  async #goTo({ id, model, reasoningEffort }: Thread, place: Place = { thread: id, turn: undefined, isTold: false }): Promise<void> {
+    const { turns, screen, settings, emit } = this.#options
+    const isOther = this.conversation !== id && this.conversation !== ''
+    this.conversation = id
+    turns.goTo(place)
+    if (isOther || screen()) emit({ type: 'conversation', id })
+    if (!this.#hasUntold) emit({ type: 'told', upTo: placeOf(place) })
+    settings()?.began({ model: model ?? undefined, effort: reasoningEffort ?? undefined })
+    await settings()?.apply(id)
+    this.#hasOne.resolve()
+  }
+
+  /** The screen went to another thread, or to its first. */
+  async #follow(thread: Thread, place?: Place): Promise<void> {
+    if (this.#options.turns.running !== undefined) {
+      this.#next = thread
+      return
+    }
+    this.#isJoined = false
+    this.#hasUntold = false
+    this.#options.onUntold(undefined)
+    await this.#goTo(thread, place)
+  }
+
+  /** A thread that somebody works in: the one the screen is at now, unless a helper of Codex does. */
+  async #lookAt(id: string): Promise<void> {
+    const { line, turns } = this.#options
+    const read = await line.request('thread/read', { threadId: id }).catch(() => undefined)
+    const { data } = readThread.safeParse(read)
+    if (!data || !isPersons(data.thread) || turns.running !== undefined) return
+    const last = await lastTurn(line, id).catch(() => undefined)
+    await this.#follow(data.thread, { thread: id, turn: last?.id, isTold: last?.status !== 'inProgress' })
+    await this.join()
+  }
+
+  async #subscribe(): Promise<void> {
+    for (let tries = 1; ; tries++) {
+      try {
+        await this.#options.line.request('thread/resume', { threadId: this.conversation, excludeTurns: true })
+        this.#isJoined = true
+        return
+      } catch (error) {
+        // It is written down only when its first turn has begun.
+        if (!(error instanceof Refused) || tries === mostJoins) throw error
+        await pause(joinEveryMs)
+      }
+    }
+  }
+
+  #take(told: Notification): void {
+    const { screen, asking, turns } = this.#options
+    const { method, params } = told
+    if (method === 'thread/started') {
+      const { thread } = params
+      if (screen()?.isOpen && !this.#isBeginning && thread.id !== this.conversation && isPersons(thread)) void this.#follow(thread)
+      return
+    }
+    if (method === 'thread/status/changed' && params.status.type === 'active') {
+      if (params.threadId === this.conversation) void this.join().catch(() => {})
+      else if (screen()?.isOpen) void this.#lookAt(params.threadId).catch(() => {})
+      return
+    }
+    if (method === 'serverRequest/resolved') asking.resolved(params.requestId)
+    if (params.threadId === this.conversation) turns.take(told)
+  }
+}
+
+/** None of those in which Codex itself works: for a title, or for a helper. */
+function isPersons({ ephemeral, parentThreadId }: Thread): boolean {
+  return !ephemeral && !parentThreadId
+}

@@ -1,0 +1,155 @@
+import type { PlanEntry } from '../../../protocol/sealed/messages.ts'
+import type { AgentEvent } from '../agent.ts'
+import type { Asking } from './asking.ts'
+import { type Place, placeOf } from './places.ts'
+import type { Item, Notification, ThreadSettings, Turn } from './shapes.ts'
+import type { Telling } from './telling.ts'
+
+/** The turns of the thread that is followed, as the server tells of them. */
+export interface Turns {
+  readonly running: string | undefined
+  /** Whether the thread has any, and so was written down. */
+  readonly hasAny: boolean
+  /** How far the thread was told. */
+  readonly place: Place
+  /** Resolves when the turn that runs now has ended. */
+  readonly ended: Promise<void>
+  /** Follows another thread from this place on. */
+  goTo(place: Place): void
+  begin(turn: string): void
+  end(turn: Pick<Turn, 'id' | 'status' | 'error'>): void
+  /** Codex is gone, in the middle of the turn that runs if one does. */
+  lose(error: Turn['error']): void
+  /** A turn that was read, as far as it has gone. */
+  tell(turn: Turn): void
+  take(told: Notification): void
+}
+
+export function createTurns(deps: {
+  emit(event: AgentEvent): void
+  telling: Telling
+  asking: Asking
+  onSettings(settings: ThreadSettings): void
+  onEnd(): void
+}): Turns {
+  const { emit, telling, asking } = deps
+  let running: string | undefined
+  let last: string | undefined
+  let hasAny = false
+  let place: Place = { thread: '', turn: undefined, isTold: false }
+  let ended = Promise.withResolvers<void>()
+
+  const toldUpTo = (turn: string, isTold: boolean, isCut = false) => {
+    place = { thread: place.thread, turn, isTold, isCut }
+    emit({ type: 'told', upTo: placeOf(place) })
+  }
+  const begin = (turn: string) => {
+    if (running === turn || last === turn) return
+    running = turn
+    hasAny = true
+    ended = Promise.withResolvers()
+    telling.begin(turn)
+  }
+  const end = (turn: Pick<Turn, 'id' | 'status' | 'error'>) => {
+    if (last === turn.id) return
+    begin(turn.id)
+    asking.closeAll()
+    telling.end(turn)
+    running = undefined
+    last = turn.id
+    toldUpTo(turn.id, true)
+    ended.resolve()
+    deps.onEnd()
+  }
+  const takeItem = (turn: string, item: Item | undefined, isWhole: boolean) => {
+    begin(turn)
+    if (!item) return
+    if (!isWhole) {
+      telling.started(item)
+      return
+    }
+    telling.completed(item)
+    if ('status' in item) asking.stepEnded(item.id, item.status === 'declined')
+    if (item.type === 'userMessage') toldUpTo(turn, false)
+  }
+
+  return {
+    get running() {
+      return running
+    },
+    get hasAny() {
+      return hasAny
+    },
+    get place() {
+      return place
+    },
+    get ended() {
+      return ended.promise
+    },
+    goTo(from) {
+      place = from
+      hasAny = from.turn !== undefined
+      running = undefined
+    },
+    begin,
+    end,
+    lose(error) {
+      if (running === undefined) return
+      asking.closeAll()
+      telling.end({ status: 'failed', error }, true)
+      toldUpTo(running, false, true)
+      running = undefined
+      ended.resolve()
+    },
+    tell(turn) {
+      for (const item of turn.items) takeItem(turn.id, item, !(item && 'status' in item && item.status === 'inProgress'))
+      if (turn.status !== 'inProgress') end(turn)
+      else begin(turn.id)
+    },
+    take({ method, params }) {
+      switch (method) {
+        case 'turn/started':
+          begin(params.turn.id)
+          break
+        case 'turn/completed':
+          end(params.turn)
+          break
+        case 'item/started':
+        case 'item/completed':
+          takeItem(params.turnId, params.item, method === 'item/completed')
+          break
+        case 'item/agentMessage/delta':
+        case 'item/plan/delta':
+          telling.grew(params.itemId, params.delta, false)
+          break
+        case 'item/reasoning/summaryTextDelta':
+        case 'item/reasoning/textDelta':
+          telling.grew(params.itemId, params.delta, true)
+          break
+        case 'turn/plan/updated':
+          emit({ type: 'plan', entries: params.plan.map(planEntry) })
+          break
+        case 'thread/tokenUsage/updated': {
+          const { last, modelContextWindow } = params.tokenUsage
+          if (modelContextWindow) emit({ type: 'usage', used: last.totalTokens, size: modelContextWindow })
+          break
+        }
+        case 'thread/name/updated':
+          if (params.threadName) emit({ type: 'title', title: params.threadName })
+          break
+        case 'thread/settings/updated':
+          deps.onSettings(params.threadSettings)
+          break
+        case 'serverRequest/resolved':
+        case 'thread/status/changed':
+        case 'thread/started':
+          break
+      }
+    }
+  }
+}
+
+function planEntry({ step, status }: { step: string; status: string }): PlanEntry {
+  const known = status === 'completed' ? 'completed' : status === 'inProgress' ? 'in_progress' : 'pending'
+  return { content: step, status: known }
+}

@@ -1,0 +1,210 @@
+import type { AgentEvent, ToldUpTo, TurnEnd } from '../agent.ts'
+import { createAsking } from './asking.ts'
+import { createHelpers } from './helpers.ts'
+import type { OpencodeOptions } from './options.ts'
+import type { History, Message, Part, PermissionRequest, ServerEvent, Session } from './shapes.ts'
+import { createTelling } from './telling.ts'
+import { endOf } from './untold.ts'
+
+export interface MirrorOptions {
+  /** Its events, in order. */
+  emit(event: AgentEvent): void
+  post(path: string, body: object): Promise<unknown>
+}
+
+export type Mirror = ReturnType<typeof createMirror>
+
+/** What an opencode server tells of one conversation and of the helpers in it, as agent events; and when its turns end. */
+export function createMirror({ emit, post }: MirrorOptions) {
+  const tell = (event: AgentEvent) => {
+    if (event.type === 'prompted') beginTurn()
+    emit(event)
+  }
+  const telling = createTelling({ emit: tell })
+  const helpers = createHelpers(tell)
+  const asking = createAsking({ emit: tell, post })
+  let conversation = ''
+  let options: OpencodeOptions | undefined
+  let turn: { hasAnswer: boolean; error: Message['error']; ended: PromiseWithResolvers<void> } | undefined
+  let isIdle = true
+  let place = 0
+  let toldPlace = -1
+  let cost = 0
+  let title = ''
+
+  const tellingOf = (of: string) => (of === conversation ? telling : helpers.tellingOf(of))
+
+  const tellPlace = () => {
+    if (place === toldPlace) return
+    toldPlace = place
+    const upTo: ToldUpTo = { file: conversation, offset: place }
+    emit({ type: 'told', upTo })
+  }
+
+  const beginTurn = () => {
+    turn ??= { hasAnswer: false, error: undefined, ended: Promise.withResolvers() }
+  }
+
+  const endTurn = (end: TurnEnd, isLost = false) => {
+    if (!turn) return
+    const { ended } = turn
+    turn = undefined
+    asking.closeAll()
+    helpers.endAll(isLost)
+    telling.cut(isLost)
+    tellPlace()
+    emit({ type: 'turn-ended', ...end })
+    ended.resolve()
+  }
+
+  /** When a turn is cut off, opencode is idle before it has put down the last of it. */
+  const endIfDone = () => {
+    if (!turn || !isIdle || telling.isOpen || !(turn.hasAnswer || turn.error)) return
+    endTurn(endOf({ error: turn.hasAnswer ? telling.last?.error : turn.error }))
+  }
+
+  /** Its person went over to another conversation at the screen. */
+  const goOverTo = ({ sessionID, time }: Message) => {
+    endTurn({ reason: 'cancelled' })
+    conversation = sessionID
+    place = time.created - 1
+    toldPlace = -1
+    emit({ type: 'conversation', id: conversation })
+    tellPlace()
+  }
+
+  const takeMessage = (info: Message) => {
+    const helper = helpers.tellingOf(info.sessionID)
+    if (helper) {
+      helper.message(info)
+      return
+    }
+    if (info.sessionID !== conversation) {
+      if (info.role !== 'user' || !helpers.isOfPerson(info.sessionID)) return
+      goOverTo(info)
+    }
+    telling.message(info)
+    if (info.role === 'user') {
+      options?.follow(info)
+      return
+    }
+    if (turn) turn.hasAnswer = true
+    if (info.time.completed === undefined) {
+      // What it answers was told before it.
+      place = Math.max(place, info.time.created - 1)
+      tellPlace()
+      return
+    }
+    place = info.time.created
+    tellUsage(info)
+    tellPlace()
+    endIfDone()
+  }
+
+  const tellUsage = ({ tokens, ...model }: Message) => {
+    const size = options?.roomOf(model)
+    const used = tokens && tokens.input + tokens.output + tokens.reasoning + tokens.cache.read + tokens.cache.write
+    if (used && size) emit({ type: 'usage', used, size, ...(cost > 0 && { cost: { amount: cost, currency: 'USD' } }) })
+  }
+
+  const noteSession = (info: Session) => {
+    if (info.id !== conversation) return
+    cost = info.cost
+    // Until a model has found a title, it has one that only says when it began.
+    if (info.title === title || /^New session\b/.test(info.title)) return
+    title = info.title
+    emit({ type: 'title', title })
+  }
+
+  const ask = (request: PermissionRequest) => {
+    if (options?.editsFreely && request.permission === 'edit') {
+      void post(`/permission/${request.id}/reply`, { reply: 'once' }).catch(() => {})
+      return
+    }
+    asking.permission(request, request.tool && tellingOf(request.sessionID)?.beginStep(request.tool))
+  }
+
+  return {
+    asking,
+    endTurn,
+    beginTurn,
+    get conversation() {
+      return conversation
+    },
+    /** Resolves when the turn that runs has ended; undefined when none does. */
+    get turnEnded(): Promise<void> | undefined {
+      return turn?.ended.promise
+    },
+    use(chosen: OpencodeOptions): void {
+      options = chosen
+    },
+    /** What comes before that moment was told, or need not be. */
+    follow(id: string, toldUpTo: number): void {
+      conversation = id
+      place = toldUpTo
+      tellPlace()
+    },
+    deny: (call: string) => (helpers.ofStep(call) ?? telling).deny(call),
+    /** The line to the server was cut: what was missed is in what it kept. */
+    catchUp(history: History): void {
+      for (const { info, parts } of history) {
+        if (info.time.created <= place) continue
+        takeMessage(info)
+        for (const part of parts) if (part) tellingOf(part.sessionID)?.part(part)
+      }
+    },
+    take(event: ServerEvent): void {
+      const { type, properties } = event
+      switch (type) {
+        case 'message.updated':
+          takeMessage(properties.info)
+          return
+        case 'message.part.updated': {
+          const { part }: { part: Part } = properties
+          tellingOf(part.sessionID)?.part(part)
+          return
+        }
+        case 'message.part.delta':
+          if (properties.field === 'text') tellingOf(properties.sessionID)?.delta(properties, properties.delta)
+          return
+        case 'permission.asked':
+          ask(properties)
+          return
+        case 'permission.replied':
+          asking.permissionReplied(properties.requestID, properties.reply)
+          return
+        case 'question.asked':
+          if (properties.tool) tellingOf(properties.sessionID)?.beginStep(properties.tool)
+          asking.question(properties)
+          return
+        case 'question.replied':
+          asking.questionReplied(properties.requestID, properties.answers)
+          return
+        case 'question.rejected':
+          asking.questionReplied(properties.requestID, undefined)
+          return
+        case 'session.created':
+          helpers.begin(properties.info, conversation)
+          return
+        case 'session.updated':
+          noteSession(properties.info)
+          return
+        case 'session.idle':
+          if (properties.sessionID !== conversation) helpers.end(properties.sessionID)
+          else {
+            isIdle = true
+            endIfDone()
+          }
+          return
+        case 'session.status':
+          if (properties.sessionID === conversation) isIdle = properties.status.type === 'idle'
+          return
+        case 'session.error':
+          if (properties.sessionID === conversation && turn) turn.error = properties.error
+          return
+        case 'server.connected':
+          return
+      }
+    }
+  }
+}

@@ -1,0 +1,221 @@
+import { pause } from '../../../async/pause.ts'
+import { BoundedQueue } from '../../../async/queue.ts'
+import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type OwnScreen, type StartAgent, type Untold } from '../agent.ts'
+import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
+import { commandsOf, forkConversation, historyOf, newConversation, readOptions, say } from './conversation.ts'
+import { createMirror, type Mirror } from './mirror.ts'
+import type { OpencodeOptions } from './options.ts'
+import { type OpencodeServer, Refused } from './server.ts'
+import { readPast, readSince } from './untold.ts'
+
+export interface SharedOpencodeOptions {
+  server: OpencodeServer
+  /** What draws its own screen. */
+  program: string
+  how: StartAgent
+}
+
+/**
+ * One conversation of an opencode server that its own screen, at the person's terminal, and the phone take part in at once.
+ * What opencode keeps is told, wherever it was said.
+ */
+export async function startShared(options: SharedOpencodeOptions): Promise<Agent> {
+  const agent = new SharedOpencode(options)
+  await agent.open()
+  return agent
+}
+
+const slowReader = 64
+const stopWithinMs = 3_000
+const lookAgainMs = 100
+
+class SharedOpencode implements Agent {
+  readonly version: string
+  readonly takesImages = true
+  readonly writesDown = true
+  untold?: Untold
+  ownScreen?: OwnScreen
+  readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  readonly #server: OpencodeServer
+  readonly #options: SharedOpencodeOptions
+  readonly #mirror: Mirror
+  #choices: OpencodeOptions | undefined
+  #commands: readonly string[] = []
+  #screen: AttachedScreen | undefined
+  /** Nothing was ever said in it. */
+  #isEmpty = false
+  #isStopping = false
+
+  constructor(options: SharedOpencodeOptions) {
+    const { server } = options
+    this.#options = options
+    this.#server = server
+    this.version = server.version
+    this.#mirror = createMirror({ emit: event => this.#emit(event), post: (path, body) => server.send('POST', path, body) })
+    void server.ended.then(how => this.#finish(how))
+  }
+
+  get conversation(): string {
+    return this.#mirror.conversation
+  }
+
+  async open(): Promise<void> {
+    const { how } = this.#options
+    await this.#openConversation(how)
+    await this.#listen()
+    this.#choices = await readOptions(this.#server, event => this.#emit(event))
+    this.#mirror.use(this.#choices)
+    if (how.mode !== undefined) this.#choices.setMode(how.mode)
+    this.#choices.tell()
+    this.#commands = await commandsOf(this.#server)
+    this.#emit({ type: 'commands', names: [...this.#commands] })
+    if (how.screen) this.#openScreen(how.screen)
+  }
+
+  async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {
+    await this.#mirror.turnEnded
+    if (this.#isStopping) return false
+    this.#mirror.beginTurn()
+    try {
+      await this.#say(text, images)
+    } catch (error) {
+      if (!(error instanceof Refused)) return false
+      this.#mirror.endTurn({ reason: 'failed', error: error.message })
+    }
+    return true
+  }
+
+  async steer(text: string, images: readonly Image[] = []): Promise<boolean> {
+    if (!this.#mirror.turnEnded || this.#isStopping) return false
+    return this.#say(text, images).then(
+      () => true,
+      () => false
+    )
+  }
+
+  answer(ask: string, choice: string, reason?: string): boolean {
+    const answered = this.#mirror.asking.answer(ask, choice, reason)
+    if (answered?.isNo) this.#mirror.deny(answered.call)
+    return answered !== undefined
+  }
+
+  answerQuestion(ask: string, answers: Answers | undefined): boolean {
+    return this.#mirror.asking.answerQuestion(ask, answers)
+  }
+
+  async setMode(mode: string): Promise<boolean> {
+    return !this.#isStopping && (this.#choices?.setMode(mode) ?? false)
+  }
+
+  async setModel(model: string): Promise<boolean> {
+    return this.#choices?.setModel(model) ?? false
+  }
+
+  async setEffort(effort: string): Promise<boolean> {
+    return this.#choices?.setEffort(effort) ?? false
+  }
+
+  fork(): Promise<string> {
+    return forkConversation(this.#server, this.conversation)
+  }
+
+  async cancel(): Promise<void> {
+    const { turnEnded } = this.#mirror
+    this.#mirror.asking.closeAll()
+    if (!turnEnded) return
+    await this.#server.send('POST', `/session/${this.conversation}/abort`).catch(() => {})
+    await Promise.race([turnEnded, pause(stopWithinMs)])
+    if (this.#mirror.turnEnded === turnEnded) this.#mirror.endTurn({ reason: 'cancelled' })
+  }
+
+  async stop(): Promise<void> {
+    if (this.#isStopping) return void (await this.#server.ended)
+    this.#isStopping = true
+    await this.#screen?.close()
+    await this.cancel()
+    // Nobody wants to find an empty conversation in the list.
+    if (this.#isEmpty) await this.#server.send('DELETE', `/session/${this.conversation}`).catch(() => {})
+    await this.#server.end()
+    this.events.close()
+  }
+
+  async #openConversation({ resume, isUntold, toldUpTo }: StartAgent): Promise<void> {
+    const history = resume === undefined ? undefined : await historyOf(this.#server, resume)
+    if (resume !== undefined && history) {
+      if (toldUpTo?.file === resume) this.untold = readSince(toldUpTo, history)
+      else if (isUntold) this.untold = readPast(resume, history)
+      this.#mirror.follow(resume, history.at(-1)?.info.time.created ?? 0)
+      return
+    }
+    const opened = await newConversation(this.#server)
+    this.#isEmpty = true
+    if (resume !== undefined) this.#emit({ type: 'conversation', id: opened })
+    // One in which nothing was said was not kept, and nobody misses it.
+    if (resume !== undefined && toldUpTo?.offset !== 0) {
+      this.#emit({ type: 'notice', text: 'opencode does not have this conversation any more, so a new one begins.' })
+    }
+    this.#mirror.follow(opened, 0)
+  }
+
+  #openScreen(screen: NonNullable<StartAgent['screen']>): void {
+    const { program, how } = this.#options
+    const { url, password } = this.#server
+    this.#screen = attachScreen({
+      screen,
+      program: () => ({
+        command: program,
+        args: ['attach', url, '--session', this.conversation, '--dir', how.directory],
+        directory: how.directory,
+        env: { ...how.env, OPENCODE_SERVER_PASSWORD: password }
+      }),
+      onClosed: problem => {
+        if (problem === undefined) this.events.close()
+        else this.#emit({ type: 'notice', text: `The screen of opencode was closed (${problem}). It works on, with your phone.` })
+      }
+    })
+    this.ownScreen = this.#screen
+    this.#screen.open()
+  }
+
+  #say(text: string, images: readonly Image[]): Promise<void> {
+    const { conversation } = this
+    const chosen = this.#choices?.chosen ?? { agent: 'build' }
+    return say(this.#server, { conversation, text, images, chosen, commands: this.#commands })
+  }
+
+  /** Resolves once nothing can be missed. A line that is cut while the server lives is taken up again. */
+  async #listen(): Promise<void> {
+    const { promise: isOpen, resolve } = Promise.withResolvers<void>()
+    void (async () => {
+      for (let times = 0; !this.#isStopping; times++) {
+        const onOpen = times === 0 ? resolve : () => void this.#catchUp()
+        await this.#server.listen(event => this.#mirror.take(event), onOpen).catch(() => {})
+        await pause(lookAgainMs)
+      }
+    })()
+    await Promise.race([isOpen, this.#server.ended])
+  }
+
+  async #catchUp(): Promise<void> {
+    const history = await historyOf(this.#server, this.conversation).catch(() => undefined)
+    if (history) this.#mirror.catchUp(history)
+  }
+
+  #emit(event: AgentEvent): void {
+    // Growing text is told again with the next piece, so a slow reader need not hear of every one.
+    if (event.type === 'text-grew' && this.events.length > slowReader) return
+    if (event.type === 'prompted') this.#isEmpty = false
+    this.events.offer(event)
+  }
+
+  async #finish(how: string): Promise<void> {
+    if (this.#isStopping) {
+      this.#mirror.endTurn({ reason: 'cancelled' })
+      return
+    }
+    this.#mirror.endTurn({ reason: 'failed', error: `opencode ended by itself (${how}).` }, true)
+    this.#isStopping = true
+    await this.#screen?.close()
+    this.events.fail(new AgentDied(how, this.#server.lastLines()))
+  }
+}

@@ -1,0 +1,161 @@
+import { basename } from 'node:path'
+import type { PlanEntry, StepContent, StepKind } from '../../../protocol/sealed/messages.ts'
+import type { Step } from '../agent.ts'
+import { diffsOf } from './patch.ts'
+import type { PermissionRequest, ToolPart } from './shapes.ts'
+
+const kindOfTool: Readonly<Record<string, StepKind>> = {
+  read: 'read',
+  list: 'read',
+  lsp: 'read',
+  glob: 'search',
+  grep: 'search',
+  codesearch: 'search',
+  edit: 'edit',
+  write: 'edit',
+  multiedit: 'edit',
+  patch: 'edit',
+  apply_patch: 'edit',
+  bash: 'execute',
+  webfetch: 'fetch',
+  websearch: 'fetch',
+  plan_exit: 'plan'
+}
+
+// The names existing apps have their own views for.
+const nameOfTool: Readonly<Record<string, string>> = {
+  read: 'Read',
+  list: 'LS',
+  glob: 'Glob',
+  grep: 'Grep',
+  edit: 'Edit',
+  write: 'Write',
+  bash: 'Bash',
+  webfetch: 'WebFetch',
+  websearch: 'WebSearch',
+  task: 'Task'
+}
+
+/** A use of one of opencode's tools as a step that a person can read. */
+export function stepOf({ callID: call, tool, state }: Pick<ToolPart, 'callID' | 'tool' | 'state'>): Step {
+  const { input } = state
+  const path = textIn(input, 'filePath') ?? textIn(input, 'path')
+  return {
+    call,
+    name: nameOfTool[tool] ?? tool,
+    title: titleOf(tool, input, path) ?? state.title ?? tool,
+    kind: kindOfTool[tool] ?? 'other',
+    input,
+    locations: path === undefined ? [] : [path],
+    content: [...changesOf(tool, state, path), ...outcomeOf(tool, state)]
+  }
+}
+
+/** The list that a use of the to-do tool makes the plan; undefined for every other tool. */
+export function planOf({ tool, state }: ToolPart): PlanEntry[] | undefined {
+  if (tool !== 'todowrite') return undefined
+  const { todos } = state.input
+  if (!Array.isArray(todos)) return []
+  return todos.flatMap((todo: unknown): PlanEntry[] => {
+    if (!isRecord(todo) || typeof todo['content'] !== 'string') return []
+    const { status, priority } = todo
+    return [
+      {
+        content: todo['content'],
+        // What was given up does not wait any more.
+        status: status === 'in_progress' ? status : status === 'completed' || status === 'cancelled' ? 'completed' : 'pending',
+        ...(typeof priority === 'string' && { priority })
+      }
+    ]
+  })
+}
+
+/** The step as it is asked about: what would change is known only now, and why a person is asked. */
+export function askedStep(step: Step, { permission, patterns, metadata }: PermissionRequest): Step {
+  const patch = textIn(metadata, 'diff')
+  const diffs = patch === undefined ? [] : diffsOf(patch, patch.split('\n+++ ').length > 2 ? undefined : textIn(metadata, 'filepath'))
+  const reason = reasonOf(permission, patterns)
+  const content = diffs.length > 0 ? shortEnough(diffs) : step.content
+  return { ...step, content: reason === undefined ? content : [{ type: 'text', text: reason }, ...content] }
+}
+
+function reasonOf(permission: string, patterns: readonly string[]): string | undefined {
+  switch (permission) {
+    case 'external_directory':
+      return `This reaches outside of the folder of the session: ${patterns.join(', ')}`
+    case 'doom_loop':
+      return 'It has done the very same several times. Shall it go on?'
+    default:
+      return undefined
+  }
+}
+
+function titleOf(tool: string, input: Record<string, unknown>, path: string | undefined): string | undefined {
+  const file = path === undefined ? undefined : basename(path)
+  switch (tool) {
+    case 'bash':
+      return textIn(input, 'command')
+    case 'read':
+    case 'edit':
+    case 'write':
+    case 'multiedit':
+      return file === undefined ? undefined : `${nameOfTool[tool] ?? 'Edit'} ${file}`
+    case 'list':
+      return path === undefined ? undefined : `List ${path}`
+    case 'glob':
+    case 'grep':
+      return `Search ${textIn(input, 'pattern') ?? ''}`.trim()
+    case 'webfetch':
+      return `Fetch ${textIn(input, 'url') ?? ''}`.trim()
+    case 'websearch':
+    case 'codesearch':
+      return `Search the web: ${textIn(input, 'query') ?? ''}`
+    case 'task':
+      return textIn(input, 'description')
+    case 'question':
+      return 'Ask a question'
+    default:
+      return undefined
+  }
+}
+
+function changesOf(tool: string, { input, metadata = {} }: ToolPart['state'], path: string | undefined): StepContent[] {
+  const patch = textIn(metadata, 'diff')
+  if (patch !== undefined) return shortEnough(diffsOf(patch, path))
+  if (path === undefined) return []
+  const newText = textIn(input, tool === 'write' ? 'content' : 'newString')
+  if (newText === undefined) return []
+  return shortEnough([{ type: 'diff', path, oldText: tool === 'write' ? null : (textIn(input, 'oldString') ?? null), newText }])
+}
+
+/** What the tool gave back. What a file that is read or written says is not told again. */
+function outcomeOf(tool: string, { status, output, error, metadata = {} }: ToolPart['state']): StepContent[] {
+  const live = status === 'running' ? textIn(metadata, 'output') : undefined
+  const said = error ?? (tool === 'edit' || tool === 'write' ? undefined : (output ?? live))
+  return said === undefined || said.trim() === '' ? [] : [{ type: 'text', text: shortened(said) }]
+}
+
+const longestText = 64 * 1024
+const longestDiffSide = 512 * 1024
+
+function shortEnough(diffs: StepContent[]): StepContent[] {
+  return diffs.map(diff => {
+    if (diff.type !== 'diff' || Math.max(diff.oldText?.length ?? 0, diff.newText.length) <= longestDiffSide) return diff
+    return { type: 'text', text: `${diff.path}: too large to show here.` }
+  })
+}
+
+function shortened(text: string): string {
+  if (text.length <= longestText) return text
+  const half = longestText / 2
+  return `${text.slice(0, half)}\n… ${text.length - longestText} characters left out …\n${text.slice(-half)}`
+}
+
+function textIn(input: Record<string, unknown>, name: string): string | undefined {
+  const value = input[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

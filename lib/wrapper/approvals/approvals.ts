@@ -1,0 +1,130 @@
+import { isAbsolute, resolve } from 'node:path'
+import { type Asked, riskSubjectOf } from '../../protocol/sealed/asked.ts'
+import type { StepStatus } from '../../protocol/sealed/messages.ts'
+import { type Level, type RiskName, riskOf } from '../../protocol/sealed/risk.ts'
+import type { ApprovalRule, DecisionEntry, RuleDraft, RulePattern } from '../../protocol/sealed/rules.ts'
+import type { PermissionAsk, Step } from '../agents/agent.ts'
+import { mostKept, openDecisionLog } from './decision-log.ts'
+import { allowing, faultOf, suggested } from './patterns.ts'
+import { requestOf, whatOf } from './request.ts'
+import { openRules } from './rules.ts'
+
+export interface Judgement {
+  risk: { level: Level; reasons: RiskName[] }
+  /** The narrowest rule that would allow it from now on; none when no rule may. */
+  suggestedRule?: RulePattern
+  /** The rule that allows it. */
+  rule?: ApprovalRule
+}
+
+/** What this computer knows about a request besides what the agent says: how risky it is, and whether a rule allows it. */
+export interface Approvals {
+  /** `byRules`: whether a rule may allow it, which then counts as used. */
+  judge(asked: PermissionAsk, how?: { byRules: boolean }): Judgement
+  /** From an answer to what was shown. Throws, with a sentence for the one who answers, when no such rule can be made. */
+  makeRule(asked: PermissionAsk, draft: RuleDraft, madeBy: string | undefined): ApprovalRule
+  note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & { by?: string | undefined; rule?: ApprovalRule | undefined }): void
+  /** What an agent has changed is not run without a look at it. */
+  noteStep(step: Step, status: StepStatus): void
+  /** The session is over for good. */
+  end(): void
+}
+
+export interface ApprovalsOf {
+  /** The wrapper's own folder. */
+  home: string
+  /** Where the agent works. */
+  folder: string
+  /** Its id on the server, once it has one. */
+  session(): string | undefined
+  /** Rules are never worth the agent's standing still: what goes wrong with them is told here, and a person is asked. */
+  onTrouble(sentence: string): void
+  now?: () => number
+}
+
+export function createApprovals({ home, folder, session, onTrouble, now = Date.now }: ApprovalsOf): Approvals {
+  const book = openRules(home, now)
+  const log = openDecisionLog(home)
+  const edited = new Set<string>()
+
+  const riskIn = (asked: PermissionAsk): Judgement['risk'] => {
+    const { level, reasons } = riskOf(riskSubjectOf(askedOf(asked), { folder, edited: [...edited] }))
+    return { level, reasons: [...reasons] }
+  }
+  const rulesHere = (): ApprovalRule[] => {
+    const { isPaused, rules } = book.read()
+    return isPaused ? [] : rules.filter(rule => rule.session === undefined || rule.session === session())
+  }
+  const attempt = (what: string, work: () => void): void => {
+    try {
+      work()
+    } catch (error) {
+      onTrouble(`${what} ${error instanceof Error ? error.message : String(error)}`)
+    }
+  }
+
+  return {
+    judge(asked, { byRules } = { byRules: true }) {
+      const risk = riskIn(asked)
+      if (risk.level === 'risky') return { risk }
+      const request = requestOf(askedOf(asked), folder)
+      const pattern = suggested(request)
+      const judged: Judgement = { risk, ...(pattern !== undefined && { suggestedRule: { on: request.on, pattern, folder } }) }
+      // Without a way to say yes just once a rule would allow more than it says.
+      if (!byRules || !asked.choices.some(({ kind }) => kind === 'allow_once')) return judged
+      attempt('No rule was looked at.', () => {
+        const rule = allowing(rulesHere(), request, home)
+        if (!rule) return
+        book.used(rule.id)
+        judged.rule = rule
+      })
+      return judged
+    },
+    makeRule(asked, draft, madeBy) {
+      if (riskIn(asked).level === 'risky') throw new Error('What is risky is allowed once only.')
+      const fault = faultOf(draft)
+      if (fault !== undefined) throw new Error(fault)
+      if (draft.session !== undefined && draft.session !== session()) throw new Error('The rule is for another session.')
+      if (!allowing([draft], requestOf(askedOf(asked), folder), home)) throw new Error('The rule does not allow what is asked now.')
+      return book.set({ ...draft, id: undefined }, madeBy)
+    },
+    note(asked, { answer, by, rule }) {
+      const { level, reasons } = riskIn(asked)
+      const request = requestOf(askedOf(asked), folder)
+      attempt('The decision is not in the log.', () =>
+        log.add({
+          at: now(),
+          session: session(),
+          folder: request.directory === undefined ? folder : resolve(folder, request.directory),
+          on: request.on,
+          tool: request.tool,
+          what: whatOf(request),
+          paths: request.paths.slice(0, mostPaths),
+          isOdd: request.isOdd || request.paths.length > mostPaths || whatOf(request).length > mostKept,
+          level,
+          reasons,
+          answer,
+          ...(by !== undefined && { by }),
+          ...(rule !== undefined && { rule: rule.pattern })
+        })
+      )
+    },
+    noteStep({ kind, locations, content }, status) {
+      if (status !== 'completed' || !['edit', 'delete', 'move'].includes(kind)) return
+      const changed = content.flatMap(each => (each.type === 'diff' ? [each.path] : []))
+      for (const path of [...locations, ...changed]) edited.add(isAbsolute(path) ? path : resolve(folder, path))
+    },
+    end() {
+      const id = session()
+      if (id !== undefined) attempt('The rules of this session were not removed.', () => book.endSession(id))
+    }
+  }
+}
+
+// In the log.
+const mostPaths = 20
+
+function askedOf({ step }: PermissionAsk): Asked {
+  const { name, kind, input, title, content, locations } = step
+  return { tool: name, kind, args: input, title, content, locations }
+}

@@ -1,0 +1,196 @@
+import { join } from 'node:path'
+import * as z from 'zod'
+import { pause } from '../../async/pause.ts'
+import { openAccountFeed } from '../../client/account-feed.ts'
+import { envelopeOf, openMessage } from '../../client/messages.ts'
+import { createRest, type Fetch, type TokenSource } from '../../client/rest.ts'
+import { openSocket } from '../../client/socket.ts'
+import { terminalVault } from '../../client/vault.ts'
+import { fromBase64 } from '../../crypto/bytes.ts'
+import type { SessionId } from '../../protocol/wire/ids.ts'
+import type { Credentials, Home } from '../credentials.ts'
+import { deliverLeftovers, sayInEnded } from '../leftovers.ts'
+import { readPrivateFile, writePrivateFile } from '../private-files.ts'
+import { findLeftovers, type KnownSession, listSessions, settledUpTo } from '../session-folder.ts'
+import type { Resumer } from './resuming.ts'
+import { createWaking, type Sleeper, type WakeNotes } from './waking.ts'
+
+export interface CatchUpOptions {
+  home: Home
+  credentials: Credentials
+  token: string | TokenSource
+  fetch: Fetch
+  resumer: Resumer
+  signal: AbortSignal
+  tell(line: string): void
+}
+
+export interface CatchUp {
+  /** The sessions of this computer that work right now, by their ids. */
+  working(): string[]
+  close(): Promise<void>
+}
+
+const lookEveryMs = 30_000
+const soonMs = 300
+const leftoverWithinMs = 60_000
+
+/**
+ * Follows what changes in the account, and resumes the sessions of this computer to which somebody wrote after they had ended, also
+ * while the daemon or the server was away. What sessions that were killed left behind is delivered first.
+ */
+export function openCatchUp(options: CatchUpOptions): CatchUp {
+  const { home, credentials, token, fetch, resumer, signal, tell } = options
+  const { server } = credentials
+  const rest = createRest({ server, token, fetch })
+  // As an app, whose connection hears of every session; one that does not say it is looked at keeps no notification from phones.
+  const socket = openSocket({ server, token, scope: { as: 'app' } })
+  const stored = openNotes(join(home.path, 'daemon', 'wakes.json'))
+  let bell = new AbortController()
+  const ring = () => bell.abort()
+  const feed = openAccountFeed({
+    rest,
+    socket,
+    onChange(change) {
+      if (change.type === 'started-over') stored.notes.clear()
+      if (change.type === 'session' || change.type === 'listed') ring()
+    }
+  })
+  const waking = createWaking({
+    notes: stored.notes,
+    save: stored.save,
+    lastUnread: (id, after) => lastUnread(find(home.path, id), after),
+    async wake(id) {
+      tell(`resumes ${id}, to which somebody wrote`)
+      await resumer.resume(id).catch(error => {
+        tell(`could not resume ${id}: ${error instanceof Error ? error.message : String(error)}`)
+        throw error
+      })
+    },
+    async tellFailed(id, why) {
+      const known = find(home.path, id)
+      await sayInEnded(known, `Afield could not go on with this session: ${why}\nWrite again to let it try once more.`, {
+        home,
+        fetch,
+        withinMs: leftoverWithinMs,
+        signal
+      })
+    }
+  })
+
+  async function lastUnread({ notes }: KnownSession, after: number): Promise<number | undefined> {
+    const vault = terminalVault(credentials.keys)
+    const raw = notes.key === null ? undefined : fromBase64(notes.key)
+    const { cipher } = raw ? vault.openSessionKey(raw) : vault.newSessionKey()
+    const unread = new Map<string, number>()
+    for (let from = after; ; ) {
+      const page = await rest.call(
+        'readMessages',
+        { params: { id: notes.id ?? '' }, query: { after_seq: from, limit: pageSize } },
+        { signal }
+      )
+      for (const message of page.messages) {
+        from = Math.max(from, message.seq)
+        const opened = openMessage(cipher, message)
+        if (!opened.ok) continue
+        const { body } = opened
+        const ev = envelopeOf(body)?.ev
+        if (ev?.t === 'withdraw') unread.delete(ev.localId)
+        if (body.role === 'user' && body.meta?.sentFrom !== 'cli') unread.set(message.localId ?? message.id, message.seq)
+      }
+      if (!page.hasMore || page.messages.length === 0) break
+    }
+    return unread.size === 0 ? undefined : Math.max(...unread.values())
+  }
+
+  /** Ended sessions with a message that was not looked at yet, or one that is being tried. */
+  function sleepers(): Sleeper[] {
+    const leftovers = new Set(findLeftovers(home.path))
+    return listSessions(home.path).flatMap(known => {
+      const { id, program } = known.notes
+      if (known.pid !== undefined || leftovers.has(known.path)) return []
+      if (id === undefined || !program || known.notes.server !== server) return []
+      const row = feed.sessions.get(id as SessionId)
+      return row ? [{ id, settledUpTo: settledUpTo(known), seq: row.seq }] : []
+    })
+  }
+
+  async function look(): Promise<number> {
+    if (feed.state.type !== 'live') return lookEveryMs
+    if (findLeftovers(home.path).length > 0) await deliverLeftovers({ home, fetch, withinMs: leftoverWithinMs, signal, server })
+    const isAnyEnding = listSessions(home.path).some(({ pid, notes }) => pid !== undefined && notes.isEnding)
+    const again = await waking.look(sleepers())
+    if (isAnyEnding) return soonMs
+    return again === undefined ? lookEveryMs : Math.max(soonMs, again - performance.now())
+  }
+
+  async function follow(): Promise<void> {
+    while (!signal.aborted) {
+      bell = new AbortController()
+      const waitMs = await look().catch(error => {
+        if (!signal.aborted) tell(`catch-up: ${error instanceof Error ? error.message : String(error)}`)
+        return lookEveryMs
+      })
+      const first = AbortSignal.any([signal, bell.signal])
+      await pause(Math.min(waitMs, lookEveryMs), { signal: first }).catch(() => {})
+      // What changes comes in groups.
+      if (bell.signal.aborted && !signal.aborted) await pause(soonMs, { signal }).catch(() => {})
+    }
+  }
+
+  const following = follow()
+  return {
+    working() {
+      const own = new Set(listSessions(home.path).flatMap(({ pid, notes }) => (pid === undefined ? [] : (notes.id ?? []))))
+      return [...feed.sessions.values()].filter(({ id, thinking }) => thinking && own.has(id)).map(({ id }) => id)
+    },
+    async close() {
+      feed.close()
+      socket.close()
+      await following
+    }
+  }
+}
+
+const pageSize = 200
+
+function find(home: string, id: string): KnownSession {
+  const known = listSessions(home).find(({ notes }) => notes.id === id)
+  if (!known) throw new Error('This computer does not know the session.')
+  return known
+}
+
+const kept = z.record(
+  z.string(),
+  z.object({
+    lookedUpTo: z.number(),
+    unread: z.number().optional(),
+    attempts: z.number(),
+    why: z.string().optional(),
+    isTold: z.boolean().optional()
+  })
+)
+
+/** On disk, so that a daemon that is started again goes on counting. */
+function openNotes(file: string): { notes: Map<string, WakeNotes>; save(): void } {
+  const { data = {} } = kept.safeParse(parsed(readPrivateFile(file)))
+  const notes = new Map<string, WakeNotes>(Object.entries(data).map(([id, known]) => [id, { ...known, nextAt: 0 }]))
+  let written = ''
+  return {
+    notes,
+    save() {
+      const text = JSON.stringify(Object.fromEntries([...notes].map(([id, { nextAt: _, ...rest }]) => [id, rest])))
+      if (text === written) return
+      writePrivateFile(file, text)
+      written = text
+    }
+  }
+}
+
+function parsed(text: string | undefined): unknown {
+  try {
+    return JSON.parse(text ?? 'null')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,82 @@
+import { realpathSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import type { MachineHandlers } from '../../client/machine-calls.ts'
+import { type Confinement, confine } from '../methods/confine.ts'
+import { isFolder, listFolder, makeFolder } from '../methods/folders.ts'
+import { readPolicy } from '../methods/policy.ts'
+import { listSessions } from '../session-folder.ts'
+import { lookForAgents } from './agents-here.ts'
+import { lookAtRepository } from './git-here.ts'
+import { worktreesIn } from './worktrees.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Where sessions may begin: what the policy allows, and the copies that were made for sessions. */
+export function allowedFolders(home: string): Confinement {
+  return confine([...readPolicy(home).folders, worktreesIn(home)], home)
+}
+
+/** What a person chooses from when they begin a session. */
+export function folderMethods({ home, env }: { home: string; env: Env }) {
+  return {
+    async choices() {
+      const recent = recentFolders(home)
+      const [agents, folders] = await Promise.all([lookForAgents(env), Promise.all(recent.map(path => described(path, env)))])
+      const allowed = readPolicy(home).folders.filter(isFolder)
+      return { ...agents, recentFolders: recent, folders, home: homedir(), allowedFolders: [...allowed] }
+    },
+    'make-folder'({ path }) {
+      const folder = allowedFolders(home).checkChange(path)
+      makeFolder(folder)
+      return { path: folder }
+    },
+    'complete-path'({ path }) {
+      const found = completions(path, allowedFolders(home))
+      return { folders: found.slice(0, mostCompletions), hasMore: found.length > mostCompletions }
+    }
+  } satisfies Partial<MachineHandlers>
+}
+
+const mostRecent = 12
+const mostCompletions = 50
+const lookWithinMs = 1_500
+
+/** The copies made for sessions are no places to begin in. */
+function recentFolders(home: string): string[] {
+  const folders = listSessions(home).map(({ notes: { metadata } }) => metadata.worktree?.repository ?? metadata.path)
+  return [...new Set(folders)].filter(isFolder).slice(0, mostRecent)
+}
+
+async function described(path: string, env: Env) {
+  const repository = await lookAtRepository(path, env, lookWithinMs)
+  return { path, ...(repository && { dirty: repository.dirty, ...(repository.branch !== undefined && { branch: repository.branch }) }) }
+}
+
+/** Folders whose path begins so: below the one that is named, or those on the way to what is allowed. */
+function completions(path: string, confinement: Confinement): string[] {
+  const typed = path === '~' ? `${homedir()}/` : path.replace(/^~(?=[\\/])/, homedir())
+  const [above, start] = /[\\/]$/.test(typed) ? [typed, ''] : [dirname(typed), basename(typed)]
+  try {
+    const folder = confinement.check(above)
+    const shown = listFolder(folder).filter(
+      ({ name, type }) => type === 'directory' && begins(name, start) && name.startsWith('.') === start.startsWith('.')
+    )
+    return shown.map(({ name }) => join(folder, name))
+  } catch {
+    // What is allowed begins further down.
+    return confinement.roots.filter(root => begins(root, typed) && isThere(root))
+  }
+}
+
+function begins(name: string, start: string): boolean {
+  return name.toLowerCase().startsWith(start.toLowerCase())
+}
+
+function isThere(path: string): boolean {
+  try {
+    return realpathSync(path) === path
+  } catch {
+    return false
+  }
+}

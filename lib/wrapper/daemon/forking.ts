@@ -1,0 +1,71 @@
+import { basename } from 'node:path'
+import { kindOf } from '../agents/kinds.ts'
+import type { AgentProgram } from '../agents/program.ts'
+import { agentEnvironment } from '../credentials.ts'
+import { findClaudeHistory, forkClaude } from '../histories/claude-fork.ts'
+import { listSessions, type SessionNotes } from '../session-folder.ts'
+import { knownAgents } from './agents-here.ts'
+import { type SpawnDeps, spawnSession } from './spawning.ts'
+
+export interface ForkParams {
+  sessionId: string
+  /** Only up to the end of the turn that begins there. */
+  at?: string | undefined
+  prompt?: string | null | undefined
+}
+
+/** Begins a session that knows what another one of this computer knows, and resolves to its id. Throws, with a sentence for the phone. */
+export async function forkSession(deps: SpawnDeps, { sessionId, at, prompt }: ForkParams): Promise<string> {
+  const notes = notesOf(deps.home, sessionId)
+  const agent = nameOf(notes.program)
+  const conversation = notes.program?.kind === 'claude' ? forkOfClaude(deps, notes, at) : await forkByAgent(deps, notes, at)
+  const started = await spawnSession(deps, {
+    directory: notes.metadata.path,
+    agent,
+    conversation,
+    parentSessionId: sessionId,
+    ...(at !== undefined && { forkedFromMessageId: at }),
+    ...(prompt && { prompt })
+  })
+  if (started.type !== 'success') throw new Error('The folder of this session is no more.')
+  return started.sessionId
+}
+
+export function notesOf(home: string, session: string): SessionNotes {
+  const known = listSessions(home).find(({ notes }) => notes.id === session)
+  if (!known) throw new Error('This computer does not know the session.')
+  return known.notes
+}
+
+export function conversationOf({ metadata }: SessionNotes): string {
+  if (!metadata.agentSessionId) throw new Error('Nothing was said in this session yet.')
+  return metadata.agentSessionId
+}
+
+function forkOfClaude({ env }: SpawnDeps, notes: SessionNotes, at: string | undefined): string {
+  return forkClaude(findClaudeHistory(agentEnvironment(env), conversationOf(notes)), at)
+}
+
+/** The agent makes the second conversation itself, in a process of its own that ends with that. */
+async function forkByAgent({ home, env }: SpawnDeps, notes: SessionNotes, at: string | undefined): Promise<string> {
+  const { program, metadata } = notes
+  if (!program) throw new Error('An earlier version began this session; it cannot be forked.')
+  const resume = conversationOf(notes)
+  const kind = kindOf(program, { home, env, mayFetch: async () => false, tell() {} })
+  if (at !== undefined) throw new Error(`Sessions of ${kind.title} can be forked as a whole only.`)
+  const agent = await kind.start({ directory: metadata.path, env: agentEnvironment(env), resume })
+  try {
+    if (!agent.fork) throw new Error(`${kind.title} has no way to fork a session.`)
+    return await agent.fork()
+  } finally {
+    await agent.stop()
+  }
+}
+
+/** As phones name the agent. */
+function nameOf(program: AgentProgram | undefined): string {
+  if (program?.kind !== 'acp') return program?.kind ?? ''
+  const known = knownAgents.find(agent => agent.command[0] === 'run' && agent.program === basename(program.command))
+  if (!known) throw new Error(`Sessions of ${basename(program.command)} can be forked at its terminal only.`)
+  return known.name
+}

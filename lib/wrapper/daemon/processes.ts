@@ -1,0 +1,108 @@
+import { pause } from '../../async/pause.ts'
+import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
+import { type Lease, listLeases } from '../leases.ts'
+import { beganAt, nameOf } from '../process-name.ts'
+import { memoryOf, readChildren, treeOf } from '../process-table.ts'
+import { type KnownSession, listSessions, noteEndedByPerson } from '../session-folder.ts'
+
+/** What runs here for Afield, and how to end it. */
+export function processMethods(home: string) {
+  return {
+    processes: () => ({ processes: readRunning(home).map(({ shown }) => shown) }),
+    async 'end-process'({ id }) {
+      const running = readRunning(home).find(({ shown }) => shown.id === id)
+      if (!running) throw new Error('This process has ended already, or is none that Afield started.')
+      if (running.session) noteEndedByPerson(running.session)
+      await endProcess(running.shown, running.session === undefined)
+      return { message: running.session ? 'The session has ended.' : 'The process has ended.' }
+    },
+    'stop-session': ({ sessionId }) => stopSession(home, sessionId)
+  } satisfies Partial<MachineHandlers>
+}
+
+/** A session by its id on the server, or by its process as existing clients write it: `PID-123`. */
+async function stopSession(home: string, id: string): Promise<{ message: string }> {
+  const pid = /^PID-(\d+)$/.exec(id)?.[1]
+  const running = listSessions(home).find(
+    session => session.pid !== undefined && session.pid !== process.pid && (session.notes.id === id || String(session.pid) === pid)
+  )
+  if (running?.pid === undefined) throw new Error('No such session runs on this computer.')
+  noteEndedByPerson(running)
+  process.kill(running.pid, 'SIGTERM')
+  // What is written from now on shall not be read by a process that is about to end.
+  const began = performance.now()
+  const reads = () => listSessions(home).some(({ pid, notes }) => pid === running.pid && !notes.isEnding)
+  while (reads() && performance.now() - began < graceMs) await pause(lookEveryMs)
+  return { message: 'Session stopped' }
+}
+
+interface Running {
+  shown: MachineProcess
+  session: KnownSession | undefined
+}
+
+/** A session that is being started has no folder yet. */
+const startWithinMs = 120_000
+
+function readRunning(home: string): Running[] {
+  const children = readChildren()
+  const sessions = listSessions(home).filter(({ pid }) => pid !== undefined && pid !== process.pid)
+  const own = new Set(sessions.map(({ pid }) => pid))
+  const leftOver = listLeases(home).filter(lease => isLeftOver(lease, own))
+  return [
+    ...sessions.flatMap(session => describe(session.pid ?? 0, children, session, undefined)),
+    ...leftOver.flatMap(lease => describe(lease.pid, children, undefined, lease))
+  ]
+}
+
+function isLeftOver({ of, owner, pid, at }: Lease, sessions: ReadonlySet<number | undefined>): boolean {
+  if (of === 'agent') return owner === undefined
+  return !sessions.has(pid) && Date.now() - at > startWithinMs
+}
+
+function describe(
+  pid: number,
+  children: ReadonlyMap<number, readonly number[]>,
+  session: KnownSession | undefined,
+  lease: Lease | undefined
+): Running[] {
+  const id = nameOf(pid)
+  const startedAt = beganAt(pid)
+  if (id === undefined || startedAt === undefined) return []
+  const pids = treeOf(pid, children)
+  const { id: sessionId, metadata } = session?.notes ?? {}
+  const folder = metadata?.path ?? lease?.folder
+  return [
+    {
+      session,
+      shown: {
+        id,
+        pid,
+        startedAt,
+        ...memoryOf(pids),
+        processes: pids.length,
+        isLeftOver: session === undefined,
+        title: metadata?.agentTitle ?? lease?.title ?? 'An agent',
+        ...(folder !== undefined && { folder }),
+        ...(sessionId !== undefined && { session: sessionId })
+      }
+    }
+  ]
+}
+
+const graceMs = 10_000
+const lookEveryMs = 50
+
+/** Only this very process, also when its id is given away meanwhile. A left over agent has a group of its own. */
+async function endProcess({ id, pid }: MachineProcess, isGroup: boolean): Promise<void> {
+  const signal = (name: NodeJS.Signals) => {
+    if (nameOf(pid) === id) process.kill(isGroup && process.platform !== 'win32' ? -pid : pid, name)
+  }
+  signal('SIGTERM')
+  const began = performance.now()
+  while (nameOf(pid) === id) {
+    if (performance.now() - began > graceMs) signal('SIGKILL')
+    await pause(lookEveryMs)
+  }
+}

@@ -1,0 +1,65 @@
+import { withDeadline } from '../../async/deadline.ts'
+import { pause } from '../../async/pause.ts'
+import { agentEnvironment } from '../credentials.ts'
+import { type KnownSession, listSessions } from '../session-folder.ts'
+import { type StartNotes, startSession } from './starting.ts'
+
+export interface Resumer {
+  /**
+   * Resolves when the session runs, whoever resumed it: it never has two processes, also when the daemon, a phone and somebody at
+   * the terminal want it at once. Rejects with the reason for a person.
+   */
+  resume(id: string, how?: Pick<StartNotes, 'mode' | 'model' | 'effort'>): Promise<void>
+}
+
+export function createResumer({ home, env }: { home: string; env: Readonly<Record<string, string | undefined>> }): Resumer {
+  const under = new Map<string, Promise<void>>()
+
+  async function resume(id: string, how: Pick<StartNotes, 'mode' | 'model' | 'effort'>): Promise<void> {
+    const { notes, pid } = await settled(home, id)
+    if (pid !== undefined) return
+    if (!notes.program) throw new Error('This session was made by an earlier version and cannot be resumed.')
+    try {
+      await startSession({
+        home,
+        server: notes.server,
+        directory: notes.metadata.path,
+        command: ['resume', id],
+        notes: how,
+        title: notes.metadata.agentTitle ?? 'agent',
+        env: agentEnvironment(env)
+      })
+    } catch (error) {
+      // Somebody at the terminal was faster.
+      if (find(home, id).pid === undefined) throw error
+    }
+  }
+
+  return {
+    resume(id, how = {}) {
+      const running = under.get(id) ?? resume(id, how).finally(() => under.delete(id))
+      under.set(id, running)
+      return running
+    }
+  }
+}
+
+/** One that is ending is waited for: it would not read another word. */
+function settled(home: string, id: string): Promise<KnownSession> {
+  return withDeadline(endWithinMs, async signal => {
+    for (;;) {
+      const known = find(home, id)
+      if (known.pid === undefined || !known.notes.isEnding) return known
+      await pause(lookEveryMs, { signal })
+    }
+  })
+}
+
+function find(home: string, id: string): KnownSession {
+  const known = listSessions(home).find(({ notes }) => notes.id === id)
+  if (!known) throw new Error('This computer does not know the session.')
+  return known
+}
+
+const endWithinMs = 15_000
+const lookEveryMs = 50

@@ -1,0 +1,104 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
+import { agentEnvironment } from '../credentials.ts'
+import { refuseOpen } from '../histories/open-elsewhere.ts'
+import { isFolder, makeFolder } from '../methods/folders.ts'
+import { makePrivateFolder } from '../private-files.ts'
+import { findAgent } from './agents-here.ts'
+import { allowedFolders } from './folders.ts'
+import { lookAtRepository } from './git-here.ts'
+import { type StartNotes, startSession } from './starting.ts'
+import { makeWorktree } from './worktrees.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+type Params = ParamsOfMachineCall<'spawn-happy-session'>
+type Started = ResultOfMachineCall<'spawn-happy-session'>
+
+export interface SpawnDeps {
+  home: string
+  server: string
+  env: Env
+}
+
+/** Begins a session for a phone. */
+export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Started> {
+  const { home, server, env } = deps
+  const agent = findAgent(params.agent || 'claude')
+  const given = allowedVariables(params.environmentVariables ?? {})
+  const resume = conversationOf(agent.name, params)
+  refuseOpen(home, resume, agentEnvironment(env))
+  const asked = allowedFolders(home).check(params.directory)
+  if (!isFolder(asked)) {
+    if (params.approvedNewDirectoryCreation === false) return { type: 'requestToApproveDirectoryCreation', directory: asked }
+    makeFolder(asked)
+  }
+  const { directory, about } = await placeOf(deps, asked, params)
+  const sessionId = await startSession({
+    home,
+    server,
+    directory,
+    command: agent.command,
+    notes: {
+      mode: params.permissionMode ?? undefined,
+      model: params.modelMode ?? undefined,
+      effort: params.effortLevel ?? undefined,
+      prompt: params.prompt ?? undefined,
+      resume,
+      about
+    },
+    title: agent.title,
+    env: { ...agentEnvironment(env), ...given, ...signedInWith(home, agent.name, params.token) }
+  })
+  return { type: 'success', sessionId }
+}
+
+const branchWithinMs = 1_500
+
+/** Where it works, and what the session says about that. */
+async function placeOf(
+  { home, env }: SpawnDeps,
+  folder: string,
+  params: Params
+): Promise<{ directory: string; about: StartNotes['about'] }> {
+  const about = {
+    ...(params.parentSessionId && { parentSessionId: params.parentSessionId }),
+    ...(params.forkedFromMessageId && { forkedFromMessageId: params.forkedFromMessageId }),
+    ...(params.isSideChat != null && { isSideChat: params.isSideChat })
+  }
+  if (params.worktree) {
+    const base = params.worktree.base ?? undefined
+    const aim = params.worktree.about ?? params.prompt ?? ''
+    const { worktree, directory } = await makeWorktree(folder, { home, base, about: aim, env })
+    return { directory, about: { ...about, worktree, gitBranch: worktree.branch } }
+  }
+  const branch = (await lookAtRepository(folder, env, branchWithinMs))?.branch
+  return { directory: folder, about: { ...about, ...(branch !== undefined && { gitBranch: branch }) } }
+}
+
+function conversationOf(agent: string, { conversation, resumeClaudeSessionId, resumeCodexThreadId }: Params): string | undefined {
+  const id = conversation || (agent === 'claude' && resumeClaudeSessionId) || (agent === 'codex' && resumeCodexThreadId) || undefined
+  if (id !== undefined && !/^[\w.:-]+$/.test(id)) throw new Error('This is no id of a conversation.')
+  return id
+}
+
+/** What existing apps set for an agent: its keys, addresses and models. Anything else could make it run other programs. */
+const settable =
+  /^(ANTHROPIC|OPENAI|AZURE_OPENAI|GEMINI|GOOGLE|DEEPSEEK|GROQ|MISTRAL|OPENROUTER|XAI|TOGETHER|CLAUDE_CODE|CODEX)_[A-Z0-9_]*(KEY|TOKEN|URL|MODEL|MODELS|REGION|PROJECT|LOCATION|VERSION|TIMEOUT_MS)$/
+
+function allowedVariables(given: Readonly<Record<string, string>>): Record<string, string> {
+  const strange = Object.keys(given).find(name => !settable.test(name))
+  if (strange !== undefined) throw new Error(`The variable ${strange} may not be set from a phone.`)
+  return { ...given }
+}
+
+/** As existing daemons hand a token on. */
+function signedInWith(home: string, agent: string, token: string | null | undefined): Record<string, string> {
+  if (!token) return {}
+  if (agent === 'claude') return { CLAUDE_CODE_OAUTH_TOKEN: token }
+  if (agent !== 'codex') throw new Error('A token can be given to Claude Code and to Codex alone.')
+  const folder = join(home, 'agents', 'codex')
+  makePrivateFolder(folder)
+  writeFileSync(join(folder, 'auth.json'), token, { mode: 0o600 })
+  return { CODEX_HOME: folder }
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import * as z from 'zod'
+import type { RewindPoint } from '../../protocol/sealed/machine-work.ts'
+import { readRow } from '../agents/claude/rows.ts'
+import { writePrivateFile } from '../private-files.ts'
+import { claudeHistories } from './claude-histories.ts'
+import { type FiledHistory, parse } from './history.ts'
+
+type Env = Readonly<Record<string, string>>
+
+/** The file of a conversation. Throws, with a sentence for the phone, when there is none. */
+export function findClaudeHistory(env: Env, id: string): FiledHistory {
+  const found = claudeHistories(env).find(history => history.id === id)
+  if (!found) throw new Error('Claude Code has no such conversation on this computer.')
+  return found
+}
+
+const row = z.looseObject({ uuid: z.string().optional(), timestamp: z.string().optional() })
+
+/** What people wrote, in order: a fork keeps the turn that begins with one of these. */
+export function rewindPoints({ file }: FiledHistory): RewindPoint[] {
+  return linesOf(file).flatMap(line => {
+    const text = promptIn(line)
+    const { uuid, timestamp } = row.safeParse(parse(line)).data ?? {}
+    return text === undefined || uuid === undefined ? [] : [{ uuid, text, timestamp: Date.parse(timestamp ?? '') || 0 }]
+  })
+}
+
+/**
+ * Copies a conversation under a new id, which Claude Code goes on with like with any other; with `at` only up to the end of the turn
+ * that begins there. The copy is there whole or not at all.
+ */
+export function forkClaude({ file }: FiledHistory, at?: string): string {
+  const lines = linesOf(file)
+  const end = at === undefined ? lines.length : endOfTurn(lines, at)
+  const id = randomUUID()
+  const copied = lines.slice(0, end).map(line => withSession(line, id))
+  writePrivateFile(join(dirname(file), `${id}.jsonl`), `${copied.join('\n')}\n`)
+  return id
+}
+
+function endOfTurn(lines: readonly string[], at: string): number {
+  const begin = lines.findIndex(line => row.safeParse(parse(line)).data?.uuid === at)
+  if (begin < 0) throw new Error('This message is not in the conversation any more.')
+  const next = lines.findIndex((line, index) => index > begin && promptIn(line) !== undefined)
+  return next < 0 ? lines.length : next
+}
+
+function promptIn(line: string): string | undefined {
+  for (const said of readRow(line, 0)) if (said.type === 'block' && said.by === 'user' && said.block.type === 'text') return said.block.text
+  return undefined
+}
+
+function withSession(line: string, id: string): string {
+  const value = parse(line)
+  if (typeof value !== 'object' || value === null || !('sessionId' in value)) return line
+  return JSON.stringify({ ...value, sessionId: id })
+}
+
+/** Whole lines: a last one without its end is still being written. */
+function linesOf(file: string): string[] {
+  return readFileSync(file, 'utf8').split('\n').slice(0, -1)
+}

@@ -1,0 +1,78 @@
+import { execFile } from 'node:child_process'
+import { statSync } from 'node:fs'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { findOpencode } from '../agents/opencode/program.ts'
+import { type History, parse, type Saying, type ToldHistory } from './history.ts'
+
+type Env = Readonly<Record<string, string>>
+
+export interface OpencodeHistories {
+  list(): Promise<readonly ToldHistory[]>
+  /** What was said with all the words, the latest first. Rejects when opencode cannot tell. */
+  search(words: readonly string[]): Promise<(Pick<History, 'id'> & Saying)[]>
+}
+
+/** opencode keeps all its conversations in one database, which its own program reads; asked anew only when something was written. */
+export function openOpencodeHistories(env: Env): OpencodeHistories {
+  let known: { state: string; histories: readonly ToldHistory[] } | undefined
+  return {
+    async list() {
+      const state = stateOfDatabase(env)
+      if (state === '') return []
+      if (known?.state === state) return known.histories
+      // Another version may keep them in another way: then there are none to show, and nothing else suffers.
+      const histories = await ask(env, everyConversation, conversation).catch(() => [])
+      known = {
+        state,
+        histories: histories.map(({ id, at, title, folder }) => ({ agent: 'opencode', id, at, beginning: { title, folder } }))
+      }
+      return known.histories
+    },
+    search: async words => (stateOfDatabase(env) === '' ? [] : ask(env, sayingsWith(words), saying))
+  }
+}
+
+const conversation = z.object({ id: z.string(), at: z.number(), title: z.string(), folder: z.string() })
+const saying = z
+  .object({ id: z.string(), role: z.string(), text: z.string() })
+  .transform(({ id, role, text }) => ({ id, by: role === 'user' ? ('person' as const) : ('agent' as const), text }))
+
+const mostListed = 3_000
+const mostFound = 500
+
+// Not those of its helpers, and none in which nobody said anything.
+const everyConversation = `select id, time_updated as at, title, directory as folder from session
+  where parent_id is null and time_archived is null and exists (select 1 from message where session_id = session.id)
+  order by time_updated desc limit ${mostListed}`
+
+function sayingsWith(words: readonly string[]): string {
+  // Its `lower` knows ASCII alone, and text stands there as JSON: what it cannot compare the caller does.
+  const comparable = words.filter(word => /^[ -~]+$/.test(word) && !/["\\]/.test(word))
+  const hasWords = comparable.map(word => `and instr(lower(part.data), '${word.replaceAll("'", "''")}') > 0`)
+  return `select part.session_id as id, json_extract(message.data, '$.role') as role, json_extract(part.data, '$.text') as text
+    from part join message on message.id = part.message_id
+    where json_extract(part.data, '$.type') = 'text' ${hasWords.join(' ')} order by part.time_created desc limit ${mostFound}`
+}
+
+/** Changes with everything that is written; empty when there is no database. */
+function stateOfDatabase(env: Env): string {
+  const file = join(env['XDG_DATA_HOME'] || join(env['HOME'] ?? '', '.local', 'share'), 'opencode', 'opencode.db')
+  const stats = [file, `${file}-wal`].map(each => statSync(each, { throwIfNoEntry: false }))
+  return stats[0] ? stats.map(each => `${each?.size} ${each?.mtimeMs}`).join(' ') : ''
+}
+
+const answerWithinMs = 10_000
+const mostBytes = 64 * 1024 * 1024
+
+function ask<Row>(env: Env, query: string, row: z.ZodType<Row>): Promise<Row[]> {
+  const program = findOpencode(env)
+  const args = ['db', '--format', 'json', query]
+  return new Promise((resolve, reject) => {
+    execFile(program, args, { env, timeout: answerWithinMs, maxBuffer: mostBytes }, (error, output) => {
+      const rows = z.array(row).safeParse(parse(output))
+      if (rows.success) resolve(rows.data)
+      else reject(error ?? rows.error)
+    })
+  })
+}

@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import type { AgentEvent, Untold } from '../agents/agent.ts'
+import { readSince } from '../agents/claude/untold.ts'
+import { lastTurns } from '../agents/last-turns.ts'
+import { claudeHistories } from './claude-histories.ts'
+import { codexHistories, codexSayings } from './codex-histories.ts'
+
+/**
+ * The last turns of a conversation that a new session goes on with, to be told in it once; nothing for an agent whose history
+ * is not read here.
+ */
+export function readPast(flavor: string, conversation: string | undefined, env: Readonly<Record<string, string>>): Untold | undefined {
+  if (conversation === undefined) return undefined
+  if (flavor === 'claude') {
+    const file = claudeHistories(env).find(({ id }) => id === conversation)?.file
+    return file === undefined ? undefined : { events: lastTurns(readSince({ file, offset: 0 }, undefined).events), upTo: undefined }
+  }
+  if (flavor === 'codex') {
+    const file = codexHistories(env).find(({ id }) => id === conversation)?.file
+    return file === undefined ? undefined : { events: lastTurns(codexEvents(file, conversation)), upTo: undefined }
+  }
+  return undefined
+}
+
+function codexEvents(file: string, thread: string): AgentEvent[] {
+  return readFileSync(file, 'utf8')
+    .split('\n')
+    .flatMap((line, index) =>
+      codexSayings(line).map(({ by, text }): AgentEvent => {
+        const row = `${thread} ${index}`
+        return by === 'person' ? { type: 'prompted', text, isOurs: false, row } : { type: 'text', block: row, text, thinking: false, row }
+      })
+    )
+}

@@ -1,0 +1,90 @@
+import type { MessageMeta } from '../protocol/sealed/messages.ts'
+import type { Announced } from './attachments.ts'
+import type { SessionNotes } from './session-folder.ts'
+
+export interface Prompt {
+  text: string
+  meta: MessageMeta | undefined
+  /** What was sent before it, and belongs to it. */
+  attachments: readonly Announced[]
+  /** Undefined for one from this terminal. */
+  seq: number | undefined
+  localId: string | null
+}
+
+/** What people wrote and the agent does not have yet. One reader. */
+export interface Prompts extends AsyncIterable<Prompt> {
+  readonly length: number
+  /** The next one ends the turn that runs, instead of waiting for it. */
+  readonly isUrgent: boolean
+  /** It belongs to the next text of a person. */
+  announce(attachment: Announced): void
+  /** One that steers comes before those that wait. */
+  offer(prompt: Omit<Prompt, 'attachments'>): void
+  /** Takes out the next one if it is urgent and nothing came with it. */
+  takeUrgent(): Prompt | undefined
+  /** Takes out the message of this local id; undefined when it does not wait. */
+  withdraw(localId: string): Prompt | undefined
+  /** What has to be noted once the agent has the message of this seq, or never shall: those that wait may have lower ones. */
+  settled(notes: Pick<SessionNotes, 'cursor' | 'settled'>, seq: number): Pick<SessionNotes, 'cursor' | 'settled'>
+  close(): void
+}
+
+// Of one message; whoever could write to the session could have this computer fetch without end.
+const mostAnnounced = 20
+
+/** `notes` says what an earlier process of the session settled; `ready` resolves when one may be taken out. */
+export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready: () => Promise<void>): Prompts {
+  const waiting: Prompt[] = []
+  let announced: Announced[] = []
+  let isClosed = false
+  let wake = () => {}
+
+  const steers = ({ meta }: Pick<Prompt, 'meta'>) => meta?.steer === true
+
+  return {
+    get length() {
+      return waiting.length
+    },
+    get isUrgent() {
+      return waiting[0] !== undefined && steers(waiting[0])
+    },
+    announce(attachment) {
+      if (announced.length < mostAnnounced) announced.push(attachment)
+    },
+    offer(prompt) {
+      const attachments = prompt.seq === undefined ? [] : announced
+      if (prompt.seq !== undefined) announced = []
+      if (prompt.seq !== undefined && notes().settled?.includes(prompt.seq)) return
+      const at = steers(prompt) ? waiting.findIndex(waiting => !steers(waiting)) : -1
+      waiting.splice(at < 0 ? waiting.length : at, 0, { ...prompt, attachments })
+      wake()
+    },
+    takeUrgent() {
+      const [next] = waiting
+      return next && steers(next) && next.attachments.length === 0 ? waiting.shift() : undefined
+    },
+    withdraw(localId) {
+      const at = waiting.findIndex(prompt => prompt.localId === localId)
+      return at < 0 ? undefined : waiting.splice(at, 1)[0]
+    },
+    settled({ cursor, settled = [] }, seq) {
+      const lowest = Math.min(...waiting.flatMap(prompt => prompt.seq ?? []))
+      const all = [...settled, seq].toSorted((one, other) => one - other)
+      const below = all.filter(each => each < lowest)
+      return { cursor: Math.max(cursor, below.at(-1) ?? 0), settled: all.filter(each => each > lowest) }
+    },
+    close() {
+      isClosed = true
+      wake()
+    },
+    async *[Symbol.asyncIterator]() {
+      while (!isClosed) {
+        await ready()
+        const next = waiting.shift()
+        if (next) yield next
+        else if (!isClosed) await new Promise<void>(resolve => (wake = resolve))
+      }
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import type { SessionMetadata } from '../protocol/sealed/session.ts'
+import type { AgentEvent, PermissionAsk } from './agents/agent.ts'
+import { codesOf } from './choices.ts'
+import type { SessionParts } from './session-parts.ts'
+import type { Turns } from './session-turns.ts'
+
+/** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
+export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
+  const { agent, folder, narrator, approvals, decisions, questions, choices, notices } = parts
+
+  const decide = (asked: PermissionAsk) => {
+    const choice = decisions.ask(asked)
+    if (choice !== undefined) agent.answer(asked.ask, choice)
+    // Who is at the terminal sees the question there.
+    else if (agent.handover?.by !== 'terminal') notices.asked()
+  }
+
+  return async event => {
+    switch (event.type) {
+      case 'permission-asked':
+        await narrator.showStep(event.asked.step)
+        return decide(event.asked)
+      case 'permission-closed':
+        return decisions.close(event.ask, event.approved)
+      case 'prompted':
+        return turns.hearTerminal(event)
+      case 'told':
+        await narrator.settle()
+        return turns.note({ toldUpTo: event.upTo })
+      case 'controlled':
+        // With the phone it is told as it comes, and not from what it writes down.
+        if (event.by === 'phone') folder.note({ toldUpTo: null })
+        return parts.uplink?.setControl(event.by)
+      case 'conversation':
+      case 'modes':
+      case 'commands':
+      case 'title':
+        return parts.uplink?.changeMetadata(saidIn(event))
+      case 'options':
+        return choices.follow(event)
+      case 'question-asked':
+        await narrator.settle()
+        if (agent.handover?.by !== 'terminal') notices.questioned()
+        return questions.ask(event.asked)
+      case 'question-closed':
+        return questions.close(event.ask, event.answers)
+      case 'turn-ended':
+        return turns.end(event)
+      default:
+        if (event.type === 'step-updated') decisions.update(event.step)
+        if (event.type === 'step-ended') approvals.noteStep(event.step, event.status)
+        if (event.type === 'step-started' || event.type === 'step-updated') turns.step = event.step.title
+        if (event.type === 'text-grew' || event.type === 'step-ended') turns.step = undefined
+        return narrator.tell(event)
+    }
+  }
+}
+
+/** What the agent says of itself, for the metadata of its session. */
+function saidIn(
+  event: Extract<AgentEvent, { type: 'conversation' | 'modes' | 'commands' | 'title' }>
+): (metadata: SessionMetadata) => SessionMetadata {
+  switch (event.type) {
+    case 'conversation': {
+      const { id } = event
+      return metadata => ({
+        ...metadata,
+        agentSessionId: id,
+        ...(metadata.flavor === 'claude' && { claudeSessionId: id }),
+        ...(metadata.flavor === 'codex' && { codexThreadId: id })
+      })
+    }
+    case 'modes': {
+      const { current } = event.modes
+      return metadata => ({ ...metadata, operatingModes: codesOf(event.modes), currentOperatingModeCode: current })
+    }
+    case 'commands':
+      return metadata => ({ ...metadata, slashCommands: event.names })
+    case 'title': {
+      const summary = { text: event.title, updatedAt: Date.now() }
+      return metadata => ({ ...metadata, summary })
+    }
+  }
+}

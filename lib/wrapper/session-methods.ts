@@ -1,0 +1,91 @@
+import type { SessionHandlers } from '../client/calls.ts'
+import { tryRule } from './approvals/rule-methods.ts'
+import type { Home } from './credentials.ts'
+import { confine } from './methods/confine.ts'
+import { fileMethods } from './methods/files.ts'
+import { gitMethods } from './methods/git.ts'
+import { readPolicy } from './methods/policy.ts'
+import { searchMethods } from './methods/search.ts'
+import { shellMethods } from './methods/shell.ts'
+import type { SessionParts } from './session-parts.ts'
+
+export interface SessionMethodsOptions {
+  home: Pick<Home, 'path'>
+  env: Readonly<Record<string, string | undefined>>
+  /** Another device wants the session to end. */
+  onKill(): void
+}
+
+/** What devices may call. */
+export function sessionMethods(parts: SessionParts, { home, env, onKill }: SessionMethodsOptions): SessionHandlers {
+  return {
+    ...agentMethods(parts),
+    ...folderMethods(parts, { home, env }),
+    killSession: () => {
+      // The answer has to leave before the line is closed.
+      setTimeout(onKill, 50)
+      return { success: true, message: 'The session ends.' }
+    }
+  }
+}
+
+const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
+
+function agentMethods({ agent, decisions, questions, choices, watchers, onChange }: SessionParts): SessionHandlers {
+  return {
+    permission: async answer => {
+      const decision = decisions.answer(answer)
+      if (!decision) return undefined
+      agent.answer(answer.id, decision.choice, decision.reason)
+      onChange()
+      if (decision.stops) await agent.cancel()
+      if (answer.mode) await agent.setMode(answer.mode)
+      return undefined
+    },
+    abort: async () => {
+      await agent.cancel()
+      return undefined
+    },
+    switch: async ({ to }) => {
+      const { handover } = agent
+      if (!handover) throw new Error('This agent has no terminal of its own here.')
+      const isToPhone = to === undefined ? handover.by === 'terminal' : to === 'remote'
+      await (isToPhone ? handover.toPhone() : handover.toTerminal())
+      return true
+    },
+    setMode: async ({ mode }) => {
+      if (!(await agent.setMode(mode))) throw new Error(agent.handover?.by === 'terminal' ? laterMode : 'The agent has no such mode.')
+      return { mode }
+    },
+    setModel: async ({ model }) => {
+      await choices.choose('model', model)
+      return { model }
+    },
+    setEffort: async ({ effort }) => {
+      await choices.choose('effort', effort)
+      return { effort }
+    },
+    watch: ({ viewer, isWatching }) => {
+      watchers.note(viewer, isWatching)
+      return undefined
+    },
+    communication: answer => {
+      questions.answer(answer, answers => agent.answerQuestion?.(answer.id, answers) ?? false)
+      onChange()
+      return undefined
+    }
+  }
+}
+
+/** Files and commands, in the session's own folder. */
+function folderMethods({ folder }: SessionParts, { home, env }: Omit<SessionMethodsOptions, 'onKill'>): SessionHandlers {
+  const confinement = () => confine([folder.notes.metadata.path], home.path)
+  const mayUseShell = () => readPolicy(home.path).hasShell
+  return {
+    ...fileMethods(confinement),
+    ...shellMethods({ confinement, mayUseShell, env }),
+    ...gitMethods({ confinement, mayUseShell, env }),
+    ...searchMethods({ confinement, env }),
+    'rules-try': pattern => tryRule(home.path, pattern)
+  }
+}

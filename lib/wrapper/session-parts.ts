@@ -1,0 +1,71 @@
+import type { Agent } from './agents/agent.ts'
+import { type Approvals, createApprovals } from './approvals/approvals.ts'
+import { type Attachments, createAttachments } from './attachments.ts'
+import { type Choices, createChoices } from './choices.ts'
+import type { Home } from './credentials.ts'
+import { createDecisions, type Decisions } from './decisions.ts'
+import { createKeeping, type Keeping } from './keeping.ts'
+import { createNarrator, type Narrator } from './narrator.ts'
+import { createNotices, type Notices } from './notices.ts'
+import { createQuestions, type Questions } from './questions.ts'
+import type { SessionFolder } from './session-folder.ts'
+import type { Uplink } from './uplink.ts'
+import { createWatchers, type Watchers } from './watchers.ts'
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly agent: Agent
+  readonly folder: SessionFolder
+  /** Undefined until it was opened. */
+  readonly uplink: Uplink | undefined
+  readonly keeping: Keeping
+  readonly narrator: Narrator
+  readonly approvals: Approvals
+  readonly decisions: Decisions
+  readonly questions: Questions
+  readonly choices: Choices
+  readonly attachments: Attachments
+  readonly notices: Notices
+  readonly watchers: Watchers
+  /** What the terminal shows is another. */
+  onChange(): void
+}
+
+export function createParts(
+  { agent, home, folder, onChange }: { agent: Agent; home: Pick<Home, 'path'>; folder: SessionFolder; onChange(): void },
+  uplink: () => Uplink | undefined
+): SessionParts {
+  const keeping = createKeeping(async (body, localId) => uplink()?.put(body, localId), onChange)
+  const narrator = createNarrator({
+    put: (body, localId) => keeping.keep(body, localId),
+    showPartial: partial => uplink()?.showPartial(partial)
+  })
+  const tell = (sentence: string) => narrator.say(sentence)
+  const approvals = createApprovals({
+    home: home.path,
+    folder: folder.notes.metadata.path,
+    session: () => uplink()?.session,
+    onTrouble: sentence => void tell(sentence)
+  })
+  return {
+    agent,
+    folder,
+    get uplink() {
+      return uplink()
+    },
+    keeping,
+    narrator,
+    approvals,
+    decisions: createDecisions(change => uplink()?.changeState(change), approvals),
+    questions: createQuestions(change => uplink()?.changeState(change)),
+    choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
+    attachments: createAttachments({
+      download: (ref, signal) => uplink()?.openAttachment(ref, signal) ?? Promise.reject(new Error('there is no link')),
+      takesImages: () => agent.takesImages ?? false,
+      tell
+    }),
+    notices: createNotices(notice => uplink()?.notify(notice)),
+    watchers: createWatchers(onChange),
+    onChange
+  }
+}

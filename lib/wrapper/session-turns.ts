@@ -1,0 +1,220 @@
+import { withDeadline } from '../async/deadline.ts'
+import { envelopeOf, newId, userText } from '../client/messages.ts'
+import type { Envelope, MessageBody } from '../protocol/sealed/messages.ts'
+import type { AgentEvent } from './agents/agent.ts'
+import { idOfRow } from './narrator.ts'
+import { createPrompts, type Prompts } from './prompts.ts'
+import type { SessionNotes } from './session-folder.ts'
+import type { SessionParts } from './session-parts.ts'
+
+/** What people say in a session, and the turns that the agent makes of it. */
+export interface Turns {
+  /** Whether one runs, and the step it is at. */
+  readonly isRunning: boolean
+  step: string | undefined
+  /** Prompts that wait for the turn of now to end. */
+  readonly queued: number
+  /** Said at this terminal, which is not the agent's own. */
+  say(text: string): Promise<void>
+  /** Said, told or withdrawn on a device. */
+  hear(body: MessageBody, about: { seq: number; localId: string | null }): void
+  /** Written at the agent's own terminal. */
+  hearTerminal(prompted: Extract<AgentEvent, { type: 'prompted' }>): Promise<void>
+  /** Hands over one prompt after the other, each in a turn of its own; those up to `recountedUpTo` the agent has. */
+  serve(recountedUpTo: number): Promise<void>
+  end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void>
+  /** Notes it in one step with what was read from what the agent writes down. */
+  note(changes: Partial<SessionNotes>): void
+  /** Hands over nothing any more. */
+  close(): void
+  /** Resolves when the turn that runs has ended, at the latest after `ms`. */
+  settle(ms: number): Promise<void>
+}
+
+export function createTurns(parts: SessionParts): Turns {
+  return new SessionTurns(parts)
+}
+
+const mostHanded = 200
+
+class SessionTurns implements Turns {
+  step: string | undefined
+  readonly #parts: SessionParts
+  readonly #prompts: Prompts
+  readonly #ownMessages = new Set<string>()
+  #turn: PromiseWithResolvers<void> | undefined
+  /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
+  #unnoted: Partial<SessionNotes> = {}
+  #isEnding = false
+
+  constructor(parts: SessionParts) {
+    this.#parts = parts
+    this.#prompts = createPrompts(
+      () => parts.folder.notes,
+      () => this.#turnEnded()
+    )
+  }
+
+  get isRunning(): boolean {
+    return this.#turn !== undefined
+  }
+
+  get queued(): number {
+    return this.#prompts.length
+  }
+
+  async say(text: string): Promise<void> {
+    const localId = newId()
+    this.#ownMessages.add(localId)
+    await this.#parts.keeping.keep(userText(text, { sentFrom: 'cli' }), localId)
+    this.#prompts.offer({ text, meta: undefined, seq: undefined, localId })
+    this.#parts.onChange()
+  }
+
+  hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
+    if (body.role === 'session') this.#hearEnvelope(envelopeOf(body))
+    if (body.role !== 'user') return
+    if (localId !== null && this.#ownMessages.delete(localId)) return
+    // An earlier process of this session told what was written at its terminal; the agent has it.
+    if (body.meta?.sentFrom === 'cli') return
+    this.#prompts.offer({ text: body.content.text, meta: body.meta, seq, localId })
+    if (this.#turn) void this.#makeWay()
+    this.#parts.onChange()
+  }
+
+  /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */
+  async hearTerminal({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>): Promise<void> {
+    if (isOurs) return this.#noteHanded()
+    this.#noteFirst(text)
+    const localId = row === undefined ? newId() : idOfRow(row)
+    this.#ownMessages.add(localId)
+    await this.#parts.keeping.keep(userText(text, { sentFrom: 'cli' }), localId)
+    if (this.#turn) return
+    void this.#begin('terminal')
+    this.#unnoted = { ...this.#unnoted, turn: await this.#parts.narrator.beginTurn({ row }) }
+  }
+
+  async serve(recountedUpTo: number): Promise<void> {
+    const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
+    for await (const { text: written, attachments, meta, seq } of this.#prompts) {
+      await this.#turnEnded()
+      if (this.#isEnding) return
+      // It was heard before it was found in what the agent had written down.
+      if (seq !== undefined && seq <= recountedUpTo) continue
+      const ended = this.#begin(seq === undefined ? 'terminal' : 'phone')
+      if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
+      await choices.apply(meta)
+      const { text, images } = await came.join(written, attachments)
+      this.#noteFirst(text)
+      const turn = newId()
+      // At its own terminal it may keep the prompt before it says so.
+      const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
+      const handing = (agent.handover || this.#writesDown) && { seq: seq ?? null, text: text.slice(0, mostHanded), isAhead }
+      folder.note({ turn, ...(handing && { handing }) })
+      await narrator.beginTurn({ name: turn })
+      if (!(await agent.prompt(text, images))) return this.end({ type: 'turn-ended', reason: 'cancelled' })
+      // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
+      // own terminal it has it when it has written it down.
+      const isKept = !this.#writesDown
+      if (isKept && seq !== undefined) {
+        this.#settle(seq)
+        this.#parts.uplink?.tellRead(folder.notes.cursor)
+      }
+      onChange()
+      void this.#makeWay()
+      await ended
+    }
+  }
+
+  async end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void> {
+    const { narrator, notices, uplink } = this.#parts
+    await narrator.tell(how)
+    // A prompt that was typed, and of which nothing was written down, is handed over again by the next process.
+    this.note({ turn: null, ...(!this.#writesDown && { handing: null }) })
+    this.step = undefined
+    uplink?.setThinking(false)
+    notices.turnEnded(how.reason, this.#prompts.length === 0)
+    this.#turn?.resolve()
+    this.#turn = undefined
+  }
+
+  note(changes: Partial<SessionNotes>): void {
+    this.#parts.folder.note({ ...this.#unnoted, ...changes })
+    this.#unnoted = {}
+  }
+
+  close(): void {
+    this.#isEnding = true
+    this.#prompts.close()
+  }
+
+  async settle(ms: number): Promise<void> {
+    await withDeadline(ms, async () => this.#turn?.promise).catch(() => {})
+    this.#turn = undefined
+  }
+
+  /** What it is given is with it once it has written it down, and not before. */
+  get #writesDown(): boolean {
+    const { agent } = this.#parts
+    return agent.writesDown ?? agent.handover?.by === 'terminal'
+  }
+
+  /** What to call the session by until it has a title. */
+  #noteFirst(text: string): void {
+    const { folder } = this.#parts
+    if (folder.notes.firstPrompt === undefined) folder.note({ firstPrompt: text.slice(0, mostHanded) })
+  }
+
+  /** What devices tell beside texts. */
+  #hearEnvelope(envelope: Envelope | undefined): void {
+    if (envelope?.role !== 'user') return
+    if (envelope.ev.t === 'file') this.#prompts.announce(envelope.ev)
+    if (envelope.ev.t !== 'withdraw') return
+    const seq = this.#prompts.withdraw(envelope.ev.localId)?.seq
+    if (seq !== undefined) this.#settle(seq)
+    this.#parts.onChange()
+  }
+
+  /** For a prompt that does not wait: the turn that runs takes it in, or ends. */
+  async #makeWay(): Promise<void> {
+    if (!this.#prompts.isUrgent) return
+    const { agent, decisions, questions, choices } = this.#parts
+    const isAsking = decisions.open.length + questions.open.length > 0
+    const prompt = agent.steer && !isAsking ? this.#prompts.takeUrgent() : undefined
+    if (!prompt) return agent.cancel()
+    await choices.apply(prompt.meta)
+    if (await agent.steer?.(prompt.text)) {
+      if (prompt.seq !== undefined) this.#settle(prompt.seq)
+      return
+    }
+    this.#prompts.offer(prompt)
+    await agent.cancel()
+  }
+
+  /** The agent has this message, or never shall. */
+  #settle(seq: number): void {
+    const { folder } = this.#parts
+    folder.note(this.#prompts.settled(folder.notes, seq))
+  }
+
+  /** Also of one that began at the terminal. */
+  async #turnEnded(): Promise<void> {
+    while (this.#turn) await this.#turn.promise
+  }
+
+  #begin(from: 'phone' | 'terminal'): Promise<void> {
+    this.#parts.notices.turnBegan(from)
+    this.#turn = Promise.withResolvers()
+    this.#parts.uplink?.setThinking(true)
+    return this.#turn.promise
+  }
+
+  /** The agent has the prompt that was being handed to it. */
+  #noteHanded(): void {
+    const { notes } = this.#parts.folder
+    const seq = notes.handing?.seq
+    const settled = typeof seq === 'number' ? this.#prompts.settled({ ...notes, ...this.#unnoted }, seq) : undefined
+    this.#unnoted = { ...this.#unnoted, handing: null, ...settled }
+    if (settled) this.#parts.uplink?.tellRead(settled.cursor)
+  }
+}

@@ -1,0 +1,118 @@
+import { type SessionHandlers, serveSession } from '../client/calls.ts'
+import type { Feed } from '../client/feed.ts'
+import { type OpenedMessage, sealPartial } from '../client/messages.ts'
+import type { Refused } from '../client/refusals.ts'
+import type { Rest, TokenSource } from '../client/rest.ts'
+import { watchSession } from '../client/session-watch.ts'
+import { type LiveSocket, openSocket } from '../client/socket.ts'
+import type { Cipher } from '../crypto/envelopes.ts'
+import type { PartialBody } from '../protocol/sealed/messages.ts'
+import type { SessionRecord } from '../protocol/wire/records.ts'
+import { createReceipts } from './receipts.ts'
+import type { SessionFolder } from './session-folder.ts'
+import type { UplinkCells } from './uplink-cells.ts'
+import { openUplinkFeed } from './uplink-feed.ts'
+
+export interface UplinkLineOptions {
+  server: string
+  token: string | TokenSource
+  rest: Rest
+  cipher: Cipher
+  folder: SessionFolder
+  cells: UplinkCells
+  handlers?: SessionHandlers | undefined
+  onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
+  onState(state: LiveSocket['state']): void
+  /** The session was deleted. */
+  onGone(): void
+  onRefused(refusal: Refused): void
+  /** What the agent does now, for devices. */
+  alive(): { thinking: boolean; mode: 'local' | 'remote' }
+  /** Every now and then, while it answers calls. */
+  onBeat(): void
+}
+
+/** The live side of a session that the server knows: what is heard, answered and signalled while there is a link. */
+export interface UplinkLine {
+  readonly connectionId: LiveSocket['connectionId']
+  take: Feed['take']
+  showPartial(partial: PartialBody): void
+  tellAlive(): void
+  tellRead(seq: number): void
+  tellEnd(): void
+  reconnect(): void
+  close(): void
+}
+
+const aliveEveryMs = 2000
+
+export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions): UplinkLine {
+  const { server, token, rest, cipher, folder, handlers, onMessage, onGone, onRefused } = options
+  const session = record.id
+  const end = new AbortController()
+  const socket = openSocket({ server, token, scope: { as: 'session', id: session } })
+  const cells = options.cells.openOn(record, socket)
+  const receipts = handlers && createReceipts(rest, session, end.signal)
+
+  const tellAlive = () => {
+    if (handlers) socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() }, { volatile: true })
+  }
+  socket.onUpdate(({ body }) => {
+    if (body.t === 'delete-session' && body.sid === session) onGone()
+    if (body.t !== 'update-session' || body.id !== session) return
+    if (body.metadata) cells.metadata.take(body.metadata)
+    if (body.agentState) cells.state.take(body.agentState)
+  })
+  socket.onState(() => {
+    options.onState(socket.state)
+    if (socket.state.type !== 'live') return
+    receipts?.hurry()
+    tellAlive()
+  })
+  const watch = watchSession({
+    rest,
+    socket,
+    session,
+    onRow: (row, { isBack }) => {
+      options.cells.takeRow(row, isBack)
+      if (isBack) feed?.goBack(row.seq)
+    },
+    onRemoved: onGone,
+    onRefused
+  })
+  const feed = onMessage && openUplinkFeed(folder.notes.cursor, { rest, socket, session, cipher, receipts, onMessage, onRefused })
+  let beat: NodeJS.Timeout | undefined
+  if (handlers) {
+    // Said over and over, and worth nothing to who says it again: it takes no room among the calls that are remembered.
+    const { watch, ...others } = handlers
+    serveSession({ socket, cipher, session, handlers: others, isFresh: folder.openSeenCalls().isFresh })
+    if (watch) serveSession({ socket, cipher, session, handlers: { watch } })
+    beat = setInterval(() => {
+      tellAlive()
+      options.onBeat()
+    }, aliveEveryMs)
+  }
+
+  return {
+    get connectionId() {
+      return socket.connectionId
+    },
+    take: messages => feed?.take(messages),
+    showPartial: partial => socket.send('partial', { sid: session, partial: sealPartial(cipher, partial) }, { volatile: true }),
+    tellAlive,
+    tellRead: seq => receipts?.read(seq),
+    tellEnd() {
+      clearInterval(beat)
+      socket.send('session-end', { sid: session, time: Date.now() })
+    },
+    reconnect: () => socket.reconnectNow(),
+    close() {
+      clearInterval(beat)
+      end.abort(new Error('the uplink was closed'))
+      options.cells.close()
+      watch.close()
+      feed?.close()
+      socket.close()
+    }
+  }
+}

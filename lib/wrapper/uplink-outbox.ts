@@ -1,0 +1,35 @@
+import { envelopeOf, sealDraft } from '../client/messages.ts'
+import { type Outbox, type OutboxOptions, openOutbox, sendOver } from '../client/outbox.ts'
+import type { Rest } from '../client/rest.ts'
+import type { Cipher } from '../crypto/envelopes.ts'
+import type { MessageBody } from '../protocol/sealed/messages.ts'
+import type { SessionFolder } from './session-folder.ts'
+
+export interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'onSetAside' | 'onDropped' | 'onState' | 'limitBytes'> {
+  rest: Rest
+  folder: SessionFolder
+  /** Resolves to the server's id of the session, once it is open there. */
+  session(): Promise<string>
+}
+
+/** What a session has to say, on disk until the server has it. */
+export function openUplinkOutbox({ rest, folder, session, ...options }: UplinkOutboxOptions): Promise<Outbox> {
+  const send = sendOver(rest)
+  return openOutbox({
+    ...options,
+    journal: folder.openJournal(),
+    // Drafts name the session by its tag: it may not have been opened on the server when they are written.
+    send: async (_tag, messages, signal) => send(await session(), messages, signal)
+  })
+}
+
+export async function putBody(outbox: Outbox, cipher: Cipher, tag: string, body: MessageBody, localId?: string): Promise<void> {
+  const draft = sealDraft(cipher, tag, body, localId)
+  await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft)
+}
+
+/** Thoughts and plans: later ones and what is done take their place. */
+function isPassing(body: MessageBody): boolean {
+  const ev = envelopeOf(body)?.ev
+  return ev?.t === 'plan' || (ev?.t === 'text' && ev.thinking === true)
+}

@@ -1,0 +1,148 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { onePixel } from '../wrapper/agents/contract.ts'
+import { texts } from '../wrapper/kit/demo.ts'
+import { say } from './kit/deciding.ts'
+import { openRepository } from './repository-session.ts'
+
+// One computer for all: what is promised here is about a session that is lived in.
+const devices = await openDevices(t)
+const { device, session, folder } = await openRepository(t, devices)
+const { page } = device
+const long = `SCRIPT: slow 90000 ${'word '.repeat(400)}`
+const box = { name: /message/i }
+
+t.test('what is sent while the agent works waits, and is changed, taken back or brought forward until it is read', async t => {
+  const waiting = page.locator('.queue li')
+  await say(device, long)
+  await page.locator('.growing, .say').first().waitFor()
+  await say(device, 'SCRIPT: text kept')
+  await say(device, 'SCRIPT: text unwanted')
+  await say(device, 'SCRIPT: text misspelt')
+  await page.getByRole('button', { name: /3 waiting/ }).click()
+  await waiting.filter({ hasText: 'unwanted' }).getByRole('button', { name: 'Withdraw' }).click()
+  await page.getByRole('button', { name: /2 waiting/ }).waitFor()
+  await device.see('Withdrawn')
+  await waiting.filter({ hasText: 'misspelt' }).getByRole('button', { name: 'Edit' }).click()
+  await page.getByRole('button', { name: /1 waiting/ }).waitFor()
+  t.equal(await page.getByRole('textbox', box).inputValue(), 'SCRIPT: text misspelt', 'it is where it is written')
+  if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'queue.png'))
+  await say(device, 'SCRIPT: text spelt')
+  await page.getByRole('button', { name: /2 waiting/ }).waitFor()
+  await waiting.filter({ hasText: 'spelt' }).getByRole('button', { name: 'Move up' }).click()
+  await page.waitForFunction(() => document.querySelector('.queue li')?.textContent?.includes('spelt'))
+  await page.getByRole('button', { name: /2 waiting/ }).waitFor()
+  await waiting.filter({ hasText: 'kept' }).getByRole('button', { name: 'Move up' }).click()
+  await page.waitForFunction(() => document.querySelector('.queue li')?.textContent?.includes('kept'))
+  await waiting.filter({ hasText: 'spelt' }).getByRole('button', { name: 'Steer now' }).click()
+  await session.until(session => texts(session).includes('kept'))
+  t.strictSame(texts(session).slice(-2), ['spelt', 'kept'], 'the one that steers is first, and those taken back never come')
+  await page.locator('.queue').waitFor({ state: 'detached' })
+})
+
+t.test('held, or with Alt and Enter, a message ends the turn that runs', async t => {
+  await say(device, long)
+  await page.getByRole('button', { name: 'Queue message' }).waitFor()
+  await page.getByRole('textbox', box).fill(`${long} SCRIPT: text by keys ;; slow 90000 ${'word '.repeat(300)}`)
+  await page.keyboard.press('Alt+Enter')
+  await session.until(session => texts(session).includes('by keys'))
+  await page.getByRole('textbox', box).fill('SCRIPT: text by hand')
+  await page.getByRole('button', { name: 'Queue message' }).hover()
+  await page.mouse.down()
+  await page.waitForFunction(() => document.querySelector('textarea')?.value === '')
+  await page.mouse.up()
+  await session.until(session => texts(session).includes('by hand'))
+  t.equal(texts(session).filter(text => text === 'by hand').length, 1)
+  t.equal(await page.locator('.bub', { hasText: 'by hand' }).count(), 1, 'letting go sends nothing more')
+})
+
+t.test('a picture goes with the message, reaches the agent, and is seen in the bubble, also after a reload', async t => {
+  const files = page.locator('input[type=file]').first()
+  await files.setInputFiles([
+    { name: 'gate.png', mimeType: 'image/png', buffer: onePixel },
+    { name: '24.heic', mimeType: 'image/heic', buffer: Buffer.from('no photo') },
+    { name: 'film.mov', mimeType: 'video/quicktime', buffer: Buffer.alloc(11 * 1024 * 1024) }
+  ])
+  await device.see('24.heic could not be read')
+  await device.see('film.mov has more than 10 MB')
+  await device.see('The other one is attached.')
+  for (const name of ['24.heic', 'film.mov']) await page.getByRole('button', { name: `Remove ${name}` }).click()
+  await page
+    .locator('.att-chip')
+    .getByText('70 byte')
+    .or(page.locator('.att-chip', { hasText: 'gate.png' }))
+    .first()
+    .waitFor()
+  await page.reload()
+  await page.locator('.att-chip', { hasText: 'gate.png' }).waitFor()
+  await page.evaluate(() => {
+    const data = new DataTransfer()
+    data.items.add(new File(['{"a":1}'], 'trace.json', { type: 'application/json' }))
+    for (const type of ['dragover', 'drop']) dispatchEvent(new DragEvent(type, { dataTransfer: data, cancelable: true }))
+  })
+  await page.locator('.att-chip', { hasText: 'trace.json' }).waitFor()
+  await say(device, 'SCRIPT: look')
+  await device.see(/image\/png, 1 × 1/)
+  const shown = () =>
+    page.locator('.att-pic').evaluate(picture => (picture as HTMLImageElement).decode().then(() => (picture as HTMLImageElement).src))
+  t.match(await shown(), /^blob:/, 'it is opened here, not fetched from an address')
+  await page.locator('.att-list', { hasText: 'trace.json' }).waitFor()
+  t.equal(await page.locator('.att-chip').count(), 0)
+  await page.reload()
+  t.match(await shown(), /^blob:/)
+  t.strictSame(
+    session.events().flatMap(event => (event.t === 'file' ? event.name : [])),
+    ['gate.png', 'trace.json']
+  )
+  if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'picture.png'))
+})
+
+t.test('model and effort are chosen beside the mode, and a message tells how far it came', async t => {
+  await page.getByRole('button', { name: /Ask first.*Careful/ }).click()
+  if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'mode.png'))
+  await page.locator('label.sc', { hasText: 'High' }).click()
+  await session.until(({ metadata }) => metadata.currentThoughtLevelCode === 'high')
+  await page.locator('label.sc', { hasText: 'Quick' }).click()
+  await session.until(({ metadata }) => metadata.currentModelCode === 'quick')
+  await page.getByRole('radio', { name: 'High' }).waitFor({ state: 'detached' })
+  await page.getByRole('button', { name: 'Close' }).click()
+  await page.getByRole('button', { name: /Ask first.*Quick/ }).waitFor()
+  await say(device, 'SCRIPT: text heard')
+  await session.until(session => texts(session).includes('heard'))
+  await page
+    .getByRole('button', { name: /Read by Demo agent/ })
+    .last()
+    .click()
+  const stages = page.locator('.me-more')
+  await stages.getByText('Stored').waitFor()
+  t.match(await stages.innerText(), /Read by Demo agent\s+\d/, 'with the time at which it was')
+  await device.press('Write again')
+  await page.waitForFunction(text => document.querySelector('textarea')?.value === text, 'SCRIPT: text heard')
+  await page.getByRole('textbox', box).fill('')
+})
+
+t.test('a slash offers the commands of the agent, an @ the files of its folder, by keys alone', async t => {
+  writeFileSync(join(folder, 'src/callback-two.js'), '')
+  await session.until(({ metadata }) => metadata.slashCommands?.length === 2)
+  const text = page.getByRole('textbox', box)
+  await text.pressSequentially('/')
+  await page.getByRole('option', { name: '/plan' }).waitFor()
+  await page.keyboard.press('ArrowDown')
+  await page.getByRole('option', { name: '/ask', selected: true }).waitFor()
+  await page.keyboard.press('Enter')
+  t.equal(await text.inputValue(), '/ask ')
+  await text.pressSequentially('about @callback.j')
+  await page.getByRole('option', { name: 'src/callback.js' }).waitFor()
+  await page.keyboard.press('Tab')
+  t.match(await text.inputValue(), /^\/ask about @?src\/callback\.js $/)
+  await text.pressSequentially('@')
+  await page.getByRole('listbox').waitFor()
+  await page.keyboard.press('Escape')
+  await page.getByRole('listbox').waitFor({ state: 'detached' })
+  await text.fill('/ask')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await device.see('Which colour shall the gate have?')
+})

@@ -1,0 +1,29 @@
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { ask, pressAwake, run, world } from './kit/deciding.ts'
+
+const devices = await openDevices(t)
+
+t.test(
+  'a plain decision made without a link waits on the phone, can be withdrawn, and is applied when there is one, also after the app was closed [acceptance 2] [U2]',
+  async t => {
+    const { phone, server, data, session } = await world(t, devices)
+    await run(phone, 'echo hello')
+    await ask(phone).waitFor()
+    await server.kill()
+    await phone.see('There is no link.')
+    await pressAwake(phone, 'Allow once')
+    await phone.see('leaves when you are back')
+    await phone.press('Withdraw')
+    await phone.page.getByRole('button', { name: 'Allow once' }).waitFor()
+    await pressAwake(phone, 'Allow once')
+    await phone.see('leaves when you are back')
+    t.same(session.state.completedRequests ?? {}, {}, 'nothing was decided')
+    await phone.page.goto('about:blank')
+    await startServerProcess(t, { data, port: Number(new URL(server.url).port) })
+    // Nobody opens the session again.
+    await phone.visit('/')
+    await session.until(({ state }) => Object.values(state.completedRequests ?? {})[0]?.status === 'approved')
+  }
+)

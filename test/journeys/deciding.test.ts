@@ -1,0 +1,89 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { openRules } from '../../lib/wrapper/approvals/rules.ts'
+import { openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { ask, pressAwake, run, world } from './kit/deciding.ts'
+
+const devices = await openDevices(t)
+
+t.test('what is allowed for the session or from now on is not asked again, and anything beside it is', async t => {
+  const { phone, home, session } = await world(t, devices)
+  await run(phone, 'echo one')
+  await ask(phone).waitFor()
+  await phone.page.getByRole('radio', { name: 'This session' }).check()
+  await pressAwake(phone, 'Allow this session')
+  await ask(phone).waitFor({ state: 'hidden' })
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 1)
+  await run(phone, 'echo one')
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 2)
+  const [first, second] = Object.values(session.state.completedRequests ?? {})
+  t.match(first, { decision: 'approved_for_session', rule: 'echo one' })
+  t.match(second, { status: 'approved', rule: 'echo one' }, 'the second one is answered by the rule')
+  t.notOk(second?.answeredBy, 'and by no device')
+
+  await run(phone, 'echo two')
+  await pressAwake(phone, 'Always…')
+  await phone.page.getByRole('dialog').waitFor()
+  t.equal(await phone.page.getByLabel('Pattern').inputValue(), 'echo two', 'the narrowest rule is proposed')
+  await phone.write('Pattern', 'bash *')
+  await phone.see('this would allow any command')
+  t.equal(await phone.page.getByRole('button', { name: 'Allow from now on' }).isDisabled(), true)
+  await phone.write('Pattern', 'echo *')
+  await phone.see('2 of your last 2 would pass.')
+  if (process.env['SHOTS']) await phone.screenshot(join(process.env['SHOTS'], 'always.png'))
+  await pressAwake(phone, 'Allow from now on')
+  await ask(phone).waitFor({ state: 'hidden' })
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 3)
+  t.match(openRules(home).read().rules, [{ pattern: 'echo one' }, { pattern: 'echo *', on: 'command', used: 0 }])
+
+  await run(phone, 'echo three')
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 4)
+  await phone.page.locator('.step .tool-s', { hasText: 'echo three' }).click()
+  await phone.see('Allowed by rule echo *')
+
+  await run(phone, 'echo four && touch tricked')
+  await ask(phone).waitFor()
+  t.equal(await phone.page.getByRole('button', { name: 'Always…' }).count(), 0, 'no rule can be made of it')
+  await pressAwake(phone, 'Deny…')
+  await phone.page.getByRole('button', { name: 'Deny, go on' }).waitFor()
+  await pressAwake(phone, 'Deny, go on')
+  await ask(phone).waitFor({ state: 'hidden' })
+  t.equal(existsSync(join(home, 'demo/tricked')), false)
+})
+
+t.test(
+  'a risky command is not allowed by a tap, by Enter, from a list, or without a link, and by holding once [acceptance 1] [U1]',
+  async t => {
+    const { phone, home, server, data } = await world(t, devices)
+    mkdirSync(join(home, 'demo/leaves'), { recursive: true })
+    writeFileSync(join(home, 'demo/leaves/one'), '')
+    await run(phone, 'rm -rf leaves')
+    await ask(phone).waitFor()
+    await phone.see('Just this once.')
+    t.equal(await phone.page.getByRole('radio', { name: 'This session' }).count(), 0)
+    const hold = phone.page.getByRole('button', { name: /^Hold to run once/ })
+    await hold.click()
+    await phone.page.keyboard.press('Enter')
+    await phone.page.keyboard.press('Space')
+    t.equal(existsSync(join(home, 'demo/leaves')), true, 'a tap and Enter do nothing')
+    await phone.visit('/')
+    await phone.see('Run a command')
+    t.equal(await phone.page.getByRole('button', { name: /allow|hold/i }).count(), 0, 'a list only leads to it')
+    await phone.visit('/needs-you')
+    await pressAwake(phone, /^Hold to run once/)
+    t.equal(existsSync(join(home, 'demo/leaves')), true, 'nor does a tap among all that needs you')
+
+    await phone.page.goBack()
+    await phone.page.goBack()
+    await ask(phone).waitFor()
+    await server.kill()
+    await phone.see('A risky decision needs a live link.')
+    t.equal(existsSync(join(home, 'demo/leaves')), true)
+    await startServerProcess(t, { data, port: Number(new URL(server.url).port) })
+    await phone.page.getByRole('button', { name: /^Hold to run once/ }).waitFor()
+    await phone.hold(/^Hold to run once/, 'Ran rm -rf leaves')
+    t.equal(existsSync(join(home, 'demo/leaves')), false)
+  }
+)

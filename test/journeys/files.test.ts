@@ -1,0 +1,39 @@
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { callback, openRepository } from './repository-session.ts'
+
+const devices = await openDevices(t)
+
+t.test('a file is found by what is in it, changed, and not written over what the machine has by now', async t => {
+  const { device, write, to, read } = await openRepository(t, devices)
+  const { page } = device
+  await to('files')
+  await page.getByRole('searchbox').fill('readState')
+  await page.getByRole('radio', { name: 'Text' }).check()
+  await page.getByText('1 hit').click()
+  await page.getByRole('heading', { level: 1, name: 'callback.js' }).waitFor()
+  await device.press('Edit')
+  const area = page.getByLabel('Edit callback.js')
+  await area.fill(callback.replace('/home', '/trees'))
+  await device.press('Save')
+  await page.getByText("redirect('/trees')").waitFor()
+  t.match(read('src/callback.js'), "redirect('/trees')")
+
+  await device.press('Edit')
+  await area.fill(callback.replace('/home', '/mine'))
+  write('src/callback.js', callback.replace('/home', '/theirs'))
+  await device.press('Save')
+  await device.see('callback.js changed on the machine')
+  await device.see('Your edit was not saved.')
+  t.match(read('src/callback.js'), '/theirs', 'nothing was written')
+  await device.press('See both')
+  await page.locator('.wl.del', { hasText: '/theirs' }).waitFor()
+  await page.locator('.wl.add', { hasText: '/mine' }).waitFor()
+  await device.press('Save mine over it')
+  // The two texts stand beside each other until mine is on the machine.
+  await page.locator('.wl.del').first().waitFor({ state: 'detached' })
+  t.match(read('src/callback.js'), '/mine')
+
+  await device.press('Mention in chat')
+  await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.composer textarea')?.value === '@src/callback.js ')
+})

@@ -1,0 +1,127 @@
+import t, { type Test } from 'tap'
+import { formatBackupKey } from '../../lib/crypto/index.ts'
+import { laterChinese } from '../../web/words/zh/later.ts'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { fillSession } from '../kit/long-session.ts'
+import { startServerProcess } from '../kit/server.ts'
+
+const devices = await openDevices(t)
+
+async function longSession(t: Test, messages = 2_400) {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const { secret, id, say } = await fillSession(server.url, messages)
+  const device = await devices.open(t, server.url)
+  await device.visit('/restore')
+  await device.write('Account key', formatBackupKey(secret))
+  await device.press('Restore')
+  await device.see('Live')
+  return { device, id, say }
+}
+
+/** Until this text stands where the reader sees it. */
+async function onScreen({ page }: Device, text: string): Promise<void> {
+  await page.waitForFunction(sought => {
+    const blocks = [...document.querySelectorAll('.log-w .block')].filter(block => block.textContent?.includes(sought))
+    return blocks.some(block => {
+      const { top, bottom } = block.getBoundingClientRect()
+      return top < innerHeight && bottom > 0
+    })
+  }, text)
+}
+
+const blocksDrawn = ({ page }: Device) => page.locator('.log-w .block').count()
+
+t.test('the address of an old message leads to it, and the way back to the end is one tap', async t => {
+  const { device, id } = await longSession(t)
+  const { page } = device
+  let pages = 0
+  page.on('request', request => {
+    if (/\/messages\?.*before_seq/.test(request.url())) pages++
+  })
+  await device.visit(`/s/${id}/m/7`)
+  await onScreen(device, 'Tree 6 bears')
+  t.equal(await page.locator('.is-target').count(), 1)
+  t.ok(pages < 12, `${pages} pages of the server`)
+  t.ok((await blocksDrawn(device)) < 150, 'only what is around it is drawn')
+
+  await device.press(/Go to the latest|\d+ new/)
+  await onScreen(device, 'This was the last.')
+  t.ok((await blocksDrawn(device)) < 150)
+
+  // Another one, from within the session.
+  await device.visit(`/s/${id}`)
+  await onScreen(device, 'This was the last.')
+  await page.evaluate(path => {
+    history.pushState(null, '', path)
+    dispatchEvent(new PopStateEvent('popstate'))
+  }, `/s/${id}/m/1203`)
+  await onScreen(device, 'Tree 1202 bears')
+})
+
+t.test('who reads up and down a long session passes every message, and only some are ever drawn', async t => {
+  const { device, id } = await longSession(t)
+  const { page } = device
+  await device.visit(`/s/${id}/m/1203`)
+  await onScreen(device, 'Tree 1202 bears')
+  const seen = new Set<number>()
+  let most = 0
+  const read = async (by: number, until: string) => {
+    await page.mouse.move(195, 400)
+    for (;;) {
+      const shown = await page.evaluate(() => {
+        const texts = [...document.querySelectorAll('.log-w .block')].filter(block => {
+          const { top, bottom } = block.getBoundingClientRect()
+          return top < innerHeight && bottom > 0
+        })
+        return { texts: texts.map(block => block.textContent ?? ''), drawn: document.querySelectorAll('.log-w .block').length }
+      })
+      most = Math.max(most, shown.drawn)
+      for (const text of shown.texts) {
+        const number = /Tree (\d+) bears/.exec(text)?.[1]
+        if (number !== undefined) seen.add(Number(number))
+      }
+      if (shown.texts.some(text => text.includes(until))) return
+      await page.mouse.wheel(0, by)
+      await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))
+    }
+  }
+  await read(-500, 'Tree 902 bears')
+  await read(500, 'Tree 1402 bears')
+  for (let number = 902; number <= 1402; number += 4) if (!seen.has(number)) t.fail(`Tree ${number} was never on the screen`)
+  t.ok(most < 250, `${most} blocks drawn at most`)
+})
+
+t.test('a text and a change too long for the page are read beside it, and drawn where the reader is', async t => {
+  const { device, id, say } = await longSession(t, 8)
+  const { page } = device
+  const path = '/home/mira/orchard/harvest.txt'
+  const newText = Array.from({ length: 3_000 }, (_, index) => `basket ${index} of the orchard\n`).join('')
+  await say([
+    { t: 'text', text: `# The harvest\n\n${'It was **plenty** again. '.repeat(2_000)}` },
+    { t: 'tool-call-start', call: 'long', name: 'Edit', title: 'Edit', description: '', args: { file_path: path }, kind: 'edit' },
+    { t: 'tool-call-end', call: 'long', status: 'completed', content: [{ type: 'diff', path, oldText: 'nothing yet\n', newText }] }
+  ])
+  await device.visit(`/s/${id}`)
+  await page.locator('.md strong').nth(1_999).waitFor()
+  t.same(
+    page.workers().map(worker => new URL(worker.url()).pathname.replace(/-\w+\.js$/, '')),
+    ['/assets/reader']
+  )
+  const row = page.getByRole('button', { name: /harvest\.txt/ })
+  t.match(await row.textContent(), /\+3000/)
+  await row.click()
+  await device.press('Load anyway')
+  await page.getByText('basket 0 of the orchard').waitFor()
+  t.ok((await page.locator('.dl').count()) < 1_500, 'lines far from the screen are not drawn')
+})
+
+t.test('a session that is opened by its address speaks the language of its reader', async t => {
+  const { device, id } = await longSession(t, 8)
+  const { page } = device
+  await device.visit('/settings/language')
+  await page.getByLabel('简体中文').click()
+  await device.see('跟随浏览器')
+  await device.visit(`/s/${id}`)
+  await onScreen(device, 'This was the last.')
+  t.equal(await page.getByRole('log').getAttribute('aria-label'), laterChinese.session.conversation)
+})

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { pick, row, worldWithHelper } from './kit/helper-world.ts'
+
+const devices = await openDevices(t)
+
+t.test('a session is put away and taken back; what is said in it takes it out of the archive on every device', async t => {
+  const { device, witness, session } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { page } = device
+  const { hostPid } = session.metadata
+  await pick(device, /^More for /, 'Archive')
+  await device.see('Archived. Its agent ends in a moment.')
+  await device.seeNoMore('Apples are in.')
+  await device.press('Undo')
+  await row(device, 'Apples are in.').waitFor()
+  t.equal((await witness.sessions()).find(({ id }) => id === session.id)?.active, true)
+  await session.say('SCRIPT: text Plums are in.')
+  await session.until(({ events }) => events().some(event => event.t === 'text' && event.text.includes('Plums are in.')))
+  t.equal(session.metadata.hostPid, hostPid, 'its agent was left alone')
+
+  await pick(device, /^More for /, 'Archive')
+  await device.press('Archive, 1 session')
+  await row(device, 'Plums are in.').click()
+  // The agent ends once it can no longer be taken back.
+  await page.getByPlaceholder('A message resumes this session').fill('SCRIPT: text Pears are in.')
+  await device.press('Send')
+  await page.getByRole('log').getByText('Pears are in.', { exact: true }).waitFor()
+  await device.visit('/')
+  await row(device, 'Pears are in.').waitFor()
+  t.equal(await page.getByRole('link', { name: /^Archive/ }).count(), 0)
+})
+
+t.test('sessions are picked, archived and deleted from the archive after a yes', async t => {
+  const { device, witness, session } = await worldWithHelper(t, devices, 'Apples are in.')
+  await pick(device, /^More for /, 'Select')
+  await device.see('1 selected')
+  await device.page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).click()
+  await device.press('Archive, 1 session')
+  await device.press('Select')
+  await device.press('Select all')
+  await device.press('Delete')
+  await device.see('Delete 1 session?')
+  await device.page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click()
+  await device.see('Nothing archived yet')
+  t.notOk(
+    (await witness.sessions()).some(({ id }) => id === session.id),
+    'the server has it no more'
+  )
+})

@@ -1,0 +1,166 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+
+const devices = await openDevices(t)
+const shots = join(import.meta.dirname, '../../build/shots')
+mkdirSync(shots, { recursive: true })
+
+const pages = [
+  ['appearance', 'Hold to confirm'],
+  ['language', 'As the browser'],
+  ['lock', 'Each time you open Afield'],
+  ['storage', 'Use less data'],
+  ['account-key', 'Show the key'],
+  ['about', 'Copy diagnostics'],
+  ['devices', 'This device']
+] as const
+
+// Names stay as they are.
+const named = /Chrome on Linux|Claude Code|Afield|Lucide|MIT|ISC|localhost|English|简体中文|\d+\.\d+\.\d+|Enter|Ctrl Enter/g
+
+async function deviceWithAccount(t: Test): Promise<{ device: Device; key: string; url: string }> {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  // A screen lock belongs to a name, never to bare numbers.
+  const url = server.url.replace('127.0.0.1', 'localhost')
+  const device = await devices.open(t, url)
+  const key = await device.createAccount()
+  return { device, key, url }
+}
+
+/** A device whose owner is there to confirm, or is not, as the test says. */
+async function withScreenLock({ context, page }: Device): Promise<{ ownerIs(there: boolean): Promise<void> }> {
+  const cdp = await context.newCDPSession(page)
+  await cdp.send('WebAuthn.enable')
+  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
+    options: {
+      protocol: 'ctap2',
+      transport: 'internal',
+      hasUserVerification: true,
+      isUserVerified: true,
+      automaticPresenceSimulation: true
+    }
+  })
+  return { ownerIs: async there => void (await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: there })) }
+}
+
+t.test('every page of the settings opens, and the index says what holds now', async t => {
+  const { device } = await deviceWithAccount(t)
+  await device.see('Live')
+  await device.visit('/settings')
+  for (const value of ['Not checked yet', 'English', 'As the system']) await device.see(value)
+  for (const [page, text] of pages) {
+    await device.visit(`/settings/${page}`)
+    await device.see(text)
+  }
+})
+
+t.test('the language is chosen in the settings, kept, and said to who listens; nothing of the old one is left', async t => {
+  const { device } = await deviceWithAccount(t)
+  await device.visit('/settings/language')
+  await device.page.getByLabel('简体中文').click()
+  await device.see('跟随浏览器')
+  t.equal(await device.page.evaluate(() => document.documentElement.lang), 'zh-Hans')
+  for (const page of ['', 'devices', 'appearance', 'lock', 'storage', 'account-key', 'about', 'language']) {
+    await device.visit(`/settings/${page}`)
+    await device.page.getByRole('heading', { level: 1 }).first().waitFor()
+    await device.page.waitForFunction(() => !document.body.innerText.includes('正在询问服务器'))
+    const text = (await device.page.locator('main').innerText()).replaceAll(named, '')
+    t.notMatch(text, /[A-Za-z]{4,} [A-Za-z]{2,}/, page)
+    await device.screenshot(join(shots, `settings-${page || 'index'}-zh.png`))
+  }
+  await device.visit('/')
+  await device.see('已连接')
+  await device.screenshot(join(shots, 'home-zh.png'))
+  await device.visit('/settings/language')
+  await device.page.getByLabel('跟随浏览器').click()
+  await device.see('As the browser')
+})
+
+t.test('the app lock covers the app until its owner is there, or has the account key; what was written is still there [H10]', async t => {
+  const { device, key } = await deviceWithAccount(t)
+  const lock = await withScreenLock(device)
+  await device.visit('/settings/lock')
+  await device.page.getByLabel('Each time you open Afield').click()
+  await device.page.waitForFunction(() => localStorage.getItem('afield-lock') !== null)
+  await device.visit('/settings/account-key')
+  await device.see('Afield is locked')
+  t.notOk(await device.page.getByText('Whoever has it can read everything').isVisible())
+  await device.screenshot(join(shots, 'locked.png'))
+
+  await lock.ownerIs(false)
+  await device.press('Unlock')
+  await device.see('That did not unlock it')
+  await device.press('Use the account key instead')
+  await device.write('Account key', 'AAAAA-BBBBB')
+  await device.press('Unlock')
+  await device.see('That is not the key of this account')
+  await device.write('Account key', key.toLowerCase())
+  await device.press('Unlock')
+  await device.see('Whoever has it can read everything')
+
+  await device.press('Show the key')
+  await device.see('The screen lock was not confirmed')
+  t.equal(await device.page.locator('.key-groups').count(), 0)
+  await lock.ownerIs(true)
+  await device.press('Show the key')
+  await device.page.locator('.key-groups code').nth(10).waitFor()
+
+  await device.visit('/settings/lock')
+  await device.press('Unlock')
+  await lock.ownerIs(false)
+  await device.page.getByLabel('Off', { exact: true }).click()
+  await device.see('Nothing was changed')
+  t.ok(await device.page.getByLabel('Each time you open Afield').isChecked())
+  await lock.ownerIs(true)
+  await device.page.getByLabel('Off', { exact: true }).click()
+  await device.page.waitForFunction(() => localStorage.getItem('afield-lock') === null)
+  await device.visit('/settings/account-key')
+  await device.see('Whoever has it can read everything')
+})
+
+t.test('everything is exported as one file, and erasing leaves nothing of Afield in the browser', async t => {
+  const { device } = await deviceWithAccount(t)
+  await device.visit('/settings/storage')
+  await device.see('0 sessions with 0 messages')
+  const downloading = device.page.waitForEvent('download')
+  await device.press('Export everything')
+  t.match((await downloading).suggestedFilename(), /^afield-\d{4}-\d\d-\d\d\.zip$/)
+  await device.see('The file is with your downloads')
+
+  await device.press(/^Erase this device/)
+  await device.press(/^Erase$/)
+  await device.see('Create an account')
+  const left = await device.page.evaluate(async () => {
+    const asking = indexedDB.open('afield')
+    const db = await new Promise<IDBDatabase>(resolve => {
+      asking.onsuccess = () => resolve(asking.result)
+    })
+    const counting = db.objectStoreNames.contains('sealed') ? db.transaction('sealed').objectStore('sealed').getAllKeys() : undefined
+    if (counting)
+      await new Promise(resolve => {
+        counting.onsuccess = resolve
+      })
+    return { settings: Object.keys(localStorage), kept: counting?.result }
+  })
+  t.same(left, { settings: [], kept: [] })
+})
+
+t.test('two devices of one name are told apart by when they signed in', async t => {
+  const { device, key, url } = await deviceWithAccount(t)
+  const other = await devices.open(t, url)
+  await other.visit('/restore')
+  await other.write('Account key', key)
+  await other.press('Restore')
+  await other.see('Live')
+  await other.visit('/settings/devices')
+  await other.see('This device')
+  t.equal(await other.page.getByText('Chrome on Linux').count(), 2)
+  t.equal(await other.page.getByText(/^Signed in on /).count(), 2)
+  t.equal(await other.page.getByText(/^This device/).count(), 1)
+  await device.visit('/settings/devices')
+  await device.see('This device')
+  await other.screenshot(join(shots, 'devices.png'))
+})

@@ -1,0 +1,40 @@
+import t from 'tap'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { worldWithHelper } from './kit/helper-world.ts'
+
+const devices = await openDevices(t)
+
+t.test('a session for a machine that is away waits on the phone, outlives the app, and begins when the machine is back [U4]', async t => {
+  const { device, helper, home, witness, code } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { page } = device
+  await device.visit('/machines')
+  await page.getByRole('link', { name: /agents? running/ }).click()
+  await page.waitForURL(/\/machines\/.+/)
+  const machine = new URL(page.url()).pathname.split('/').at(-1)
+  const query = new URLSearchParams({ machine: machine ?? '', folder: code, prompt: 'SCRIPT: text Pears are pruned.' })
+  await device.visit(`/new?${query}`)
+  // What the machine has is known from now on.
+  await page.getByText('Demo agent', { exact: true }).waitFor()
+  await helper.kill('SIGKILL')
+  await askLater(device)
+  await device.press(/^Withdraw/)
+  await device.seeNoMore('Leaves when it can')
+
+  await device.visit(`/new?${query}`)
+  await askLater(device)
+  await page.reload()
+  await device.see(/^Start Demo agent in /)
+  const before = await witness.sessions()
+  runWrapper(t, { home, args: ['daemon', 'run'] })
+  const begun = await witness.session(before.map(({ id }) => id))
+  await begun.until(({ events }) => events().some(event => event.t === 'text' && event.text.includes('Pears are pruned.')))
+  await device.seeNoMore('Leaves when it can')
+})
+
+async function askLater(device: Device): Promise<void> {
+  await device.page.getByRole('button', { name: /^Start when .+ is back$/ }).waitFor()
+  await device.page.getByText('Demo agent', { exact: true }).click()
+  await device.press(/^Start when /)
+  await device.see('Leaves when it can')
+}

@@ -1,0 +1,43 @@
+import t from 'tap'
+import { seededRandom } from '../crash/random.ts'
+import { computers } from './computers.ts'
+import { judge } from './judge.ts'
+import { runRounds } from './rounds.ts'
+
+// A small sample of `node build.mjs kills`.
+const seed = Number(process.env['AFIELD_KILLS_SEED'] ?? Date.now() % 1_000_000)
+const kept = { lost: [], doubled: [], isMisplaced: false, unended: 0 }
+
+const names = { claude: 'Claude', codex: 'Codex', opencode: 'opencode', acp: 'an ACP agent' }
+
+for (const [agent, { fake }] of Object.entries(computers)) {
+  t.test(
+    `whoever of wrapper, agent and server is killed, the phone has in the end what ${names[agent as keyof typeof names]} has: once, and in order [W1, X1]`,
+    { timeout: 180_000, skip: process.platform !== 'linux' && 'it looks into /proc' },
+    async t => {
+      const verdict = await runRounds(t, {
+        data: t.testdir(),
+        rounds: 4,
+        lines: 25,
+        random: seededRandom(seed),
+        computer: server => fake(t, server),
+        onRound: sentence => t.comment(sentence)
+      })
+      t.comment(`seed ${seed}: ${verdict.said} lines`)
+      t.match(verdict, kept, `seed ${seed}`)
+      t.ok(verdict.said > 50)
+    }
+  )
+}
+
+t.test('what is lost, doubled, out of order or without an end is found out', t => {
+  const one = ['user: go', 'assistant: a', 'assistant: b']
+  const turn = [{ t: 'turn-start' as const }, { t: 'turn-end' as const, status: 'completed' as const }]
+  const of = (read: string[], events: Parameters<typeof judge>[0]['events'] = turn) => judge({ read, events }, one)
+  t.match(of(one), { said: 3, ...kept })
+  t.match(of(['user: go', 'assistant: b']), { lost: ['assistant: a'], isMisplaced: true })
+  t.match(of(['user: go', ...one]), { doubled: ['user: go'], isMisplaced: false })
+  t.match(of(['user: go', 'assistant: b', 'assistant: a']), { lost: [], isMisplaced: true })
+  t.match(of(one, turn.slice(0, 1)), { unended: 1 })
+  t.end()
+})

@@ -1,0 +1,54 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { seededRandom } from '../crash/random.ts'
+import { computers } from './computers.ts'
+import { isKept } from './judge.ts'
+import { runRounds } from './rounds.ts'
+
+// node build.mjs kills [--agent claude|codex|opencode|acp] [--rounds 20] [--seed 7] [--real]   kills wrapper, agent and server in
+// the middle of what is said; --real with the agent that CLAUDE_BIN, CODEX_BIN or OPENCODE_BIN names, on a model on loopback
+const { values } = parseArgs({
+  options: {
+    agent: { type: 'string', default: 'claude' },
+    rounds: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(Date.now() % 1_000_000) },
+    real: { type: 'boolean', default: false }
+  }
+})
+const agents = Object.entries(computers)
+const kinds = agents.find(([name]) => name === values.agent)?.[1]
+if (!kinds) {
+  console.error(`--agent is one of ${agents.map(([name]) => name).join(', ')}.`)
+  process.exit(78)
+}
+
+const closings: (() => unknown)[] = []
+const t = { teardown: (close: () => unknown) => void closings.unshift(close) }
+const data = mkdtempSync(join(tmpdir(), 'afield-kills-'))
+console.log(`${values.rounds} rounds with seed ${values.seed}, with ${values.real ? 'the real' : 'a fake'} ${values.agent}`)
+try {
+  const verdict = await runRounds(t, {
+    data,
+    rounds: Number(values.rounds),
+    lines: values.real ? 6 : 25,
+    random: seededRandom(Number(values.seed)),
+    computer: server => kinds[values.real ? 'real' : 'fake'](t, server),
+    onRound: sentence => console.log(sentence)
+  })
+  const { said, lost, doubled, isMisplaced, unended } = verdict
+  for (const line of lost) console.log(`lost: ${line}`)
+  for (const line of doubled) console.log(`doubled: ${line}`)
+  console.log(
+    `Of ${said} lines ${lost.length} were lost and ${doubled.length} doubled; ${isMisplaced ? 'not all' : 'all'} in order; ${unended} turns without an end.`
+  )
+  console.log(isKept(verdict) ? 'Every promise was kept.' : 'Promises were broken.')
+  process.exitCode = isKept(verdict) ? 0 : 1
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error)
+  process.exitCode = 1
+}
+for (const close of closings) await close()
+rmSync(data, { recursive: true, maxRetries: 3 })
+process.exit()

@@ -1,0 +1,63 @@
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { runOnTerminal } from '../wrapper/kit/terminal.ts'
+import { linkedComputer } from '../wrapper/kit/world.ts'
+import { type Answer, startFakeModel } from './fake-model.ts'
+
+/**
+ * A computer on which the Claude Code of CLAUDE_BIN is, with a model on loopback; see claude.test.ts for the variables.
+ * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, and else repeats what it is told.
+ */
+export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }) {
+  const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
+  const { phone, home } = await linkedComputer(t, server)
+  if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
+  const directory = join(home, '..', 'code')
+  mkdirSync(directory)
+  const model = await startFakeModel(t, answerIn(directory))
+  const key = `sk-ant-fake-${'0'.repeat(40)}`
+  const config = join(home, 'claude')
+  mkdirSync(config)
+  const known = { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true }
+  writeFileSync(
+    join(config, '.claude.json'),
+    JSON.stringify({
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: [key.slice(-20)], rejected: [] },
+      projects: { [directory]: known }
+    })
+  )
+  const env = {
+    CLAUDE_CODE_EXECUTABLE: CLAUDE_BIN ?? '',
+    ANTHROPIC_BASE_URL: model,
+    ANTHROPIC_API_KEY: key,
+    CLAUDE_CONFIG_DIR: config,
+    HOME: home,
+    IS_SANDBOX: '',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_TELEMETRY: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    DISABLE_AUTOUPDATER: '1'
+  }
+  const sitDown = (args: readonly string[] = ['claude', '--yes']) => runOnTerminal(t, { home, directory, args, env })
+  return { phone, home, directory, config, sitDown }
+}
+
+function answerIn(directory: string): Answer {
+  return (prompt, results) => {
+    const [, count, line] = /^many (\d+) (.*)$/m.exec(prompt) ?? []
+    if (count !== undefined) {
+      const text = { type: 'text' as const, text: `${line} ${results + 1}` }
+      return results + 1 < Number(count) ? [text, { type: 'tool_use', name: 'Glob', input: { pattern: '*.none' } }] : [text]
+    }
+    const file = /write (\S+)/.exec(prompt)?.[1]
+    if (results > 0) return [{ type: 'text', text: 'all done' }]
+    if (file === undefined) return [{ type: 'text', text: `you said: ${prompt.trim()}` }]
+    return [
+      { type: 'text', text: `I will write ${file}.` },
+      { type: 'tool_use', name: 'Write', input: { file_path: join(directory, file), content: 'from the model\n' } }
+    ]
+  }
+}

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import { brotliCompressSync } from 'node:zlib'
+import t, { type Test } from 'tap'
+import { kvRoutes } from '../../lib/protocol/wire/routes/kv.ts'
+import { unofferedRoutes } from '../../lib/protocol/wire/routes/unoffered.ts'
+import { usageRoutes } from '../../lib/protocol/wire/routes/usage.ts'
+import { lucide } from '../../web/icons/lucide.ts'
+
+interface Output {
+  entryPoint?: string
+  imports: { path: string; kind: string }[]
+}
+
+const outputs: Record<string, Output> = JSON.parse(readFileSync('build/app.json', 'utf8'))
+
+/** Scripts that come on top of these when a screen is opened, in kB. */
+const client = allOf('web/first.ts', 'web/main.tsx', 'web/state/live.ts')
+const session = allOf('web/first.ts', 'web/main.tsx', 'web/state/live.ts', 'web/screens/session.tsx')
+
+// The client is wished for at 45, and with it all at 150: the validator, Socket.IO and the curves alone are 50. Nobody shall move further from that.
+t.test('what a phone loads first stays small, in kB compressed', async t => {
+  const shell = allOf('web/first.ts', 'web/main.tsx')
+  within(t, 'the shell and Home', weigh(shell), 60)
+  within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 82)
+  within(t, 'a session', weigh(without(allOf('web/screens/session.tsx'), client)), 45)
+  within(t, 'all of it', weigh(session), 174)
+})
+
+t.test('everything else comes when it is used, in small parts', async t => {
+  for (const { entryPoint } of Object.values(outputs)) {
+    if (entryPoint === undefined || entryPoint.endsWith('.css') || allOf(entryPoint).every(each => session.includes(each))) continue
+    const most = entryPoint.startsWith('web/words/') ? 12 : 35
+    within(t, entryPoint, weigh(without(allOf(entryPoint), session)), most)
+  }
+})
+
+t.test('styles and icons stay small', async t => {
+  const sheets = Object.keys(outputs).filter(path => path.endsWith('.css'))
+  within(t, 'styles', weigh(sheets), 16)
+  within(t, 'icons', brotliCompressSync(JSON.stringify(lucide)).length, 8)
+})
+
+t.test('no route that was left out of the app is asked for by it', async t => {
+  const sources = ['web', 'lib/client'].flatMap(folder =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter(file => /\.tsx?$/.test(file))
+      .map(file => join(folder, file))
+  )
+  const names = Object.keys({ ...kvRoutes, ...unofferedRoutes, ...usageRoutes })
+  const asks = new RegExp(`call\\(\\s*'(?:${names.join('|')})'`)
+  t.same(
+    sources.filter(file => asks.test(readFileSync(file, 'utf8'))),
+    []
+  )
+  t.ok(sources.length > 200 && names.length > 10)
+})
+
+function within(t: Test, what: string, bytes: number, most: number): void {
+  t.ok(bytes <= most * 1000, `${what}: ${(bytes / 1000).toFixed(1)} of ${most}`)
+}
+
+/** The scripts that are there before one of these sources runs. */
+function allOf(...sources: string[]): string[] {
+  const found = new Set<string>()
+  const add = (path: string) => {
+    if (found.has(path)) return
+    found.add(path)
+    for (const { path: next, kind } of outputs[path]?.imports ?? []) if (kind === 'import-statement') add(next)
+  }
+  for (const source of sources) {
+    const path = Object.keys(outputs).find(each => outputs[each]?.entryPoint === source)
+    if (path === undefined) throw new Error(`${source} has no script of its own.`)
+    add(path)
+  }
+  return [...found]
+}
+
+function without(paths: readonly string[], others: readonly string[]): string[] {
+  return paths.filter(path => !others.includes(path))
+}
+
+function weigh(paths: readonly string[]): number {
+  return paths.reduce((sum, path) => sum + brotliCompressSync(readFileSync(`build/web/assets/${basename(path)}`)).length, 0)
+}

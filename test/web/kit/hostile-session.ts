@@ -1,0 +1,206 @@
+import { serveSession } from '../../../lib/client/calls.ts'
+import type { LiveSocket } from '../../../lib/client/socket.ts'
+import { toBase64 } from '../../../lib/crypto/index.ts'
+import { stepKind } from '../../../lib/protocol/sealed/messages.ts'
+import type { Communication } from '../../../lib/protocol/sealed/questions.ts'
+import type { AgentState, PermissionRequest, SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import { type Evil, evilName, urls } from './xss.ts'
+
+export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
+  const choice = (name: string) => ({
+    code: name,
+    value: evil(`${name}.value`),
+    description: evil(`${name}.description`)
+  })
+  const [mode, model, thought] = [choice('mode'), choice('model'), choice('thought')]
+  return {
+    path: `/${evilName(evil, 'session.path')}`,
+    host: 'a',
+    version: evil('session.version'),
+    os: 'a',
+    machineId,
+    agentTitle: evil('session.agent'),
+    agentSessionId: evil('session.agentId'),
+    summary: { text: evil('session.summary'), updatedAt: Date.now() },
+    gitBranch: evil('session.branch'),
+    worktree: { path: '/w', branch: evil('worktree.branch'), repository: evil('worktree.repository'), base: 'a' },
+    operatingModes: [mode, { code: 'plan', value: 'Plan' }],
+    currentOperatingModeCode: mode.code,
+    models: [model, { code: 'm', value: 'M' }],
+    currentModelCode: model.code,
+    thoughtLevels: [thought, { code: 'l', value: 'L' }],
+    currentThoughtLevelCode: thought.code,
+    slashCommands: [evil('slash')],
+    methods: [
+      'setMode',
+      'setModel',
+      'setEffort',
+      'gitStatus',
+      'gitDiff',
+      'gitLog',
+      'gitShow',
+      'gitCommit',
+      'searchText',
+      'findFiles',
+      'listDirectory',
+      'readFile',
+      'rules-try'
+    ]
+  }
+}
+
+/** Something of every kind to decide, as a permission, a plan, a form and a page to open. */
+export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentState {
+  const requests = stepKind.options.map((kind, index): [string, PermissionRequest] => {
+    const at = `ask.${kind}`
+    const path = `/${evilName(evil, `${at}.path`)}`
+    const content =
+      kind === 'edit'
+        ? { type: 'diff' as const, path, oldText: evil(`${at}.old`), newText: `${evil(`${at}.new`)}\n` }
+        : { type: 'text' as const, text: evil(`${at}.said`) }
+    // The second of a kind makes it a question of the agent's own.
+    const isNamed = ['think', 'other'].includes(kind)
+    const isOwn = kind === 'think'
+    const twin = { id: `${index}.c`, label: isOwn ? evil(`${at}.twin`) : '', kind: 'allow_once' as const }
+    return [
+      at,
+      {
+        tool: isNamed ? evil(`${at}.tool`) : kind,
+        arguments: {
+          ...(kind === 'execute' && { command: evil(`${at}.command`) }),
+          ...(kind === 'fetch' && { url: evil(`${at}.url`) }),
+          cwd: `/${evilName(evil, `${at}.cwd`)}`,
+          description: evil(`${at}.reason`),
+          [evil(`${at}.key`)]: evil(`${at}.value`)
+        },
+        createdAt: index + 1,
+        ...(kind === 'fetch' && { title: evil(`${at}.title`) }),
+        kind,
+        content: [content],
+        locations: [path],
+        choices: [
+          { id: `${index}.a`, label: isOwn ? evil(`${at}.choice`) : 'Yes', kind: 'allow_once' },
+          { id: `${index}.b`, label: 'No', kind: 'reject_once' },
+          ...(isOwn ? [twin] : [])
+        ],
+        shown: 'x'
+      }
+    ]
+  })
+  return {
+    requests: isAsking ? Object.fromEntries(requests) : {},
+    completedRequests: {
+      done: {
+        tool: evil('done.tool'),
+        arguments: { command: evil('done.command') },
+        createdAt: Date.now(),
+        completedAt: Date.now() + 60_000,
+        status: 'denied',
+        reason: evil('done.reason'),
+        answeredBy: evil('done.by')
+      },
+      ruled: {
+        tool: 'Bash',
+        arguments: {},
+        createdAt: Date.now(),
+        completedAt: Date.now() + 60_000,
+        status: 'approved',
+        title: 'ruled',
+        rule: evil('done.rule')
+      }
+    },
+    communications: Object.fromEntries(isAsking ? communicationsOf(evil) : [])
+  }
+}
+
+function communicationsOf(evil: Evil): [string, Communication][] {
+  return [
+    ['form', form(evil)],
+    ['link', { kind: 'link', createdAt: 30, title: evil('link.title'), url: evil('link.url'), shown: 'x' }],
+    // An address by itself, where one is expected.
+    ...urls.map((url, index): [string, Communication] => [
+      `link.${index}`,
+      { kind: 'link', createdAt: 31 + index, title: 'Open it', url, shown: 'x' }
+    ])
+  ]
+}
+
+function form(evil: Evil): Communication {
+  return {
+    kind: 'form',
+    createdAt: 20,
+    shown: 'x',
+    form: {
+      questions: [
+        {
+          id: 'q',
+          question: evil('form.question'),
+          multiSelect: false,
+          options: [{ value: 'v', label: evil('form.label'), description: evil('form.description') }],
+          allowsOther: true,
+          isRequired: false
+        }
+      ]
+    }
+  }
+}
+
+export async function serveFolder(
+  socket: LiveSocket,
+  cipher: Parameters<typeof serveSession>[0]['cipher'],
+  session: string,
+  evil: Evil
+): Promise<void> {
+  const path = (name: string) => evilName(evil, name)
+  const changed = {
+    path: path('git.path'),
+    letter: 'R' as const,
+    from: path('git.from'),
+    isStaged: true,
+    isUnstaged: true,
+    added: 1,
+    removed: 1,
+    mark: 'x'
+  }
+  const commit = { id: 'abcdef12', parents: [], author: evil('git.author'), at: 1, subject: evil('git.subject') }
+  const answers = {
+    status: {
+      isRepository: true as const,
+      branch: evil('git.branch'),
+      head: 'a',
+      upstream: 'a',
+      ahead: 1,
+      behind: 1,
+      files: [changed, { ...changed, path: 'a.ts' }]
+    },
+    diff: { type: 'text' as const, oldText: evil('git.old'), newText: `${evil('git.new')}\n` },
+    refused: { type: 'refused' as const, why: 'failed' as const, says: evil('git.says') },
+    shown: { ...commit, body: evil('git.body'), files: [{ ...changed, path: path('git.shown') }] },
+    text: {
+      files: [{ path: path('found.path'), lines: [{ number: 1, text: evil('found.text'), ranges: [{ from: 0, to: 3 }] }] }],
+      isCut: true
+    },
+    files: { paths: [path('found.file')], isCut: true },
+    list: { success: true as const, entries: [{ name: evil('list.name'), type: 'file' as const, size: 1 }] },
+    file: { success: true as const, content: toBase64(new TextEncoder().encode(evil('file.content').replaceAll('\0', ''))) }
+  }
+  const refusal = evil('answer.refusal')
+  await serveSession({
+    socket,
+    cipher,
+    session,
+    handlers: {
+      gitStatus: () => answers.status,
+      gitDiff: () => answers.diff,
+      gitCommit: () => answers.refused,
+      gitLog: () => ({ commits: [commit], hasMore: false }),
+      gitShow: () => answers.shown,
+      searchText: () => answers.text,
+      findFiles: () => answers.files,
+      listDirectory: ({ path }) => (/\.\w+$/.test(path) ? { success: false, error: 'ENOTDIR' } : answers.list),
+      readFile: () => answers.file,
+      permission: () => Promise.reject(new Error(refusal)),
+      communication: () => Promise.reject(new Error(refusal))
+    }
+  }).registered
+}

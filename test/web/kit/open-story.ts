@@ -1,0 +1,22 @@
+import type { Page } from 'playwright-core'
+
+/** The addresses of all stories, of sessions and of the whole app: without the name of one, their pages list them. */
+export async function storyPaths(page: Page, origin: string): Promise<string[]> {
+  const named = async (kind: 'story' | 'app') => {
+    await page.goto(`${origin}/?${kind}=`)
+    const names = (await page.locator('body').innerText()).trim().split(/\s+/)
+    return names.map(name => `/?${kind}=${name}`)
+  }
+  return [...(await named('app')), ...(await named('story'))]
+}
+
+/** Draws one, until it has come to rest. */
+export async function openStory(page: Page, origin: string, path: string, theme: string): Promise<void> {
+  await page.goto(`${origin}${path}&theme=${theme}`)
+  await page
+    .locator('html[data-story="told"]')
+    .waitFor({ state: 'attached', timeout: 15_000 })
+    .catch(() => {
+      throw new Error(`${path} is not told to its end.`)
+    })
+}

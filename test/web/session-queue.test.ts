@@ -1,0 +1,92 @@
+import t from 'tap'
+import { messageBody, type SessionEvent } from '../../lib/protocol/sealed/messages.ts'
+import { commandsLike, tokenAt } from '../../web/parts/suggested.ts'
+import { movedUp, queueOf } from '../../web/state/session-queue.ts'
+import { addMessages, emptyTranscript, type KnownMessage } from '../../web/state/transcript.ts'
+
+const at = 1_700_000_000_000
+const body = (value: unknown) => messageBody.parse(value)
+const mine = (seq: number, text: string, meta: object = {}): KnownMessage => ({
+  seq,
+  localId: `local${seq}`,
+  at: at + seq,
+  body: body({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', ...meta } })
+})
+const told = (seq: number, ev: SessionEvent, role: 'user' | 'agent' = 'user'): KnownMessage => {
+  const envelope = { id: `e${seq}`, time: at + seq, role, ...(role === 'agent' && { turn: 'now' }), ev }
+  return { seq, localId: null, at: at + seq, body: body({ role: 'session', content: { type: 'session', data: envelope } }) }
+}
+const file = (seq: number, name: string) => told(seq, { t: 'file', ref: `r${seq}`, name, size: 9 })
+const turn = (seq: number) => told(seq, { t: 'turn-start' }, 'agent')
+
+const queue = (messages: KnownMessage[], facts: { readSeq: number; hasReceipts: boolean }, more: object = {}) =>
+  queueOf({
+    transcript: addMessages(emptyTranscript, messages),
+    waiting: [],
+    takenBack: new Set<string>(),
+    facts,
+    ...more
+  }).map(({ text }) => text)
+
+t.test('what the agent has not read waits, also over the end of a turn; what steers does not', t => {
+  const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'now', { steer: true }), mine(5, 'two')]
+  t.strictSame(queue(messages, { readSeq: 1, hasReceipts: true }), ['one', 'two'])
+  t.strictSame(queue([...messages, turn(6)], { readSeq: 4, hasReceipts: true }), ['two'])
+  const waiting = [
+    { localId: 'x', text: 'here', at, state: 'device' as const },
+    { localId: 'y', text: 'refused', at, state: 'failed' as const }
+  ]
+  t.strictSame(queue(messages, { readSeq: 4, hasReceipts: true }, { waiting }), ['two', 'here'])
+  t.strictSame(queue(messages, { readSeq: 1, hasReceipts: true }, { takenBack: new Set(['local3']) }), ['two'])
+  t.end()
+})
+
+t.test('one that is moved up goes before its neighbour, and as few as can be are sent anew', t => {
+  const queue = ['a', 'b', 'c', 'd'].map(localId => ({ localId, text: localId, files: [], isHere: false }))
+  const names = (localId: string) => movedUp(queue, localId).again.map(each => each.localId)
+  t.strictSame(names('d'), ['c'], 'a b d stay, c comes behind them')
+  t.strictSame(names('b'), ['a', 'c', 'd'], 'b stays, all others come behind it')
+  t.strictSame(names('c'), ['b', 'd'])
+  t.strictSame(names('a'), [])
+  t.strictSame(names('gone'), [])
+  t.end()
+})
+
+t.test('without receipts what came during the turn waits for its end', t => {
+  const messages = [mine(1, 'begin'), turn(2), mine(3, 'one')]
+  t.strictSame(queue(messages, { readSeq: 0, hasReceipts: false }), ['one'])
+  t.end()
+})
+
+t.test('a message that was taken back says so and waits no more, in whatever order that is heard', t => {
+  const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), told(4, { t: 'withdraw', localId: 'local3' })]
+  t.strictSame(queue(messages, { readSeq: 1, hasReceipts: true }), [])
+  for (const heard of [messages, messages.toReversed()]) {
+    const { items } = heard.reduce((transcript, message) => addMessages(transcript, [message]), emptyTranscript)
+    t.match(items, [
+      { text: 'begin', isWithdrawn: false },
+      { text: 'one', isWithdrawn: true }
+    ])
+  }
+  const byAgent = addMessages(emptyTranscript, [mine(1, 'begin'), told(2, { t: 'withdraw', localId: 'local1' }, 'agent')])
+  t.match(byAgent.items, [{ isWithdrawn: false }], 'only people take back')
+  t.end()
+})
+
+t.test('files belong to the next text of a person, also with words of the agent between them', t => {
+  const between = told(2, { t: 'text', text: 'Still at it.' }, 'agent')
+  const { items } = addMessages(emptyTranscript, [file(1, 'a.png'), between, file(3, 'b.png'), mine(4, 'look'), mine(5, 'and go')])
+  t.strictSame(
+    items.flatMap(item => (item.type === 'mine' ? [item.files.map(({ name }) => name)] : [])),
+    [['a.png', 'b.png'], []]
+  )
+  t.end()
+})
+
+t.test('a slash at the beginning asks for commands, an @ at the beginning of a word for files', t => {
+  t.strictSame(tokenAt('/pl'), { kind: 'command', query: 'pl' })
+  t.strictSame(tokenAt('see @src/a'), { kind: 'file', query: 'src/a' })
+  for (const text of ['and /pl', '/plan it', 'me@home', 'plain', '@src done']) t.equal(tokenAt(text), undefined, text)
+  t.strictSame(commandsLike(['review', 'preview', 'plan'], 're'), ['review', 'preview'])
+  t.end()
+})

@@ -1,0 +1,95 @@
+import type { SessionModel } from '../../../web/state/session.ts'
+import type { Life, MyAnswer } from '../../../web/state/session-answers.ts'
+import { tell } from './fixtures.ts'
+import { model } from './session-model.ts'
+import { allowed, edited, force, run, waits } from './tales.ts'
+
+/** What became of an answer. */
+export const answers: Record<string, () => SessionModel> = {
+  sent: () => {
+    const asked = run('p1', 'npm run build')
+    return model({
+      transcript: waits('npm run build'),
+      requests: [asked],
+      lives: [
+        [
+          'p1',
+          {
+            answer: { request: asked, verdict: { kind: 'once' }, at: Date.now(), state: { type: 'delivered' } },
+            life: { type: 'delivered' }
+          }
+        ]
+      ]
+    })
+  },
+  refused: () => {
+    const asked = run('p1', 'npm run build')
+    return model({
+      transcript: waits('npm run build'),
+      requests: [asked],
+      lives: [
+        [
+          'p1',
+          {
+            answer: { request: asked, verdict: { kind: 'once' }, at: Date.now(), state: { type: 'failed', why: 'away', says: '' } },
+            life: { type: 'failed', why: 'away', says: '' }
+          }
+        ]
+      ]
+    })
+  },
+  elsewhere: () => {
+    const asked = run('p1', 'npm run build')
+    const life: Life = { type: 'elsewhere', answered: { ...allowed, id: 'p1', outcome: 'denied', by: 'Tablet' } }
+    const ended: Life = { type: 'ended' }
+    const answer: MyAnswer = { request: asked, verdict: { kind: 'once' }, at: Date.now(), state: { type: 'delivered' } }
+    return model({
+      transcript: edited().end().done(),
+      facts: { presence: 'ended' },
+      lives: [
+        ['p1', { answer, life }],
+        ['p2', { answer, life: ended }]
+      ]
+    })
+  },
+  queued: () => {
+    const asked = run('p1', 'npm run build')
+    const answer: MyAnswer = { request: asked, verdict: { kind: 'once' }, at: Date.now(), state: { type: 'queued' } }
+    return model({
+      transcript: waits('npm run build'),
+      feed: 'stale',
+      isOffline: true,
+      requests: [asked],
+      lives: [['p1', { answer, life: { type: 'queued' } }]]
+    })
+  },
+  offline: () => model({ transcript: waits('npm run build'), feed: 'stale', isOffline: true, requests: [run('p1', 'npm run build')] }),
+  'offline-risky': () => model({ transcript: waits(force), feed: 'stale', isOffline: true, requests: [run('p1', force)] }),
+  stale: () => model({ transcript: edited().done(), feed: 'stale', requests: [run('p1', 'npm run build')] }),
+  ruled: () =>
+    model({
+      transcript: tell()
+        .mine('Test it.')
+        .turn()
+        .step({ call: 'r1', kind: 'execute', args: { command: 'npm test' } }, 6, {
+          status: 'failed',
+          content: [{ type: 'text', text: '1 failed\nexit code: 1' }]
+        })
+        .step({ call: 'r2', kind: 'execute', args: { command: 'npm run lint' } }, 6, {
+          status: 'failed',
+          content: [{ type: 'text', text: '1 problem\nexit code: 1' }]
+        })
+        .done(),
+      answered: [
+        { ...allowed, id: 'q1', call: 'r1', outcome: 'allowed-once', by: undefined, rule: 'npm test' },
+        { ...allowed, id: 'q2', call: 'r2', outcome: 'allowed-once', rule: 'npm run *' },
+        {
+          ...allowed,
+          id: 'q3',
+          call: undefined,
+          title: 'Which store should hold refresh tokens?',
+          said: { text: 'Redis, as for sessions' }
+        }
+      ]
+    })
+}

@@ -1,0 +1,102 @@
+import { signal } from '@preact/signals'
+import * as z from 'zod'
+import { accountVault, type Cipher, createRest, cryptoReady, type LiveSocket, Unreachable } from '../../../../lib/client/index.ts'
+import { routes } from '../../../../lib/protocol/wire/routes.ts'
+import { noteLink } from '../../../../web/state/connection.ts'
+import type { openLive as realOpenLive } from '../../../../web/state/live.ts'
+import { shown } from './shown.ts'
+
+// Stands in for the link of the app: whatever is asked, the story answers.
+export const openLive: typeof realOpenLive = async account => {
+  await cryptoReady()
+  const { link, isEnded } = shown()
+  noteLink({ isOnline: true, socket: 'live', feed: 'live', ...link })
+  if (isEnded === true) setTimeout(account.onEnded)
+  const nothing = () => {}
+  // What no story touches is left out, and what is made for one later does not break the others.
+  const live = {
+    vault: accountVault(account.secret),
+    rest,
+    socket,
+    feed: { sessions: new Map(), machines: new Map(), settings: undefined, state: { type: 'live' }, refresh() {}, take() {}, close() {} },
+    outbox: {
+      state: { type: 'idle' },
+      pending: [],
+      async put() {},
+      withdraw: async () => 'too-late',
+      async idle() {},
+      wake() {},
+      restart() {},
+      async close() {}
+    },
+    files: {
+      seal: (_session: string, bytes: Uint8Array) => new Uint8Array(bytes),
+      upload: () => new Promise(nothing),
+      download: () => new Promise(nothing)
+    },
+    replies: {
+      all: signal([]),
+      async give() {},
+      withdraw() {},
+      dismiss() {},
+      isRead: Promise.resolve(),
+      async close() {}
+    },
+    starts: { all: signal([]), async put() {}, async withdraw() {}, async tryAgain() {}, isRead: Promise.resolve(), close() {} },
+    goingsOn: { all: signal([]), async ask() {}, async withdraw() {}, isRead: Promise.resolve(), close() {} },
+    leaving: signal([]),
+    cipherOf: () => undefined,
+    cipherOfMachine: () => open,
+    onStored: () => nothing,
+    onSetAside: () => nothing,
+    async close() {}
+  }
+  return Object.assign(Object.create(null), live)
+}
+
+const open: Cipher = { seal: value => JSON.stringify(value) ?? '', open: sealed => ({ ok: true, value: JSON.parse(sealed) }) }
+
+// What the story does not tell is under way for ever.
+const never = new Promise<never>(() => {})
+
+const rest = createRest({
+  server: location.origin,
+  async fetch(url, { method }) {
+    const path = new URL(url).pathname
+    const name = Object.keys(shown().server).find(each => isRoute(each) && routes[each].path === path && routes[each].method === method)
+    if (name === undefined || !isRoute(name)) return never
+    const answer = Reflect.get(shown().server, name)
+    const isRefused = typeof answer === 'number'
+    return {
+      status: isRefused ? answer : 200,
+      headers: { get: () => null },
+      text: async () => JSON.stringify(isRefused ? { error: 'Refused' } : answer)
+    }
+  }
+})
+
+function isRoute(name: string): name is keyof typeof routes {
+  return name in routes
+}
+
+const called = z.object({ method: z.string() })
+
+const socket: LiveSocket = {
+  state: { type: 'live', connectionId: 'c' },
+  connectionId: 'c',
+  droppedFrames: 0,
+  onState: () => () => {},
+  onUpdate: () => () => {},
+  onEphemeral: () => () => {},
+  async request(_event, payload) {
+    const { method } = called.parse(payload)
+    const answer = Reflect.get(shown().machine, method.slice(method.indexOf(':') + 1))
+    if (answer === undefined) return never
+    if (answer === 'away') throw new Unreachable('not-connected')
+    return JSON.parse(JSON.stringify({ ok: true, result: JSON.stringify(answer) }))
+  },
+  send: () => true,
+  answer: () => ({ registered: Promise.resolve(), stop() {} }),
+  reconnectNow() {},
+  close() {}
+}

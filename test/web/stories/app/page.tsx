@@ -1,0 +1,69 @@
+import '../../../../web/no-eval.ts'
+import { render } from 'preact'
+import { App } from '../../../../web/app.tsx'
+import { startRouter } from '../../../../web/router.ts'
+import { openAccount } from '../../../../web/state/account.ts'
+import { startClock } from '../../../../web/state/clock.ts'
+import { connection, lastingConnection } from '../../../../web/state/connection.ts'
+import { deviceDb } from '../../../../web/state/device-db.ts'
+import { tellHome } from '../../../../web/state/home.ts'
+import { startLock } from '../../../../web/state/lock.ts'
+import { startPreferences } from '../../../../web/state/preferences.ts'
+import { speakAs } from '../../../../web/words/language.ts'
+import { press } from './press.ts'
+import { type AppStory, show } from './shown.ts'
+import { appStories } from './stories.ts'
+
+const params = new URLSearchParams(location.search)
+const story = appStories[params.get('app') ?? '']
+if (story) await begin(story)
+else document.body.textContent = Object.keys(appStories).join(' ')
+
+async function begin(story: AppStory): Promise<void> {
+  show(story)
+  history.replaceState(null, '', story.at)
+  await prepare(story)
+  startPreferences()
+  startLock()
+  await speakAs(params.get('language') === 'zh' ? 'zh' : 'en', document)
+  // After the preferences, which say it too.
+  const { documentElement } = document
+  documentElement.dataset['theme'] = params.get('theme') ?? 'light'
+  documentElement.dir = params.get('dir') ?? 'ltr'
+  documentElement.style.fontSize = params.get('text') ?? ''
+  startRouter()
+  startClock()
+  render(<App />, document.body)
+  if (isSecureContext) {
+    await openAccount()
+    await settled()
+  }
+  for (const name of story.press ?? []) await press(name)
+  documentElement.dataset['story'] = 'told'
+}
+
+async function prepare({ account, home, isKeyChecked, kept }: AppStory): Promise<void> {
+  localStorage.clear()
+  for (const [name, value] of Object.entries(kept ?? {})) localStorage.setItem(name, value)
+  if (account === 'insecure') Object.defineProperty(globalThis, 'isSecureContext', { value: false })
+  if (account === 'unkept') Object.defineProperty(globalThis, 'indexedDB', { value: undefined })
+  if (account === 'insecure' || account === 'unkept') return
+  const db = await deviceDb()
+  await db.erase()
+  if (account === 'none') return
+  await db.write('account', {
+    secret: 'mqhE2xQ8yTf7pZrN0aLwKdVbJcUsGi1o3Xl5Yk9HtA4=',
+    token: 't',
+    deviceName: 'Chrome on Android',
+    createdAt: Date.now(),
+    ...(isKeyChecked === true && { keyCheckedAt: Date.now() })
+  })
+  tellHome({ type: 'restored', home })
+}
+
+/** Until the screen says of the link what is true: it waits whether trouble lasts. */
+function settled(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = lastingConnection.subscribe(({ type }) => type === connection.peek().type && resolve())
+  return promise.then(() => stop())
+}

@@ -1,0 +1,38 @@
+/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button; all else begins the name of what is pressed. */
+export async function press(what: string): Promise<void> {
+  if (what === '?' || what.startsWith('ctrl ')) {
+    const key = what.replace('ctrl ', '')
+    dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: key !== what, bubbles: true }))
+    document.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: key !== what, bubbles: true }))
+    return
+  }
+  if (what.startsWith('type ')) {
+    const input = await found(() => document.querySelector<HTMLInputElement>('main input'))
+    input.value = what.replace('type ', '')
+    input.dispatchEvent(new InputEvent('input', { bubbles: true }))
+    return
+  }
+  const pressed = await found(() =>
+    [...document.querySelectorAll<HTMLElement>('main button, main a, main summary')].find(each => isCalled(each, what))
+  )
+  pressed.click()
+}
+
+function isCalled(element: HTMLElement, name: string): boolean {
+  return (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().startsWith(name)
+}
+
+/** As soon as it is there. */
+function found<Found>(look: () => Found | null | undefined): Promise<Found> {
+  const { promise, resolve } = Promise.withResolvers<Found>()
+  const again = () => {
+    const seen = look()
+    if (!seen) return
+    watching.disconnect()
+    resolve(seen)
+  }
+  const watching = new MutationObserver(again)
+  watching.observe(document.body, { childList: true, subtree: true, characterData: true })
+  again()
+  return promise
+}

@@ -1,0 +1,35 @@
+import type { LinkFacts } from '../../../../web/state/connection.ts'
+import type { PairingView } from '../../../../web/state/pairing.ts'
+import type { Home } from '../../../../web/state/store.ts'
+import type { ToldByMachine, ToldByServer } from './told.ts'
+
+/** The whole app at one address, with what this device keeps and what is answered to it. */
+export interface AppStory {
+  /** With its query and its fragment. */
+  readonly at: string
+  /** `none`: no account on this device. `unkept`: this browser keeps nothing. */
+  readonly account?: 'none' | 'unkept' | 'insecure' | undefined
+  readonly home: Home
+  readonly server: ToldByServer
+  readonly machine: ToldByMachine | Record<string, 'away'>
+  readonly link?: Partial<LinkFacts> | undefined
+  /** The server ends the sign-in of this device. */
+  readonly isEnded?: boolean | undefined
+  readonly isKeyChecked?: boolean | undefined
+  readonly pairing?: PairingView | undefined
+  /** What this browser keeps of the settings, and of what is not secret. */
+  readonly kept?: Readonly<Record<string, string>> | undefined
+  /** What is pressed then, one after another, by the beginning of its name. */
+  readonly press?: readonly string[] | undefined
+}
+
+let now: AppStory | undefined
+
+export function show(story: AppStory): void {
+  now = story
+}
+
+export function shown(): AppStory {
+  if (now === undefined) throw new Error('no story is shown')
+  return now
+}

@@ -1,0 +1,158 @@
+import type { PairingView, ReadyToLink } from '../../../../web/state/pairing.ts'
+import { emptyHome } from '../../../../web/state/store.ts'
+import type { AppStory } from './shown.ts'
+import { machine, server } from './told.ts'
+import { archived, busyHome, homeOf, machines, moving, plainAsk, resting, session, studio, thinkpad } from './world.ts'
+
+const at = (path: string, given: Partial<AppStory> = {}): AppStory => ({
+  at: path,
+  home: busyHome,
+  server,
+  machine,
+  isKeyChecked: true,
+  ...given
+})
+
+const nobody = homeOf([], [])
+const quiet = homeOf(machines, [...resting, ...archived])
+const none = (path: string, given: Partial<AppStory> = {}): AppStory => at(path, { account: 'none', home: emptyHome, ...given })
+const away = { link: { isOnline: false, socket: 'none', feed: 'away' } } as const
+const manyAsk = Array.from({ length: 7 }, (_, index) =>
+  session({ title: `Upgrade package ${index + 1}`, ago: index, line: 'Upgrading', agentState: plainAsk.agentState ?? null })
+)
+
+const homes = {
+  home: at('/'),
+  'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
+  'home-working': at('/', { home: homeOf([studio], [...moving, ...resting]) }),
+  'home-quiet': at('/', { home: quiet }),
+  'home-many': at('/', { home: homeOf(machines, [...manyAsk, ...moving]) }),
+  'home-by-folder': at('/', { kept: { 'afield-byFolder': 'true' } }),
+  'home-no-machine': at('/', { home: nobody, isKeyChecked: false }),
+  'home-no-session': at('/', { home: homeOf([studio], []) }),
+  'home-first-time': at('/', { home: emptyHome, link: { feed: 'catching-up' } }),
+  'home-offline': at('/', away),
+  'home-silent': at('/', { link: { socket: 'down', feed: 'away', nextTryAt: Date.now() + 8000 } }),
+  'home-catching-up': at('/', { link: { feed: 'catching-up' } }),
+  'home-ended': at('/', { isEnded: true }),
+  'needs-you': at('/needs-you'),
+  'needs-you-none': at('/needs-you', { home: quiet }),
+  palette: at('/', { press: ['ctrl k'] }),
+  keys: at('/', { press: ['?'] })
+}
+
+const lists = {
+  search: at('/search?q=return'),
+  'search-empty': at('/search'),
+  'search-nothing': at('/search?q=zebra'),
+  archive: at('/archive'),
+  'archive-none': at('/archive', { home: homeOf(machines, moving) })
+}
+
+const news = {
+  new: at('/new?prompt=The+upload+test+fails+about+one+run+in+ten+on+CI.+Find+the+race+and+fix+it.'),
+  'new-more': at('/new', { press: ['More'] }),
+  'new-folder': at('/new', { press: ['orchard-api'] }),
+  'new-histories': at('/new', { press: ['Continue'] }),
+  'new-waiting': at('/new', { machine: {} }),
+  'new-not-answered': at('/new', { machine: { choices: 'away' } }),
+  'new-asleep': at('/new', { home: homeOf([{ ...thinkpad, daemonState: { status: 'stopped' } }], []) }),
+  'new-no-agent': at('/new', { machine: { ...machine, choices: { agents: [], recentFolders: [], home: '/home/mira' } } }),
+  'new-no-machine': at('/new', { home: nobody })
+}
+
+const machinesStories = {
+  machines: at('/machines'),
+  'machines-none': at('/machines', { home: nobody }),
+  machine: at('/machines/m1'),
+  'machine-away': at('/machines/m3'),
+  'machine-waiting': at('/machines/m1', { machine: {} }),
+  'machine-not-answered': at('/machines/m1', { machine: { processes: 'away', worktrees: 'away', choices: 'away', 'keep-awake': 'away' } }),
+  'machine-gone': at('/machines/m9'),
+  'machine-end': at('/machines/m1', { press: ['End npm'] }),
+  'machine-log': at('/machines/m1', { press: ['Log'] }),
+  'machine-update': at('/machines/m1', { press: ['Update'] }),
+  'machine-stop': at('/machines/m1', { press: ['Stop the helper'] }),
+  'machine-unlink': at('/machines/m1', { press: ['Unlink'] })
+}
+
+const ready = (given: Partial<ReadyToLink> = {}): ReadyToLink => ({
+  type: 'ready',
+  isDevice: false,
+  getsAll: false,
+  asker: { name: 'studio-mini', from: '192.0.2.0/24' },
+  answer: async () => ({ type: 'wrong-code' }),
+  refuse: async () => {},
+  ...given
+})
+const pairing = (view: PairingView) => at('/pair#key=x', { pairing: view })
+
+const linking = {
+  scan: at('/scan'),
+  'pair-machine': pairing(ready()),
+  'pair-no-code': pairing(ready({ asker: undefined })),
+  'pair-device': pairing(ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2.0/24' } })),
+  'pair-linked': pairing({ type: 'linked', isDevice: false }),
+  'pair-gone': pairing({ type: 'gone' }),
+  'pair-answered': pairing({ type: 'answered' }),
+  'pair-refused': pairing({ type: 'refused' }),
+  'pair-altered': pairing({ type: 'altered' }),
+  'pair-no-link': at('/pair'),
+  'pair-bad-link': pairing({ type: 'bad-link' }),
+  'pair-other-server': pairing({ type: 'other-server', host: 'office.example.org', href: 'https://office.example.org/pair' }),
+  'pair-unreachable': pairing({ type: 'unreachable' })
+}
+
+const first = {
+  welcome: none('/'),
+  create: none('/start'),
+  'create-invited': none('/#invite=abcd'),
+  restore: none('/restore'),
+  link: none('/link'),
+  key: at('/start/key', { isKeyChecked: false }),
+  check: at('/start/check', { isKeyChecked: false }),
+  insecure: at('/', { account: 'insecure' }),
+  'no-storage': at('/', { account: 'unkept' }),
+  locked: at('/', { kept: { 'afield-lock': '{"choice":"open","id":"AAAA"}' } }),
+  unknown: at('/nowhere'),
+  'session-unknown': at('/s/nothing')
+}
+
+const settings = {
+  settings: at('/settings'),
+  'settings-unchecked': at('/settings', { isKeyChecked: false }),
+  devices: at('/settings/devices'),
+  'devices-unlink': at('/settings/devices', { press: ['Unlink'] }),
+  'devices-waiting': at('/settings/devices', { server: {} }),
+  'devices-failed': at('/settings/devices', { server: { listDevices: 400 } }),
+  people: at('/settings/people'),
+  'people-none': at('/settings/people', { server: { listSignups: { signups: [] }, listInvites: { invites: [] } } }),
+  'people-not-owner': at('/settings/people', { server: { listSignups: 403, listInvites: 403 } }),
+  access: at('/settings/access'),
+  'access-none': at('/settings/access', { server: { listTokens: { tokens: [] } } }),
+  rules: at('/settings/rules'),
+  'rules-none': at('/settings/rules', { machine: { rules: { rules: [], isPaused: false } } }),
+  'rules-paused': at('/settings/rules', {
+    machine: { rules: { rules: machine.rules && 'rules' in machine.rules ? machine.rules.rules : [], isPaused: true } }
+  }),
+  'rules-away': at('/settings/rules', { machine: { rules: 'away' } }),
+  appearance: at('/settings/appearance'),
+  language: at('/settings/language'),
+  'account-key': at('/settings/account-key'),
+  'account-key-shown': at('/settings/account-key', { press: ['Show the key'] }),
+  lock: at('/settings/lock'),
+  storage: at('/settings/storage'),
+  'storage-erase': at('/settings/storage', { press: ['Erase this device'] }),
+  about: at('/settings/about')
+}
+
+/** Every screen of the app in every state worth looking at, by name. */
+export const appStories: Readonly<Record<string, AppStory>> = {
+  ...first,
+  ...homes,
+  ...lists,
+  ...news,
+  ...machinesStories,
+  ...linking,
+  ...settings
+}

@@ -1,0 +1,65 @@
+import type { Question } from '../../../lib/protocol/sealed/questions.ts'
+import type { SessionModel } from '../../../web/state/session.ts'
+import type { OpenQuestion } from '../../../web/state/session-questions.ts'
+import { tell } from './fixtures.ts'
+import { type Given, model } from './session-model.ts'
+
+const waitingQuestion = { id: 'q1', createdAt: Date.now() - 60_000, title: undefined, call: undefined, shown: 'hq1' }
+const store: Question = {
+  id: 'store',
+  question: 'Which store should hold refresh tokens?',
+  multiSelect: false,
+  options: [
+    { value: 'redis', label: 'Redis, as for sessions', description: 'Already in the stack. Tokens die with a flush.' },
+    { value: 'pg', label: 'Postgres, new table', description: 'Survives restarts, one migration, slower revoke.' },
+    { value: 'os', label: 'OS keychain on the client', description: 'Most private. Web build keeps cookies.' }
+  ],
+  allowsOther: true,
+  isRequired: true
+}
+const tests: Question = {
+  id: 'tests',
+  question: 'Which tests shall I write?',
+  multiSelect: true,
+  options: [
+    { value: 'unit', label: 'Unit tests' },
+    { value: 'e2e', label: 'A journey in the browser' }
+  ],
+  allowsOther: false,
+  isRequired: false
+}
+const asking = (...questions: Question[]): OpenQuestion => ({ ...waitingQuestion, kind: 'form', type: 'form', questions })
+const codex: Given = {
+  facts: { title: 'Move tokens out of cookies', agent: 'Codex', agentShort: 'Codex', host: 'build-box' },
+  transcript: tell()
+    .mine('Refresh tokens should not sit in a cookie any more. Propose and do it.')
+    .turn()
+    .say('Two of your choices change how much code moves, so I ask before I start.')
+    .done()
+}
+
+/** A question in the dock, and what became of its answer. */
+export const questions: Record<string, () => SessionModel> = {
+  question: () => model({ ...codex, questions: [asking(store, tests)] }),
+  'question-one': () => model({ ...codex, questions: [asking(store)] }),
+  'question-sent': () => model({ ...codex, questions: [asking(store)], questionStates: [['q1', { type: 'delivered' }]] }),
+  'question-refused': () =>
+    model({
+      ...codex,
+      questions: [asking(store)],
+      questionStates: [['q1', { type: 'failed', why: 'failed', says: 'This question is over.' }]]
+    }),
+  page: () =>
+    model({
+      ...codex,
+      questions: [
+        {
+          ...waitingQuestion,
+          type: 'link',
+          kind: 'link',
+          title: 'Sign in to Linear, so that issues can be read',
+          url: 'https://linear.app/oauth/authorize?client_id=afield&redirect_uri=https%3A%2F%2Fexample.org%2Fcallback&scope=read'
+        }
+      ]
+    })
+}

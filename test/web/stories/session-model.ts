@@ -1,0 +1,196 @@
+import { type Signal, signal } from '@preact/signals'
+import type { Choice } from '../../../lib/protocol/sealed/session.ts'
+import type { Attached } from '../../../web/state/attached.ts'
+import { type AskedOf, askedNothing, type SessionModel } from '../../../web/state/session.ts'
+import type { Life, MyAnswer } from '../../../web/state/session-answers.ts'
+import type { AnswerState } from '../../../web/state/session-asking.ts'
+import type { Answered, OpenRequest } from '../../../web/state/session-decisions.ts'
+import type { SessionFacts } from '../../../web/state/session-facts.ts'
+import type { Attaching } from '../../../web/state/session-files.ts'
+import type { FeedWord } from '../../../web/state/session-messages.ts'
+import type { OpenQuestion } from '../../../web/state/session-questions.ts'
+import type { Queued } from '../../../web/state/session-queue.ts'
+import type { WaitingText } from '../../../web/state/session-texts.ts'
+import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
+import { folder } from './fixtures.ts'
+
+const modes: Choice[] = [
+  { code: 'default', value: 'Default', description: '' },
+  { code: 'acceptEdits', value: 'Accept edits', description: '' },
+  { code: 'plan', value: 'Plan', description: '' },
+  { code: 'bypassPermissions', value: 'Bypass', description: '' }
+]
+
+const facts: SessionFacts = {
+  id: 's1',
+  seq: 10,
+  title: 'SSO loses return path',
+  agent: 'Claude Code',
+  agentShort: 'Claude',
+  host: 'studio-mini',
+  folder: 'orchard-api',
+  path: folder,
+  branch: 'main',
+  version: '0.1.0',
+  process: 4242,
+  presence: 'here',
+  activeAt: Date.now() - 3000,
+  isThinking: false,
+  modes,
+  mode: 'default',
+  models: [
+    { code: 'opus', value: 'Opus', description: 'The most able.' },
+    { code: 'sonnet', value: 'Sonnet' },
+    { code: 'haiku', value: 'Haiku' }
+  ],
+  model: 'opus',
+  efforts: [
+    { code: 'low', value: 'Low' },
+    { code: 'medium', value: 'Medium' },
+    { code: 'high', value: 'High' }
+  ],
+  effort: 'medium',
+  commands: ['compact', 'context', 'review', 'init'],
+  methods: ['findFiles', 'setMode', 'setModel', 'setEffort'],
+  deliveredSeq: 0,
+  readSeq: 0,
+  hasReceipts: true,
+  canResume: false,
+  isInTerminal: false,
+  isReadable: true
+}
+
+export interface Given {
+  facts?: Partial<SessionFacts>
+  transcript?: Transcript
+  feed?: FeedWord
+  requests?: OpenRequest[]
+  answered?: Answered[]
+  lives?: [string, { answer: MyAnswer; life: Life }][]
+  waiting?: WaitingText[]
+  questions?: OpenQuestion[]
+  questionStates?: [string, AnswerState][]
+  isOffline?: boolean
+  isWorking?: boolean
+  asked?: Partial<AskedOf>
+  older?: 'none' | 'more' | 'loading' | 'failed'
+  draft?: string
+  queue?: Queued[]
+  files?: Attaching[]
+}
+
+/** A session as its screen draws it, in whatever state is given; what is pressed shows, and leads nowhere. */
+export function model(given: Given): SessionModel {
+  const transcript = signal(given.transcript ?? emptyTranscript)
+  const waiting = signal<readonly WaitingText[]>(given.waiting ?? [])
+  const requests = signal<readonly OpenRequest[]>(given.requests ?? [])
+  const lives = signal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>(new Map(given.lives ?? []))
+  const questionStates = signal<ReadonlyMap<string, AnswerState>>(new Map(given.questionStates ?? []))
+  const asked = signal<AskedOf>({ ...askedNothing, ...given.asked })
+  const isWorking = signal(given.isWorking ?? false)
+  return {
+    id: 's1',
+    facts: signal({ ...facts, ...given.facts }),
+    transcript,
+    feed: signal(given.feed ?? 'live'),
+    older: signal(given.older ?? 'none'),
+    queue: signal(given.queue ?? []),
+    files: {
+      chosen: signal(given.files ?? []),
+      choose() {},
+      remove() {},
+      tryAgain() {},
+      take: () => [],
+      offer() {},
+      show: async () => drawnPicture(),
+      close() {}
+    },
+    choices: signal({}),
+    async choose() {},
+    findFiles: async query => ['src/auth/callback.ts', 'src/auth/session.ts', 'test/auth.test.ts'].filter(path => path.includes(query)),
+    stagesOf: () => ({}),
+    texts: {
+      takenBack: signal(new Set<string>()),
+      async withdraw() {},
+      waiting,
+      async send(text) {
+        waiting.value = [...waiting.value, { localId: `l${waiting.value.length}`, text, at: Date.now(), state: 'device' }]
+      },
+      async retry() {},
+      async discard(localId) {
+        waiting.value = waiting.value.filter(text => text.localId !== localId)
+      },
+      async readDraft() {
+        return given.draft ?? ''
+      },
+      keepDraft() {},
+      close() {}
+    },
+    requests,
+    answered: signal(given.answered ?? []),
+    questions: signal(given.questions ?? []),
+    questionStates,
+    isOffline: signal(given.isOffline ?? false),
+    lives,
+    isWorking,
+    asked,
+    me: 'This phone',
+    async answer(request, verdict) {
+      const answer: MyAnswer = { request, verdict, at: Date.now(), state: { type: 'sending' } }
+      lives.value = new Map(lives.value).set(request.id, { answer, life: { type: 'sending' } })
+    },
+    withdraw(id) {
+      lives.value = new Map([...lives.value].filter(([each]) => each !== id))
+    },
+    async answerQuestion(question) {
+      questionStates.value = new Map(questionStates.value).set(question.id, { type: 'sending' })
+    },
+    async tryRule({ pattern }) {
+      if (pattern === 'bash *') throw new Error('bash runs other programs, so this would allow any command.')
+      const at = Date.now() - 3600_000
+      return { looked: 50, passed: 41, entries: [{ at, what: 'npm run build', answer: 'allowed' as const }] }
+    },
+    dismiss(id) {
+      lives.value = new Map([...lives.value].filter(([each]) => each !== id))
+    },
+    async stop() {
+      asked.value = { ...asked.value, stop: { at: Date.now(), state: 'asked' } }
+    },
+    async end() {
+      return true
+    },
+    async resume() {
+      asked.value = { ...asked.value, resume: 'asking' }
+    },
+    async takeOver() {
+      asked.value = { ...asked.value, takeOver: 'asking' }
+    },
+    async loadOlder() {},
+    close() {}
+  }
+}
+
+export const picture: Attached = {
+  ref: 'r1',
+  name: 'login-page.png',
+  size: 812_000,
+  mimeType: 'image/png',
+  image: { width: 320, height: 200 }
+}
+
+let drawn: string | undefined
+
+/** A picture of this page's own. */
+export function drawnPicture(): string {
+  if (drawn !== undefined) return drawn
+  const shape =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="320" height="200"><rect width="320" height="200" fill="#2d7c60"/><circle cx="240" cy="60" r="30" fill="#fddb91"/></svg>'
+  drawn = URL.createObjectURL(new Blob([shape], { type: 'image/svg+xml' }))
+  return drawn
+}
+
+/** The model that is on screen, for tests that change what it knows. */
+export function tellMore(of: SessionModel, ...messages: KnownMessage[]): void {
+  const writable = of.transcript as Signal<Transcript>
+  writable.value = addMessages(writable.value, messages)
+}

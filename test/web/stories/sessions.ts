@@ -1,0 +1,9 @@
+import type { SessionModel } from '../../../web/state/session.ts'
+import { answers } from './answers.ts'
+import { decisions } from './decisions.ts'
+import { questions } from './questions.ts'
+import { states } from './states.ts'
+import { talks } from './talks.ts'
+
+/** Every state of the session screen worth looking at, by name. */
+export const stories: Record<string, () => SessionModel> = { ...talks, ...decisions, ...answers, ...questions, ...states }

@@ -1,0 +1,22 @@
+import type { SessionModel } from '../../../web/state/session.ts'
+import { model } from './session-model.ts'
+import { edited } from './tales.ts'
+
+/** A session that is not simply going on. */
+export const states: Record<string, () => SessionModel> = {
+  empty: () => model({ facts: { title: 'orchard-api' } }),
+  opening: () => model({ feed: 'opening' }),
+  away: () => model({ transcript: edited().done(), facts: { presence: 'away', host: 'thinkpad', activeAt: Date.now() - 3600_000 } }),
+  ended: () => model({ transcript: edited().say('Done. The callback reads `returnTo` now.').end().done(), facts: { presence: 'ended' } }),
+  terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),
+  stopping: () =>
+    model({
+      transcript: edited()
+        .step({ kind: 'execute', args: { command: 'npm run watch' } })
+        .done(),
+      isWorking: true,
+      asked: { stop: { at: Date.now() - 6000, state: 'asked' } }
+    }),
+  sealed: () => model({ facts: { isReadable: false, title: undefined } }),
+  deleted: () => model({ feed: 'deleted' })
+}

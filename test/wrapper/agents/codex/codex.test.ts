@@ -1,0 +1,82 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import type { AgentEvent, StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import { codexKind } from '../../../../lib/wrapper/agents/codex.ts'
+import { listenTo, testAgent } from '../contract.ts'
+
+if (process.platform === 'win32') t.bailout('the fake is a script')
+
+const fakeCodex = resolve('test/wrapper/agents/codex/fake-codex.mjs')
+const kindIn = (directory: string, env: Record<string, string> = {}) => {
+  const told: string[] = []
+  const kind = codexKind({
+    home: join(directory, '.afield'),
+    env: { PATH: process.env['PATH'] ?? '', CODEX_BIN: fakeCodex, ...env },
+    tell: line => void told.push(line)
+  })
+  return { kind, told }
+}
+const start = (how: StartAgent) => kindIn(how.directory).kind.start(how)
+
+testAgent(t, {
+  start,
+  write: (path, content, end) => `write ${JSON.stringify({ path, content, end })}`,
+  slow: (ms, words) => `slow ${ms} ${words}`,
+  has: {
+    choices: { model: 'quick', effort: 'high' },
+    form: {
+      prompt: 'ask',
+      id: 'colour',
+      other: 'days',
+      said: (value, text) => new RegExp(`a ${value} gate in ${text} days`),
+      notSaid: /as you like/
+    },
+    link: url => `open ${url}`,
+    image: { prompt: 'look', said: /image data:image\/png;base64/ },
+    steering: true,
+    whyNot: reason => new RegExp(`you said: ${reason}`)
+  }
+})
+
+t.test('a version that Afield does not know is driven through the adapter if that is here, and says what to do if not', async t => {
+  const directory = t.testdir()
+  const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
+  const old = kindIn(directory, { PATH: '' }).kind.start({ directory, env: { ...env, FAKE_VERSION: '0.42.0' } })
+  await t.rejects(old, { message: /from version 0.169.0 on; this one says 0.42.0. Update it, or install its adapter/ })
+  const next = kindIn(directory, { PATH: '' }).kind.start({ directory, env: { ...env, FAKE_VERSION: '1.0.0', FAKE_REFUSES: '1' } })
+  await t.rejects(next, { message: /does not know Codex 1.0.0 yet[\s\S]*unknown option --listen/ })
+
+  const bin = join(directory, 'bin')
+  mkdirSync(bin)
+  const adapter = `#!/bin/sh\nexec ${process.execPath} ${resolve('bin/afield.ts')} demo-agent ${join(directory, 'state')}\n`
+  writeFileSync(join(bin, 'codex-acp'), adapter, { mode: 0o755 })
+  const { kind, told } = kindIn(directory, { PATH: bin })
+  const agent = await kind.start({ directory, env: { ...env, FAKE_VERSION: '0.42.0' } })
+  t.teardown(() => agent.stop())
+  t.match(told, [/0.42.0.*through codex-acp instead/])
+  await listenTo(agent).until('modes')
+})
+
+t.test('what was said after a place is told again under the same names, and a message of ours as ours', async t => {
+  const directory = t.testdir()
+  const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
+  const first = await start({ directory, env })
+  const talk = listenTo(first)
+  const begun = await talk.until('told')
+  for (const words of ['one', 'two']) {
+    await first.prompt(`slow 1 ${words}`)
+    await talk.until('turn-ended')
+  }
+  await first.stop()
+  const again = await start({ directory, env, resume: first.conversation, toldUpTo: begun.upTo })
+  t.teardown(() => again.stop())
+  const named = (events: readonly AgentEvent[]) =>
+    events.flatMap(event => (event.type === 'text' || event.type === 'prompted' ? [[event.text, event.row]] : []))
+  t.strictSame(named(again.untold?.events ?? []), named(talk.heard))
+  t.equal(named(talk.heard).length, 4)
+  t.ok(again.untold?.events.every(event => event.type !== 'prompted' || event.isOurs))
+  const later = await start({ directory, env, resume: first.conversation, toldUpTo: again.untold?.upTo })
+  t.teardown(() => later.stop())
+  t.strictSame(later.untold?.events, [], 'and all was told by then')
+})

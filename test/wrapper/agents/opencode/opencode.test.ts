@@ -1,0 +1,146 @@
+import t, { type Test } from 'tap'
+import { CannotStart } from '../../../../lib/exit.ts'
+import { AgentDied, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import { rulesBeside } from '../../../../lib/wrapper/agents/opencode/asks-first.ts'
+import { opencodeKind } from '../../../../lib/wrapper/agents/opencode.ts'
+import { fakeOpencode } from '../../kit/opencode.ts'
+import { running } from '../../kit/running.ts'
+import { listenTo, testAgent } from '../contract.ts'
+
+const isWindows = process.platform === 'win32'
+
+function start(how: StartAgent, told: string[] = []) {
+  const kind = opencodeKind({ env: { OPENCODE_BIN_PATH: fakeOpencode }, tell: line => told.push(line) })
+  return kind.start(how)
+}
+
+t.test('what every agent does', { skip: isWindows && 'the fake is a script' }, async t => {
+  testAgent(t, {
+    start,
+    asking: 'build',
+    write: (file, content, end) => `write ${file} ${JSON.stringify(content)} end ${end}`,
+    slow: (ms, words) => `slow ${ms} ${words.trim()}`,
+    has: {
+      choices: { model: 'fake/m2', effort: 'high' },
+      form: {
+        prompt: 'ask',
+        id: '0',
+        other: '1',
+        said: (value, text) => new RegExp(`${value}; ${text}`),
+        notSaid: /Unanswered; Unanswered/
+      },
+      link: false,
+      image: { prompt: 'look', said: /image\/png of \d+/ },
+      steering: true,
+      whyNot: reason => new RegExp(`so not: ${reason}`)
+    }
+  })
+})
+
+async function begin(t: Test, how: Partial<StartAgent> = {}) {
+  const directory = how.directory ?? t.testdir()
+  const told: string[] = []
+  const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory }, ...how }, told)
+  t.teardown(() => agent.stop())
+  return { agent, directory, told, talk: listenTo(agent) }
+}
+
+const how = { skip: isWindows && 'the fake is a script' }
+
+t.test('plan, title, tokens and cost, and a helper with what it says', how, async t => {
+  const { agent, talk } = await begin(t)
+  await agent.prompt('todo')
+  t.match(await talk.until('plan'), {
+    entries: [
+      { content: 'first', status: 'in_progress' },
+      { content: 'second', status: 'completed' }
+    ]
+  })
+  t.match(await talk.until('usage'), { used: 120, size: 1000 })
+  t.match(await talk.until('title'), { title: 'A title' })
+  await talk.until('turn-ended')
+  await agent.prompt('help')
+  const { subagent } = await talk.until('subagent-started')
+  t.match(await talk.until('text'), { text: 'looked around', subagent })
+  t.match(await talk.until('subagent-stopped'), { subagent })
+  t.match(await talk.until('text'), { text: 'helped', subagent: undefined })
+})
+
+t.test('what stands before a step is told before it, though opencode tells of the step first', how, async t => {
+  const { agent, talk, directory } = await begin(t)
+  await agent.prompt(`write ${directory}/one.txt "x" end done`)
+  const { asked } = await talk.until('permission-asked')
+  agent.answer(asked.ask, 'once')
+  await talk.until('turn-ended')
+  const order = talk.heard.flatMap(event => {
+    if (event.type === 'text') return event.text
+    return event.type === 'step-started' || event.type === 'permission-asked' || event.type === 'step-ended' ? event.type : []
+  })
+  t.strictSame(order, ['a file then', 'I will write it.', 'step-started', 'permission-asked', 'step-ended', 'done'])
+})
+
+t.test('what went wrong is told in the words of the model', how, async t => {
+  const { agent, talk } = await begin(t)
+  await agent.prompt('fail')
+  t.match(await talk.until('turn-ended'), { reason: 'failed', error: 'the model is overloaded' })
+})
+
+t.test('what it kept while nobody listened is told by the next process, named as before, with the end of its turn', how, async t => {
+  const directory = t.testdir()
+  const first = await begin(t, { directory })
+  await first.agent.prompt('one')
+  await first.talk.until('turn-ended')
+  const toldUpTo = first.talk.heard.flatMap(event => (event.type === 'told' ? event.upTo : [])).at(-1)
+  await first.agent.prompt('two')
+  await first.talk.until('turn-ended')
+  await first.agent.stop()
+  const { agent } = await begin(t, { directory, resume: first.agent.conversation, toldUpTo })
+  const rows = first.talk.heard.flatMap(event => (event.type === 'text' || event.type === 'prompted' ? event.row : []))
+  t.match(agent.untold?.events, [
+    // How far it was told is noted before the end of the turn is.
+    { type: 'turn-ended', reason: 'done' },
+    { type: 'prompted', text: 'two', isOurs: true, row: rows[2] },
+    { type: 'text', text: 'you said: two', row: rows[3] },
+    { type: 'turn-ended', reason: 'done' }
+  ])
+  t.equal(agent.untold?.events.length, 4)
+})
+
+t.test('a server that is killed ends its turn and its events', how, async t => {
+  const { agent, talk, directory } = await begin(t)
+  await agent.prompt('write nowhere "x" end never')
+  const { asked } = await talk.until('permission-asked')
+  for (const { pid } of running(fakeOpencode, directory)) process.kill(pid, 'SIGKILL')
+  t.match(await talk.until('permission-closed'), { ask: asked.ask })
+  t.match(await talk.until('step-ended'), { status: 'cancelled' })
+  t.match(await talk.until('turn-ended'), { reason: 'failed', error: /ended by itself/ })
+  t.ok((await talk.end.catch((error: unknown) => error)) instanceof AgentDied)
+})
+
+t.test('one that cannot be shared is said so, and is tried over ACP', how, async t => {
+  const cases: [string, RegExp][] = [
+    ['old', /cannot be shared with your phone.*ended before it was ready/],
+    ['open', /cannot be shared with your phone.*wants no password/]
+  ]
+  for (const [which, says] of cases) {
+    const told: string[] = []
+    const directory = t.testdir()
+    const env = { PATH: process.env['PATH'] ?? '', HOME: directory, FAKE_OPENCODE: which }
+    // The fake speaks no ACP, which is the next thing that is said.
+    await t.rejects(start({ directory, env }, told), CannotStart)
+    t.match(told[0], says)
+  }
+})
+
+t.test('it asks first, but where its person has decided', t => {
+  const acting = { edit: 'ask', bash: 'ask', webfetch: 'ask', websearch: 'ask', codesearch: 'ask' }
+  const { edit: _, ...running } = acting
+  t.strictSame(rulesBeside({}), { build: acting, general: acting, plan: running, explore: running })
+  t.strictSame(rulesBeside({ permission: 'allow' }), {})
+  t.strictSame(rulesBeside({ permission: { '*': 'deny' } }), {})
+  const { bash: __, ...others } = acting
+  t.strictSame(rulesBeside({ permission: { bash: { 'git *': 'allow' } } })['build'], others)
+  t.strictSame(rulesBeside({ agent: { build: { permission: { bash: 'deny' } } } })['build'], others)
+  t.strictSame(rulesBeside({ agent: { mine: {} }, mcp: { 'my server': {} } })['mine'], { ...acting, 'my_server_*': 'ask' })
+  t.end()
+})

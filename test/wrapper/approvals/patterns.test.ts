@@ -1,0 +1,240 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Asked } from '../../../lib/protocol/sealed/asked.ts'
+import type { RulePattern } from '../../../lib/protocol/sealed/rules.ts'
+import { allowing, faultOf, suggested } from '../../../lib/wrapper/approvals/patterns.ts'
+import { requestOf } from '../../../lib/wrapper/approvals/request.ts'
+
+const root = realpathSync(mkdtempSync(join(tmpdir(), 'afield-patterns-')))
+t.teardown(() => rmSync(root, { recursive: true, force: true }))
+const folder = join(root, 'work')
+const home = join(root, 'home')
+for (const path of [home, join(folder, 'src/deep/er'), join(folder, '.git/hooks'), join(root, 'work2')])
+  mkdirSync(path, { recursive: true })
+
+const shell = (command: unknown, more: Record<string, unknown> = {}): Asked => ({
+  tool: 'Bash',
+  kind: 'execute',
+  args: { command, ...more },
+  title: String(command),
+  content: [],
+  locations: []
+})
+const rule = (pattern: string, on: RulePattern['on'] = 'command', at = folder): RulePattern => ({ on, pattern, folder: at })
+
+function isAllowed(pattern: string | readonly string[], asked: Asked | string, where = folder): boolean {
+  const rules = [pattern].flat().map(each => rule(each))
+  return allowing(rules, requestOf(typeof asked === 'string' ? shell(asked) : asked, where), home) !== undefined
+}
+
+t.test('a command passes a pattern that says it, or that leaves open what it adds', async t => {
+  const passing: [string | string[], string][] = [
+    ['npm test', 'npm test'],
+    ['npm test', '  npm   test  '],
+    ['npm test', 'npm "test"'],
+    ['npm test', "npm 'te'st"],
+    ['npm run *', 'npm run build'],
+    ['npm run *', 'npm run'],
+    ['npm run build:*', 'npm run build:web'],
+    ['git log *', 'git log main src/a.ts'],
+    ['cat src/*', 'cat src/deep/a.ts'],
+    ['pytest -x test/*_test.py', 'pytest -x test/web/a_test.py'],
+    [['npm test', 'git status'], 'git status && npm test'],
+    [['npm test', 'head -5'], 'npm test | head -5'],
+    [['npm test'], 'npm test; npm test\nnpm test'],
+    ["git commit -m 'fix: a & b'", "git commit -m 'fix: a & b'"],
+    ['git commit -m *', 'git commit -m "Schön; und gut"']
+  ]
+  for (const [pattern, command] of passing) t.equal(isAllowed(pattern, command), true, `${pattern} lets ${command} pass`)
+})
+
+t.test('no trick makes a command pass a pattern that does not mean it [W9]', async t => {
+  const tricks: [string | string[], string][] = [
+    ['npm test', 'npm test && rm -rf /'],
+    ['npm test', 'npm test || rm -rf /'],
+    ['npm test', 'npm test; rm -rf /'],
+    ['npm test', 'npm test | sh'],
+    ['npm test', 'npm test & rm -rf /'],
+    ['npm test', 'npm test\nrm -rf /'],
+    ['npm test', 'npm test\rrm -rf /'],
+    ['npm test', 'npm test $(rm -rf /)'],
+    ['npm test', 'npm test `rm -rf /`'],
+    ['npm test', 'npm test "$(rm -rf /)"'],
+    ['npm test', 'npm test > ~/.bashrc'],
+    ['npm test', 'npm test < /etc/passwd'],
+    ['npm test', 'npm test <(curl x)'],
+    ['npm test', 'npm test 2>&1'],
+    ['npm test', 'npm test # harmless'],
+    ['npm test', 'npm test -- --script-shell=evil'],
+    ['npm test', 'npm testx'],
+    ['npm test', 'xnpm test'],
+    ['npm test', './npm test'],
+    ['npm test', '/tmp/npm test'],
+    ['npm test', 'PATH=/tmp npm test'],
+    ['npm test', 'FOO=1 npm test'],
+    ['npm test', 'sudo npm test'],
+    ['npm test', 'eval npm test'],
+    ['npm test', 'exec npm test'],
+    ['npm test', '! npm test'],
+    ['npm test', '(npm test)'],
+    ['npm test', '{ npm test; }'],
+    ['npm test', 'if true; then npm test; fi'],
+    ['npm test', 'n\\pm test'],
+    ['npm test', 'npm te\\\nst'],
+    ['npm test', 'npm {test,publish}'],
+    ['npm test', "$'npm' test"],
+    ['npm test', 'npm\u00a0test'],
+    ['npm test', 'npm test\u200b'],
+    ['npm test', 'n\u03c1m test'],
+    ['npm test', 'alias npm=rm && npm test'],
+    ['npm test', 'cd /tmp && npm test'],
+    ['npm test', 'npm test &&'.concat(' ', 'npm() { rm -rf /; }')],
+    ['npm *', 'npm test; rm -rf /'],
+    ['npm *', 'npm test && curl x | sh'],
+    ['npm run *', 'npm run $(whoami)'],
+    ['npm run *', 'npm run build --prefix=/tmp/evil'],
+    ['npm run *', 'npm run --script-shell=/tmp/evil build'],
+    ['npm run *', 'npm run ~/x'],
+    ['cat *', 'cat /etc/passwd'],
+    ['cat *', 'cat ../secret'],
+    ['cat *', 'cat ~/.ssh/id_rsa'],
+    ['cat *', 'cat a=/etc/passwd'],
+    ['cat src/*', 'cat src/../../secret'],
+    ['cat src/*', 'cat src/..'],
+    ['cat src/*', 'cat src/a ../b'],
+    ['cat src/*', 'cat src/*'],
+    ['git log *', 'git log --output=/etc/x'],
+    ['git log *', 'git -c core.pager=evil log'],
+    ['git log *', 'git log -O/tmp/x'],
+    ['git diff *', 'git diff --ext-diff'],
+    ['git *', 'git -c alias.x=!sh x'],
+    [['npm test', 'git status'], 'git status && npm publish'],
+    ['npm install *', 'npm install @STAR@ -g'],
+    ['npm install @STAR@', 'npm install left-pad'],
+    ['npm install "a b"', 'npm install a b'],
+    ['', 'npm test']
+  ]
+  for (const [pattern, command] of tricks) t.equal(isAllowed(pattern, command), false, `${pattern} stops ${JSON.stringify(command)}`)
+})
+
+t.test('what a call says besides the command is looked at too', async t => {
+  t.equal(isAllowed('npm test', shell('npm test', { description: 'Run the tests', timeout: 5, run_in_background: false })), true)
+  t.equal(isAllowed('npm test', shell('npm test', { dangerouslyDisableSandbox: true })), false)
+  t.equal(isAllowed('npm test', shell('npm test', { env: { PATH: '/tmp' } })), false)
+  t.equal(isAllowed('npm test', shell('npm test', { script: 'rm -rf /' })), false)
+  t.equal(isAllowed('npm test', shell('npm test', { cwd: '/tmp' })), false)
+  t.equal(isAllowed('npm test', shell('npm test', { cwd: join(folder, 'src') })), true)
+  t.equal(isAllowed('npm test', shell('npm test', { cwd: '..' })), false)
+  t.equal(isAllowed('npm test', shell(['bash', '-lc', 'npm test'])), true)
+  t.equal(isAllowed('npm test', shell(['npm', 'test; rm'])), false)
+  t.equal(isAllowed('npm test', { ...shell('npm test'), args: {}, title: 'npm test' }), false, 'a title is no command')
+  t.equal(isAllowed('npm test', { ...shell('npm test'), kind: 'other', tool: 'mcp__x__run' }), false, 'another tool is no shell')
+})
+
+t.test('a rule counts in its folder and below, wherever links lead', async t => {
+  symlinkSync(join(root, 'work2'), join(folder, 'elsewhere'))
+  t.equal(isAllowed('npm test', 'npm test', join(folder, 'src')), true)
+  t.equal(isAllowed('npm test', 'npm test', join(root, 'work2')), false)
+  t.equal(isAllowed('npm test', 'npm test', root), false)
+  t.equal(isAllowed('npm test', 'npm test', join(folder, 'elsewhere')), false)
+})
+
+t.test('files pass by where they really are', async t => {
+  writeFileSync(join(root, 'work2/out.ts'), '')
+  symlinkSync(join(root, 'work2/out.ts'), join(folder, 'src/link.ts'))
+  const edit = (...paths: string[]): Asked => ({
+    tool: 'Edit',
+    kind: 'edit',
+    args: {},
+    title: 'Edit',
+    content: paths.map(path => ({ type: 'diff', path, oldText: null, newText: '' })),
+    locations: []
+  })
+  const passes = (pattern: string, ...paths: string[]) =>
+    allowing([rule(pattern, 'change')], requestOf(edit(...paths), folder), home) !== undefined
+  t.equal(passes('src/*', 'src/a.ts'), true)
+  t.equal(passes('src/*', join(folder, 'src/a.ts')), true)
+  t.equal(passes('src/*', 'src/deep/a.ts'), false)
+  t.equal(passes('src/**', 'src/deep/er/a.ts'), true)
+  t.equal(passes('src/**/*.ts', 'src/deep/er/a.ts'), true)
+  t.equal(passes('**', 'a.ts'), true)
+  t.equal(passes('src/*', 'src/a.ts', 'package.json'), false, 'all of them have to')
+  t.equal(passes('src/*', 'src/../package.json'), false)
+  t.equal(passes('src/*', 'src/link.ts'), false, 'a link leads out')
+  t.equal(passes('**', '.env'), false, 'what is hidden is named')
+  t.equal(passes('**', 'src/.env'), false)
+  t.equal(passes('.git/**', '.git/hooks/pre-commit'), false, 'what git runs by itself is not for rules')
+  t.equal(passes('**'), false, 'no file at all')
+  t.equal(allowing([rule('**', 'read')], requestOf(edit('src/a.ts'), folder), home), undefined, 'to read is not to change')
+})
+
+t.test('pages pass by their host, tools by their name', async t => {
+  const fetch = (url: string): Asked => ({ tool: 'WebFetch', kind: 'fetch', args: { url }, title: url, content: [], locations: [] })
+  const passes = (pattern: string, url: string) => allowing([rule(pattern, 'page')], requestOf(fetch(url), folder), home) !== undefined
+  t.equal(passes('docs.rs', 'https://docs.rs/tokio'), true)
+  t.equal(passes('*.example.org', 'https://a.example.org/'), true)
+  for (const url of [
+    'http://docs.rs/',
+    'https://docs.rs@evil.example/',
+    'https://docs.rs.evil.example/',
+    'https://evil.example/?docs.rs',
+    'javascript:1'
+  ])
+    t.equal(passes('docs.rs', url), false, url)
+  t.equal(passes('*.example.org', 'https://evilexample.org/'), false)
+  const tool = (name: string): Asked => ({ tool: name, kind: 'other', args: {}, title: name, content: [], locations: [] })
+  t.ok(allowing([rule('mcp__linear__*', 'tool')], requestOf(tool('mcp__linear__list'), folder), home))
+  t.notOk(allowing([rule('mcp__linear__list', 'tool')], requestOf(tool('mcp__linear__list_all'), folder), home))
+})
+
+t.test('plans, deletions and moves are never for a rule', async t => {
+  for (const kind of ['plan', 'delete', 'move'] as const) {
+    const asked: Asked = { tool: 'X', kind, args: { path: 'src/a.ts' }, title: 'X', content: [], locations: ['src/a.ts'] }
+    for (const on of ['tool', 'change'] as const)
+      t.equal(allowing([rule(on === 'tool' ? 'X' : '**', on)], requestOf(asked, folder), home), undefined)
+    t.equal(suggested(requestOf(asked, folder)), undefined)
+  }
+})
+
+t.test('what would allow anything is no pattern', async t => {
+  for (const pattern of [
+    '*',
+    '* test',
+    'n*m test',
+    'bash *',
+    'sh -c *',
+    'env *',
+    'xargs *',
+    'node *',
+    '/usr/bin/python3 *',
+    'npm test && ls',
+    'npm test; ',
+    'npm > x',
+    '$X',
+    'A=1 npm',
+    ''
+  ])
+    t.ok(faultOf(rule(pattern)), pattern)
+  for (const pattern of ['npm test', 'npm *', 'node --test', 'cargo build *']) t.equal(faultOf(rule(pattern)), undefined, pattern)
+  t.ok(faultOf(rule('npm test', 'command', 'work')), 'a folder is a whole path')
+  t.ok(faultOf(rule('../x', 'change')))
+  t.ok(faultOf(rule('/etc/*', 'read')))
+  t.ok(faultOf(rule('*', 'tool')))
+  t.ok(faultOf(rule('*', 'page')))
+})
+
+t.test('the narrowest pattern allows what was asked and nothing more', async t => {
+  for (const [command, pattern] of [
+    ['npm test', 'npm test'],
+    ["git commit -m 'a b'", "git commit -m 'a b'"],
+    ['git commit -m "it\'s"', 'git commit -m "it\'s"'],
+    ['npm test && ls', undefined],
+    ['npm test > x', undefined],
+    ["rg 'a*b'", undefined]
+  ] as const) {
+    t.equal(suggested(requestOf(shell(command), folder)), pattern, command)
+    if (pattern !== undefined) t.equal(isAllowed(pattern, command), true)
+  }
+})

@@ -1,0 +1,138 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import type { DecisionEntry } from '../../../lib/protocol/sealed/rules.ts'
+import { openDecisionLog } from '../../../lib/wrapper/approvals/decision-log.ts'
+import { ruleMethods } from '../../../lib/wrapper/approvals/rule-methods.ts'
+import { openRules } from '../../../lib/wrapper/approvals/rules.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'afield-rules-'))
+t.teardown(() => rmSync(root, { recursive: true, force: true }))
+const newHome = () => mkdtempSync(join(root, 'home-'))
+const npmTest = { on: 'command' as const, pattern: 'npm test', folder: root }
+
+t.test('rules are kept for their owner alone, and each end comes', async t => {
+  const home = newHome()
+  let time = 1000
+  const rules = openRules(home, () => time)
+  const kept = rules.set({ ...npmTest, endsAt: 5000 }, 'Tablet')
+  rules.set({ ...npmTest, pattern: 'npm run *', session: 's1' })
+  t.equal(statSync(join(home, 'rules.json')).mode & 0o777, 0o600)
+  t.match(rules.read().rules, [
+    { pattern: 'npm test', madeBy: 'Tablet', madeAt: 1000, used: 0, endsAt: 5000 },
+    { pattern: 'npm run *', session: 's1' }
+  ])
+  rules.used(kept.id)
+  rules.set({ id: kept.id, ...npmTest, pattern: 'npm run test', endsAt: 6000 })
+  t.match(
+    rules.read().rules.find(({ id }) => id === kept.id),
+    { pattern: 'npm run test', used: 1, usedAt: 1000, madeAt: 1000 }
+  )
+  time = 6000
+  t.same(
+    rules.read().rules.map(({ pattern }) => pattern),
+    ['npm run *']
+  )
+  rules.endSession('s1')
+  t.same(rules.read().rules, [])
+  t.throws(() => rules.set({ ...npmTest, endsAt: 1 }), /ended already/)
+  t.throws(() => rules.set({ ...npmTest, pattern: 'bash *' }), /any command/)
+  t.throws(() => rules.set({ ...npmTest, id: 'gone' }), /not there/)
+})
+
+t.test('rules that cannot be read allow nothing, and are not overwritten', async t => {
+  const home = newHome()
+  writeFileSync(join(home, 'rules.json'), '{"rules":')
+  const rules = openRules(home)
+  t.throws(() => rules.read(), /cannot be read/)
+  t.throws(() => rules.set(npmTest), /cannot be read/)
+})
+
+t.test('of many processes that use and make rules at once none undoes what another did', async t => {
+  const home = newHome()
+  const rules = openRules(home)
+  const busy = rules.set(npmTest)
+  const removed = rules.set({ ...npmTest, pattern: 'npm run x' })
+  const script = `
+    import { openRules } from ${JSON.stringify(resolve('lib/wrapper/approvals/rules.ts'))}
+    const rules = openRules(${JSON.stringify(home)})
+    for (let n = 0; n < 10; n++) rules.used(${JSON.stringify(busy.id)})`
+  const processes = Array.from({ length: 2 }, () => spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: 'inherit' }))
+  const ends = processes.map(child => once(child, 'exit'))
+  rules.remove(removed.id)
+  t.same(
+    (await Promise.all(ends)).map(([code]) => code),
+    [0, 0]
+  )
+  t.match(rules.read().rules, [{ id: busy.id, used: 20 }])
+  t.equal(rules.read().rules.length, 1)
+})
+
+t.test('the lock of a process that is gone is taken from it', async t => {
+  const home = newHome()
+  const gone = spawn(process.execPath, ['-e', ''])
+  await once(gone, 'exit')
+  writeFileSync(join(home, 'rules.json.lock'), String(gone.pid))
+  t.equal(openRules(home).set(npmTest).pattern, 'npm test')
+})
+
+const entry = (what: string, more: Partial<DecisionEntry> = {}): DecisionEntry => ({
+  at: 1,
+  folder: root,
+  on: 'command',
+  tool: 'Bash',
+  what,
+  paths: [],
+  isOdd: false,
+  level: 'plain',
+  reasons: [],
+  answer: 'allowed',
+  ...more
+})
+
+t.test('the log of decisions is for its owner alone, bounded, and reads on after a torn line', async t => {
+  const home = newHome()
+  const log = openDecisionLog(home, 4000)
+  log.add(entry('one'))
+  writeFileSync(join(home, 'decisions.log'), '\n{"at":2,"fol', { flag: 'a' })
+  log.add(entry('two'))
+  t.same(
+    log.read().map(({ what }) => what),
+    ['two', 'one']
+  )
+  t.equal(statSync(join(home, 'decisions.log')).mode & 0o777, 0o600)
+  for (let n = 0; n < 200; n++) log.add(entry(`command ${n}`))
+  const read = log.read()
+  t.equal(read[0]?.what, 'command 199')
+  t.ok(read.length < 80, 'the oldest are gone')
+  t.ok(statSync(join(home, 'decisions.log')).size < 4300)
+  t.ok(statSync(join(home, 'decisions.log.1')).size < 4300)
+})
+
+t.test('a dry run tells which of the last decisions a pattern would have allowed', async t => {
+  const home = newHome()
+  const log = openDecisionLog(home)
+  for (let n = 0; n < 60; n++) log.add(entry(n % 2 === 0 ? 'npm run build' : 'npm test', { at: n }))
+  log.add(entry('npm run x && rm y', { at: 70 }))
+  log.add(entry('npm run deploy', { at: 71, level: 'risky', answer: 'denied' }))
+  log.add(entry('npm run elsewhere', { at: 72, folder: '/' }))
+  log.add(entry('src/a.ts', { at: 73, on: 'change' }))
+  const methods = ruleMethods(home)
+  const tried = await methods['rules-try']({ ...npmTest, pattern: 'npm run *' })
+  t.match(tried, { looked: 50, passed: 23, entries: [{ what: 'npm run build', at: 58, answer: 'allowed' }] })
+  t.equal(tried.entries.length, 23)
+  t.throws(() => methods['rules-try']({ ...npmTest, pattern: '*' }), /left open/)
+})
+
+t.test('a phone lists, changes, pauses and removes rules', async t => {
+  const methods = ruleMethods(newHome())
+  const { rule } = await methods['rules-set']({ rule: npmTest, madeBy: 'Phone' })
+  t.match(await methods.rules({}), { isPaused: false, rules: [{ id: rule.id, madeBy: 'Phone', used: 0 }] })
+  await methods['rules-pause']({ isPaused: true })
+  t.match(await methods.rules({}), { isPaused: true })
+  await methods['rules-remove']({ id: rule.id })
+  t.match(await methods.rules({}), { isPaused: true, rules: [] })
+})

@@ -1,0 +1,84 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { endIdle } from '../../../lib/wrapper/daemon/idle-end.ts'
+import { listSessions } from '../../../lib/wrapper/session-folder.ts'
+import { startServer } from '../../kit/server.ts'
+import { daemonOf } from '../kit/daemon.ts'
+import { demo, texts, turnsEnded } from '../kit/demo.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+t.test('a message to a session that ended by itself resumes it, also one that was written while no daemon ran [W8]', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await wrapper.says(/live/)
+  await wrapper.kill('SIGTERM')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  await session.say('SCRIPT: text while nobody listened')
+
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['while nobody listened'])
+
+  const [{ pid } = {}] = listSessions(home)
+  process.kill(pid ?? 0, 'SIGKILL')
+  await daemon.says(/ live\n/)
+  await session.say('SCRIPT: text after a crash')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(session), ['while nobody listened', 'after a crash'], 'nothing twice')
+})
+
+t.test('a session that a person ended stays ended until the person writes to it [W8]', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await wrapper.says(/live/)
+  await session.say('SCRIPT: slow 60000 this takes a while')
+  await session.until(({ events }) => events().some(({ t }) => t === 'turn-start'))
+  await session.say('SCRIPT: text never')
+  await session.call('killSession', {})
+  t.equal(await wrapper.ended, 0)
+
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
+  await session.say('SCRIPT: text now')
+  await session.until(session => texts(session).includes('now'))
+  const looks = daemon.output.match(/resumes/g) ?? []
+  t.equal(looks.length, 1, daemon.output)
+})
+
+t.test('a session whose agent is gone says so to who wrote to it', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await wrapper.says(/live/)
+  await wrapper.kill('SIGTERM')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  const [known] = listSessions(home)
+  const notes = { ...known?.notes, program: { kind: 'acp', command: join(home, 'gone'), args: [] } }
+  writeFileSync(join(known?.path ?? '', 'session.json'), JSON.stringify(notes))
+  await session.say('Are you there?')
+  await session.until(session => session.seqOf('Are you there?') !== undefined)
+  const seq = session.seqOf('Are you there?') ?? 0
+  mkdirSync(join(home, 'daemon'), { mode: 0o700 })
+  writeFileSync(join(home, 'daemon', 'wakes.json'), JSON.stringify({ [session.id]: { lookedUpTo: seq, unread: seq, attempts: 2 } }))
+
+  runWrapper(t, { home, args: ['daemon', 'run'] })
+  const told = () => session.events().flatMap(event => (event.t === 'service' ? event.text : []))
+  await session.until(() => told().length > 0)
+  t.match(told(), [/^Afield could not go on with this session: There is no command gone here\.[\s\S]*Write again/])
+})
+
+t.test(
+  'a session that a phone began and left alone ends by itself when the owner wants that, and a message brings it back [W8]',
+  async t => {
+    const { phone, home, allowed, machine } = await daemonOf(t, await startServer(t))
+    await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text first' })
+    const session = await phone.session()
+    await session.until(session => turnsEnded(session) === 1)
+    const dayMs = 24 * 3_600_000
+    t.strictSame(endIdle(home, Date.now() + 2 * dayMs), [], 'never unless told')
+    writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [allowed], idleHours: 24 }), { mode: 0o600 })
+    t.strictSame(endIdle(home, Date.now() + dayMs / 2), [])
+    t.equal(endIdle(home, Date.now() + 2 * dayMs).length, 1)
+    await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+    await session.say('SCRIPT: text second')
+    await session.until(session => turnsEnded(session) === 2)
+    t.strictSame(texts(session), ['first', 'second'])
+  }
+)

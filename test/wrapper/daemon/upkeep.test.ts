@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { appendFileSync, chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { pause } from '../../../lib/async/pause.ts'
+import { askDaemon } from '../../../lib/wrapper/daemon/control.ts'
+import { findDaemon } from '../../../lib/wrapper/daemon/place.ts'
+import { addToLog } from '../../../lib/wrapper/daemon/upkeep.ts'
+import { startServer } from '../../kit/server.ts'
+import { daemonOf } from '../kit/daemon.ts'
+import { turnsEnded } from '../kit/demo.ts'
+import { linkedComputer } from '../kit/world.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+t.test('the daemon makes way for a new process of itself, tells its log, and says how it is brought up to date', async t => {
+  const { phone, home } = await linkedComputer(t, await startServer(t))
+  const start = runWrapper(t, { home, args: ['daemon', 'start'] })
+  t.equal(await start.ended, 0, start.output)
+  const machine = await phone.machine()
+  await machine.until(async () => (await machine.state())?.status === 'running')
+  const before = findDaemon(home)?.pid
+  appendFileSync(join(home, 'logs', 'daemon.log'), `token: ${'a1B2'.repeat(12)}\n`)
+  const { lines } = Object(await machine.call('log', { lines: 100 }))
+  t.match(lines[0], /started, process/)
+  t.notMatch(lines.join('\n'), /a1B2a1B2/)
+  t.match(await machine.call('update', {}), { installed: 'source', isReady: false, message: /sources/ })
+
+  t.match(await machine.call('restart', {}), { message: /starts again/ })
+  await machine.until(async () => {
+    const { status, pid } = (await machine.state()) ?? {}
+    return status === 'running' && pid !== before
+  })
+  t.not(findDaemon(home)?.pid, before)
+  t.match(readFileSync(join(home, 'logs', 'daemon.log'), 'utf8'), /restarts/)
+})
+
+t.test('a daemon that a service runs in the foreground tells its log too', async t => {
+  const { home, machine } = await daemonOf(t, await startServer(t))
+  const { lines } = Object(await machine.call('log', {}))
+  t.match(lines[0], /started, process/)
+  t.equal(statSync(join(home, 'logs', 'daemon.log')).mode & 0o777, 0o600)
+})
+
+t.test('a log that cannot be written ends nothing', async t => {
+  const home = t.testdir({ logs: { 'daemon.log': {} } })
+  t.doesNotThrow(() => addToLog(home, 'a line'))
+})
+
+t.test('the computer is kept awake while a session works, when its owner wants that', async t => {
+  const bin = t.testdir({ data: {} })
+  const here = join(bin, 'awake')
+  const inhibit = join(bin, process.platform === 'darwin' ? 'caffeinate' : 'systemd-inhibit')
+  writeFileSync(inhibit, `#!/bin/sh\ntouch ${here}\ntrap 'rm -f ${here}; exit' TERM\nwhile :; do sleep 0.1; done\n`)
+  chmodSync(inhibit, 0o755)
+  const env = { PATH: `${bin}:${process.env['PATH']}` }
+  const { phone, allowed, machine } = await daemonOf(t, await startServer(t, { data: join(bin, 'data') }), env)
+  const asked = async (on?: boolean) => Object(await machine.call('keep-awake', on === undefined ? {} : { on }))
+  t.match(await asked(), { on: false, isAwake: false, canDo: true })
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: slow 600000 on and on' })
+  const session = await phone.session()
+  await session.until(({ events }) => events().some(({ t }) => t === 'turn-start'))
+  t.match(await asked(), { isAwake: false }, 'off unless it is wanted')
+  while (!(await asked(true)).isAwake) await pause(50)
+  while (!existsSync(here)) await pause(50)
+  await session.call('abort', {})
+  await session.until(session => turnsEnded(session) === 1)
+  while ((await asked()).isAwake) await pause(50)
+  while (existsSync(here)) await pause(50)
+  t.match(await asked(false), { on: false, isAwake: false })
+})
+
+t.test(
+  'another user of the computer can neither ask the daemon nor reach its socket [W7]',
+  {
+    skip: process.getuid?.() === 0 ? false : 'only root can become another user'
+  },
+  async t => {
+    const { home } = await daemonOf(t, await startServer(t))
+    const socket = join(home, 'daemon', 'control.sock')
+    const knock = `require('node:net').connect(${JSON.stringify(socket)}).on('connect', () => process.exit(0)).on('error', ({ code }) => { console.log(code); process.exit(3) })`
+    const stranger = spawn(process.execPath, ['-e', knock], { uid: 65534, gid: 65534, stdio: ['ignore', 'pipe', 'inherit'] })
+    let says = ''
+    stranger.stdout.setEncoding('utf8').on('data', text => (says += text))
+    const [code] = await once(stranger, 'close')
+    t.equal(code, 3)
+    t.match(says, /EACCES/)
+    t.ok(await askDaemon(home, 'status'), 'its owner can')
+  }
+)

@@ -1,0 +1,92 @@
+import t from 'tap'
+import { createWaking, pausesMs, type WakeNotes } from '../../../lib/wrapper/daemon/waking.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+
+/** Sessions in which the messages of people have these numbers, on a computer whose agents fail, or not. */
+function asleep({ fails = false } = {}) {
+  const clock = manualClock()
+  const notes = new Map<string, WakeNotes>()
+  const written: number[] = []
+  const woken: string[] = []
+  const told: string[] = []
+  const reads: number[] = []
+  const waking = createWaking({
+    notes,
+    clock,
+    save() {},
+    async lastUnread(_, after) {
+      reads.push(after)
+      return written.filter(seq => seq > after).at(-1)
+    },
+    async wake(id) {
+      woken.push(id)
+      if (fails) throw new Error('There is no command gone here.')
+    },
+    async tellFailed(_, why) {
+      told.push(why)
+    }
+  })
+  return { clock, written, woken, told, reads, look: (seq: number, settledUpTo = 0) => waking.look([{ id: 's', settledUpTo, seq }]) }
+}
+
+t.test('a session with a message its agent does not have is resumed, and what was looked through is not read again [W8]', async t => {
+  const { look, written, woken, reads } = asleep()
+  await look(4)
+  t.strictSame(woken, [], 'what the agent said itself wakes nobody')
+  await look(4)
+  t.strictSame(reads, [0], 'and is read once')
+  written.push(5)
+  await look(5)
+  t.strictSame(woken, ['s'])
+  t.strictSame(reads, [0, 4])
+})
+
+t.test('what was there when a person ended the session does not wake it, what they write afterwards does [W8]', async t => {
+  const { look, written, woken } = asleep()
+  written.push(5)
+  await look(7, 7)
+  t.strictSame(woken, [])
+  written.push(8)
+  await look(8, 7)
+  t.strictSame(woken, ['s'])
+})
+
+t.test(
+  'an agent that fails is started a few times with longer pauses, then the session is told why; the next message begins anew [W8]',
+  async t => {
+    const { look, written, woken, told, clock } = asleep({ fails: true })
+    written.push(3)
+    await look(3)
+    await look(3)
+    t.equal(woken.length, 1, 'not before the pause is over')
+    for (const ms of pausesMs.slice(1)) {
+      clock.advance(ms)
+      await look(3)
+    }
+    t.equal(woken.length, pausesMs.length)
+    clock.advance(3_600_000)
+    await look(3)
+    await look(3)
+    t.equal(woken.length, pausesMs.length, 'it is not started for ever')
+    t.strictSame(told, ['There is no command gone here.'], 'told once')
+    // What was told is a message too.
+    t.equal(await look(4), undefined, 'nothing more to do')
+    t.equal(woken.length, pausesMs.length)
+    written.push(5)
+    await look(5)
+    t.equal(woken.length, pausesMs.length + 1)
+  }
+)
+
+t.test('a session that ended by itself before it had read the message counts as a failure, one that read it does not', async t => {
+  const { look, written, woken, clock } = asleep()
+  written.push(3)
+  await look(3)
+  clock.advance(pausesMs[1])
+  await look(9)
+  t.equal(woken.length, 2, 'its agent ended without the message')
+  await look(12, 3)
+  clock.advance(3_600_000)
+  await look(12, 3)
+  t.equal(woken.length, 2, 'it has it now')
+})

@@ -1,0 +1,184 @@
+import t from 'tap'
+import * as z from 'zod'
+import type { MessageBody } from '../../lib/protocol/sealed/messages.ts'
+import type { AgentState, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import { onePixel } from './agents/contract.ts'
+import { demo, turnsEnded } from './kit/demo.ts'
+
+// What existing apps read, as they read it: one value of another shape, and they show nothing of the whole.
+const text = z.string()
+const cuid2 = z.string().regex(/^[a-z][0-9a-z]{1,31}$/)
+const codes = z.array(z.object({ code: text, value: text, description: text.nullish() })).optional()
+const metadata = z.object({
+  path: text,
+  host: text,
+  version: text.optional(),
+  name: text.optional(),
+  os: text.optional(),
+  summary: z.object({ text, updatedAt: z.number() }).optional(),
+  machineId: text.optional(),
+  homeDir: text.optional(),
+  happyHomeDir: text.optional(),
+  startedFromDaemon: z.boolean().optional(),
+  hostPid: z.number().optional(),
+  startedBy: z.enum(['daemon', 'terminal']).optional(),
+  flavor: text.nullish(),
+  lifecycleState: text.optional(),
+  lifecycleStateSince: z.number().optional(),
+  models: codes,
+  currentModelCode: text.optional(),
+  operatingModes: codes,
+  currentOperatingModeCode: text.optional(),
+  thoughtLevels: codes,
+  currentThoughtLevelCode: text.optional(),
+  slashCommands: z.array(text).optional(),
+  permissionMode: text.nullish(),
+  modelMode: text.nullish(),
+  effortLevel: text.nullish(),
+  // Another program's; a value here would change how a session is shown.
+  rigMetadataVersion: z.undefined().optional(),
+  client: z.undefined().optional(),
+  capabilities: z.undefined().optional(),
+  session: z.undefined().optional()
+})
+
+const question = z.object({
+  id: text,
+  header: text,
+  question: text,
+  options: z.array(z.object({ label: text, description: text.nullish() })),
+  multiSelect: z.boolean().nullish(),
+  allowCustom: z.boolean(),
+  required: z.boolean()
+})
+const communication = z.object({
+  kind: text,
+  createdAt: z.number(),
+  toolUseId: text.nullish(),
+  title: text,
+  form: z.object({ questions: z.array(question) }).nullish()
+})
+const request = z.object({ tool: text, arguments: z.unknown(), createdAt: z.number(), toolUseId: text.nullish() })
+const state = z.object({
+  controlledByUser: z.boolean().nullish(),
+  requests: z.record(text, request).nullish(),
+  completedRequests: z
+    .record(
+      text,
+      request.extend({
+        completedAt: z.number(),
+        status: z.enum(['canceled', 'denied', 'approved']),
+        reason: text.nullish(),
+        mode: text.nullish(),
+        decision: z.enum(['approved', 'approved_for_session', 'denied', 'abort']).nullish()
+      })
+    )
+    .nullish(),
+  communications: z.record(text, communication).nullish(),
+  completedCommunications: z
+    .record(
+      text,
+      communication.extend({
+        completedAt: z.number(),
+        status: z.enum(['answered', 'cancelled']),
+        answers: z.record(text, z.object({ options: z.array(text), custom: text.nullish() })).nullish()
+      })
+    )
+    .nullish(),
+  agentGoalStatus: z.undefined().optional(),
+  usageLimits: z.undefined().optional()
+})
+
+const envelope = z.object({
+  id: cuid2,
+  time: z.number(),
+  role: z.literal('agent'),
+  turn: cuid2,
+  subagent: cuid2.optional(),
+  usage: z.object({ input_tokens: z.number(), output_tokens: z.number(), context_window: z.number().optional() }).optional(),
+  ev: z.discriminatedUnion('t', [
+    z.object({ t: z.literal('text'), text, thinking: z.boolean().optional() }),
+    z.object({ t: z.literal('service'), text: text.min(1) }),
+    z.object({
+      t: z.literal('tool-call-start'),
+      call: text,
+      name: text,
+      title: text,
+      description: text,
+      args: z.record(text, z.unknown())
+    }),
+    z.object({ t: z.literal('tool-call-end'), call: text }),
+    z.object({ t: z.literal('turn-start') }),
+    z.object({ t: z.literal('turn-end'), status: z.enum(['completed', 'failed', 'cancelled']) }),
+    z.object({ t: z.literal('start'), title: text.optional() }),
+    z.object({ t: z.literal('stop') }),
+    // Ours: existing apps drop it.
+    z.object({ t: z.literal('plan') })
+  ])
+})
+const message = z.union([
+  z.object({ role: z.literal('session'), content: envelope, meta: z.object({ sentFrom: z.literal('cli') }) }),
+  z.object({
+    role: z.literal('agent'),
+    content: z.object({ type: z.literal('event'), id: cuid2, data: z.object({ type: z.literal('ready') }) })
+  })
+])
+
+function isOurs({ role, content }: MessageBody): boolean {
+  return role === 'agent' || (role === 'session' && content['type'] !== 'session')
+}
+
+t.test('existing apps can read everything that a whole session writes', async t => {
+  const { session } = await demo(t)
+  const states: AgentState[] = []
+  const metadatas: SessionMetadata[] = []
+  const until = (what: (now: typeof session) => boolean) =>
+    session.until(now => {
+      states.push(now.state)
+      metadatas.push(now.metadata)
+      return what(now)
+    })
+  const first = (record: object | null | undefined) => Object.keys(record ?? {})[0]
+
+  await session.attach('cat.png', onePixel, 'image/png')
+  await session.say('Mend the gate')
+  await until(({ state }) => first(state.requests) !== undefined)
+  await session.call('permission', { id: first(session.state.requests) ?? '', approved: true })
+  await until(session => turnsEnded(session) === 1)
+  await session.say('ask me', { model: 'quick', effort: 'low' })
+  await until(({ state }) => first(state.communications) !== undefined)
+  const answers = { tools: { options: ['Oil'] }, days: { options: [], custom: '2' } }
+  await session.call('communication', { id: first(session.state.communications) ?? '', kind: 'form', status: 'answered', answers })
+  await until(session => turnsEnded(session) === 2)
+  await session.say('SCRIPT: ask https://example.org/')
+  await until(({ state }) => first(state.communications) !== undefined)
+  await session.call('abort', {})
+  await until(session => turnsEnded(session) === 3)
+  await session.say('Make a plan')
+  await until(session => turnsEnded(session) === 4)
+  await session.say('SCRIPT: tool write {"path":"b.txt","content":"x"}')
+  await until(({ state }) => first(state.requests) !== undefined)
+  await session.call('permission', { id: first(session.state.requests) ?? '', approved: false, decision: 'denied' })
+  await until(session => turnsEnded(session) === 5)
+  await session.say('SCRIPT: error')
+  await until(session => turnsEnded(session) === 6)
+  await session.call('killSession', {})
+  await until(({ metadata }) => metadata.lifecycleState === 'archived')
+
+  const wrong = (what: string, shape: z.ZodType, values: readonly unknown[]) => {
+    t.not(values.length, 0, what)
+    for (const value of values) {
+      const { error } = shape.safeParse(value)
+      if (error) t.fail(`${what}: ${z.prettifyError(error)}`, { value })
+    }
+  }
+  wrong('a message', message, session.messages.filter(isOurs))
+  wrong('a state', state, states)
+  wrong('a metadata', metadata, metadatas)
+  const kinds = new Set(session.events().map(event => event.t))
+  for (const kind of ['text', 'service', 'tool-call-start', 'tool-call-end', 'turn-start', 'turn-end', 'plan', 'file'] as const)
+    t.ok(kinds.has(kind), kind)
+  const calls = session.events().flatMap(event => (event.t === 'tool-call-start' ? event.call : []))
+  for (const { toolUseId } of Object.values(session.state.completedRequests ?? {}))
+    t.ok(calls.includes(toolUseId ?? ''), 'its permission is joined to its step')
+})

@@ -1,0 +1,49 @@
+import t from 'tap'
+import { openHome } from '../../lib/wrapper/credentials.ts'
+import { logout } from '../../lib/wrapper/logout.ts'
+import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
+import { drawSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { startServer } from '../kit/server.ts'
+import { linkedComputer } from './kit/world.ts'
+
+t.test('logging out while sessions run asks first, and changes nothing without a yes', async t => {
+  const server = await startServer(t)
+  const { home: path } = await linkedComputer(t, server)
+  const home = openHome({ AFIELD_HOME: path })
+  const folder = createSessionFolder(path, {
+    tag: 'one',
+    server: server.url,
+    key: null,
+    metadata: { path: '/code', host: 'here' },
+    cursor: 0,
+    turn: null
+  })
+  const said: string[] = []
+  const leave = (answer: string | undefined) => {
+    const ask = async (question: string) => {
+      said.push(question)
+      return answer
+    }
+    const terminal = { isTTY: true, columns: 80, write: (text: string) => void said.push(text), onResize: () => () => {}, ask }
+    return logout({ home, server: server.url, env: {}, terminal })
+  }
+  t.equal(await leave(''), 1)
+  t.match(said.join(''), /A session still runs here.*Unlink anyway\? \[y\/N\] Nothing was changed/s)
+  t.ok(home.credentials(server.url))
+  t.equal(await leave('y'), 0)
+  t.equal(home.credentials(server.url), undefined)
+  folder.remove()
+})
+
+t.test('a session without a title is listed by what was said first', async t => {
+  const home = t.testdir()
+  const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: '/code', host: 'here' }, cursor: 0, turn: null }
+  const folder = createSessionFolder(home, notes)
+  const first = () => drawSessions(listSessions(home), Date.now(), styleFor({ isTTY: false }, {}), 80)[0]
+  t.match(first(), /1 {2}Nothing was said yet/)
+  folder.note({ firstPrompt: 'Mend the gate\nof the orchard' })
+  t.match(first(), /1 {2}Mend the gate of the orchard/)
+  folder.note({ metadata: { ...notes.metadata, summary: { text: 'The gate', updatedAt: 0 } } })
+  t.match(first(), /1 {2}The gate/)
+})

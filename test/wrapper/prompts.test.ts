@@ -1,0 +1,75 @@
+import t from 'tap'
+import { createPrompts, type Prompt } from '../../lib/wrapper/prompts.ts'
+
+const file = { ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 }
+
+function prompts(settled: number[] = []) {
+  return createPrompts(
+    () => ({ settled }),
+    async () => {}
+  )
+}
+
+function said(seq: number, steer = false): Omit<Prompt, 'attachments'> {
+  return { text: `number ${seq}`, meta: steer ? { steer } : undefined, seq, localId: `local-${seq}` }
+}
+
+async function all(queue: ReturnType<typeof prompts>): Promise<Prompt[]> {
+  const taken: Prompt[] = []
+  for await (const prompt of queue) {
+    taken.push(prompt)
+    if (queue.length === 0) queue.close()
+  }
+  return taken
+}
+
+t.test('one that steers comes before those that wait, and after those that steered before', async t => {
+  const queue = prompts()
+  for (const prompt of [said(1), said(2, true), said(3), said(4, true)]) queue.offer(prompt)
+  t.equal(queue.isUrgent, true)
+  t.strictSame(
+    (await all(queue)).map(({ seq }) => seq),
+    [2, 4, 1, 3]
+  )
+})
+
+t.test('what waited is not lost behind one that came before it', t => {
+  const queue = prompts()
+  for (const prompt of [said(7), said(8), said(9, true)]) queue.offer(prompt)
+  t.equal(queue.takeUrgent()?.seq, 9)
+  t.strictSame(queue.settled({ cursor: 6 }, 9), { cursor: 6, settled: [9] }, 'a later process begins with the first that waits')
+  queue.withdraw('local-7')
+  t.strictSame(queue.settled({ cursor: 6, settled: [9] }, 7), { cursor: 7, settled: [9] })
+  queue.withdraw('local-8')
+  t.strictSame(queue.settled({ cursor: 7, settled: [9] }, 8), { cursor: 9, settled: [] })
+  t.end()
+})
+
+t.test('what an earlier process settled is not handed over again, nor what was sent with it', async t => {
+  const queue = prompts([8])
+  queue.announce(file)
+  queue.offer(said(8))
+  queue.offer(said(9))
+  t.match(await all(queue), [{ seq: 9, attachments: [] }])
+})
+
+t.test('a message that waits is withdrawn by its local id, and another stays', async t => {
+  const queue = prompts()
+  queue.offer(said(1))
+  queue.offer(said(2))
+  t.equal(queue.withdraw('local-1')?.seq, 1)
+  t.equal(queue.withdraw('local-1'), undefined)
+  t.match(await all(queue), [{ seq: 2 }])
+})
+
+t.test('what was sent before a text belongs to it, and not to what is written at the terminal', async t => {
+  const queue = prompts()
+  queue.announce(file)
+  queue.offer({ text: 'here', meta: undefined, seq: undefined, localId: 'own' })
+  queue.offer(said(1))
+  queue.offer(said(2))
+  t.strictSame(
+    (await all(queue)).map(({ attachments }) => attachments),
+    [[], [file], []]
+  )
+})

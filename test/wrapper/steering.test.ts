@@ -1,0 +1,89 @@
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { readNotes } from '../../lib/wrapper/session-folder.ts'
+import { onePixel } from './agents/contract.ts'
+import { demo, texts, turnsEnded } from './kit/demo.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+const long = `SCRIPT: slow 60000 ${'word '.repeat(300)}`
+
+function cursor(home: string): number | undefined {
+  const [folder = ''] = readdirSync(join(home, 'sessions'))
+  return readNotes(join(home, 'sessions', folder))?.cursor
+}
+
+t.test('a message that steers ends the turn that runs, and comes before those that wait', async t => {
+  const { session, home } = await demo(t)
+  await session.say(long)
+  await session.until(({ partials }) => partials.length > 0)
+  await session.say('SCRIPT: text waits')
+  await session.say('SCRIPT: text steers', { steer: true })
+  await session.until(session => turnsEnded(session) === 3)
+  t.match(texts(session).slice(-2), ['steers', 'waits'])
+  t.strictSame(
+    session.events().flatMap(event => (event.t === 'turn-end' ? event.status : [])),
+    ['cancelled', 'completed', 'completed']
+  )
+  t.equal(cursor(home), session.seqOf('SCRIPT: text steers'), 'and none of them comes again')
+})
+
+t.test('a message that is withdrawn while it waits is not handed over, also not after a crash', async t => {
+  const { session, home, wrapper } = await demo(t)
+  await session.say(long)
+  await session.until(({ partials }) => partials.length > 0)
+  await session.say('SCRIPT: text first')
+  const unwanted = await session.say('SCRIPT: text unwanted')
+  await session.tell({ t: 'withdraw', localId: unwanted })
+  await session.say('SCRIPT: text last')
+  // Answered after what was said before it was heard.
+  await session.until(session => session.seqOf('SCRIPT: text last') !== undefined)
+  await session.call('setMode', { mode: 'plan' })
+  await wrapper.kill('SIGKILL')
+  const resumed = runWrapper(t, { home, args: ['flush'] })
+  await resumed.ended
+  runWrapper(t, { home, args: ['resume', 'demo'] })
+  await session.until(session => texts(session).includes('last'))
+  t.strictSame(texts(session).slice(-2), ['first', 'last'])
+})
+
+t.test('images that were sent before a message reach the agent, and what cannot be opened holds nothing up', async t => {
+  const { session } = await demo(t)
+  await session.attach('cat.png', onePixel, 'image/png')
+  await session.attach('dog.png', onePixel)
+  await session.tell({
+    t: 'file',
+    ref: `sessions/${session.id}/attachments/00000000-0000-0000-0000-000000000000.enc`,
+    name: 'gone.png',
+    size: 9
+  })
+  await session.tell({ t: 'file', ref: 'sessions/../../v1/account', name: 'evil.png', size: 9 })
+  await session.say('SCRIPT: look')
+  await session.until(session => turnsEnded(session) === 1)
+  t.match(texts(session), [/2 images: image\/png, 1 × 1, \d+ bytes; image\/png/])
+  const notes = session.events().flatMap(event => (event.t === 'service' ? event.text : []))
+  t.match(notes.sort(), [
+    /^evil\.png did not come .* not sent to this session\.$/,
+    /^gone\.png did not come .* does not have it any more\.$/
+  ])
+  await session.say('SCRIPT: look')
+  await session.until(session => turnsEnded(session) === 2)
+  t.equal(texts(session).at(-1), 'There is no image.', 'they belong to one message')
+})
+
+t.test('a file that is no image is kept for the agent, and named to it', async t => {
+  const { session } = await demo(t)
+  await session.attach('../notes of ann.txt', new TextEncoder().encode('from the phone'))
+  await session.say('SCRIPT: tool read {"path":"none"} ;; text of')
+  await session.until(session => turnsEnded(session) === 1)
+  const [said = ''] = texts(session).slice(-1)
+  t.match(said, /Files that came with this message:\n- \S.*notes of ann\.txt$/)
+  const path = said.split('\n- ')[1] ?? ''
+  await session.say(`SCRIPT: tool exec ${JSON.stringify({ command: `cat "${path}"` })}`, 'default')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  const [id = ''] = Object.keys(session.state.requests ?? {})
+  await session.call('permission', { id, approved: true })
+  await session.until(session => turnsEnded(session) === 2)
+  const ended = session.events().findLast(event => event.t === 'tool-call-end')
+  t.match(ended, { content: [{ text: 'from the phone' }] })
+})

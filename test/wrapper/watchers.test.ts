@@ -1,0 +1,44 @@
+import t from 'tap'
+import { createWatchers } from '../../lib/wrapper/watchers.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+import { startServer } from '../kit/server.ts'
+import { runOnTerminal } from './kit/terminal.ts'
+import { linkedComputer } from './kit/world.ts'
+
+t.test('who looks is counted once, until they say they went or are silent for long', t => {
+  const clock = manualClock()
+  let changes = 0
+  const watchers = createWatchers(() => changes++, clock)
+  watchers.note('phone', true)
+  watchers.note('phone', true)
+  watchers.note('tablet', true)
+  t.strictSame([watchers.count, changes], [2, 2])
+  clock.advance(60_000)
+  watchers.note('phone', true)
+  clock.advance(60_000)
+  t.strictSame([watchers.count, changes], [1, 3], 'the tablet was silent')
+  watchers.note('phone', false)
+  watchers.note('phone', false)
+  t.strictSame([watchers.count, changes], [0, 4])
+  for (let viewer = 0; viewer < 1000; viewer++) watchers.note(String(viewer), true)
+  t.ok(watchers.count < 100, 'nobody fills the memory')
+  watchers.close()
+  t.end()
+})
+
+t.test(
+  'the terminal shows how many devices have the session open',
+  { skip: process.platform === 'win32' && 'a terminal is needed' },
+  async t => {
+    const { phone, home } = await linkedComputer(t, await startServer(t))
+    const terminal = runOnTerminal(t, { home, directory: home, args: ['demo'] })
+    const session = await phone.session()
+    await terminal.sees(/Watching +nobody/)
+    await session.call('watch', { viewer: 'phone', isWatching: true })
+    await terminal.sees(/Watching +1 device/)
+    await session.call('watch', { viewer: 'tablet', isWatching: true })
+    await terminal.sees(/Watching +2 devices/)
+    for (const viewer of ['phone', 'tablet']) await session.call('watch', { viewer, isWatching: false })
+    await terminal.sees(/Watching +nobody/)
+  }
+)

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join, relative, resolve, sep } from 'node:path'
+
+/** What esbuild has to be told about the app so that no phone loads more than it uses, or in more pieces than it needs. */
+export function bundling(root) {
+  const sourceAt = path => relative(root, path).split(sep).join('/')
+  const load = source => JSON.stringify(join(root, source))
+  return {
+    name: 'afield',
+    setup(build) {
+      // Files are cut along who may need them. What is loaded later needs all that is there by then, so that this is one file and not fifty.
+      build.onResolve({ filter: /^[./]/ }, ({ kind, path, resolveDir }) => {
+        const source = sourceAt(resolve(resolveDir, path))
+        if (kind === 'dynamic-import' && !isBeforeShell(source)) return { path: source, namespace: later }
+        return source.startsWith('lib/') ? { path: join(root, source), sideEffects: false } : undefined
+      })
+      build.onLoad({ filter: /./, namespace: later }, ({ path }) => ({
+        contents: [...foundations(path).map(each => `import ${load(each)}`), `export * from ${load(path)}`].join('\n'),
+        resolveDir: root
+      }))
+      // Who imports one name of a folder needs that file of it, and not every file that somebody else needs.
+      const places = Object.fromEntries(doors.map(door => [join(root, door), placesIn(join(root, door))]))
+      build.onLoad({ filter: /[\\/](web|lib)[\\/].*\.tsx?$/, namespace: 'file' }, ({ path }) => {
+        const text = readFileSync(path, 'utf8')
+        const direct = text.replaceAll(namedImport, (whole, names, from) => {
+          const door = resolve(dirname(path), from)
+          return places[door] ? importsOf(names, name => placeOf(places, door, name)) : whole
+        })
+        const source = sourceAt(path)
+        if (neverAsked.test(source)) return { contents: `export const ${text.match(/export const (\w+Routes)/)[1]} = {}`, loader: 'ts' }
+        return { contents: source.startsWith(routes) ? withoutManual(direct) : direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
+      })
+      // The validator can also write its schemas as JSON Schema, and its refusals as English sentences. Nobody asks it to here.
+      build.onLoad(
+        { filter: /[\\/]zod[\\/]v4[\\/](core[\\/](to-json-schema|json-schema-processors)|locales[\\/]en)\.js$/ },
+        ({ path }) => ({
+          contents: path.endsWith('en.js')
+            ? 'export default () => ({})'
+            : namesOf(path)
+                .map(name => `export const ${name} = () => undefined`)
+                .join('\n')
+        })
+      )
+    }
+  }
+}
+
+/** The source behind the name that esbuild gives to what is loaded later. */
+export function sourceOf(entryPoint) {
+  return entryPoint.startsWith(`${later}:`) ? entryPoint.slice(later.length + 1) : entryPoint
+}
+
+const later = 'later'
+
+// The language comes before everything that is drawn in it, and the shell is what the first script waits for.
+function isBeforeShell(source) {
+  return source === 'web/main.tsx' || source.startsWith('web/words/')
+}
+
+const shell = 'web/app.tsx'
+const link = 'web/state/live.ts'
+const session = 'web/screens/session.tsx'
+const overSession = /^web\/(screens\/(work|subagent|session-\w+)|parts\/mode-sheet)\.tsx?$/
+/** Asked for before there is a link, or for it. */
+const beforeLink = /^web\/(screens\/link\.tsx|parts\/.*|state\/(live|account-key|asking-account|base64|sign-in-problem)\.ts)$/
+
+/** What is there whenever this is asked for. */
+function foundations(source) {
+  if (overSession.test(source)) return [shell, link, session]
+  return beforeLink.test(source) ? [shell] : [shell, link]
+}
+
+const doors = ['lib/client/index.ts', 'lib/crypto/index.ts']
+const namedImport = /^import \{([^}]*)\} from '(\.[^']*\/index\.ts)'$/gm
+
+/** Which file each name of a folder comes from. */
+function placesIn(door) {
+  const places = new Map()
+  for (const [, names, from] of readFileSync(door, 'utf8').matchAll(/^export \{([^}]*)\} from '([^']+)'$/gm))
+    for (const name of listed(names)) places.set(name, from.startsWith('.') ? join(dirname(door), from) : from)
+  return places
+}
+
+function placeOf(places, door, name) {
+  const place = places[door].get(name)
+  return places[place] ? placeOf(places, place, name) : place
+}
+
+function importsOf(names, place) {
+  return listed(names)
+    .map(name => `import { ${name} } from ${JSON.stringify(place(name.split(' ')[0]))}`)
+    .join('; ')
+}
+
+function listed(names) {
+  return names
+    .split(',')
+    .map(name => name.trim())
+    .filter(name => name !== '' && !name.startsWith('type '))
+}
+
+const routes = 'lib/protocol/wire/routes/'
+
+/** Routes for other clients. A test sees to it that nothing here asks for them. */
+export const neverAsked = /^lib\/protocol\/wire\/routes\/(kv|unoffered|usage)\.ts$/
+
+/** What the routes say about themselves is for the pages of the manual. */
+function withoutManual(text) {
+  return text.replaceAll(/^(\s*about:)\s*'(?:[^'\\]|\\.)*'/gm, "$1 ''")
+}
+
+function namesOf(path) {
+  const text = readFileSync(path, 'utf8')
+  const declared = [...text.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name)
+  const renamed = [...text.matchAll(/^export \{ \w+ as (\w+) \}/gm)].map(([, name]) => name)
+  return [...declared, ...renamed]
+}

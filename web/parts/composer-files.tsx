@@ -1,0 +1,64 @@
+import { Icon } from '../icons/icon.tsx'
+import type { Attaching, SessionFiles } from '../state/session-files.ts'
+import { compose as words } from '../words/compose.ts'
+import { session } from '../words/session.ts'
+import { bytes } from '../words/size.ts'
+
+/** What goes with the message that is being written: each with how far it is, and a way to leave it out. */
+export function ComposerFiles({ files }: { files: SessionFiles }) {
+  const chosen = files.chosen.value
+  if (chosen.length === 0) return null
+  const failed = chosen.filter(({ state }) => state.type === 'failed')
+  const rest = chosen.length - failed.length
+  return (
+    <>
+      {failed.map(each => (
+        <Failed key={each.key} file={each} files={files} rest={rest} />
+      ))}
+      <ul class="att-row" aria-label={words.attached}>
+        {chosen
+          .filter(({ state }) => state.type !== 'failed')
+          .map(each => (
+            <li key={each.key} class="att-chip">
+              {each.preview === undefined ? <Icon name="file-text" /> : <img src={each.preview} alt="" />}
+              <span>
+                <bdi>{each.name}</bdi>
+                <small>{progressOf(each)}</small>
+                {each.state.type === 'uploading' && <progress max={1} value={each.state.sent} aria-label={each.name} />}
+              </span>
+              <button class="ib" type="button" aria-label={words.remove(each.name)} onClick={() => files.remove(each.key)}>
+                <Icon name="x" />
+              </button>
+            </li>
+          ))}
+      </ul>
+    </>
+  )
+}
+
+function Failed({ file, files, rest }: { file: Attaching; files: SessionFiles; rest: number }) {
+  if (file.state.type !== 'failed') return null
+  const { why } = file.state
+  return (
+    <p class="problem att-failed" role="alert">
+      <Icon name="circle-alert" />
+      <span>
+        <bdi>{words.unfit[why](file.name)}</bdi>
+        {rest > 0 && <small>{words.others(rest)}</small>}
+      </span>
+      {why === 'away' && (
+        <button class="txt" type="button" onClick={() => files.tryAgain(file.key)}>
+          {session.tryAgain}
+        </button>
+      )}
+      <button class="ib" type="button" aria-label={words.remove(file.name)} onClick={() => files.remove(file.key)}>
+        <Icon name="x" />
+      </button>
+    </p>
+  )
+}
+
+function progressOf({ state, size }: Attaching): string {
+  if (state.type === 'reading') return words.reading
+  return state.type === 'uploading' ? `${bytes(size)}, ${words.percent(Math.round(100 * state.sent))}` : bytes(size)
+}

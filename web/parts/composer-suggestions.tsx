@@ -1,0 +1,90 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { compose as words } from '../words/compose.ts'
+import { commandsLike, tokenAt } from './suggested.ts'
+
+/** What could go on where the caret stands: a command of the agent, or a file of its folder. */
+export interface Suggestions {
+  readonly kind: 'command' | 'file'
+  readonly found: readonly string[]
+  readonly at: number
+  /** The whole text with the chosen one in it, and where the caret is then. */
+  taken(index: number): { text: string; caret: number }
+  move(by: 1 | -1): void
+  close(): void
+}
+
+interface Sources {
+  readonly commands: readonly string[]
+  readonly hasFiles: boolean
+  findFiles(query: string): Promise<readonly string[]>
+}
+
+/** Follows the text before the caret. `caret` is undefined while nobody writes. */
+export function useSuggestions(text: string, caret: number | undefined, sources: Sources): Suggestions | undefined {
+  const token = caret === undefined ? undefined : tokenAt(text.slice(0, caret))
+  const [paths, setPaths] = useState<readonly string[]>([])
+  /** Chosen by key, and only for what was offered then: a key may be pressed before the effects of the key before it have run. */
+  const [chosen, choose] = useState<{ of: string; at: number }>()
+  const [closed, close] = useState<string>()
+  const query = token?.kind === 'file' && sources.hasFiles ? token.query : undefined
+  useEffect(() => {
+    if (query === undefined) return
+    let isGone = false
+    sources.findFiles(query).then(
+      found => !isGone && setPaths(found),
+      () => !isGone && setPaths([])
+    )
+    return () => {
+      isGone = true
+    }
+  }, [query, sources.findFiles])
+  useEffect(() => {
+    if (token === undefined) close(undefined)
+  }, [token === undefined])
+  if (token === undefined || caret === undefined || closed === token.kind) return undefined
+  const found = token.kind === 'command' ? commandsLike(sources.commands, token.query) : query === undefined ? [] : paths
+  if (found.length === 0) return undefined
+  const of = `${token.kind} ${token.query} ${found.join()}`
+  const at = (now = chosen) => (now?.of === of ? Math.min(now.at, found.length - 1) : 0)
+  return {
+    kind: token.kind,
+    found,
+    at: at(),
+    taken(index) {
+      const before = text.slice(0, caret - token.query.length) + (found[index] ?? '')
+      const after = text.slice(caret)
+      const space = after.startsWith(' ') ? '' : ' '
+      return { text: before + space + after, caret: before.length + 1 }
+    },
+    move: by => choose(now => ({ of, at: (at(now) + by + found.length) % found.length })),
+    close: () => close(token.kind)
+  }
+}
+
+export const suggestionsId = 'composer-suggestions'
+export const suggestionId = (index: number) => `${suggestionsId}-${index}`
+
+export function SuggestionList({ suggestions, onTake }: { suggestions: Suggestions; onTake(index: number): void }) {
+  const { kind, found, at } = suggestions
+  return (
+    <div class="suggest" role="listbox" id={suggestionsId} aria-label={kind === 'command' ? words.commands : words.files}>
+      {found.map((each, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text area, which keeps the focus
+        <div
+          key={each}
+          id={suggestionId(index)}
+          class="sug"
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === at}
+          onPointerDown={event => event.preventDefault()}
+          onClick={() => onTake(index)}
+        >
+          <Icon name={kind === 'command' ? 'square-terminal' : 'file-text'} />
+          <bdi>{kind === 'command' ? `/${each}` : each}</bdi>
+        </div>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,262 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useState } from 'preact/hooks'
+import type { Question, QuestionAnswer } from '../../lib/protocol/sealed/questions.ts'
+import { Icon } from '../icons/icon.tsx'
+import type { AnswerState } from '../state/session-asking.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import { type Answers, answerText, type OpenQuestion } from '../state/session-questions.ts'
+import { decide as words } from '../words/decide.ts'
+import { session } from '../words/session.ts'
+import { AnswerLife, failureWords } from './dock-life.tsx'
+import { LinkQuestion } from './dock-link.tsx'
+import { useInert } from './inert.ts'
+import { visible } from './visible.ts'
+
+export interface QuestionProps {
+  readonly question: OpenQuestion
+  readonly facts: SessionFacts
+  /** Where it stands among all that waits, from 1. */
+  readonly index: number
+  readonly count: number
+  readonly mine: AnswerState | undefined
+  /** False while it is not certain that it is still open. */
+  readonly isCurrent: boolean
+  /** There is no link: answers wait here for one. */
+  readonly isOffline?: boolean
+  /** Undefined: the agent shall decide by itself. */
+  onAnswer(answers: Answers | undefined): void
+  onWithdraw?(): void
+  onNext(): void
+}
+
+/** Something the agent wants to know, in place of the composer. */
+export function QuestionDock(props: QuestionProps) {
+  const { question } = props
+  return question.type === 'link' ? <LinkQuestion {...props} url={question.url} /> : <Form {...props} questions={question.questions} />
+}
+
+/** What all that is asked has in common: who asks, what, and the way to the next. */
+export function AskDock(
+  props: Pick<QuestionProps, 'index' | 'count' | 'onNext'> & { above: string; title: string; titleId: string; children: ComponentChildren }
+) {
+  return (
+    <section class="dock" aria-labelledby={props.titleId}>
+      <p class="vh" role="alert">
+        {props.above}: {props.title}
+      </p>
+      <header class="dock-h">
+        <span class="gl gl-needs big">
+          <Icon name="message-circle-question-mark" />
+        </span>
+        <div>
+          <p>{props.above}</p>
+          <h2 id={props.titleId} dir="auto">
+            {props.title}
+          </h2>
+        </div>
+        {props.count > 1 && (
+          <button class="nxt" type="button" onClick={props.onNext}>
+            {session.oneOf(props.index, props.count)}
+            <span class="vh">. {session.nextRequest}</span>
+            <Icon name="chevron-right" />
+          </button>
+        )}
+      </header>
+      {props.children}
+    </section>
+  )
+}
+
+function Form(props: QuestionProps & { questions: readonly Question[] }) {
+  const { questions, facts, mine } = props
+  const [at, setAt] = useState(0)
+  const [answers, setAnswers] = useState<Answers>({})
+  const title = useId()
+  const asked = questions[at]
+  const isSent = mine !== undefined && mine.type !== 'failed'
+  const answer = (id: string, to: QuestionAnswer) => setAnswers({ ...answers, [id]: to })
+  return (
+    <AskDock
+      {...props}
+      titleId={title}
+      above={words.asks(facts.agentShort, Math.min(at + 1, questions.length), questions.length)}
+      title={asked === undefined ? words.review : visible(asked.question)}
+    >
+      <div class="dock-b">
+        {asked === undefined ? (
+          <Review questions={questions} answers={answers} onChange={setAt} />
+        ) : (
+          <Choices key={asked.id} question={asked} answer={answers[asked.id]} onAnswer={to => answer(asked.id, to)} />
+        )}
+      </div>
+      {isSent ? (
+        <footer class="dock-f">
+          <AnswerLife life={mine} facts={facts} onWithdraw={() => props.onWithdraw?.()} />
+        </footer>
+      ) : (
+        <FormButtons {...props} at={at} answers={clean(answers)} onAt={setAt} />
+      )}
+    </AskDock>
+  )
+}
+
+function FormButtons(props: QuestionProps & { questions: readonly Question[]; at: number; answers: Answers; onAt(at: number): void }) {
+  const { questions, question, facts, mine, at, answers } = props
+  // An answer is bound to what was shown, and refused if that is not so any more.
+  const isCurrent = props.isCurrent || props.isOffline === true
+  const isInert = useInert(`${question.id} ${question.shown ?? ''} ${at}`)
+  const asked = questions[at]
+  const isLast = questions.length === 1 || asked === undefined
+  const isOpen = asked?.isRequired === true && answers[asked.id] === undefined
+  const isEmpty = asked !== undefined && questions.length === 1 && answers[asked.id] === undefined
+  const go = () => {
+    if (isInert || !isCurrent) return
+    if (isLast) props.onAnswer(answers)
+    else props.onAt(at + 1)
+  }
+  return (
+    <footer class="dock-f">
+      {mine?.type === 'failed' && (
+        <p class="problem" role="alert">
+          <Icon name="circle-alert" />
+          <span>{failureWords(mine, facts)}</span>
+        </p>
+      )}
+      <div class="acts two">
+        {at === 0 ? (
+          <button class="btn quiet lg" type="button" disabled={!isCurrent} onClick={() => !isInert && props.onAnswer(undefined)}>
+            {words.letDecide}
+          </button>
+        ) : (
+          <button class="btn quiet lg" type="button" onClick={() => props.onAt(at - 1)}>
+            {words.before}
+          </button>
+        )}
+        <button class="btn primary lg" type="button" disabled={!isCurrent || isOpen || isEmpty} onClick={go}>
+          {isLast ? (questions.length === 1 ? words.sendAnswer : words.sendAnswers) : words.next}
+          {!isLast && <Icon name="arrow-right" />}
+        </button>
+      </div>
+      <p class="dock-s">
+        {props.isOffline ? words.offline : !isCurrent ? session.stillOpen : questions.length > 1 ? words.together : words.waitsForAnswer}
+      </p>
+    </footer>
+  )
+}
+
+/** One question with its answers, none of which is chosen beforehand. Keys 1 to 9 choose. */
+function Choices({
+  question,
+  answer = { values: [] },
+  onAnswer
+}: {
+  question: Question
+  answer: QuestionAnswer | undefined
+  onAnswer(answer: QuestionAnswer): void
+}) {
+  const { options, multiSelect, allowsOther } = question
+  const name = useId()
+  const hasOwn = answer.other !== undefined
+  const toggle = (value: string) => {
+    if (!multiSelect) return onAnswer({ values: [value] })
+    const isOn = answer.values.includes(value)
+    onAnswer({ ...answer, values: isOn ? answer.values.filter(each => each !== value) : [...answer.values, value] })
+  }
+  const toggleOwn = () => {
+    const { other: _, ...rest } = answer
+    onAnswer(hasOwn ? rest : multiSelect ? { ...answer, other: '' } : { values: [], other: '' })
+  }
+  useDigits(digit => {
+    const option = options[digit - 1]
+    if (option !== undefined) toggle(option.value)
+    else if (allowsOther && digit === options.length + 1) toggleOwn()
+  })
+  if (options.length === 0) return <OwnWords value={answer.other ?? ''} onInput={other => onAnswer({ values: [], other })} />
+  return (
+    <fieldset class="opts" aria-label={multiSelect ? words.chooseAny : words.chooseOne}>
+      {multiSelect && <legend>{words.chooseAny}</legend>}
+      {options.map(({ value, label, description }) => (
+        <label key={value} class="opt">
+          <input
+            type={multiSelect ? 'checkbox' : 'radio'}
+            name={name}
+            checked={answer.values.includes(value)}
+            onChange={() => toggle(value)}
+          />
+          <span dir="auto">
+            <b>{visible(label)}</b>
+            {description !== undefined && description !== '' && <small>{visible(description)}</small>}
+          </span>
+        </label>
+      ))}
+      {allowsOther && (
+        <label class="opt">
+          <input type={multiSelect ? 'checkbox' : 'radio'} name={name} checked={hasOwn} onChange={toggleOwn} />
+          <span>
+            <b>{words.other}</b>
+          </span>
+        </label>
+      )}
+      {hasOwn && <OwnWords value={answer.other ?? ''} onInput={other => onAnswer({ ...answer, other })} hasFocus />}
+    </fieldset>
+  )
+}
+
+function OwnWords({ value, onInput, hasFocus = false }: { value: string; onInput(value: string): void; hasFocus?: boolean }) {
+  return (
+    <textarea
+      class="deny-t"
+      rows={2}
+      dir="auto"
+      value={value}
+      aria-label={words.otherLabel}
+      placeholder={words.otherLabel}
+      ref={element => {
+        if (hasFocus && value === '') element?.focus()
+      }}
+      onInput={event => onInput(event.currentTarget.value)}
+    />
+  )
+}
+
+function Review({ questions, answers, onChange }: { questions: readonly Question[]; answers: Answers; onChange(at: number): void }) {
+  return (
+    <dl class="answers">
+      {questions.map((question, index) => (
+        <div key={question.id}>
+          <dt dir="auto">{visible(question.question)}</dt>
+          <dd dir="auto">
+            {answerText(question, clean(answers)[question.id]) || words.notAnswered}
+            <button class="txt" type="button" onClick={() => onChange(index)}>
+              {words.change}
+              <span class="vh">: {visible(question.question)}</span>
+            </button>
+          </dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** Without what was begun and left empty. */
+function clean(answers: Answers): Answers {
+  return Object.fromEntries(
+    Object.entries(answers).flatMap(([id, { values, other }]): [string, QuestionAnswer][] => {
+      const own = other?.trim() ?? ''
+      if (values.length === 0 && own === '') return []
+      return [[id, { values, ...(own !== '' && { other: own }) }]]
+    })
+  )
+}
+
+function useDigits(choose: (digit: number) => void): void {
+  useEffect(() => {
+    const press = (event: KeyboardEvent) => {
+      const isWriting = event.target instanceof HTMLElement && event.target.matches('textarea, input:not([type=radio], [type=checkbox])')
+      if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return
+      choose(Number(event.key))
+    }
+    addEventListener('keydown', press)
+    return () => removeEventListener('keydown', press)
+  })
+}

@@ -1,0 +1,14 @@
+import type { Token } from 'marked'
+import { diffFile, type FileDiff } from './diff-lines.ts'
+import { lex } from './markdown-lex.ts'
+
+/** What can be asked about a text that is too long to be read between two pictures. */
+export type Asked =
+  | { readonly type: 'markdown'; readonly text: string }
+  | { readonly type: 'diff'; readonly oldText: string | null; readonly newText: string; readonly isFile: boolean }
+
+export type AnswerTo<Question extends Asked> = (Question extends { type: 'markdown' } ? Token[] : FileDiff) | undefined
+
+export function read(asked: Asked): AnswerTo<Asked> {
+  return asked.type === 'markdown' ? lex(asked.text) : diffFile(asked.oldText, asked.newText, { isFile: asked.isFile })
+}

@@ -1,0 +1,91 @@
+import { type Signal, signal } from '@preact/signals'
+import type { AnswerTo, Asked } from './long-texts.ts'
+import { rich } from './rich-on-use.ts'
+
+/** Written in by the build: where the script of the reading thread is. */
+declare const READER: string
+
+type Answer = AnswerTo<Asked> | null
+
+/** `null` is an answer: the text is too much for anybody. */
+interface Kept {
+  readonly asked: Asked
+  readonly answer: Signal<Answer>
+}
+
+/** In characters; a phone reads as many in well under a frame. */
+const longest = 20_000
+const mostKept = 40
+
+const kept: Kept[] = []
+
+export function isLong(asked: Asked): boolean {
+  return asked.type === 'markdown' ? asked.text.length > longest : (asked.oldText?.length ?? 0) + asked.newText.length > longest
+}
+
+/** What stands in a long text or change; undefined while it is being read, and a component that asks is drawn anew then. */
+export function readingOf<Question extends Asked>(asked: Question): AnswerTo<Question> | null {
+  const known = kept.find(each => isSame(each.asked, asked))
+  // The answer to a question has the form of its type; a list of many kinds loses that.
+  if (known !== undefined) return known.answer.value as AnswerTo<Question> | null
+  const answer = signal<Answer>(undefined)
+  kept.unshift({ asked, answer })
+  kept.length = Math.min(kept.length, mostKept)
+  void readAside(asked).then(read => (answer.value = read))
+  return answer.value as AnswerTo<Question> | null
+}
+
+function isSame(a: Asked, b: Asked): boolean {
+  if (a.type === 'markdown') return b.type === 'markdown' && a.text === b.text
+  return b.type === 'diff' && a.newText === b.newText && a.oldText === b.oldText && a.isFile === b.isFile
+}
+
+interface Thread {
+  ask(asked: Asked): Promise<Answer>
+}
+
+let thread: Thread | undefined
+
+async function readAside(asked: Asked): Promise<Answer> {
+  thread ??= startThread()
+  return thread.ask(asked)
+}
+
+function startThread(): Thread {
+  const waiting = new Map<number, { asked: Asked; tell(answer: Answer): void }>()
+  let last = 0
+  const readHere: Thread = { ask: async asked => (await rich.load()).read(asked) ?? null }
+  const goOnHere = () => {
+    thread = readHere
+    for (const { asked, tell } of waiting.values()) void readHere.ask(asked).then(tell)
+    waiting.clear()
+  }
+  try {
+    const worker = new Worker(readerUrl())
+    worker.addEventListener('message', ({ data }: MessageEvent<{ id: number; answer: Answer }>) => {
+      waiting.get(data.id)?.tell(data.answer)
+      waiting.delete(data.id)
+    })
+    worker.addEventListener('error', goOnHere)
+    return {
+      ask: asked =>
+        new Promise(tell => {
+          waiting.set(++last, { asked, tell })
+          worker.postMessage({ id: last, asked })
+        })
+    }
+  } catch {
+    return readHere
+  }
+}
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: { createScriptURL(url: string): string }): { createScriptURL(url: string): string }
+}
+
+// The page trusts no text as a script but this one constant.
+function readerUrl(): string {
+  const url = READER
+  const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
+  return trustedTypes?.createPolicy('afield-reader', { createScriptURL: () => url }).createScriptURL(url) ?? url
+}

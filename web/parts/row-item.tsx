@@ -1,0 +1,59 @@
+import { Icon } from '../icons/icon.tsx'
+import { live } from '../state/account.ts'
+import { home, markSeen, pin } from '../state/home.ts'
+import { selected, toggle } from '../state/selection.ts'
+import { isUnread, titleOf } from '../state/sessions.ts'
+import type { SessionView } from '../state/store.ts'
+import { words as appWords } from '../words/index.ts'
+import { lists as words } from '../words/lists.ts'
+import { DotsMenu } from './dots-menu.tsx'
+import type { MenuItem } from './menu.tsx'
+import { SessionRow } from './row.tsx'
+import { useSwipe } from './swipe.ts'
+
+/** A row of Home with everything that can be done to it: swiped, held, or from its menu. While some are picked a tap picks. */
+export function RowItem(props: { session: SessionView; isCurrent: boolean; isStale: boolean; at: number }) {
+  const { session } = props
+  const { id } = session
+  const picked = selected.value
+  const isPinned = home.value.pinned.has(id)
+  const title = titleOf(session) ?? appWords.session.untitled
+  const link = live.value
+  const putAway = () => {
+    // Not before somebody asks: Home would wait for it.
+    if (link) void import('../state/putting-away.ts').then(({ archive }) => archive(link, [id]))
+  }
+  const items: MenuItem[] = [
+    { icon: 'pin', name: isPinned ? words.unpin : words.pin, onPress: () => pin([id], !isPinned) },
+    { icon: 'archive', name: words.archive, onPress: putAway },
+    ...(isUnread(session, home.value) ? [{ icon: 'check' as const, name: words.markRead, onPress: () => markSeen(id, session.seq) }] : []),
+    { icon: 'list-checks', name: words.select, onPress: () => toggle(id) }
+  ]
+  const swipe = useSwipe({
+    isOff: picked !== undefined,
+    onStart: putAway,
+    onEnd: () => pin([id], !isPinned),
+    onHold: () => toggle(id)
+  })
+  return (
+    <li class={`row-w ${isPinned ? 'pinned' : ''} ${picked?.has(id) ? 'picked' : ''}`} data-session={id} ref={swipe}>
+      <span class="swipe-archive" aria-hidden="true">
+        <Icon name="archive" />
+      </span>
+      <span class="swipe-pin" aria-hidden="true">
+        <Icon name="pin" />
+      </span>
+      <SessionRow {...props} isPinned={isPinned} />
+      {picked === undefined ? <DotsMenu label={words.more(title)} class="row-menu" items={items} /> : <PickBox id={id} title={title} />}
+    </li>
+  )
+}
+
+/** Lies over the whole row, so that a tap anywhere on it picks. */
+export function PickBox({ id, title }: { id: string; title: string }) {
+  return (
+    <label class="pick-box">
+      <input type="checkbox" aria-label={words.selectOne(title)} checked={selected.value?.has(id) === true} onChange={() => toggle(id)} />
+    </label>
+  )
+}

@@ -1,0 +1,17 @@
+/** A command begins the message; a file begins a word. */
+export function tokenAt(before: string): { kind: 'command' | 'file'; query: string } | undefined {
+  const command = /^\/(\S*)$/.exec(before)
+  if (command) return { kind: 'command', query: command[1] ?? '' }
+  const file = /(?:^|\s)@(\S*)$/.exec(before)
+  return file ? { kind: 'file', query: file[1] ?? '' } : undefined
+}
+
+const mostShown = 8
+
+/** Those that have it in their names, first those that begin with it. */
+export function commandsLike(commands: readonly string[], query: string): string[] {
+  const wanted = query.toLowerCase()
+  const has = commands.filter(name => name.toLowerCase().includes(wanted))
+  const begins = (name: string) => Number(!name.toLowerCase().startsWith(wanted))
+  return has.sort((a, b) => begins(a) - begins(b)).slice(0, mostShown)
+}

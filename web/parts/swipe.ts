@@ -1,0 +1,91 @@
+import { useEffect, useRef } from 'preact/hooks'
+
+/** Far enough that nobody does it while scrolling. */
+const farPx = 96
+const holdMs = 500
+const clickWithinMs = 400
+const stillPx = 8
+
+/**
+ * A row under a finger: drawn towards the start of the line it does one thing, towards the end another, held it is picked. A mouse has
+ * the menu of the row.
+ */
+export function useSwipe(of: { isOff: boolean; onStart(): void; onEnd(): void; onHold(): void }) {
+  const row = useRef<HTMLLIElement>(null)
+  const latest = useRef(of)
+  latest.current = of
+  useEffect(() => {
+    const element = row.current
+    if (element === null) return
+    let from: { x: number; y: number; pointer: number } | undefined
+    let moved = 0
+    let holding: ReturnType<typeof setTimeout> | undefined
+    let hasActed = false
+    let endedAt = 0
+    const forward = () => (getComputedStyle(element).direction === 'rtl' ? -1 : 1)
+    const show = (px: number) => {
+      moved = px
+      element.style.setProperty('--drawn', `${px}px`)
+      element.dataset['drawn'] = px === 0 ? '' : px * forward() < 0 ? 'start' : 'end'
+    }
+    const begin = (event: PointerEvent) => {
+      // The click of the press before would have come by now.
+      hasActed = false
+      const isOnMenu = event.target instanceof Element && event.target.closest('.row-menu') !== null
+      if (event.pointerType === 'mouse' || latest.current.isOff || isOnMenu) return
+      from = { x: event.clientX, y: event.clientY, pointer: event.pointerId }
+      holding = setTimeout(() => {
+        hasActed = true
+        from = undefined
+        latest.current.onHold()
+      }, holdMs)
+    }
+    const move = (event: PointerEvent) => {
+      if (from?.pointer !== event.pointerId) return
+      const x = event.clientX - from.x
+      const y = event.clientY - from.y
+      if (Math.hypot(x, y) > stillPx) clearTimeout(holding)
+      if (moved === 0 && Math.abs(y) >= Math.abs(x)) return
+      if (Math.abs(x) > stillPx) show(Math.sign(x) * Math.min(farPx * 1.3, Math.abs(x)))
+    }
+    const end = (event: PointerEvent) => {
+      clearTimeout(holding)
+      endedAt = event.timeStamp
+      if (from?.pointer !== event.pointerId) return
+      const isFar = Math.abs(moved) >= farPx && event.type === 'pointerup'
+      hasActed ||= moved !== 0
+      const towards = moved * forward()
+      from = undefined
+      show(0)
+      if (isFar) towards < 0 ? latest.current.onStart() : latest.current.onEnd()
+    }
+    // What was drawn or held is not also opened. A press may end without a click, and the next one, of a key say, is another.
+    const click = (event: Event) => {
+      if (!hasActed) return
+      hasActed = false
+      if (event.timeStamp - endedAt > clickWithinMs) return
+      event.preventDefault()
+      event.stopPropagation()
+    }
+    const noMenu = (event: Event) => {
+      if (hasActed || holding !== undefined) event.preventDefault()
+      holding = undefined
+    }
+    element.addEventListener('pointerdown', begin)
+    element.addEventListener('pointermove', move)
+    element.addEventListener('pointerup', end)
+    element.addEventListener('pointercancel', end)
+    element.addEventListener('click', click, true)
+    element.addEventListener('contextmenu', noMenu)
+    return () => {
+      clearTimeout(holding)
+      element.removeEventListener('pointerdown', begin)
+      element.removeEventListener('pointermove', move)
+      element.removeEventListener('pointerup', end)
+      element.removeEventListener('pointercancel', end)
+      element.removeEventListener('click', click, true)
+      element.removeEventListener('contextmenu', noMenu)
+    }
+  }, [])
+  return row
+}

@@ -1,0 +1,65 @@
+import { useEffect } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Bar } from '../parts/bar.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { SessionRow } from '../parts/row.tsx'
+import { PickBox } from '../parts/row-item.tsx'
+import { SelectBar } from '../parts/select-bar.tsx'
+import { byMonth } from '../state/archive.ts'
+import { now } from '../state/clock.ts'
+import { groups } from '../state/groups.ts'
+import { quietDays } from '../state/preferences.ts'
+import { selected, selectThese, stopSelecting } from '../state/selection.ts'
+import { lists as words } from '../words/lists.ts'
+import { monthName } from '../words/time.ts'
+
+/** What was put away, by month. Opening one and sending takes it out again. */
+export function ArchiveScreen() {
+  const archived = groups.value.archived
+  const picked = selected.value
+  const days = quietDays.value
+  // What is picked here is not picked elsewhere.
+  useEffect(() => {
+    stopSelecting()
+    return stopSelecting
+  }, [])
+  return (
+    <div class="screen">
+      <Bar title={words.archiveTitle} sub={archived.length > 0 && words.count(archived.length)} back={{ name: 'home' }}>
+        {archived.length > 0 && picked === undefined && (
+          <button class="ib" type="button" aria-label={words.select} onClick={() => selectThese([])}>
+            <Icon name="list-checks" />
+          </button>
+        )}
+      </Bar>
+      <div class="scroll">
+        <div class="col">
+          {archived.length === 0 ? (
+            <Empty title={words.archiveEmpty} text={words.archiveEmptyText} />
+          ) : (
+            <>
+              <p class="lead">{days === 'never' ? words.archiveHintOwn : words.archiveHint(days)}</p>
+              {byMonth(archived).map(({ month, at, sessions }) => (
+                <section key={month}>
+                  <div class="sec">
+                    <h2>{monthName(at)}</h2>
+                    <span class="count">{sessions.length}</span>
+                  </div>
+                  <ul class="rows">
+                    {sessions.map(session => (
+                      <li key={session.id} class={`row-w ${picked?.has(session.id) ? 'picked' : ''}`} data-session={session.id}>
+                        <SessionRow session={session} isCurrent={false} isStale={false} at={now.value} />
+                        {picked !== undefined && <PickBox id={session.id} title={session.metadata?.summary?.text ?? session.id} />}
+                      </li>
+                    ))}
+                  </ul>
+                </section>
+              ))}
+            </>
+          )}
+        </div>
+      </div>
+      <SelectBar of="archive" all={archived.map(({ id }) => id)} />
+    </div>
+  )
+}

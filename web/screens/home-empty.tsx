@@ -1,0 +1,116 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import { Icon } from '../icons/icon.tsx'
+import { useBusy } from '../parts/busy.ts'
+import { ButtonLink } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { TroubleCard } from '../parts/trouble.tsx'
+import { go } from '../router.ts'
+import { live } from '../state/account.ts'
+import { now } from '../state/clock.ts'
+import { home } from '../state/home.ts'
+import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import { folderOf } from '../state/sessions.ts'
+import type { Trouble } from '../state/starting.ts'
+import type { MachineView } from '../state/store.ts'
+import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
+import { ago } from '../words/time.ts'
+
+// Home does not wait for what it takes to ask a machine.
+const histories = () => import('../state/histories.ts')
+
+/** Home before there is a session on it. */
+export function NothingYet() {
+  const machine = [...home.value.machines.values()].find(({ metadata }) => metadata)
+  if (machine?.metadata) {
+    return (
+      <>
+        <Empty title={words.home.ready(nameOfMachine(machine))} text={words.home.readyText}>
+          <ButtonLink look="primary" href="/new">
+            {hasHelper(machine) ? words.new.title : words.home.howToStart}
+          </ButtonLink>
+        </Empty>
+        {hasHelper(machine) && <Found machine={machine} />}
+      </>
+    )
+  }
+  const [before, command, after] = words.home.emptyText
+  return (
+    <Empty
+      title={words.home.empty}
+      text={
+        <>
+          {before}
+          <code>{command}</code>
+          {after}
+        </>
+      }
+    >
+      <ButtonLink look="primary" href="/scan" icon="scan-line">
+        {words.home.scan}
+      </ButtonLink>
+      <ButtonLink look="text" href="/new">
+        {words.home.howToStart}
+      </ButtonLink>
+    </Empty>
+  )
+}
+
+/** What was begun there without this app, and can be gone on with. */
+function Found({ machine }: { machine: MachineView }) {
+  const [found, setFound] = useState<readonly AgentHistory[]>([])
+  const [trouble, setTrouble] = useState<Trouble>()
+  const { isBusy, run } = useBusy()
+  const [chosen, choose] = useState<string>()
+  const link = live.value
+  useEffect(() => {
+    if (!link) return
+    let isGone = false
+    void histories()
+      .then(({ readHistories }) => readHistories(link, machine.id, mostFound))
+      .then(found => !isGone && setFound(found))
+    return () => {
+      isGone = true
+    }
+  }, [link, machine.id])
+  if (found.length === 0) return null
+  const goOn = (history: AgentHistory) =>
+    run(async () => {
+      if (!link) return
+      choose(history.id)
+      const outcome = history.session ?? (await (await histories()).continueConversation(link, machine.id, history))
+      if (typeof outcome === 'string') go({ name: 'session', id: outcome, view: [] })
+      else setTrouble(outcome)
+    })
+  return (
+    <section>
+      <div class="sec">
+        <h2>{lists.continueThere}</h2>
+      </div>
+      <ul class="found">
+        {found.map(history => (
+          <li key={`${history.agent} ${history.id}`}>
+            <button class="irow" type="button" disabled={history.openIn === 'terminal'} onClick={() => void goOn(history)}>
+              <Icon name="square-terminal" />
+              <span>
+                <b dir="auto">{history.title}</b>
+                <small>
+                  {isBusy && chosen === history.id
+                    ? lists.continuing
+                    : history.openIn === 'terminal'
+                      ? lists.openInTerminal
+                      : `${folderOf(history.folder)} · ${ago(history.at, now.value)}`}
+                </small>
+              </span>
+              <Icon name="chevron-right" class="chev" />
+            </button>
+          </li>
+        ))}
+      </ul>
+      {trouble && <TroubleCard title={lists.notContinued} trouble={trouble} host={nameOfMachine(machine)} />}
+    </section>
+  )
+}
+
+const mostFound = 5

@@ -1,0 +1,137 @@
+import { useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { DecisionCard } from '../parts/decision-card.tsx'
+import { RowItem } from '../parts/row-item.tsx'
+import { route } from '../router.ts'
+import { live } from '../state/account.ts'
+import { now } from '../state/clock.ts'
+import { isStale } from '../state/connection.ts'
+import { home } from '../state/home.ts'
+import { leaving } from '../state/leaving.ts'
+import { nameOfMachine } from '../state/machines.ts'
+import { flip, isOn } from '../state/preferences.ts'
+import { byFolder, type Groups } from '../state/sessions.ts'
+import type { SessionView } from '../state/store.ts'
+import { isWide } from '../state/width.ts'
+import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
+import { settings } from '../words/settings.ts'
+import { NothingYet } from './home-empty.tsx'
+import { Lazy } from './lazy.tsx'
+
+/** What waits, what moves and what rests, and the way to what was put away. */
+export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
+  const { decisions, working, quiet, archived } = known
+  const isEmpty = decisions.length + working.length + quiet.length === 0
+  return (
+    <>
+      {isEmpty && <NothingYet />}
+      <WhatLeaves />
+      <Decisions known={known} />
+      {!isEmpty &&
+        (stale ? <Rows title={words.home.lastKnown} sessions={[...working, ...quiet]} stale hasChoice /> : <Moving known={known} />)}
+      {archived.length > 0 && (
+        <a class="to-archive" href="/archive">
+          <Icon name="archive" />
+          {lists.archiveLink(archived.length)}
+          <Icon name="chevron-right" class="chev points" />
+        </a>
+      )}
+    </>
+  )
+}
+
+function WhatLeaves() {
+  const link = live.value
+  const waiting = leaving.value
+  if (!link || !waiting) return null
+  return (
+    <Lazy key="leaving" load={() => import('./leaving.tsx')} show={({ LeavingCard }) => <LeavingCard link={link} leaving={waiting} />} />
+  )
+}
+
+function Decisions({ known: { decisions } }: { known: Groups }) {
+  if (decisions.length === 0) return null
+  return (
+    <section>
+      <h2 class="vh">{words.home.decisions}</h2>
+      <div class="asks">
+        {decisions.slice(0, mostCards).map(decision => (
+          <DecisionCard
+            key={`${decision.session.id} ${decision.id}`}
+            decision={decision}
+            isCurrent={isOpen(decision.session)}
+            isStale={isStale.value}
+            at={now.value}
+          />
+        ))}
+        {decisions.length > mostCards && (
+          <a class="btn text" href="/needs-you">
+            {words.home.more(decisions.length - mostCards)}
+          </a>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Moving({ known: { working, quiet } }: { known: Groups }) {
+  if (!isOn('byFolder')) {
+    return (
+      <>
+        <Rows title={words.home.working} sessions={working} stale={false} hasChoice />
+        <Rows title={words.home.quiet} sessions={quiet} stale={false} hasChoice={working.length === 0} />
+      </>
+    )
+  }
+  return (
+    <>
+      {byFolder([...working, ...quiet]).map(({ key, folder, machineId, sessions }, index) => {
+        const machine = home.value.machines.get(machineId ?? '')
+        const title = machine ? `${folder} · ${nameOfMachine(machine)}` : folder
+        return <Rows key={key} title={title} sessions={sessions} stale={false} hasChoice={index === 0} />
+      })}
+    </>
+  )
+}
+
+/** `hasChoice`: how the list is grouped is chosen beside this heading. */
+function Rows(props: { title: string; sessions: readonly SessionView[]; stale: boolean; hasChoice: boolean }) {
+  const { title, sessions, stale } = props
+  const [isWhole, setWhole] = useState(false)
+  if (sessions.length === 0) return null
+  const shown = isWhole ? sessions : sessions.slice(0, mostRows)
+  const isByFolder = isOn('byFolder')
+  return (
+    <section>
+      <div class="sec">
+        <h2 dir="auto">{title}</h2>
+        <span class="count">{sessions.length}</span>
+        {props.hasChoice && !stale && (
+          <button class="sec-b" type="button" aria-label={isByFolder ? lists.byState : lists.byFolder} onClick={() => flip('byFolder')}>
+            <Icon name={isByFolder ? 'list-todo' : 'folder'} />
+          </button>
+        )}
+      </div>
+      <ul class="rows">
+        {shown.map(session => (
+          <RowItem key={session.id} session={session} isCurrent={isOpen(session)} isStale={stale} at={now.value} />
+        ))}
+      </ul>
+      {shown.length < sessions.length && (
+        <button class="txt" type="button" onClick={() => setWhole(true)}>
+          {settings.allSessions(sessions.length)}
+        </button>
+      )}
+    </section>
+  )
+}
+
+function isOpen(session: SessionView): boolean {
+  const at = route.value
+  return isWide.value && at.name === 'session' && at.id === session.id
+}
+
+const mostCards = 3
+/** As many as a person looks through; drawing a thousand rows would make each tap wait. */
+const mostRows = 60

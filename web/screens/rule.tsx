@@ -1,0 +1,143 @@
+import { useId, useState } from 'preact/hooks'
+import type { ApprovalRule, RuleSubject } from '../../lib/protocol/sealed/rules.ts'
+import { Problem } from '../parts/banner.tsx'
+import { useBusy } from '../parts/busy.ts'
+import { Button } from '../parts/button.tsx'
+import { draftOf, RuleFields, type RuleText } from '../parts/rule-fields.tsx'
+import { go } from '../router.ts'
+import { account, live } from '../state/account.ts'
+import { home } from '../state/home.ts'
+import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import { rulesOf } from '../state/rules.ts'
+import { decide as words } from '../words/decide.ts'
+import { clockTime } from '../words/time.ts'
+import type { KnownRules } from './rules.tsx'
+
+/** One rule to read, change or remove, or a new one. */
+export function RulePage({ item, known }: { item: string; known: KnownRules }) {
+  const found = [...known].flatMap(([machine, rules]) =>
+    rules === 'unknown' ? [] : rules.rules.filter(rule => rule.id === item).map(rule => ({ machine, rule }))
+  )[0]
+  if (item === 'new') return <Editor rule={undefined} machine={undefined} />
+  if (found === undefined) return <p class="lead">{known.size === 0 ? words.asking : words.gone}</p>
+  return <Editor key={found.rule.id} {...found} />
+}
+
+function Editor(props: { rule: ApprovalRule | undefined; machine: string | undefined }) {
+  const machines = [...home.value.machines.values()].filter(hasHelper)
+  const [machine, setMachine] = useState(props.machine ?? machines[0]?.id)
+  const [text, setText] = useState<RuleText>(() => textOf(props.rule, machines.find(({ id }) => id === machine)?.metadata?.homeDir))
+  const [fault, setFault] = useState<string>()
+  const [trouble, setTrouble] = useState<string>()
+  const { isBusy, run } = useBusy()
+  const chosen = machines.find(({ id }) => id === machine)
+  const link = live.value
+  if (chosen === undefined || link === undefined) return <p class="lead">{words.noMachines}</p>
+  const book = rulesOf(link, chosen.id)
+  const host = nameOfMachine(chosen)
+  const leave = () => go({ name: 'settings', page: 'rules' }, 'replace')
+  const save = () =>
+    run(async () => {
+      const here = account.peek()
+      const { rule } = props
+      const draft = { ...draftOf(text, Date.now()), id: rule?.id, ...(rule?.session !== undefined && { session: rule.session }) }
+      try {
+        await book.set(draft, here.type === 'here' ? here.deviceName : undefined)
+        leave()
+      } catch (error) {
+        setTrouble(error instanceof Error ? error.message : String(error))
+      }
+    })
+  return (
+    <>
+      {props.rule === undefined && (
+        <>
+          {machines.length > 1 && (
+            <Pick
+              label={words.machine}
+              value={chosen.id}
+              options={machines.map(each => [each.id, nameOfMachine(each)])}
+              onChange={setMachine}
+            />
+          )}
+          <Subjects value={text.on} onChange={on => setText({ ...text, on })} />
+        </>
+      )}
+      <RuleFields key={chosen.id} rule={text} onChange={setText} onTry={book.attempt} onFault={setFault} />
+      {props.rule && <Made rule={props.rule} host={host} />}
+      {trouble !== undefined && <Problem title={words.notSaved(host)} text={trouble} />}
+      <Button
+        look="primary"
+        isLarge
+        isWide
+        isOff={fault !== undefined || text.pattern.trim() === ''}
+        busy={isBusy && words.saving}
+        onClick={() => void save()}
+      >
+        {words.save}
+      </Button>
+      {props.rule && (
+        <RemoveButton
+          onRemove={async () => {
+            await book.remove(props.rule?.id ?? '').then(leave, error => setTrouble(String(error)))
+          }}
+        />
+      )}
+    </>
+  )
+}
+
+function Made({ rule: { madeBy, madeAt, used, session }, host }: { rule: ApprovalRule; host: string }) {
+  const when = clockTime(madeAt, Date.now())
+  const facts = [host, session === undefined ? undefined : words.oneSession, words.used(used)].filter(part => part !== undefined)
+  return (
+    <p class="hint">
+      {madeBy === undefined ? words.made(when) : words.madeBy(madeBy, when)}. {facts.join(' · ')}
+    </p>
+  )
+}
+
+function RemoveButton({ onRemove }: { onRemove(): Promise<void> }) {
+  const { isBusy, run } = useBusy()
+  return (
+    <Button look="danger" isWide busy={isBusy && words.removing} onClick={() => void run(onRemove)}>
+      {words.remove}
+    </Button>
+  )
+}
+
+const subjects: readonly RuleSubject[] = ['command', 'change', 'read', 'page', 'tool']
+
+function Subjects({ value, onChange }: { value: RuleSubject; onChange(on: RuleSubject): void }) {
+  return (
+    <Pick
+      label={words.ruleNew}
+      value={value}
+      options={subjects.map(on => [on, words.on[on]])}
+      onChange={next => onChange(subjects.find(on => on === next) ?? 'command')}
+    />
+  )
+}
+
+function Pick(props: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange(value: string): void }) {
+  const id = useId()
+  return (
+    <div class="fld">
+      <label for={id}>{props.label}</label>
+      <select id={id} value={props.value} onChange={event => props.onChange(event.currentTarget.value)}>
+        {props.options.map(([value, title]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </div>
+  )
+}
+
+function textOf(rule: ApprovalRule | undefined, homeDir: string | undefined): RuleText {
+  if (!rule) return { on: 'command', pattern: '', folder: homeDir ?? '', end: 'removed' }
+  const { on, pattern, folder, endsAt } = rule
+  const midnight = new Date().setHours(24, 0, 0, 0)
+  return { on, pattern, folder, end: endsAt === undefined ? 'removed' : endsAt === midnight ? 'today' : 'hours' }
+}

@@ -1,0 +1,95 @@
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { DecisionDock } from '../parts/dock.tsx'
+import { AnswerNotice } from '../parts/dock-life.tsx'
+import { QuestionDock } from '../parts/dock-question.tsx'
+import { rich } from '../parts/rich-on-use.ts'
+import type { SessionModel } from '../state/session.ts'
+import { isPlan, type Verdict } from '../state/session-answers.ts'
+import type { OpenRequest } from '../state/session-decisions.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import type { Waiting } from '../state/session-waiting.ts'
+import type { Transcript } from '../state/transcript.ts'
+
+const shownNow = signal<string | undefined>(undefined)
+
+/** The one of these that is being read. */
+export function shownOf(waiting: readonly Waiting[]): Waiting | undefined {
+  return waiting.find(({ id }) => id === shownNow.value) ?? waiting[0]
+}
+
+/** One decision at a time, oldest first; a new one never takes the place of the one that is being read. */
+export function Decisions(props: { model: SessionModel; facts: SessionFacts; waiting: readonly Waiting[]; isCurrent: boolean }) {
+  const { model, facts, waiting } = props
+  const [chosen, choose] = useState<string>()
+  const found = waiting.findIndex(each => each.id === chosen)
+  const index = Math.max(0, found)
+  const asked = waiting[index]
+  useEffect(() => {
+    shownNow.value = asked?.id
+  }, [asked?.id])
+  const edited = useMemo(() => editedIn(model.transcript.value), [model.transcript.value.items])
+  // Nobody decides on what is not drawn.
+  if (asked === undefined || rich.get() === undefined) return null
+  const onNext = () => choose(waiting[(index + 1) % waiting.length]?.id)
+  const place = { facts, index: index + 1, count: waiting.length, isCurrent: props.isCurrent, onNext }
+  if (asked.type === 'question') {
+    const { question } = asked
+    return (
+      <QuestionDock
+        key={question.id}
+        {...place}
+        question={question}
+        mine={model.questionStates.value.get(question.id)}
+        isOffline={!props.isCurrent && model.isOffline.value}
+        onAnswer={answers => void model.answerQuestion(question, answers)}
+        onWithdraw={() => model.withdraw(question.id)}
+      />
+    )
+  }
+  const { request } = asked
+  return (
+    <DecisionDock
+      key={request.id}
+      {...place}
+      request={request}
+      mine={model.lives.value.get(request.id)}
+      isOffline={!props.isCurrent && model.isOffline.value}
+      edited={edited}
+      onAnswer={verdict => answer(model, request, verdict)}
+      onWithdraw={() => model.withdraw(request.id)}
+      onTry={model.tryRule}
+    />
+  )
+}
+
+/** How answers ended that somebody gave elsewhere, or to what is no more. */
+export function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const shown = noticesOf(model)
+  if (shown.length === 0) return null
+  return (
+    <div class="notices" role="status">
+      {shown.map(([id, { answer, life }]) => (
+        <AnswerNotice key={id} answer={answer} life={life} facts={facts} onClose={() => model.dismiss(id)} />
+      ))}
+    </div>
+  )
+}
+
+/** What a plan shall do differently goes to the agent as a message too: to be told why it was denied is not in the power of all agents. */
+function answer(model: SessionModel, request: OpenRequest, verdict: Verdict): void {
+  void model.answer(request, verdict)
+  if (isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
+}
+
+function noticesOf(model: SessionModel) {
+  return [...model.lives.value].filter(([, { life }]) => life.type === 'elsewhere' || life.type === 'ended')
+}
+
+/** Files that the agent changed, as far as this device knows. */
+function editedIn({ items }: Transcript): string[] {
+  return items.flatMap(item => {
+    if (item.type !== 'step' || item.state !== 'ok' || !['edit', 'delete', 'move'].includes(item.kind)) return []
+    return [...item.locations, ...item.content.flatMap(each => (each.type === 'diff' ? [each.path] : []))]
+  })
+}

@@ -1,0 +1,15 @@
+import { onUse } from '../parts/on-use.ts'
+
+// What a session has beside its messages, each loaded for who needs it.
+
+export const docks = onUse(() => import('./session-decide.tsx'))
+
+/** What stands beside a decision. */
+export const beside = onUse(() => import('./session-before.tsx'))
+
+export const sheets = onUse(() => import('./session-sheets.tsx'))
+
+export const modeSheet = onUse(() => import('../parts/mode-sheet.tsx'))
+
+/** The folder of the session: what changed in it. */
+export const folder = onUse(() => import('./session-folder.ts'))

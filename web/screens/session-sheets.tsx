@@ -1,0 +1,162 @@
+import { useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Problem } from '../parts/banner.tsx'
+import { useBusy } from '../parts/busy.ts'
+import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
+import { Sheet } from '../parts/sheet.tsx'
+import { TroubleCard } from '../parts/trouble.tsx'
+import { go } from '../router.ts'
+import { live } from '../state/account.ts'
+import { forkSession } from '../state/histories.ts'
+import { home } from '../state/home.ts'
+import { hasHelper } from '../state/machines.ts'
+import type { SessionModel } from '../state/session.ts'
+import type { SessionFacts } from '../state/session-facts.ts'
+import { changeMetadata } from '../state/session-metadata.ts'
+import { sayFirst, type Trouble } from '../state/starting.ts'
+import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
+import { session } from '../words/session.ts'
+
+export { InfoSheet } from './session-info.tsx'
+
+interface About {
+  facts: SessionFacts
+  onClose(): void
+}
+
+export function RenameSheet({ facts, onClose }: About) {
+  const [title, setTitle] = useState(facts.title ?? '')
+  const [hasFailed, setFailed] = useState(false)
+  const { isBusy, run } = useBusy()
+  const link = live.value
+  const text = title.trim()
+  const save = () =>
+    run(async () => {
+      if (!link || text === '') return
+      setFailed(false)
+      const summary = { text, updatedAt: Date.now() }
+      const isDone = await changeMetadata(link, facts.id, metadata => ({ ...metadata, name: text, summary })).then(
+        () => true,
+        () => false
+      )
+      if (isDone) history.back()
+      else setFailed(true)
+    })
+  return (
+    <Sheet title={lists.rename} onClose={onClose}>
+      <form
+        onSubmit={event => {
+          event.preventDefault()
+          void save()
+        }}
+      >
+        <Field label={lists.renameLabel} value={title} onInput={setTitle} />
+        {hasFailed && <Problem title={lists.notDone} />}
+        <div class="acts">
+          <Button look="primary" type="submit" isLarge isWide isOff={text === ''} busy={isBusy && lists.saving}>
+            {lists.renameSave}
+          </Button>
+        </div>
+      </form>
+    </Sheet>
+  )
+}
+
+export function ForkSheet({ facts, onClose }: About) {
+  const [trouble, setTrouble] = useState<Trouble>()
+  const { isBusy, run } = useBusy()
+  const link = live.value
+  const machine = home.value.machines.get(home.value.sessions.get(facts.id)?.metadata?.machineId ?? '')
+  const canFork = machine !== undefined && hasHelper(machine)
+  const fork = () =>
+    run(async () => {
+      if (!link || !machine) return
+      setTrouble(undefined)
+      const outcome = await forkSession(link, machine.id, facts.id)
+      if (typeof outcome !== 'string') return setTrouble(outcome)
+      await sayFirst(link, outcome, '')
+      go({ name: 'session', id: outcome, view: [] }, 'replace')
+    })
+  return (
+    <Sheet title={lists.forkTitle} onClose={onClose}>
+      <p class="lead">{canFork ? lists.forkText(facts.host) : lists.noHelper(facts.host)}</p>
+      {trouble && <TroubleCard title={lists.forkFailed} trouble={trouble} host={facts.host} />}
+      <div class="acts two">
+        <Button look="quiet" isLarge onClick={() => history.back()}>
+          {words.cancel}
+        </Button>
+        <Button look="primary" isLarge isOff={!canFork} onClick={() => void fork()} busy={isBusy && lists.forking}>
+          {lists.fork}
+        </Button>
+      </div>
+    </Sheet>
+  )
+}
+
+export function ExportSheet({ facts, onClose }: About) {
+  const [hasFailed, setFailed] = useState(false)
+  const { isBusy, run } = useBusy()
+  const link = live.value
+  const save = (form: 'md' | 'json') => () =>
+    void run(async () => {
+      const session = home.peek().sessions.get(facts.id)
+      if (!link || !session) return
+      setFailed(false)
+      const { exportSession, saveFile } = await import('../state/export.ts')
+      await exportSession(link, session, form).then(
+        ({ file, name }) => saveFile(file, name),
+        () => setFailed(true)
+      )
+    })
+  return (
+    <Sheet title={lists.export} onClose={onClose}>
+      <p class="lead">{lists.exportText}</p>
+      {hasFailed && <Problem title={lists.notDone} />}
+      <div class="acts">
+        <Button look="primary" isLarge isWide icon="file-text" onClick={save('md')} busy={isBusy && lists.exporting}>
+          {lists.exportMarkdown}
+        </Button>
+        <Button look="quiet" isLarge isWide icon="download" onClick={save('json')} isOff={isBusy}>
+          {lists.exportJson}
+        </Button>
+      </div>
+    </Sheet>
+  )
+}
+
+/** Asks before the agent is ended. */
+export function EndSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
+  const [state, setState] = useState<'asked' | 'failed'>()
+  const end = async () => {
+    setState('asked')
+    const isDone = await model.end()
+    if (isDone) history.back()
+    else setState('failed')
+  }
+  return (
+    <Sheet title={session.stopAgentTitle(facts.agentShort)} onClose={onClose}>
+      <p class="lead">{session.stopAgentHint}</p>
+      {state === 'failed' && (
+        <p class="problem" role="alert">
+          <Icon name="circle-alert" />
+          <span>{session.stopAgentFailed(facts.host)}</span>
+        </p>
+      )}
+      <div class="acts two">
+        <button class="btn quiet lg" type="button" onClick={() => history.back()}>
+          {session.cancel}
+        </button>
+        <button
+          class={`btn danger lg ${state === 'asked' ? 'busy' : ''}`}
+          type="button"
+          aria-disabled={state === 'asked' ? true : undefined}
+          onClick={() => state !== 'asked' && void end()}
+        >
+          {state === 'asked' ? session.stopping : session.stopAgent}
+        </button>
+      </div>
+    </Sheet>
+  )
+}

@@ -1,0 +1,77 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Logo } from '../icons/logo.tsx'
+import { Button } from '../parts/button.tsx'
+import { copy } from '../parts/copy.ts'
+import { appVersion, diagnose, serverVersion } from '../state/about.ts'
+import { home } from '../state/home.ts'
+import { words } from '../words/index.ts'
+import { settings } from '../words/settings.ts'
+
+export function AboutPage() {
+  const version = useServerVersion()
+  const helpers = [...home.value.machines.values()].flatMap(({ id, metadata }) => (metadata ? [{ id, metadata }] : []))
+  return (
+    <>
+      <div class="about-mark">
+        <Logo size={64} />
+        <b>{words.app}</b>
+      </div>
+      <p class="lead">{words.about.lead}</p>
+      <dl class="facts">
+        <div>
+          <dt>{words.about.app}</dt>
+          <dd>{appVersion}</dd>
+        </div>
+        <div>
+          <dt>{words.about.server}</dt>
+          <dd>{version === undefined ? location.host : `${version}, ${location.host}`}</dd>
+        </div>
+        {helpers.length > 0 && (
+          <div>
+            <dt>{settings.helpers}</dt>
+            <dd>
+              {helpers.map(({ id, metadata }) => (
+                <div key={id}>{settings.helperOn(metadata.happyCliVersion, metadata.displayName ?? metadata.host)}</div>
+              ))}
+            </dd>
+          </div>
+        )}
+      </dl>
+      <section class="grp">
+        <h2>{settings.diagnostics}</h2>
+        <p class="lead">{settings.diagnosticsHint}</p>
+        <div class="acts">
+          <Button look="quiet" icon="copy" onClick={() => void diagnose(version).then(copy)}>
+            {settings.diagnosticsCopy}
+          </Button>
+        </div>
+      </section>
+      <section class="grp">
+        <h2>{words.about.licences}</h2>
+        <p class="lead">{words.about.licencesText}</p>
+        <a href="/licences.txt" target="_blank" rel="noreferrer">
+          {settings.licencesAll}
+        </a>
+      </section>
+      <p class="note">
+        <Icon name="lock-keyhole" />
+        {words.about.storage}
+      </p>
+    </>
+  )
+}
+
+function useServerVersion(): string | undefined {
+  const [version, setVersion] = useState<string>()
+  useEffect(() => {
+    let isGone = false
+    serverVersion()
+      .then(found => !isGone && setVersion(found))
+      .catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return version
+}

@@ -1,0 +1,46 @@
+import { Icon } from '../icons/icon.tsx'
+import { ChangeCount } from '../parts/change-count.tsx'
+import { pathOf } from '../routes.ts'
+import type { Work } from '../state/work.ts'
+import { work as words } from '../words/work.ts'
+import { FileRows, totalOf } from './work-rows.tsx'
+
+/** How much changed since the last commit, as a way to it. Nothing when nothing did. */
+export function ChangesPill({ work }: { work: Work }) {
+  const status = work.status.value?.value
+  if (status?.isRepository !== true || status.files.length === 0) return null
+  const { added, removed } = totalOf(status.files)
+  const isCounted = added + removed > 0
+  return (
+    <a
+      class="chg"
+      href={pathOf({ name: 'session', id: work.id, view: ['changes'] })}
+      aria-label={isCounted ? words.pill(added, removed) : words.pillFiles(status.files.length)}
+    >
+      <Icon name="file-diff" />
+      {isCounted ? <ChangeCount added={added} removed={removed} /> : <span class="pm">{status.files.length}</span>}
+    </a>
+  )
+}
+
+export function hasChanges(work: Work | undefined): boolean {
+  const status = work?.status.value?.value
+  return status?.isRepository === true && status.files.length > 0
+}
+
+/** The changed files beside the conversation, where there is room. */
+export function SideChanges({ work }: { work: Work }) {
+  const status = work.status.value?.value
+  if (status?.isRepository !== true || status.files.length === 0) return null
+  return (
+    <>
+      <h2>
+        <a href={pathOf({ name: 'session', id: work.id, view: ['changes'] })}>{words.changes}</a>{' '}
+        <span>
+          <ChangeCount {...totalOf(status.files)} />
+        </span>
+      </h2>
+      <FileRows id={work.id} files={status.files} viewed={work.viewed.value} />
+    </>
+  )
+}

@@ -1,0 +1,169 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+
+/**
+ * When this device asks who is there. It keeps those out who pick up an unlocked device; it does not seal anything, so it does not stop
+ * who can read the files of this browser or run code in this page.
+ */
+export type LockChoice = 'off' | 'open' | 'after5' | 'risky'
+
+/** Why no screen lock could be set up. */
+export type LockProblem = 'unavailable' | 'refused'
+
+interface KeptLock {
+  choice: Exclude<LockChoice, 'off'>
+  /** base64url: the passkey that was made for this. */
+  id: string
+}
+
+const choiceNow = signal<LockChoice>('off')
+const lockedNow = signal(false)
+let isAsking = false
+
+export const lockChoice: ReadonlySignal<LockChoice> = choiceNow
+/** True while nothing of the account may be seen. */
+export const isLocked: ReadonlySignal<boolean> = lockedNow
+
+const awayForMs = 5 * 60_000
+
+/** Before anything of the account is drawn. */
+export function startLock(): void {
+  const kept = readKept()
+  choiceNow.value = kept?.choice ?? 'off'
+  lockedNow.value = kept !== undefined && isDue(kept.choice)
+  document.addEventListener('visibilitychange', () => {
+    // The question of the system covers the page, which must not lock it again.
+    if (isAsking) return
+    if (document.visibilityState === 'hidden') {
+      noteSeen()
+      // At once, so that the picture among the open apps shows nothing either.
+      if (choiceNow.peek() === 'open') lockedNow.value = true
+    } else if (isDue(choiceNow.peek())) lockedNow.value = true
+  })
+  addEventListener('pagehide', noteSeen)
+}
+
+/** True when this browser can ask for the lock of the screen. */
+export async function canLock(): Promise<boolean> {
+  return typeof PublicKeyCredential !== 'undefined' && (await PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable())
+}
+
+/** Changes when the lock asks; setting it up and taking it away ask too. */
+export async function chooseLock(chosen: LockChoice): Promise<LockProblem | undefined> {
+  const kept = readKept()
+  if (kept && !(await isOwner())) return 'refused'
+  if (chosen === 'off') {
+    forgetLock()
+    return undefined
+  }
+  if (!kept && !(await canLock())) return 'unavailable'
+  const id = kept?.id ?? (await makePasskey())
+  if (id === undefined) return 'refused'
+  localStorage.setItem('afield-lock', JSON.stringify({ choice: chosen, id } satisfies KeptLock))
+  choiceNow.value = chosen
+  return undefined
+}
+
+/** True once its owner has shown to be there. */
+export async function unlock(): Promise<boolean> {
+  if (!(await isOwner())) return false
+  lockedNow.value = false
+  return true
+}
+
+/** The same for who has the account key at hand. */
+export function unlockWithKey(typed: string, key: string): boolean {
+  const plain = (text: string) => text.toUpperCase().replaceAll(/[^0-9A-Z]/g, '')
+  if (plain(typed) !== plain(key)) return false
+  lockedNow.value = false
+  return true
+}
+
+/** Before something that must not be done by whoever holds the device. True at once without a lock. */
+export async function stepUp(): Promise<boolean> {
+  return choiceNow.peek() === 'off' || isOwner()
+}
+
+export function forgetLock(): void {
+  localStorage.removeItem('afield-lock')
+  localStorage.removeItem('afield-seen-at')
+  choiceNow.value = 'off'
+  lockedNow.value = false
+}
+
+function noteSeen(): void {
+  if (choiceNow.peek() === 'after5') localStorage.setItem('afield-seen-at', String(Date.now()))
+}
+
+function isDue(choice: LockChoice): boolean {
+  if (choice === 'open') return true
+  return choice === 'after5' && Date.now() - Number(localStorage.getItem('afield-seen-at')) >= awayForMs
+}
+
+async function makePasskey(): Promise<string | undefined> {
+  const made = await asked(() =>
+    navigator.credentials.create({
+      publicKey: {
+        challenge: random(32),
+        rp: { name: 'Afield' },
+        user: { id: random(16), name: 'Afield', displayName: 'Afield' },
+        pubKeyCredParams: [
+          { type: 'public-key', alg: -7 },
+          { type: 'public-key', alg: -257 }
+        ],
+        authenticatorSelection: { authenticatorAttachment: 'platform', userVerification: 'required', residentKey: 'discouraged' },
+        attestation: 'none'
+      }
+    })
+  )
+  return made?.id
+}
+
+// What the authenticator signed is not looked at: who could forge its answer could as well leave out the question.
+async function isOwner(): Promise<boolean> {
+  const kept = readKept()
+  if (!kept) return true
+  const answer = await asked(() =>
+    navigator.credentials.get({
+      publicKey: {
+        challenge: random(32),
+        allowCredentials: [{ type: 'public-key', id: fromBase64Url(kept.id) }],
+        userVerification: 'required'
+      }
+    })
+  )
+  return answer !== undefined
+}
+
+async function asked(ask: () => Promise<Credential | null>): Promise<Credential | undefined> {
+  isAsking = true
+  try {
+    return (await ask()) ?? undefined
+  } catch {
+    // Cancelled, failed or not possible: nobody has shown to be there.
+    return undefined
+  } finally {
+    isAsking = false
+  }
+}
+
+function random(length: number): Uint8Array<ArrayBuffer> {
+  return crypto.getRandomValues(new Uint8Array(length))
+}
+
+function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), letter => letter.charCodeAt(0))
+}
+
+function readKept(): KeptLock | undefined {
+  try {
+    const kept: unknown = JSON.parse(localStorage.getItem('afield-lock') ?? 'null')
+    return isKept(kept) ? kept : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function isKept(kept: unknown): kept is KeptLock {
+  if (typeof kept !== 'object' || kept === null || !('choice' in kept) || !('id' in kept)) return false
+  return typeof kept.id === 'string' && (kept.choice === 'open' || kept.choice === 'after5' || kept.choice === 'risky')
+}

@@ -1,0 +1,22 @@
+/** Where a search found something, by file, in the order in which it was told. */
+export interface FileHits {
+  readonly file: string
+  readonly hits: readonly { readonly line: number; readonly text: string }[]
+}
+
+/** Undefined where the text is no list of `file:line:text`: then it stands as it came. */
+export function hitsOf(output: string): readonly FileHits[] | undefined {
+  const byFile = new Map<string, { line: number; text: string }[]>()
+  for (const told of output.split('\n')) {
+    if (told.trim() === '' || told === '--') continue
+    const [, file, line, text = ''] = hit.exec(told) ?? []
+    if (file === undefined) return undefined
+    const hits = byFile.get(file) ?? []
+    hits.push({ line: Number(line), text: text.trimEnd() })
+    byFile.set(file, hits)
+  }
+  return byFile.size === 0 ? undefined : [...byFile].map(([file, hits]) => ({ file, hits }))
+}
+
+// A drive letter has a colon too; a column may follow the line.
+const hit = /^((?:[A-Za-z]:)?[^:\s][^:]*):(\d+):(?:\d+:)?(.*)$/

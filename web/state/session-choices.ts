@@ -1,0 +1,83 @@
+import { type ReadonlySignal, signal } from '@preact/signals'
+import { type Cipher, callSession } from '../../lib/client/index.ts'
+import type { MessageMeta } from '../../lib/protocol/sealed/messages.ts'
+import type { Live } from './live.ts'
+import type { SessionFacts } from './session-facts.ts'
+
+/** How an agent works: in which mode, with which model, and how long it thinks. */
+export type ChoiceName = 'mode' | 'model' | 'effort'
+
+export interface AskedChoice {
+  readonly code: string
+  /** `rides`: the wrapper takes it only with a message, so it goes with the next one. */
+  readonly state: 'asking' | 'failed' | 'rides'
+}
+
+export type AskedChoices = Readonly<Partial<Record<ChoiceName, AskedChoice>>>
+
+export interface SessionChoices {
+  readonly asked: ReadonlySignal<AskedChoices>
+  choose(name: ChoiceName, code: string): Promise<void>
+  /** What goes with the next message. */
+  wishes(): Partial<MessageMeta>
+  /** What the session now is; what was asked for and holds is forgotten. */
+  noteFacts(facts: SessionFacts | undefined): void
+}
+
+export function openChoices(of: {
+  id: string
+  live: Pick<Live, 'socket'>
+  cipher(): Cipher
+  facts(): SessionFacts | undefined
+}): SessionChoices {
+  const asked = signal<AskedChoices>({})
+  const note = (name: ChoiceName, choice: AskedChoice | undefined): void => {
+    const { [name]: _, ...others } = asked.peek()
+    asked.value = choice === undefined ? others : { ...others, [name]: choice }
+  }
+  return {
+    asked,
+    async choose(name, code) {
+      if (!of.facts()?.methods?.includes(methods[name])) return note(name, { code, state: 'rides' })
+      note(name, { code, state: 'asking' })
+      const isDone = await ask(of, name, code).then(
+        () => true,
+        () => false
+      )
+      if (asked.peek()[name]?.code === code && !isDone) note(name, { code, state: 'failed' })
+    },
+    wishes() {
+      const riding = (name: ChoiceName) => {
+        const choice = asked.peek()[name]
+        return choice?.state === 'rides' ? choice.code : undefined
+      }
+      const [mode, model, effort] = [riding('mode'), riding('model'), riding('effort')]
+      return {
+        ...(mode !== undefined && { permissionMode: mode }),
+        ...(model !== undefined && { model }),
+        ...(effort !== undefined && { effort })
+      }
+    },
+    noteFacts(facts) {
+      if (facts === undefined) return
+      for (const name of ['mode', 'model', 'effort'] as const) {
+        // Not watched: what is noted here would call for itself again.
+        const choice = asked.peek()[name]
+        if (choice !== undefined && choice.code === facts[name]) note(name, undefined)
+      }
+    }
+  }
+}
+
+const methods = { mode: 'setMode', model: 'setModel', effort: 'setEffort' } as const
+
+async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name: ChoiceName, code: string): Promise<unknown> {
+  switch (name) {
+    case 'mode':
+      return callSession(live.socket, cipher(), id, 'setMode', { mode: code })
+    case 'model':
+      return callSession(live.socket, cipher(), id, 'setModel', { model: code })
+    case 'effort':
+      return callSession(live.socket, cipher(), id, 'setEffort', { effort: code })
+  }
+}

@@ -1,0 +1,39 @@
+import { deviceDb } from './device-db.ts'
+
+/** What is being written in a session, kept on this device. */
+export interface Draft {
+  readDraft(): Promise<string>
+  keepDraft(text: string): void
+}
+
+const keepAfterMs = 400
+
+export function openDraft(id: string): Draft & { close(): void } {
+  const name = `draft.${id}`
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let unkept: string | undefined
+  const keepNow = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const text = unkept
+    unkept = undefined
+    if (text === undefined) return
+    void deviceDb()
+      .then(db => (text === '' ? db.remove(name) : db.write(name, text)))
+      .catch(() => {})
+  }
+  return {
+    async readDraft() {
+      const kept = await deviceDb()
+        .then(db => db.read(name))
+        .catch(() => '')
+      return typeof kept === 'string' ? kept : ''
+    },
+    keepDraft(text) {
+      unkept = text
+      if (text === '') keepNow()
+      else timer ??= setTimeout(keepNow, keepAfterMs)
+    },
+    close: keepNow
+  }
+}

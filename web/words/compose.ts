@@ -1,0 +1,70 @@
+import { pluralIn } from './plural.ts'
+import { inLanguage, type Said } from './spoken.ts'
+
+const plural = pluralIn('en')
+
+/** What is said where a person writes, and of what was written, in English. */
+const english = {
+  add: 'Add to the message',
+  photo: 'Photo',
+  file: 'File',
+  command: 'Command',
+  mention: 'Mention a file',
+  drop: 'Drop files to add them',
+  expand: 'Write on the whole screen',
+  collapse: 'Write below the conversation',
+  steerHint: 'Hold, or Alt Enter, to steer now',
+  uploading: 'Leaves as soon as the files are there.',
+
+  attached: 'Added files',
+  remove: (name: string) => `Remove ${name}`,
+  reading: 'Reading',
+  percent: (sent: number) => `${sent} %`,
+  unfit: {
+    'too-large': (name: string) => `${name} has more than 10 MB`,
+    'no-heic': (name: string) => `${name} could not be read: this browser does not open HEIC photos`,
+    unreadable: (name: string) => `${name} could not be read`,
+    empty: (name: string) => `${name} is empty`,
+    away: (name: string) => `${name} did not reach the server`
+  },
+  others: (count: number) => plural(count, { one: 'The other one is attached.', other: `The other ${count} are attached.` }),
+  loadPicture: (name: string, size: string) => `Show ${name}, ${size}`,
+  noPicture: (name: string) => `${name} could not be shown`,
+
+  waits: (count: number) => plural(count, { one: '1 waiting', other: `${count} waiting` }),
+  waitsHint: 'read after this step',
+  waitsHere: 'On this device',
+  waitsThere: 'Stored',
+  steer: 'Steer now',
+  moveUp: 'Move up',
+  edit: 'Edit',
+  withdraw: 'Withdraw',
+  withdrawn: 'Withdrawn',
+
+  commands: 'Commands',
+  files: 'Files',
+  noFiles: 'No such file',
+
+  actions: 'Message actions',
+  copy: 'Copy text',
+  again: 'Write again',
+  stages: { stored: 'Stored', machine: (host: string) => `On ${host}`, read: (agent: string) => `Read by ${agent}` },
+  notYet: 'not yet',
+  unknownTime: 'before you looked',
+  steered: 'Steered',
+
+  model: 'Model',
+  effort: 'Effort',
+  mode: 'Mode',
+  fromNext: 'From the next step on.',
+  rides: 'Goes with your next message.',
+  notChanged: (host: string) => `${host} did not change it.`,
+
+  interrupt: 'Interrupt',
+  interrupting: 'Interrupting',
+  end: 'End process'
+} as const
+
+export type ComposeWords = Said<typeof english>
+
+export const compose = inLanguage('compose', english)

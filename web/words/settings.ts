@@ -1,0 +1,106 @@
+import { pluralIn } from './plural.ts'
+import { inLanguage, type Said } from './spoken.ts'
+
+const plural = pluralIn('en')
+const whole = new Intl.NumberFormat('en')
+
+/** What the pages of the settings say, in English. */
+const english = {
+  on: 'On',
+  off: 'Off',
+
+  wrap: 'Wrap long lines of code',
+  wrapHint: 'Off, code is moved sideways.',
+  reading: 'Reading',
+  compact: 'Compact steps',
+  compactHint: 'Changes and failures stay folded until you open them.',
+  writing: 'Writing',
+  enterSends: 'Enter sends',
+  enterSendsHint: 'With a keyboard. Off, Enter begins a new line and Ctrl Enter sends.',
+
+  language: 'Language',
+  asBrowser: 'As the browser',
+  languageHint: 'Afield starts anew in it. What you wrote stays.',
+
+  lock: 'App lock',
+  lockLead: 'Asks for the screen lock of this device: face, finger or code.',
+  lockWhen: 'When',
+  lockChoices: {
+    off: ['Off', ''],
+    open: ['Each time you open Afield', ''],
+    after5: ['After 5 minutes away', ''],
+    risky: ['For risky decisions only', 'Also before the account key is shown and before a device is unlinked.']
+  },
+  lockHonest:
+    'It keeps out who picks up your unlocked device. It does not stop who knows its screen lock, who can read the files of this browser, or a program that runs in this page.',
+  lockNone: 'This browser offers no screen lock here',
+  lockNoneText: 'Set one up in the system, or use a browser that knows passkeys. It needs a name as address, not bare numbers.',
+  lockRefused: 'Nothing was changed',
+  lockRefusedText: 'The screen lock was not confirmed.',
+  lockAsking: 'Asking',
+  locked: 'Afield is locked',
+  lockedText: 'Agents go on. Nothing of your account is shown.',
+  unlock: 'Unlock',
+  unlockKey: 'Use the account key instead',
+  unlockKeyWrong: 'That is not the key of this account.',
+  unlockFailed: 'That did not unlock it. Try again.',
+
+  keyHint: 'Whoever holds this device can see it here. With App lock it asks first.',
+  keySave: 'Save file',
+  keyDue: 'Please check that you have it',
+  keyDueText: 'Without it, and without another device, nobody can open this account again.',
+  keyNext: (on: string) => `You are asked again on ${on}`,
+  keySafe: 'You have shown that you have it',
+
+  storage: 'Storage',
+  here: 'On this device',
+  hereSize: 'Kept by this browser',
+  hereFree: 'Room left to it',
+  herePersists: 'When the disk is full',
+  persists: 'Stays',
+  mayGo: 'May be cleared',
+  unknownSize: 'Not known',
+  there: 'On the server',
+  thereText: (sessions: number, messages: number) =>
+    `${plural(sessions, { one: '1 session', other: `${whole.format(sessions)} sessions` })} with ${plural(messages, { one: '1 message', other: `${whole.format(messages)} messages` })}`,
+  lowData: 'Use less data',
+  lowDataHint: 'Sessions that moved while you were away show no last line until you open them.',
+  exportAll: 'Export everything',
+  exportText: 'All sessions, decrypted here, as one zip file with a page to read and a JSON file for each. Keep it where you keep secrets.',
+  exporting: (done: number, all: number) => `Session ${done} of ${all}`,
+  exportDone: 'The file is with your downloads.',
+  exportPartly: (n: number) =>
+    plural(n, {
+      one: 'One session could not be opened with the keys on this device. It is named in the file.',
+      other: `${n} sessions could not be opened with the keys on this device. They are named in the file.`
+    }),
+  exportFailed: 'The export stopped',
+  exportFailedText: 'Nothing was saved. Check the link and try again.',
+  exportStop: 'Stop',
+  exportName: (on: string) => `afield-${on}.zip`,
+  erase: 'Erase this device',
+  eraseHint: 'Everything of Afield in this browser, settings and the app too',
+  eraseTitle: 'Erase everything here?',
+  eraseText: 'The account stays on the server and on your other devices. You come back with the account key, or with one of them.',
+  eraseConfirm: 'Erase',
+  erasing: 'Erasing',
+  full: 'This device has no room left',
+  serverFull: 'The server has no room',
+  serverFullText: 'Agents keep working and hold their messages. Yours wait here.',
+  fullText: 'Messages stay on the server. What is new is not kept here.',
+  freeSpace: 'Free space',
+
+  helpers: 'Helpers',
+  helperOn: (version: string, host: string) => `${version} on ${host}`,
+  licencesAll: 'All licences',
+  diagnostics: 'Diagnostics',
+  diagnosticsHint: 'Versions, states and counts. No names, no content, no keys.',
+  diagnosticsCopy: 'Copy diagnostics',
+
+  allSessions: (n: number) => `All ${whole.format(n)}`,
+  deviceSince: (when: string) => `Signed in on ${when}`
+} as const
+
+export type SettingsWords = Said<typeof english>
+
+export const settings = inLanguage('settings', english)
