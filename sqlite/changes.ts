@@ -4,7 +4,7 @@ import type { ActiveRows, ChangedRows, ChangeStore, Changes, ChangesAsk, StartOv
 import type { Cell, RemovableRef } from '../lib/store/store.ts'
 import { findArtifactHead } from './artifacts.ts'
 import type { Deps } from './deps.ts'
-import { readEpoch, renewEpoch } from './epoch.ts'
+import { readEpoch } from './epoch.ts'
 import { findKv } from './kv.ts'
 import { findMachine } from './machines.ts'
 import { findSession } from './sessions.ts'
@@ -26,7 +26,7 @@ type Source = (account: AccountId, since: number, limit: number) => Mark[]
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
 /** What changed since a clock. */
-export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSince' | 'newEpoch'> {
+export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSince'> {
   const epoch = readEpoch(database)
   const bounds = database.prepare<[AccountId], { clock: number; forgotten: number }>(
     'SELECT clock, forgotten_clock AS forgotten FROM account WHERE id = ?'
@@ -59,8 +59,7 @@ export function changes({ database, queue }: Deps): Pick<ChangeStore, 'changesSi
   }
 
   return {
-    changesSince: (account, ask) => queue.read(() => changesSince(account, ask)),
-    newEpoch: () => queue.write(() => renewEpoch(database))
+    changesSince: (account, ask) => queue.read(() => changesSince(account, ask))
   }
 }
 

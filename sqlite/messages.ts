@@ -7,7 +7,7 @@ import type { Tail } from './commit-queue.ts'
 import type { Deps } from './deps.ts'
 
 /** Existing apps page backwards from 2^31 - 1, so no message may have that number. */
-const lastPossibleSeq = 2 ** 31 - 2
+export const lastPossibleSeq = 2 ** 31 - 2
 /** A page ends early past this size, so that a few huge messages cannot fill the memory. */
 const mostPageBytes = 16 * 1024 * 1024
 
@@ -17,6 +17,8 @@ interface SessionHead {
   account: number
   session: number
   lastSeq: number
+  /** Numbers that the next message leaves out, because they may have been given out before a backup was restored. */
+  gapAhead: number
 }
 /** What an account counts. */
 interface Counters {
@@ -56,7 +58,7 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
     const added: Message[] = []
     const repeated: Message[] = []
     for (const { localId, sealed } of drafts) {
-      const message = { seq: head.lastSeq + added.length + 1, localId, sealed, createdAt: now }
+      const message = { seq: head.lastSeq + head.gapAhead + added.length + 1, localId, sealed, createdAt: now }
       const crc = checksumOf(head.session, message.seq, sealed)
       const isNew = insert.run(head.account, head.session, message.seq, localId, now, sealed, crc).changes === 1
       if (isNew) added.push(message)
@@ -78,7 +80,7 @@ export function messages({ database, queue, damage }: Deps): Pick<Store, 'append
 
   // Telling the repeats apart costs a search for each, so it waits until the end of the numbers, or a quota, is near.
   function hasRoom(head: SessionHead, drafts: readonly MessageDraft[]): boolean {
-    const room = lastPossibleSeq - head.lastSeq
+    const room = lastPossibleSeq - head.lastSeq - head.gapAhead
     return drafts.length <= room || newOnes(head, drafts).length <= room
   }
 
@@ -144,13 +146,16 @@ function sessionHeads(database: Database): SessionHeads {
   // One table searched by a whole unique key is planned once. A join is planned again at each call, because the driver
   // clears the bindings that the planner had looked at; that costs ten times as much as the search.
   const find = database.prepare<[AccountId, SessionId], SessionHead>(
-    'SELECT account, key AS session, last_seq AS lastSeq FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?'
+    'SELECT account, key AS session, last_seq AS lastSeq, gap_ahead AS gapAhead FROM session WHERE account = (SELECT key FROM account WHERE id = ?) AND id = ?'
   )
   const findCounters = database.prepare<[number], Counters>(
     'SELECT clock, messages, bytes, attachment_bytes + artifact_bytes AS bytesBeside FROM account WHERE key = ?'
   )
   const moveSession = database.prepare<[number, number, number, number, number, number]>(
     'UPDATE session SET last_seq = ?, updated_at = ?, clock = ?, bytes = bytes + ? WHERE account = ? AND key = ?'
+  )
+  const closeGap = database.prepare<[number, number]>(
+    'UPDATE session SET gaps = gaps + gap_ahead, gap_ahead = 0 WHERE account = ? AND key = ?'
   )
   const moveAccount = database.prepare<[number, number, number, number]>(
     'UPDATE account SET clock = ?, messages = ?, bytes = ? WHERE key = ?'
@@ -187,7 +192,9 @@ function sessionHeads(database: Database): SessionHeads {
       counters.clock += added.messages
       counters.messages += added.messages
       counters.bytes += added.bytes
-      head.lastSeq += added.messages
+      if (head.gapAhead > 0) closeGap.run(head.account, head.session)
+      head.lastSeq += head.gapAhead + added.messages
+      head.gapAhead = 0
       head.moved = { at: now, clock: counters.clock, bytes: (head.moved?.bytes ?? 0) + added.bytes }
       return counters.clock
     },

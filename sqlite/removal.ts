@@ -27,7 +27,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
      FROM artifact WHERE artifact.account = (SELECT key FROM account WHERE id = ?) AND artifact.id = ? AND account.id = ?`
   )
   const uncount = database.prepare<[AccountId, string, AccountId]>(
-    `UPDATE account SET messages = messages - last_seq, bytes = account.bytes - session.bytes
+    `UPDATE account SET messages = messages - (last_seq - gaps), bytes = account.bytes - session.bytes
      FROM session WHERE session.account = (SELECT key FROM account WHERE id = ?) AND session.id = ? AND account.id = ?`
   )
   const removeSession = database.prepare<[AccountId, string]>(`DELETE FROM session WHERE account = ${accountKey} AND id = ?`)

@@ -3,6 +3,7 @@ import type { Inspection, SafekeepingStore } from '../lib/store/safekeeping.ts'
 import { keepChecksums, type NextRows } from './checked-rows.ts'
 import type { Deps } from './deps.ts'
 import { renewEpoch } from './epoch.ts'
+import { lastPossibleSeq } from './messages.ts'
 import { createPrivately } from './private-file.ts'
 
 /** About a tenth of a millisecond each, between which the loop turns. */
@@ -46,9 +47,10 @@ export function safekeeping({ database, queue, damage, reserve, log }: Deps): Om
     },
     scrub: () => queue.read(scrub),
     inspect: () => queue.read(() => inspect(database, tables)),
-    becomeRestored: ({ endedTokens, holdLoginsUntil }) =>
+    becomeRestored: ({ endedTokens, holdLoginsUntil, now }) =>
       queue.write(() => {
         renewEpoch(database)
+        goOnAbove(database, ascent(now))
         database.prepare('UPDATE legacy_hold SET until = ? WHERE only = 1').run(holdLoginsUntil)
         const end = database.prepare<[string]>('DELETE FROM token WHERE id = ?')
         return { endedTokens: endedTokens.reduce((ended, id) => ended + end.run(id).changes, 0) }
@@ -67,6 +69,40 @@ export function safekeeping({ database, queue, damage, reserve, log }: Deps): Om
   }
 }
 
+/** Columns by which clients tell a newer value of a record from an older one. */
+const versions: Readonly<Record<string, readonly string[]>> = {
+  account_cells: ['settings_version'],
+  session_cells: ['metadata_version', 'agent_state_version'],
+  machine: ['metadata_version', 'daemon_state_version'],
+  kv: ['version'],
+  artifact: ['header_version', 'body_version'],
+  access_key: ['data_version']
+}
+
+/**
+ * No number or version is given out for the second time. Existing clients know no epochs: a wrapper that had read up to 7 would never
+ * hear of another message 6, and one that had written version 7 would wait for ever for a version above it.
+ */
+function goOnAbove(database: Database, least: number): void {
+  database
+    .prepare<[number, number, number]>('UPDATE session SET gap_ahead = min(max(last_seq, ?) + ? - last_seq, (? - last_seq) / 2)')
+    .run(least, leap, lastPossibleSeq)
+  for (const [table, columns] of Object.entries(versions)) {
+    const set = columns.map(column => `${column} = max(${column}, ${least}) + ${leap}`).join(', ')
+    database.prepare(`UPDATE ${table} SET ${set}`).run()
+  }
+}
+
+/** More than any session grows by between two backups. */
+const leap = 1_000_000
+
+/** Higher the later it is, so that the same backup, restored again, goes on above what it gave out the last time. */
+function ascent(now: number): number {
+  return Math.max(0, Math.floor((now - firstRestore) / 1000))
+}
+
+const firstRestore = Date.UTC(2026, 0)
+
 function inspect(database: Database, tables: readonly NextRows[]): Inspection {
   const flaws = database
     .prepare<[], string>('PRAGMA integrity_check(10)')
@@ -77,7 +113,7 @@ function inspect(database: Database, tables: readonly NextRows[]): Inspection {
     for (const { name, sound } of rowsAfter(0, -1)) if (!sound) flaws.push(`${name} is not what was stored`)
   }
   const uneven = database.prepare<[], number>(
-    'SELECT key FROM session WHERE last_seq <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)'
+    'SELECT key FROM session WHERE last_seq - gaps <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)'
   )
   for (const key of uneven.pluck().all()) flaws.push(`session row ${key} does not have all its messages`)
   const short = database.prepare<[], number>(

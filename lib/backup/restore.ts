@@ -46,7 +46,7 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
     try {
       const manifest = await unpackInto(fresh, { file, passphrase, tell })
       tell('checking')
-      const { endedTokens } = await adopt(fresh, manifest, await readEndedTokens(data), now + holdLoginsMs)
+      const { endedTokens } = await adopt(fresh, manifest, await readEndedTokens(data), now)
       const putAside = await swap(data, database, fresh, now)
       return { manifest, putAside, endedTokens }
     } finally {
@@ -93,7 +93,7 @@ async function unpackInto(
 }
 
 /** Checks the unpacked database whole, brings its schema up to date and makes it another life of the same one. */
-async function adopt(directory: string, manifest: Manifest, endedTokens: readonly string[], holdLoginsUntil: number) {
+async function adopt(directory: string, manifest: Manifest, endedTokens: readonly string[], now: number) {
   const store = await openStore('sqlite:afield.db', { dataDirectory: directory, onBroken() {} })
   try {
     const { flaws, ...holds } = await store.inspect()
@@ -101,7 +101,7 @@ async function adopt(directory: string, manifest: Manifest, endedTokens: readonl
     if (holds.messages !== manifest.holds.messages || holds.accounts !== manifest.holds.accounts) {
       throw new CannotStart('The database in the backup does not hold what the backup says.')
     }
-    return await store.becomeRestored({ endedTokens, holdLoginsUntil })
+    return await store.becomeRestored({ endedTokens, holdLoginsUntil: now + holdLoginsMs, now })
   } finally {
     await store.close()
   }

@@ -61,8 +61,6 @@ export interface ChangeStore {
    * another epoch or above the account's clock, or when removals after it are no longer remembered.
    */
   changesSince(account: AccountId, ask: ChangesAsk): Promise<Changes | StartOver>
-  /** A new epoch, after everything stored was replaced by an older copy. */
-  newEpoch(): Promise<string>
   /** Each number only rises, to the session's last seq at most; what was read was delivered. `moved`: whether one rose, and with it the clock. */
   markReceipts(
     account: AccountId,

@@ -44,8 +44,9 @@ export interface SafekeepingStore {
   /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */
   inspect(): Promise<Inspection>
   /**
-   * Makes a copy that comes from a backup fit to be served: another epoch, without the tokens that ended since, and without
-   * logins over challenges that clients chose until then, because those used since are not known.
+   * Makes a copy that comes from a backup fit to be served: another epoch, numbers and versions above all that clients may have seen
+   * since, without the tokens that ended since, and without logins over challenges that clients chose until then, because those used
+   * since are not known.
    */
-  becomeRestored(since: { endedTokens: readonly string[]; holdLoginsUntil: number }): Promise<{ endedTokens: number }>
+  becomeRestored(since: { endedTokens: readonly string[]; holdLoginsUntil: number; now: number }): Promise<{ endedTokens: number }>
 }

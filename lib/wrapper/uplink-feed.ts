@@ -17,27 +17,8 @@ export interface UplinkFeedOptions {
 }
 
 /** Every message of a session in order. */
-export interface UplinkFeed {
-  take: Feed['take']
-  /** The server was put back to where this is its last number: those above it will be given out again, to other messages. */
-  goBack(last: number): void
-  close(): void
-}
-
-export function openUplinkFeed(after: number, options: UplinkFeedOptions): UplinkFeed {
-  let feed = openFrom(after, options)
-  return {
-    take: messages => feed.take(messages),
-    goBack(last) {
-      if ((feed.cursor ?? 0) <= last) return
-      feed.close()
-      feed = openFrom(last, options)
-    },
-    close: () => feed.close()
-  }
-}
-
-function openFrom(after: number, { rest, socket, session, cipher, receipts, onMessage, onRefused }: UplinkFeedOptions): Feed {
+export function openUplinkFeed(after: number, options: UplinkFeedOptions): Feed {
+  const { rest, socket, session, cipher, receipts, onMessage, onRefused } = options
   return openFeed({
     rest,
     socket,

@@ -73,10 +73,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     rest,
     socket,
     session,
-    onRow: (row, { isBack }) => {
-      options.cells.takeRow(row, isBack)
-      if (isBack) feed?.goBack(row.seq)
-    },
+    onRow: (row, { isBack }) => options.cells.takeRow(row, isBack),
     onRemoved: onGone,
     onRefused
   })

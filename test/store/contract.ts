@@ -7,6 +7,7 @@ import { changeContract } from './contract/changes.ts'
 import { isolationContract } from './contract/isolation.ts'
 import type { StorePlace } from './contract/kit.ts'
 import { kvContract } from './contract/kv.ts'
+import { lifeContract } from './contract/lives.ts'
 import { messageContract } from './contract/messages.ts'
 import { namesakeContract } from './contract/namesakes.ts'
 import { ownCountContract } from './contract/own-counts.ts'
@@ -39,6 +40,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     accessKeyContract,
     usageContract,
     changeContract,
+    lifeContract,
     turnContract,
     isolationContract,
     namesakeContract,

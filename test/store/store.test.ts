@@ -40,7 +40,6 @@ const withoutAccount: Record<string, readonly string[]> = {
     'endExpiredTokens',
     'recentRevocations',
     'keepSecret',
-    'newEpoch',
     'time',
     'copyTo',
     'scrub',

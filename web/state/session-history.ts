@@ -37,8 +37,7 @@ export function openHistory(session: string): SessionHistory {
       const kept = await deviceDb()
         .then(db => db.read(name))
         .catch(() => undefined)
-      const records = Array.isArray(kept) ? kept.flatMap(each => messageRecord.safeParse(each).data ?? []) : []
-      return unbroken(records)
+      return Array.isArray(kept) ? unbroken(kept) : []
     },
     keep(records) {
       next = records
@@ -67,7 +66,8 @@ function newest(records: readonly MessageRecord[]): MessageRecord[] {
   return kept.toReversed()
 }
 
-function unbroken(records: readonly MessageRecord[]): MessageRecord[] {
-  const gap = records.findLastIndex((record, index) => index > 0 && record.seq !== (records[index - 1]?.seq ?? 0) + 1)
-  return records.slice(Math.max(0, gap))
+/** Those after the last that cannot be read. That numbers are left out means nothing: a restored server goes on far above. */
+function unbroken(kept: readonly unknown[]): MessageRecord[] {
+  const records = kept.map(each => messageRecord.safeParse(each).data)
+  return records.slice(records.lastIndexOf(undefined) + 1).flatMap(record => record ?? [])
 }

@@ -115,6 +115,7 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     opener = newOpener()
     records = []
     transcript.value = emptyTranscript
+    older.value = 'none'
     void history.forget().then(begin)
   }
   const noteState = (type: FeedState['type']): void => {
@@ -131,9 +132,11 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
       const first = transcript.peek().messages[0]
       if (reader === undefined || first === undefined || older.peek() === 'loading' || older.peek() === 'none') return
       older.value = 'loading'
+      const own = opener
       const { messages, end } = await readBack(reader, first.seq, downTo)
-      await opener.openNow(messages)
-      older.value = end
+      if (own !== opener) return
+      await own.openNow(messages)
+      if (own === opener) older.value = end
     },
     close(): void {
       isClosed = true
