@@ -28,6 +28,7 @@ import { openReserve } from './reserve.ts'
 import { safekeeping } from './safekeeping.ts'
 import { sessions } from './sessions.ts'
 import { signup } from './signup.ts'
+import { storage } from './storage.ts'
 import { tokens } from './tokens.ts'
 import { usage } from './usage.ts'
 import { users } from './users.ts'
@@ -71,6 +72,7 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...attachments(deps),
     ...accessKeys(deps),
     ...usage(deps),
+    ...storage(deps),
     ...safekeeping(deps),
     async close() {
       await queue.end()

@@ -205,6 +205,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       push,
       pushTitles: options.pushTitles,
       legacyPairing: options.legacyPairing,
+      keepSessionsDays: options.keepSessionsDays,
       onError
     }
     const caretaker = new Caretaker({ store, clock, now, log })

@@ -10,6 +10,7 @@ import type { PairingRequestStore } from './pairing-requests.ts'
 import type { Quotas } from './quotas.ts'
 import type { SafekeepingStore } from './safekeeping.ts'
 import type { Door, SignupStore } from './signup.ts'
+import type { StorageStore } from './storage.ts'
 import type { UsageStore } from './usage.ts'
 
 export interface Cell {
@@ -222,6 +223,7 @@ export interface Store
     AttachmentStore,
     AccessKeyStore,
     UsageStore,
+    StorageStore,
     SignupStore,
     DeviceStore,
     PairingRequestStore,

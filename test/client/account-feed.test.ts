@@ -86,7 +86,7 @@ t.test('sessions beyond what one list holds come in behind the others, those tha
       async call(name, request, options) {
         const reply = await rest.call(name, request, options)
         // The row that is on its way is taken away before it arrives.
-        const row = name === 'pageSessions' && 'sessions' in reply ? reply.sessions.find(({ id }) => !feed.sessions.has(id)) : undefined
+        const row = name === 'pageSessions' && 'nextCursor' in reply ? reply.sessions.find(({ id }) => !feed.sessions.has(id)) : undefined
         if (row && removed === undefined) {
           removed = row.id
           const gone = new Promise<void>(resolve => {

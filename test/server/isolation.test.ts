@@ -170,7 +170,14 @@ async function startWorld(t: Test) {
 
 /** Everything an account can read of itself that a stranger might change. */
 async function everythingOf(person: Person, { session, machine, artifact, attachment }: Belongings): Promise<unknown> {
-  const paths = ['/v1/sessions', `/v3/sessions/${session}/messages`, '/v1/machines', '/v1/push-tokens', '/v1/account/settings']
+  const paths = [
+    '/v1/sessions',
+    `/v3/sessions/${session}/messages`,
+    '/v1/machines',
+    '/v1/push-tokens',
+    '/v1/account/settings',
+    '/v1/account/storage'
+  ]
   paths.push(`/v1/sessions/${attachment}/upload`, '/v1/kv', '/v1/artifacts', `/v1/artifacts/${artifact}`, keyOf(session, machine))
   const all: unknown[] = []
   for (const path of paths) all.push((await person.call('GET', path)).body)

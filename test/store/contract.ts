@@ -19,6 +19,7 @@ import { rowContract } from './contract/rows.ts'
 import { sessionListContract } from './contract/session-lists.ts'
 import { signInContract } from './contract/sign-in.ts'
 import { signUpContract } from './contract/sign-up.ts'
+import { storageContract } from './contract/storage.ts'
 import { turnContract } from './contract/turns.ts'
 import { usageContract } from './contract/usage.ts'
 
@@ -39,6 +40,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     attachmentContract,
     accessKeyContract,
     usageContract,
+    storageContract,
     changeContract,
     lifeContract,
     turnContract,

@@ -1,6 +1,8 @@
+import type { ServerOptions } from '../../options.ts'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { AccountProfile } from '../../protocol/wire/records.ts'
+import type { ReplyOf } from '../../protocol/wire/routes.ts'
 import type { Cell, Conflict, LegacyLogin, Written } from '../../store/store.ts'
 import { writeCell } from './cells.ts'
 import type { Caller, Deps } from './deps.ts'
@@ -44,4 +46,23 @@ export async function readLegacyLogin({ store }: Pick<Deps, 'store'>, caller: Ca
 
 export async function setLegacyLogin({ store }: Pick<Deps, 'store'>, caller: Caller, may: LegacyLogin): Promise<void> {
   if ((await store.setLegacyLogin(caller.account, may)) === 'missing') throw failure('bad-token')
+}
+
+/** JSON knows no infinity, so what has no end is null. */
+export async function readStorage(
+  { store, quotas, keepSessionsDays }: Pick<Deps, 'store' | 'quotas'> & Pick<ServerOptions, 'keepSessionsDays'>,
+  caller: Caller
+): Promise<ReplyOf<'readStorage'>> {
+  const stored = await store.readStorage(caller.account)
+  if (stored === 'missing') throw failure('bad-token')
+  const { sessions, messages, bytes } = quotas(caller.account)
+  return {
+    ...stored,
+    quotas: { sessions: endOf(sessions), messages: endOf(messages), bytes: endOf(bytes) },
+    keepSessionsDays: keepSessionsDays ?? null
+  }
+}
+
+function endOf(quota: number): number | null {
+  return Number.isFinite(quota) ? quota : null
 }

@@ -6,7 +6,7 @@ import type { ArtifactPart } from '../../store/artifacts.ts'
 import type { Upload } from '../../store/attachments.ts'
 import type { MachineRow, SessionRow } from '../../store/store.ts'
 import { addAccessKey, readAccessKey, writeAccessKey } from '../actions/access-keys.ts'
-import { readLegacyLogin, readProfile, readSettings, setLegacyLogin, writeSettings } from '../actions/account.ts'
+import { readLegacyLogin, readProfile, readSettings, readStorage, setLegacyLogin, writeSettings } from '../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
 import type { AttachmentSweep } from '../actions/attachment-sweep.ts'
 import {
@@ -84,6 +84,7 @@ export function createHttpHandlers(
       identity: Identity
       limits: Limits
       legacyPairing: ServerOptions['legacyPairing']
+      keepSessionsDays: ServerOptions['keepSessionsDays']
       attachmentSweep: AttachmentSweep
     }
 ): HttpHandlers {
@@ -182,6 +183,7 @@ export function createHttpHandlers(
     },
 
     readLegacyLogin: async ({ caller }) => ({ legacyLogin: await readLegacyLogin(deps, caller) }),
+    readStorage: ({ caller }) => readStorage(deps, caller),
     setLegacyLogin: ({ caller, body }) => setLegacyLogin(deps, caller, body.legacyLogin).then(() => ok),
 
     addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),

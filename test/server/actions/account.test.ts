@@ -121,3 +121,24 @@ t.test('a push token may be on several accounts, and leaving one leaves the othe
   t.equal((await ada.call('GET', '/v1/push-tokens')).body.tokens.length, 1)
   t.equal((await grace.call('GET', '/v1/push-tokens')).body.tokens.length, 0)
 })
+
+t.test('an account is told how much it keeps here, how much it may, and for how long [Q2]', async t => {
+  const quotas = { sessions: 7, messages: 100, bytes: 1000 }
+  const server = await startServer(t, { keepSessionsDays: 30, policy: { quotas: () => quotas } })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  await ada.send(session, { localId: 'a', content: 'c2VhbGVk' })
+  t.match(await ada.call('GET', '/v1/account/storage'), {
+    status: 200,
+    body: { sessions: 1, messages: 1, bytes: { messages: 8, attachments: 0, artifacts: 0 }, quotas, keepSessionsDays: 30 }
+  })
+})
+
+t.test('what has no end is told as null', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  t.match((await ada.call('GET', '/v1/account/storage')).body, {
+    quotas: { sessions: null, messages: null, bytes: null },
+    keepSessionsDays: null
+  })
+})

@@ -3,6 +3,8 @@ import { plainText, sealed, version } from '../ids.ts'
 import { accountProfile, pushTokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
+/** Null: without an end. */
+const most = z.int().nullable()
 const legacyLogin = z.enum(['on', 'once', 'off'])
 
 /** The account itself: profile, settings, push tokens. */
@@ -58,6 +60,22 @@ export const accountRoutes = {
     about: 'Says whether it does from now on; `once` becomes `off` with the next one.',
     body: z.object({ legacyLogin }),
     reply: ok
+  }),
+  readStorage: route({
+    method: 'GET',
+    path: '/v1/account/storage',
+    auth: 'read',
+    limit: 0,
+    ours: true,
+    about:
+      'How much the account keeps here and how much it may, and after how many days sessions that ended are removed; null for without an end.',
+    reply: z.object({
+      sessions: z.int(),
+      messages: z.int(),
+      bytes: z.object({ messages: z.int(), attachments: z.int(), artifacts: z.int(), state: z.int() }),
+      quotas: z.object({ sessions: most, messages: most, bytes: most }),
+      keepSessionsDays: most
+    })
   }),
   addPushToken: route({
     method: 'POST',
