@@ -1,8 +1,10 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { readBackupKey } from '../../lib/crypto/index.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
-import { startServerProcess } from '../kit/server.ts'
+import { signUp } from '../kit/person.ts'
+import { startServer, startServerProcess } from '../kit/server.ts'
 
 const devices = await openDevices(t)
 const shots = join(import.meta.dirname, '../../build/shots')
@@ -28,6 +30,12 @@ async function deviceWithAccount(t: Test): Promise<{ device: Device; key: string
   const device = await devices.open(t, url)
   const key = await device.createAccount()
   return { device, key, url }
+}
+
+function secretOf(key: string): Uint8Array {
+  const reading = readBackupKey(key)
+  if (!reading.ok) throw new Error('no account key')
+  return reading.secret
 }
 
 /** A device whose owner is there to confirm, or is not, as the test says. */
@@ -124,7 +132,7 @@ t.test('the app lock covers the app until its owner is there, or has the account
 t.test('everything is exported as one file, and erasing leaves nothing of Afield in the browser', async t => {
   const { device } = await deviceWithAccount(t)
   await device.visit('/settings/storage')
-  await device.see('0 sessions with 0 messages')
+  await device.see('Kept until deleted')
   const downloading = device.page.waitForEvent('download')
   await device.press('Export everything')
   t.match((await downloading).suggestedFilename(), /^afield-\d{4}-\d\d-\d\d\.zip$/)
@@ -146,6 +154,27 @@ t.test('everything is exported as one file, and erasing leaves nothing of Afield
     return { settings: Object.keys(localStorage), kept: counting?.result }
   })
   t.same(left, { settings: [], kept: [] })
+})
+
+t.test('the server says how much it keeps and for how long, and one that cannot is said to', async t => {
+  const server = await startServer(t, { keepSessionsDays: 30, policy: { quotas: () => ({ messages: 1200, bytes: 5_000_000 }) } })
+  const device = await devices.open(t, server.url)
+  const writer = await signUp(t, server, secretOf(await device.createAccount()))
+  const session = await writer.openSession()
+  await writer.send(session, { localId: 'one' }, { localId: 'two', content: 'x'.repeat(2000) })
+  await device.visit('/settings/storage')
+  const rows = async () => (await device.page.locator('.grp').filter({ hasText: 'On the server' }).innerText()).split(/\n+/)
+  await device.see('Removed after 30 days')
+  t.same((await rows()).slice(1, 9), [
+    ...['Sessions', '1', 'Messages', '2 of at most 1,200'],
+    ...['Size of the messages', '2 kB', 'Attachments', '0 byte']
+  ])
+  t.ok((await rows()).includes('2 kB of at most 5 MB'))
+
+  await device.context.route('**/v1/account/storage', route => route.fulfill({ status: 404, json: { error: 'Not found' } }))
+  await device.visit('/settings/storage')
+  await device.see('This server does not tell how much it keeps, or for how long.')
+  await device.see('It lists 1 session.')
 })
 
 t.test('two devices of one name are told apart by when they signed in', async t => {

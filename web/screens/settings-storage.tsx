@@ -10,12 +10,14 @@ import { words } from '../words/index.ts'
 import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
 import { OwnSwitch } from './settings-pages.tsx'
+import { StorageThereSection } from './settings-storage-there.tsx'
 
 export function StoragePage() {
   const [isErasing, setErasing] = useState(false)
   return (
     <>
-      <Sizes />
+      <SizesHere />
+      <StorageThereSection />
       <section class="grp">
         <div class="card tight">
           <OwnSwitch name="lowData" />
@@ -36,40 +38,28 @@ export function StoragePage() {
   )
 }
 
-function Sizes() {
+function SizesHere() {
   const here = useEstimate()
-  const sessions = [...home.value.sessions.values()]
   return (
-    <>
-      <section class="grp">
-        <h2>{settings.here}</h2>
-        <dl class="facts">
+    <section class="grp">
+      <h2>{settings.here}</h2>
+      <dl class="facts">
+        <div>
+          <dt>{settings.hereSize}</dt>
+          <dd>{here?.usage === undefined ? settings.unknownSize : bytes(here.usage)}</dd>
+        </div>
+        {here?.quota !== undefined && (
           <div>
-            <dt>{settings.hereSize}</dt>
-            <dd>{here?.usage === undefined ? settings.unknownSize : bytes(here.usage)}</dd>
+            <dt>{settings.hereFree}</dt>
+            <dd>{bytes(here.quota - (here.usage ?? 0))}</dd>
           </div>
-          {here?.quota !== undefined && (
-            <div>
-              <dt>{settings.hereFree}</dt>
-              <dd>{bytes(here.quota - (here.usage ?? 0))}</dd>
-            </div>
-          )}
-          <div>
-            <dt>{settings.herePersists}</dt>
-            <dd>{here?.isPersistent ? settings.persists : settings.mayGo}</dd>
-          </div>
-        </dl>
-      </section>
-      <section class="grp">
-        <h2>{settings.there}</h2>
-        <p class="lead">
-          {settings.thereText(
-            sessions.length,
-            sessions.reduce((sum, { seq }) => sum + seq, 0)
-          )}
-        </p>
-      </section>
-    </>
+        )}
+        <div>
+          <dt>{settings.herePersists}</dt>
+          <dd>{here?.isPersistent ? settings.persists : settings.mayGo}</dd>
+        </div>
+      </dl>
+    </section>
   )
 }
 

@@ -61,8 +61,25 @@ const english = {
   mayGo: 'May be cleared',
   unknownSize: 'Not known',
   there: 'On the server',
-  thereText: (sessions: number, messages: number) =>
-    `${plural(sessions, { one: '1 session', other: `${whole.format(sessions)} sessions` })} with ${plural(messages, { one: '1 message', other: `${whole.format(messages)} messages` })}`,
+  thereSessions: 'Sessions',
+  thereMessages: 'Messages',
+  thereMessageBytes: 'Size of the messages',
+  thereAttachments: 'Attachments',
+  thereArtifacts: 'Notes of other apps',
+  thereTogether: 'Together',
+  thereState: 'Titles, states and settings',
+  thereKept: 'Sessions that ended',
+  thereKeptFor: (days: number | null) =>
+    days === null
+      ? 'Kept until deleted'
+      : plural(days, { one: 'Removed after 1 day', other: `Removed after ${whole.format(days)} days` }),
+  amounts: {
+    number: (count: number) => whole.format(count),
+    of: (amount: string, most: string | undefined) => (most === undefined ? amount : `${amount} of at most ${most}`)
+  },
+  thereUntold: 'This server does not tell how much it keeps, or for how long. A newer Afield server does.',
+  thereListed: (sessions: number) =>
+    plural(sessions, { one: 'It lists 1 session.', other: `It lists ${whole.format(sessions)} sessions.` }),
   lowData: 'Use less data',
   lowDataHint: 'Sessions that moved while you were away show no last line until you open them.',
   exportAll: 'Export everything',

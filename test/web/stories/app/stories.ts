@@ -1,7 +1,7 @@
 import type { PairingView, ReadyToLink } from '../../../../web/state/pairing.ts'
 import { emptyHome } from '../../../../web/state/store.ts'
 import type { AppStory } from './shown.ts'
-import { machine, server } from './told.ts'
+import { limitedStorage, machine, server } from './told.ts'
 import { archived, busyHome, homeOf, machines, moving, plainAsk, resting, session, studio, thinkpad } from './world.ts'
 
 const at = (path: string, given: Partial<AppStory> = {}): AppStory => ({
@@ -142,6 +142,8 @@ const settings = {
   'account-key-shown': at('/settings/account-key', { press: ['Show the key'] }),
   lock: at('/settings/lock'),
   storage: at('/settings/storage'),
+  'storage-limited': at('/settings/storage', { server: { readStorage: limitedStorage } }),
+  'storage-untold': at('/settings/storage', { server: { readStorage: 404 } }),
   'storage-erase': at('/settings/storage', { press: ['Erase this device'] }),
   about: at('/settings/about')
 }

@@ -22,7 +22,22 @@ const device = (id: string, name: string, ago: number, current = false) => ({
   current
 })
 
+const storage: ReplyOf<'readStorage'> = {
+  sessions: 86,
+  messages: 48_312,
+  bytes: { messages: 91_400_000, attachments: 12_300_000, artifacts: 0, state: 740_000 },
+  quotas: { sessions: null, messages: null, bytes: null },
+  keepSessionsDays: null
+}
+export const limitedStorage: ReplyOf<'readStorage'> = {
+  ...storage,
+  bytes: { ...storage.bytes, artifacts: 45_000 },
+  quotas: { sessions: 10_000, messages: 5_000_000, bytes: 20 * 1024 ** 3 },
+  keepSessionsDays: 90
+}
+
 export const server: ToldByServer = {
+  readStorage: storage,
   listDevices: {
     devices: [device('d1', 'Chrome on Android', 0, true), device('d2', 'Tablet', 60 * 5), device('t3', 'studio-mini', 1)]
   },
