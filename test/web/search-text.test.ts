@@ -53,7 +53,16 @@ t.test('what happened while somebody was away is told in numbers, and that it is
     { type: 'prose', key: 'p', seq: 9, at: 9, text: 'Done.' }
   ]
   const messages = [{ seq: 2, localId: null, at: 2, body: undefined }]
-  t.match(happenedSince({ items, messages }, 5), { files: 1, commands: 1, failed: 1, messages: 1, questions: 0, first: 6, isWhole: true })
-  t.equal(happenedSince({ items, messages }, 0).isWhole, false)
-  t.equal(happenedSince({ items, messages }, 9).first, undefined)
+  t.match(happenedSince({ items, messages }, 5, true), {
+    files: 1,
+    commands: 1,
+    failed: 1,
+    messages: 1,
+    questions: 0,
+    first: 6,
+    isWhole: true
+  })
+  t.equal(happenedSince({ items, messages }, 0, true).isWhole, false)
+  t.equal(happenedSince({ items, messages }, 0, false).isWhole, true, 'nothing is older, whatever the numbers say')
+  t.equal(happenedSince({ items, messages }, 9, true).first, undefined)
 })

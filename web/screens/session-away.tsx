@@ -16,7 +16,11 @@ export function WhileAway({ model }: { model: SessionModel }) {
   const [isClosed, setClosed] = useState(false)
   const transcript = model.transcript.value
   const since = absence?.seq
-  const happened = useMemo(() => (since === undefined ? undefined : happenedSince(transcript, since)), [transcript.items, since])
+  const hasOlder = model.older.value !== 'none'
+  const happened = useMemo(
+    () => (since === undefined ? undefined : happenedSince(transcript, since, hasOlder)),
+    [transcript.items, since, hasOlder]
+  )
   if (isClosed || !absence || !happened || happened.first === undefined || model.feed.value !== 'live') return null
   const told = [
     happened.files > 0 && words.awayFiles(happened.files),

@@ -7,6 +7,7 @@ import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { deviceDb } from './device-db.ts'
 import { home } from './home.ts'
 import type { Live } from './live.ts'
+import { type ReadPlace, unreadPages } from './search-reading.ts'
 import { type Hit, hasWords, type Line, wordsOf } from './search-text.ts'
 import { lastMovedAt } from './sessions.ts'
 import type { SessionView } from './store.ts'
@@ -26,18 +27,15 @@ export const reading: ReadonlySignal<Reading | undefined> = readingNow
 /** Another number whenever more can be found. */
 export const version: ReadonlySignal<number> = versionNow
 
-/** What was said in one session, and up to which message that is known. */
-interface Kept {
-  readonly upTo: number
+/** What was said in one session, up to the place that is known. */
+interface Kept extends ReadPlace {
   readonly lines: readonly Line[]
 }
 
 // Bounded, so that a large account neither fills the device nor its memory.
 const mostSessions = 300
-const mostMessages = 300
 const mostCharacters = 100_000
 const longestLine = 4_000
-const pageSize = 100
 const openedAtOnce = 20
 const restMs = 4_000
 
@@ -105,16 +103,19 @@ async function readOne(link: Live, { id, seq }: SessionView, signal: AbortSignal
   const cipher = link.cipherOf(id)
   if (!cipher) return
   const kept = known.get(id) ?? readKept(await db.read(entry(id)))
-  // A server that was put back to an older state tells it anew.
-  const before = kept === undefined || kept.upTo > seq ? { upTo: Math.max(0, seq - mostMessages), lines: [] } : kept
-  let now: Kept = before
-  while (now.upTo < seq && !signal.aborted) {
-    const request = { params: { id: sessionId.parse(id) }, query: { after_seq: now.upTo, limit: pageSize } }
-    const { messages } = await link.rest.call('readMessages', request, { signal })
-    if (messages.length === 0) break
+  let now = kept
+  const params = { id: sessionId.parse(id) }
+  for await (const { isAnew, messages } of unreadPages(query => link.rest.call('readMessages', { params, query }, { signal }), kept, seq)) {
     const lines = await linesOf(messages, cipher)
-    now = { upTo: messages.at(-1)?.seq ?? seq, lines: newest([...now.lines, ...lines]) }
+    const last = messages.at(-1)
+    const before = isAnew ? undefined : now
+    now = {
+      upTo: last?.seq ?? before?.upTo ?? seq,
+      at: last?.createdAt ?? before?.at ?? 0,
+      lines: newest([...(before?.lines ?? []), ...lines])
+    }
   }
+  now ??= { upTo: 0, at: 0, lines: [] }
   if (signal.aborted) return
   known.set(id, now)
   versionNow.value++
@@ -165,5 +166,5 @@ const entry = (id: string) => `said.${id}`
 
 // Only this file writes the entry, and it is sealed.
 function readKept(kept: unknown): Kept | undefined {
-  return typeof kept === 'object' && kept !== null && 'upTo' in kept && 'lines' in kept ? (kept as Kept) : undefined
+  return typeof kept === 'object' && kept !== null && 'upTo' in kept && 'at' in kept && 'lines' in kept ? (kept as Kept) : undefined
 }
