@@ -51,7 +51,7 @@ t.test('nothing that this device keeps reads as the secret of the account or as 
   const composer = device.page.getByRole('textbox', { name: /message/i })
   await device.context.setOffline(true)
   await composer.fill('Gooseberries wait.')
-  await device.press('Send')
+  await device.press(/^(Send|Queue)/)
   await conversation(device, 'Gooseberries wait.').waitFor()
   await composer.fill('Elderberries are not sent.')
   const isKept = (stores: Kept[], what: RegExp) => stores.some(({ at }) => what.test(at))
@@ -165,6 +165,7 @@ t.test('a server put back from an older backup shows nothing of later, and what 
   await conversation(fresh, 'It went out.').waitFor()
   const texts = ({ page }: Device) => page.getByRole('log').locator('.bub, .md').allInnerTexts()
   for (const look of ['as it came back', 'opened anew']) {
+    for (const each of [device, fresh]) await conversation(each, 'Before the backup.').waitFor()
     t.same(await texts(device), await texts(fresh), look)
     t.equal(await conversation(device, 'SCRIPT: text It went out.').count(), 1, look)
     await device.page.reload()

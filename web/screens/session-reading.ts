@@ -111,7 +111,7 @@ export function useReading(of: {
       const nextEnd = Math.min(end, next + mostBlocks)
       noteHeights(nextEnd, end)
       draw(next, nextEnd)
-    } else if (hasOlder && element.scrollHeight > element.clientHeight) loadOlder()
+    } else if (hasOlder && element.clientHeight > 0) loadOlder()
   }, [])
 
   const goDown = useCallback(() => {
@@ -181,7 +181,7 @@ export function useReading(of: {
     noteAnchor()
     goUp()
     goDown()
-  }, [of.blocks, from, to, ...of.growth])
+  }, [of.blocks, from, to, of.hasOlder, ...of.growth])
 
   useLayoutEffect(() => {
     const watch = new ResizeObserver(() => {

@@ -37,7 +37,8 @@ export function openHistory(session: string): SessionHistory {
       const kept = await deviceDb()
         .then(db => db.read(name))
         .catch(() => undefined)
-      return Array.isArray(kept) ? unbroken(kept) : []
+      const records = Array.isArray(kept) ? kept.flatMap(each => messageRecord.safeParse(each).data ?? []) : []
+      return unbroken(records)
     },
     keep(records) {
       next = records
@@ -66,8 +67,8 @@ function newest(records: readonly MessageRecord[]): MessageRecord[] {
   return kept.toReversed()
 }
 
-/** Those after the last that cannot be read. That numbers are left out means nothing: a restored server goes on far above. */
-function unbroken(kept: readonly unknown[]): MessageRecord[] {
-  const records = kept.map(each => messageRecord.safeParse(each).data)
-  return records.slice(records.lastIndexOf(undefined) + 1).flatMap(record => record ?? [])
+// A server that was put back from a backup goes on far above it: what is kept from before a gap may be of the life that is no more.
+function unbroken(records: readonly MessageRecord[]): MessageRecord[] {
+  const gap = records.findLastIndex((record, index) => index > 0 && record.seq !== (records[index - 1]?.seq ?? 0) + 1)
+  return records.slice(Math.max(0, gap))
 }
