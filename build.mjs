@@ -44,16 +44,10 @@ async function start(...args) {
 
 async function test(...files) {
   if (isAppStale()) await bundleApp()
-  const tap = at('node_modules/tap/dist/esm/run.mjs')
   // Hundreds of processes load the same sources; each would take the types out of them anew.
   process.env.NODE_COMPILE_CACHE ??= at('node_modules/.cache/compiled')
-  const built = at('node_modules/.tap-built')
-  if (!existsSync(built)) {
-    // Once per install: tap's class without its TypeScript loader, since Node.js runs the tests itself.
-    await run(tap, 'build')
-    writeFileSync(built, '')
-  }
-  await runTests(tap, files.length > 0 ? files : filesOfARun(), exitCodeOf)
+  const code = await runTests(files.length > 0 ? files : filesOfARun())
+  if (code !== 0) process.exit(code)
 }
 
 async function journeys() {

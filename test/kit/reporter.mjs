@@ -1,4 +1,3 @@
-import { writeFileSync } from 'node:fs'
 import { Transform } from 'node:stream'
 
 const longestDiagnosis = 80
@@ -31,7 +30,6 @@ export default class Reporter extends Transform {
 
   _flush(done) {
     if (this.rest) this.readLine(this.rest)
-    if (process.env.AFIELD_TALLY) writeFileSync(process.env.AFIELD_TALLY, JSON.stringify(this.ended))
     this.push(`${this.passed} passed, ${this.failed} failed${this.skipped > 0 ? `, ${this.skipped} skipped` : ''}\n`)
     done()
   }

@@ -1,33 +1,83 @@
+import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
+import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
+import Reporter from './reporter.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
+const { jobs, timeout, 'node-arg': nodeArgs } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).tap
+const mostTriedAgain = 8
+const running = new Set()
 
 /**
  * Files run two at a time, and on a small machine one can take the time that its neighbour needs. What failed so is run once more by
- * itself and named; what fails alone as well has failed.
+ * itself and named; what fails alone as well has failed. Resolves to the exit code.
  */
-export async function runTests(tap, files, exitCodeOf) {
-  const tally = join(mkdtempSync(join(tmpdir(), 'afield-tests-')), 'tally.json')
-  const env = { ...process.env, AFIELD_TALLY: tally }
-  const code = await exitCodeOf(process.execPath, [tap, ...files], env)
-  if (code === 0) return
-  const first = existsSync(tally) ? JSON.parse(readFileSync(tally, 'utf8')) : { failedFiles: [] }
-  const mayBeTheLoad = files.length > 1 && first.failedFiles.length > 0 && first.failedFiles.length <= mostTriedAgain
-  if (!mayBeTheLoad) process.exit(code)
-  process.stdout.write(`\nFailed beside others, tried again alone: ${first.failedFiles.join(', ')}\n`)
-  const codeAlone = await exitCodeOf(process.execPath, [tap, '--jobs=1', ...first.failedFiles], env)
-  const alone = JSON.parse(readFileSync(tally, 'utf8'))
-  if (codeAlone === 0) {
-    process.stdout.write(`Passed alone: ${first.failedFiles.join(', ')}\n`)
-    process.stdout.write(`${first.passed + alone.passed} passed, 0 failed, ${first.skipped + alone.skipped} skipped\n`)
-  } else process.exit(codeAlone)
+export async function runTests(files) {
+  passSignals()
+  const first = await runAll(files, jobs)
+  const { failedFiles } = first
+  if (failedFiles.length === 0) return 0
+  if (files.length === 1 || failedFiles.length > mostTriedAgain) return 1
+  process.stdout.write(`\nFailed beside others, tried again alone: ${failedFiles.join(', ')}\n`)
+  const alone = await runAll(failedFiles, 1)
+  if (alone.failedFiles.length > 0) return 1
+  process.stdout.write(`Passed alone: ${failedFiles.join(', ')}\n`)
+  process.stdout.write(`${first.passed + alone.passed} passed, 0 failed, ${first.skipped + alone.skipped} skipped\n`)
+  return 0
 }
 
-const mostTriedAgain = 8
+/**
+ * Each in a process of its own, as `node file` runs it: the runner of tap puts its loaders into that process and into all
+ * that it starts, which takes more time than most of our tests do.
+ */
+async function runAll(files, jobs) {
+  const reporter = new Reporter()
+  reporter.pipe(process.stdout, { end: false })
+  const waiting = [...files]
+  const work = async () => {
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) reporter.write(await runFile(file))
+  }
+  await Promise.all(Array.from({ length: jobs }, work))
+  reporter.end()
+  await finished(reporter)
+  return reporter.ended
+}
+
+/** Resolves to what it said, as the subtest of a run. */
+async function runFile(file) {
+  const began = performance.now()
+  const child = spawn(process.execPath, [...nodeArgs, file], {
+    cwd: root,
+    env: { ...process.env, TAP: '1', TAP_TIMEOUT: String(timeout) },
+    stdio: ['ignore', 'pipe', 'inherit'],
+    // It ends by itself when its time is over, unless it hangs.
+    timeout: (timeout + 10) * 1000,
+    killSignal: 'SIGKILL'
+  })
+  running.add(child)
+  const closed = new Promise(resolve => child.once('close', (code, signal) => resolve(code ?? signal)))
+  const said = Buffer.concat(await child.stdout.toArray()).toString()
+  const how = await closed
+  const isOk = how === 0 && /^1\.\.\d/m.test(said)
+  running.delete(child)
+  const lines = said.trimEnd().split('\n')
+  const name = file.split(sep).join('/')
+  const point = isOk ? `ok 1 - ${name}` : `not ok 1 - ${name}, which ended with ${how}`
+  return `# Subtest: ${name}\n${lines.map(line => `    ${line}\n`).join('')}${point} # time=${performance.now() - began}ms\n`
+}
+
+/** Whoever ends the run ends what runs. */
+function passSignals() {
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT']) {
+    process.once(signal, () => {
+      for (const child of running) child.kill(signal)
+      process.exit(1)
+    })
+  }
+}
 
 /** Journeys take half a minute each, so a run has the one that everything rests on and a few more. */
 export function filesOfARun() {
@@ -38,10 +88,21 @@ export function filesOfARun() {
   const [first, ...others] = all.filter(isJourney).sort((a, b) => isFirst(b) - isFirst(a) || order(a).localeCompare(order(b)))
   const sample = [first, ...others.slice(0, 3)]
   process.stdout.write(`Journeys of this run, AFIELD_SEED=${seed}: ${sample.map(file => file.split(sep).at(-1)).join(', ')}\n`)
-  return [...all.filter(file => !isJourney(file)), ...sample]
+  return longFirst([...all.filter(file => !isJourney(file)), ...sample])
 }
 
 const isFirst = file => Number(file.endsWith('first-slice.test.ts'))
+
+// A long file that starts last runs alone in the end.
+const longFolders = ['journeys', 'kills', 'wrapper', 'web', 'crash', 'endurance', 'mutation', 'sqlite', 'server', 'bin', 'client']
+
+function longFirst(files) {
+  const rank = file => {
+    const at = longFolders.indexOf(file.split(sep)[1])
+    return at < 0 ? longFolders.length : at
+  }
+  return files.toSorted((a, b) => rank(a) - rank(b))
+}
 
 export function filesIn(folder) {
   return readdirSync(join(root, folder), { recursive: true })

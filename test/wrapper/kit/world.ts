@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,11 +7,13 @@ import { pause } from '../../../lib/async/pause.ts'
 import { openHome } from '../../../lib/wrapper/credentials.ts'
 import { findDaemon } from '../../../lib/wrapper/daemon/place.ts'
 import { listLeases } from '../../../lib/wrapper/leases.ts'
+import { login } from '../../../lib/wrapper/login.ts'
 import { listSessions } from '../../../lib/wrapper/session-folder.ts'
+import type { Terminal } from '../../../lib/wrapper/terminal/terminal.ts'
 import { type Phone, startPhone } from './phone.ts'
-import { runWrapper, type WrapperProcess } from './wrapper.ts'
+import type { WrapperProcess } from './wrapper.ts'
 
-/** A computer that was linked to the account of a phone, through `afield login`. */
+/** A computer that was linked to the account of a phone as `afield login` does it, without the time that a process takes to start. */
 export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: string }): Promise<{ phone: Phone; home: string }> {
   const phone = await startPhone(t, server)
   // A second `t.testdir()` would take away the first, which may be the server's.
@@ -20,11 +23,38 @@ export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: s
     await endEverything(home)
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   })
-  const login = runWrapper(t, { home, args: ['login', '--server', server.url] })
-  const { link, checkCode } = await readCode(login)
+  const own = openHome({ AFIELD_HOME: home })
+  const { terminal, says } = readTerminal()
+  const linked = login({ home: own, server: server.url, env: {}, terminal, forHappy: false })
+  const { link, checkCode } = await readCode({ says })
   await phone.pair(link, checkCode)
-  if ((await login.ended) !== 0) throw new Error(login.output)
-  return { phone, home: openHome({ AFIELD_HOME: home }).path }
+  if ((await linked) !== 0) throw new Error('the computer was not linked')
+  return { phone, home: own.path }
+}
+
+/** One without a person, whose lines the test reads. */
+function readTerminal(): { terminal: Terminal } & Pick<WrapperProcess, 'says'> {
+  let output = ''
+  const bell = new EventTarget()
+  return {
+    terminal: {
+      isTTY: false,
+      columns: 80,
+      write(text) {
+        output += text
+        bell.dispatchEvent(new Event('news'))
+      },
+      onResize: () => () => {},
+      ask: async () => undefined
+    },
+    async says(pattern) {
+      for (;;) {
+        const match = pattern.exec(output)
+        if (match) return match
+        await once(bell, 'news')
+      }
+    }
+  }
 }
 
 /** What the daemon started outlives it, and would outlive the test. */
@@ -49,7 +79,7 @@ function kill(pid: number): void {
 }
 
 /** What a person sees of a computer that asks to be linked. */
-export async function readCode(login: WrapperProcess): Promise<{ link: string; checkCode: string }> {
+export async function readCode(login: Pick<WrapperProcess, 'says'>): Promise<{ link: string; checkCode: string }> {
   const [link] = await login.says(/http\S+\/terminal\/connect#v2=\S+/)
   const [, checkCode = ''] = await login.says(/Check code (\d{4})/)
   return { link, checkCode }
