@@ -50,7 +50,11 @@ const claudeConversation = z.looseObject({ directory: z.string().min(1).max(4096
 const claudeFork = z.looseObject({ type: z.literal('success'), newClaudeSessionId: z.string() })
 export const rewindPoint = z.looseObject({ uuid: z.string(), text: z.string(), timestamp: time })
 
-/** Methods of a machine that are about what runs and lies on it. All but those named after Claude are ours. */
+const codexThread = z.looseObject({ directory: z.string().max(4096).optional(), codexThreadId: z.string().min(1).max(200) })
+const codexFork = z.looseObject({ type: z.literal('success'), newCodexThreadId: z.string() })
+const codexRewindPoint = z.looseObject({ itemId: z.string(), text: z.string(), timestamp: time })
+
+/** Methods of a machine that are about what runs and lies on it. All but those named after Claude and Codex are ours. */
 export const machineWorkCalls = {
   processes: call(empty, z.looseObject({ processes: z.array(machineProcess) })),
   'end-process': call(z.looseObject({ id: z.string().max(100) }), done),
@@ -96,6 +100,10 @@ export const machineWorkCalls = {
   'claude-list-rewind-points': call(claudeConversation, z.looseObject({ type: z.literal('success'), points: z.array(rewindPoint) })),
   /** Keeps the turn that begins with the message of this uuid, and nothing after it. */
   'claude-duplicate-session': call(claudeConversation.extend({ cutAfterUuid: z.string().min(1).max(200) }), claudeFork),
+  'codex-fork-thread': call(codexThread, codexFork),
+  'codex-list-rewind-points': call(codexThread, z.looseObject({ type: z.literal('success'), points: z.array(codexRewindPoint) })),
+  /** Keeps the turn in which this was said, and nothing after it. */
+  'codex-duplicate-thread': call(codexThread.extend({ cutAfterItemId: z.string().min(1).max(200) }), codexFork),
   /** Where a session of this machine can be forked. */
   'rewind-points': call(z.looseObject({ sessionId: z.string() }), z.looseObject({ points: z.array(rewindPoint) })),
   /** Begins a session that knows what this one knows, up to the turn that begins at `at`, or all of it. */
@@ -129,6 +137,7 @@ export type MachineProcess = z.infer<typeof machineProcess>
 export type Worktree = z.infer<typeof worktree>
 export type AgentHistory = z.infer<typeof agentHistory>
 export type RewindPoint = z.infer<typeof rewindPoint>
+export type CodexRewindPoint = z.infer<typeof codexRewindPoint>
 
 function call<Params extends z.ZodType, Result extends z.ZodType>(params: Params, result: Result) {
   return { params, result }

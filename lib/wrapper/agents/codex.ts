@@ -3,7 +3,8 @@ import { promisify } from 'node:util'
 import { CannotStart } from '../../exit.ts'
 import { startAcp } from './acp.ts'
 import type { Agent, AgentKind, StartAgent } from './agent.ts'
-import { findProgram, isProgram } from './find-program.ts'
+import { findCodex, howToGet } from './codex/program.ts'
+import { findProgram } from './find-program.ts'
 
 export interface CodexOptions {
   /** The wrapper's home. */
@@ -50,18 +51,10 @@ export function codexKind(options: CodexOptions): AgentKind {
 }
 
 const title = 'Codex'
-const howToGet = 'Install it with: npm install --global @openai/codex, or name its file in CODEX_BIN.'
 // Seen at work in all its forms: 0.169.
 const oldestKnown = [0, 169, 0]
 const firstUnknown = [0, 170, 0]
 const versionWithinMs = 15_000
-
-function findCodex(env: CodexOptions['env']): string | undefined {
-  const named = env['CODEX_BIN']
-  if (!named) return findProgram('codex', env)
-  if (isProgram(named)) return named
-  throw new CannotStart(`CODEX_BIN names ${named}, which is no program.`)
-}
 
 interface Version {
   text: string

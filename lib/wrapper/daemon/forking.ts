@@ -1,8 +1,10 @@
 import { basename } from 'node:path'
+import type { RewindPoint } from '../../protocol/sealed/machine-work.ts'
 import { kindOf } from '../agents/kinds.ts'
 import type { AgentProgram } from '../agents/program.ts'
 import { agentEnvironment } from '../credentials.ts'
-import { findClaudeHistory, forkClaude } from '../histories/claude-fork.ts'
+import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude-fork.ts'
+import { codexForking } from '../histories/codex-fork.ts'
 import { listSessions, type SessionNotes } from '../session-folder.ts'
 import { knownAgents } from './agents-here.ts'
 import { type SpawnDeps, spawnSession } from './spawning.ts'
@@ -18,7 +20,7 @@ export interface ForkParams {
 export async function forkSession(deps: SpawnDeps, { sessionId, at, prompt }: ForkParams): Promise<string> {
   const notes = notesOf(deps.home, sessionId)
   const agent = nameOf(notes.program)
-  const conversation = notes.program?.kind === 'claude' ? forkOfClaude(deps, notes, at) : await forkByAgent(deps, notes, at)
+  const conversation = await forkOf(deps, notes, at)
   const started = await spawnSession(deps, {
     directory: notes.metadata.path,
     agent,
@@ -31,19 +33,39 @@ export async function forkSession(deps: SpawnDeps, { sessionId, at, prompt }: Fo
   return started.sessionId
 }
 
-export function notesOf(home: string, session: string): SessionNotes {
+/** Where a session can be forked. Throws, with a sentence for the phone, when that is as a whole only. */
+export async function rewindPointsOf({ home, env }: SpawnDeps, session: string): Promise<RewindPoint[]> {
+  const notes = notesOf(home, session)
+  const own = agentEnvironment(env)
+  switch (notes.program?.kind) {
+    case 'claude':
+      return rewindPoints(findClaudeHistory(own, conversationOf(notes)))
+    case 'codex': {
+      const points = await codexForking({ home, env: own }).rewindPoints(conversationOf(notes))
+      return points.map(({ itemId, ...point }) => ({ uuid: itemId, ...point }))
+    }
+    default:
+      throw new Error('Only sessions of Claude Code and Codex can be forked at one of their messages.')
+  }
+}
+
+function notesOf(home: string, session: string): SessionNotes {
   const known = listSessions(home).find(({ notes }) => notes.id === session)
   if (!known) throw new Error('This computer does not know the session.')
   return known.notes
 }
 
-export function conversationOf({ metadata }: SessionNotes): string {
+function conversationOf({ metadata }: SessionNotes): string {
   if (!metadata.agentSessionId) throw new Error('Nothing was said in this session yet.')
   return metadata.agentSessionId
 }
 
-function forkOfClaude({ env }: SpawnDeps, notes: SessionNotes, at: string | undefined): string {
-  return forkClaude(findClaudeHistory(agentEnvironment(env), conversationOf(notes)), at)
+async function forkOf(deps: SpawnDeps, notes: SessionNotes, at: string | undefined): Promise<string> {
+  const env = agentEnvironment(deps.env)
+  const kind = notes.program?.kind
+  if (kind === 'claude') return forkClaude(findClaudeHistory(env, conversationOf(notes)), at)
+  if (kind === 'codex' && at !== undefined) return codexForking({ home: deps.home, env }).fork(conversationOf(notes), at)
+  return forkByAgent(deps, notes, at)
 }
 
 /** The agent makes the second conversation itself, in a process of its own that ends with that. */

@@ -2,10 +2,11 @@ import type { MachineHandlers } from '../../client/machine-calls.ts'
 import { agentEnvironment } from '../credentials.ts'
 import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude-fork.ts'
 import { claudeBeginning } from '../histories/claude-histories.ts'
+import { codexForking, folderOfThread, noSuchThread } from '../histories/codex-fork.ts'
 import { openHistories } from '../histories/histories.ts'
 import type { FiledHistory } from '../histories/history.ts'
 import { allowedFolders } from './folders.ts'
-import { conversationOf, forkSession, notesOf } from './forking.ts'
+import { forkSession, rewindPointsOf } from './forking.ts'
 import type { SpawnDeps } from './spawning.ts'
 
 /** What agents keep by themselves on this computer, and new conversations made of it. */
@@ -29,6 +30,12 @@ export function historyMethods(deps: SpawnDeps) {
     return history
   }
 
+  const codex = codexForking({ home, env: own })
+  const allowedThread = (id: string): string => {
+    if (!isAllowed(folderOfThread(own, id))) throw new Error(noSuchThread)
+    return id
+  }
+
   return {
     'agent-histories': asked => histories.list(asked),
     'search-histories': async asked => {
@@ -41,13 +48,19 @@ export function historyMethods(deps: SpawnDeps) {
       type: 'success',
       newClaudeSessionId: forkClaude(findAllowed(claudeSessionId), cutAfterUuid)
     }),
-    'rewind-points': ({ sessionId }) => ({ points: rewindPoints(findClaudeHistory(own, claudeOf(home, sessionId))) }),
+    'codex-fork-thread': async ({ codexThreadId }) => ({
+      type: 'success',
+      newCodexThreadId: await codex.fork(allowedThread(codexThreadId))
+    }),
+    'codex-list-rewind-points': async ({ codexThreadId }) => ({
+      type: 'success',
+      points: await codex.rewindPoints(allowedThread(codexThreadId))
+    }),
+    'codex-duplicate-thread': async ({ codexThreadId, cutAfterItemId }) => ({
+      type: 'success',
+      newCodexThreadId: await codex.fork(allowedThread(codexThreadId), cutAfterItemId)
+    }),
+    'rewind-points': async ({ sessionId }) => ({ points: await rewindPointsOf(deps, sessionId) }),
     'fork-session': async asked => ({ type: 'success', sessionId: await forkSession(deps, asked) })
   } satisfies Partial<MachineHandlers>
-}
-
-function claudeOf(home: string, id: string): string {
-  const notes = notesOf(home, id)
-  if (notes.program?.kind !== 'claude') throw new Error('Only sessions of Claude Code can be forked at one of their messages.')
-  return conversationOf(notes)
 }

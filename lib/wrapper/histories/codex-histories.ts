@@ -18,10 +18,16 @@ export function codexHistories(env: Env): FiledHistory[] {
 }
 
 const meta = z.looseObject({ type: z.literal('session_meta'), payload: z.looseObject({ cwd: z.string() }) })
-const said = z.looseObject({
-  type: z.literal('event_msg'),
-  payload: z.looseObject({ type: z.enum(['user_message', 'agent_message']), message: z.string() })
+// Versions before 0.169, and since.
+const message = z.looseObject({ type: z.enum(['user_message', 'agent_message']), message: z.string() })
+const item = z.looseObject({
+  type: z.literal('item_completed'),
+  item: z.looseObject({
+    type: z.enum(['UserMessage', 'AgentMessage']),
+    content: z.array(z.looseObject({ text: z.string().optional().catch(undefined) }))
+  })
 })
+const said = z.looseObject({ type: z.literal('event_msg'), payload: z.discriminatedUnion('type', [message, item]) })
 
 export function codexBeginning(file: string): Beginning | undefined {
   const lines = headOf(file)
@@ -33,6 +39,9 @@ export function codexBeginning(file: string): Beginning | undefined {
 export function codexSayings(line: string): Saying[] {
   const { data } = said.safeParse(parse(line))
   if (!data) return []
-  const { type, message } = data.payload
-  return [{ by: type === 'user_message' ? 'person' : 'agent', text: message }]
+  const { payload } = data
+  if (payload.type !== 'item_completed') return [{ by: payload.type === 'user_message' ? 'person' : 'agent', text: payload.message }]
+  const { type, content } = payload.item
+  const text = content.flatMap(part => part.text ?? []).join('')
+  return text === '' ? [] : [{ by: type === 'UserMessage' ? 'person' : 'agent', text }]
 }

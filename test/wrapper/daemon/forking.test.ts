@@ -1,6 +1,6 @@
-import { chmodSync, readdirSync, readFileSync } from 'node:fs'
+import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join, resolve } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { startServer } from '../../kit/server.ts'
 import { said } from '../kit/claude.ts'
 import { daemonOf } from '../kit/daemon.ts'
@@ -9,7 +9,8 @@ import { texts, turnsEnded } from '../kit/demo.ts'
 const path = [dirname(process.execPath), process.env['PATH']].join(delimiter)
 const how = { skip: process.platform === 'win32' && 'the fake is a script', timeout: 90_000 }
 
-t.test('a session of Codex is forked by Codex itself, and goes on beside the first; one that cannot be forked says why', how, async t => {
+/** A daemon with a scripted Codex, and a Gemini that cannot fork. */
+async function daemonWithCodex(t: Test) {
   const own = t.testdir({
     codex: {},
     data: {},
@@ -22,12 +23,15 @@ t.test('a session of Codex is forked by Codex itself, and goes on beside the fir
     CODEX_HOME: codexHome,
     PATH: [join(own, 'bin'), path].join(delimiter)
   }
-  const { phone, allowed, machine } = await daemonOf(t, await startServer(t, { data: join(own, 'data') }), env)
+  return { ...(await daemonOf(t, await startServer(t, { data: join(own, 'data') }), env)), codexHome }
+}
+
+t.test('a session of Codex is forked by Codex itself, and goes on beside the first; one that cannot be forked says why', how, async t => {
+  const { phone, allowed, machine, codexHome } = await daemonWithCodex(t)
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'codex', prompt: 'plant apples' })
   const session = await phone.session()
   await session.until(session => turnsEnded(session) === 1)
 
-  await t.rejects(machine.call('fork-session', { sessionId: session.id, at: 'u0' }), /Codex can be forked as a whole only/)
   await machine.call('fork-session', { sessionId: session.id, prompt: 'and pears' })
   const fork = await phone.session([session.id])
   await fork.until(fork => texts(fork).includes('you said: and pears'))
@@ -41,6 +45,57 @@ t.test('a session of Codex is forked by Codex itself, and goes on beside the fir
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'gemini' })
   const gemini = await phone.session([session.id, fork.id])
   await t.rejects(machine.call('fork-session', { sessionId: gemini.id }), /gemini has no way to fork a session/i)
+  await t.rejects(machine.call('rewind-points', { sessionId: gemini.id }), /Only sessions of Claude Code and Codex/)
+})
+
+t.test('a thread of Codex is forked by existing apps, whole or up to a message, and a session goes on with it', how, async t => {
+  const { phone, home, allowed, machine } = await daemonWithCodex(t)
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'codex', prompt: 'plant apples' })
+  const session = await phone.session()
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('and pears')
+  await session.until(session => turnsEnded(session) === 2)
+  const thread = { directory: allowed, codexThreadId: session.metadata.agentSessionId ?? '' }
+
+  const { type, points } = Object(await machine.call('codex-list-rewind-points', thread))
+  t.equal(type, 'success')
+  t.match(points, [{ text: 'plant apples' }, { text: 'and pears' }])
+  t.ok(
+    points.every(({ timestamp }: { timestamp: number }) => Math.abs(Date.now() - timestamp) < 60_000),
+    'in milliseconds'
+  )
+  const [first] = points
+  const { newCodexThreadId: whole } = Object(await machine.call('codex-fork-thread', thread))
+  const { newCodexThreadId: half } = Object(await machine.call('codex-duplicate-thread', { ...thread, cutAfterItemId: first.itemId }))
+  const saidOf = async (codexThreadId: string) =>
+    Object(await machine.call('codex-list-rewind-points', { ...thread, codexThreadId })).points.map(({ text }: { text: string }) => text)
+  t.strictSame(await saidOf(whole), ['plant apples', 'and pears'])
+  t.strictSame(await saidOf(half), ['plant apples'])
+  await t.rejects(machine.call('codex-duplicate-thread', { ...thread, cutAfterItemId: 'nobody' }), /not in the conversation any more/)
+
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'codex', resumeCodexThreadId: half })
+  const next = await phone.session([session.id])
+  await next.until(next => turnsEnded(next) === 1)
+  t.strictSame(texts(next), ['you said: plant apples'], 'its past is told')
+  await next.say('and roses')
+  await next.until(next => turnsEnded(next) === 2)
+  t.strictSame(said(next), ['plant apples', 'and roses'])
+  t.equal(next.metadata['codexThreadId'], half)
+
+  const ours = Object(await machine.call('rewind-points', { sessionId: session.id })).points
+  t.strictSame(
+    ours.map(({ text }: { text: string }) => text),
+    ['plant apples', 'and pears']
+  )
+  await machine.call('fork-session', { sessionId: session.id, at: ours[0].uuid })
+  const fork = await phone.session([session.id, next.id])
+  await fork.until(fork => turnsEnded(fork) === 1)
+  t.strictSame(said(fork), ['plant apples'])
+
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [join(allowed, 'elsewhere')] }), { mode: 0o600 })
+  await t.rejects(machine.call('codex-fork-thread', thread), /no such conversation/, 'what was said in other folders is not told')
+  await t.rejects(machine.call('codex-list-rewind-points', thread), /no such conversation/)
+  await t.rejects(machine.call('codex-duplicate-thread', { ...thread, cutAfterItemId: first.itemId }), /no such conversation/)
 })
 
 t.test('the fork of a session that an ACP agent made shows its past on the phone, once', how, async t => {

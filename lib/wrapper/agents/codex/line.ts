@@ -1,5 +1,6 @@
 import { Agent, WebSocket } from 'undici'
 import * as z from 'zod'
+import { version } from '../../../assets.ts'
 
 /** A line to the app server of Codex: JSON-RPC in both directions, over its socket. */
 export interface Line {
@@ -82,6 +83,15 @@ export async function openLine(socketPath: string, handlers: LineHandlers): Prom
     },
     close: () => socket.close()
   }
+}
+
+/** What has to be said before anything else. */
+export async function greet(line: Line): Promise<void> {
+  await line.request('initialize', {
+    clientInfo: { name: 'afield', title: 'Afield', version: version() },
+    capabilities: { experimentalApi: true, requestAttestation: false }
+  })
+  line.notify('initialized')
 }
 
 const message = z.object({

@@ -63,6 +63,8 @@ export const turn = z.object({
   id: text,
   status: text,
   error: z.object({ message: text }).nullish().catch(undefined),
+  /** In seconds since 1970. */
+  startedAt: z.number().nullish().catch(undefined),
   items: z.array(known).catch([])
 })
 export type Turn = z.infer<typeof turn>

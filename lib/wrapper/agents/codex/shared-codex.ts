@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { version } from '../../../assets.ts'
 import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { chooseMode } from '../modes.ts'
 import { type Asking, createAsking } from './asking.ts'
-import { type Line, Refused } from './line.ts'
+import { greet, type Line, Refused } from './line.ts'
 import { cautious, modesAt } from './modes.ts'
 import { type CodexServer, startCodexServer } from './server.ts'
 import { createSettings, type Settings } from './settings.ts'
@@ -122,11 +121,7 @@ class SharedCodex implements Agent {
 
   async open(): Promise<void> {
     const { resume, mode } = this.#how
-    await this.#line.request('initialize', {
-      clientInfo: { name: 'afield', title: 'Afield', version: version() },
-      capabilities: { experimentalApi: true, requestAttestation: false }
-    })
-    this.#line.notify('initialized')
+    await greet(this.#line)
     const models = modelList.parse(await this.#line.request('model/list', {})).data
     this.#settings = createSettings({
       emit: event => this.#emit(event),

@@ -3,7 +3,7 @@
 // version 0.169.0 was seen to speak. Its own screen is in fake-screen.mjs.
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { drawScreen } from './fake-screen.mjs'
 import { listen } from './web-socket.mjs'
@@ -47,12 +47,15 @@ function serve(path) {
       if (connection.follows.has(thread.id)) connection.send({ method, params: { threadId: thread.id, ...params } })
   }
   const keep = thread => {
-    if (thread.turns.length > 0) writeFileSync(fileOf(thread.id), JSON.stringify(thread.turns))
+    if (thread.turns.length === 0) return
+    writeFileSync(fileOf(thread.id), JSON.stringify(thread.turns))
+    writeRollout(home, thread)
   }
-  const open = (id, turns = []) => {
+  const open = (id, { turns = [], cwd = process.cwd() } = {}) => {
     const thread = {
       id,
       turns,
+      cwd,
       settings: { approvalPolicy: 'on-request', approvalsReviewer: 'user', sandboxPolicy: { type: 'workspaceWrite' } }
     }
     Object.assign(thread.settings, { model: 'careful', effort: null })
@@ -64,7 +67,7 @@ function serve(path) {
     try {
       const turns = JSON.parse(readFileSync(fileOf(id), 'utf8'))
       for (const turn of turns) if (turn.status === 'inProgress') turn.status = 'interrupted'
-      return open(id, turns)
+      return open(id, { turns, cwd: rolloutCwd(home, id) })
     } catch {
       return undefined
     }
@@ -100,7 +103,7 @@ function serve(path) {
   }
 
   const runTurn = async (thread, input, clientId) => {
-    const turn = { id: randomUUID(), status: 'inProgress', error: null, items: [] }
+    const turn = { id: randomUUID(), status: 'inProgress', error: null, startedAt: Math.floor(Date.now() / 1000), items: [] }
     thread.turns.push(turn)
     thread.turn = turn
     thread.open = new Map()
@@ -240,8 +243,10 @@ function serve(path) {
         return opened(begun)
       }
       case 'thread/fork': {
-        const forked = open(randomUUID())
-        forked.turns = structuredClone(load(params.threadId).turns)
+        const { turns, cwd } = load(params.threadId)
+        const last = turns.findIndex(({ id }) => id === params.lastTurnId)
+        if (params.lastTurnId && last < 0) throw new Error(`fork turn not found: ${params.lastTurnId}`)
+        const forked = open(randomUUID(), { turns: structuredClone(params.lastTurnId ? turns.slice(0, last + 1) : turns), cwd })
         keep(forked)
         tellAll('thread/started', { thread: shown(forked) })
         return opened(forked)
@@ -302,6 +307,27 @@ function serve(path) {
       }
     }
   })
+}
+
+/** What was said, where others look for it. */
+function writeRollout(home, { id, turns, cwd }) {
+  const kinds = { userMessage: 'UserMessage', agentMessage: 'AgentMessage' }
+  const rows = turns.flatMap(({ items }) =>
+    items.flatMap(({ type, text, content = [{ type: 'Text', text }], ...item }) =>
+      kinds[type] ? { type: 'event_msg', payload: { type: 'item_completed', item: { ...item, type: kinds[type], content } } } : []
+    )
+  )
+  mkdirSync(dirname(rolloutOf(home, id)), { recursive: true })
+  const all = [{ type: 'session_meta', payload: { id, cwd } }, ...rows]
+  writeFileSync(rolloutOf(home, id), all.map(row => `${JSON.stringify(row)}\n`).join(''))
+}
+
+function rolloutCwd(home, id) {
+  return JSON.parse(readFileSync(rolloutOf(home, id), 'utf8').split('\n')[0]).payload.cwd
+}
+
+function rolloutOf(home, id) {
+  return join(home, 'sessions', '2026', '01', '02', `rollout-2026-01-02T03-04-05-${id}.jsonl`)
 }
 
 function read(path) {
