@@ -6,6 +6,9 @@ import { openSlowUplink } from '../kit/slow-uplink.ts'
 import { openTcpProxy } from '../kit/tcp-proxy.ts'
 import { startWorld } from './world.ts'
 
+// The slow ones mostly wait.
+t.jobs = 3
+
 async function startLink(t: Test) {
   const { url, token, openSession } = await startWorld(t)
   const { session } = await openSession()

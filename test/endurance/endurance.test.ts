@@ -4,6 +4,9 @@ import { trials } from './trials.ts'
 
 const seed = readSeed(process.env['AFIELD_CUTS_SEED'])
 
+// They mostly wait.
+t.jobs = 3
+
 // A small sample of what test/endurance/run.ts does with thousands; two have samples where their subjects have their tests.
 for (const [name, { about, sizes, run }] of Object.entries(trials)) {
   if (name === 'cuts' || name === 'ending') continue

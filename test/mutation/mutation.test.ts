@@ -10,7 +10,7 @@ t.test('a statement that lost the predicate of whose rows it is about is noticed
   const mutants = (await statementsOfStore(t.testdir())).flatMap(mutantsOf)
   t.ok(mutants.length > 40, `${mutants.length} mutants`)
   const random = seededRandom(seed)
-  for (let picked = 0; picked < 3; picked += 1) {
+  for (let picked = 0; picked < 2; picked += 1) {
     const mutant = random.pick(mutants)
     t.ok(await isKilled(mutant), `seed ${seed}: ${mutant.mutated}`)
   }

@@ -15,7 +15,7 @@ t.test(
   async t => {
     const context = await browser.newContext({ viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' })
     const page = await context.newPage()
-    await eachStory(page, 16, async path => t.same(await page.evaluate(lookForLost), [], path))
+    await eachStory(page, 8, async path => t.same(await page.evaluate(lookForLost), [], path))
     await context.close()
   }
 )
@@ -23,7 +23,7 @@ t.test(
 t.test('for who wants less motion nothing moves [app-design §10]', async t => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })
   const page = await context.newPage()
-  await eachStory(page, 16, async path => t.same(await page.evaluate(lookForMotion), [], path))
+  await eachStory(page, 8, async path => t.same(await page.evaluate(lookForMotion), [], path))
   await context.close()
 })
 
