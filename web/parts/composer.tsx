@@ -50,8 +50,10 @@ export function Composer(props: {
     void texts.readDraft().then(draft => {
       if (!isGone && draft !== '') setText(now => (now === '' ? draft : now))
     })
+    const stop = texts.onDraft(setText)
     return () => {
       isGone = true
+      stop()
     }
   }, [texts])
   useEffect(() => {

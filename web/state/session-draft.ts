@@ -1,9 +1,12 @@
 import { deviceDb } from './device-db.ts'
+import { onTabs, tellTabs } from './tabs.ts'
 
 /** What is being written in a session, kept on this device. */
 export interface Draft {
   readDraft(): Promise<string>
   keepDraft(text: string): void
+  /** What is written in another tab, unless this one is being written in. Returned is what to call to hear no more. */
+  onDraft(listener: (text: string) => void): () => void
 }
 
 const keepAfterMs = 400
@@ -20,6 +23,7 @@ export function openDraft(id: string): Draft & { close(): void } {
     if (text === undefined) return
     void deviceDb()
       .then(db => (text === '' ? db.remove(name) : db.write(name, text)))
+      .then(() => tellTabs({ type: 'draft', session: id, text }))
       .catch(() => {})
   }
   return {
@@ -34,6 +38,10 @@ export function openDraft(id: string): Draft & { close(): void } {
       if (text === '') keepNow()
       else timer ??= setTimeout(keepNow, keepAfterMs)
     },
+    onDraft: listener =>
+      onTabs(message => {
+        if (message.type === 'draft' && message.session === id && unkept === undefined) listener(message.text)
+      }),
     close: keepNow
   }
 }

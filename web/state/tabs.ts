@@ -5,6 +5,7 @@ export type TabMessage =
   | { type: 'unlinked' }
   | { type: 'seen'; id: string; seq: number }
   | { type: 'pinned'; ids: readonly string[]; isPinned: boolean }
+  | { type: 'draft'; session: string; text: string }
   | { type: 'appearance' }
   | { type: 'account-changed' }
 
@@ -15,6 +16,9 @@ export function tellTabs(message: TabMessage): void {
   channel?.postMessage(message)
 }
 
-export function onTabs(listener: (message: TabMessage) => void): void {
-  channel?.addEventListener('message', (event: MessageEvent<TabMessage>) => listener(event.data))
+/** Returned is what to call to hear no more. */
+export function onTabs(listener: (message: TabMessage) => void): () => void {
+  const hear = (event: MessageEvent<TabMessage>) => listener(event.data)
+  channel?.addEventListener('message', hear)
+  return () => channel?.removeEventListener('message', hear)
 }

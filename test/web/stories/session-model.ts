@@ -38,6 +38,8 @@ const facts: SessionFacts = {
   isThinking: false,
   modes,
   mode: 'default',
+  keepsMode: false,
+  saysMode: undefined,
   models: [
     { code: 'opus', value: 'Opus', description: 'The most able.' },
     { code: 'sonnet', value: 'Sonnet' },
@@ -120,6 +122,7 @@ export function model(given: Given): SessionModel {
       async discard(localId) {
         waiting.value = waiting.value.filter(text => text.localId !== localId)
       },
+      onDraft: () => () => {},
       async readDraft() {
         return given.draft ?? ''
       },
