@@ -47,5 +47,5 @@ export async function computerWithRealCodex(t: Pick<Test, 'teardown'>, server: {
   )
   const env = { CODEX_BIN: process.env['CODEX_BIN'] ?? '', CODEX_HOME: config, FAKE_KEY: 'x', HOME: home }
   const sitDown = (args: readonly string[] = ['codex']) => runOnTerminal(t, { home, directory, args, env })
-  return { phone, home, directory, config, sitDown }
+  return { phone, home, directory, config, env, sitDown }
 }

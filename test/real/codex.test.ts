@@ -1,10 +1,11 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { startServer } from '../kit/server.ts'
 import { read, said } from '../wrapper/kit/claude.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { computerWithRealCodex } from './codex-computer.ts'
 
 // The real Codex with a model on loopback: CODEX_BIN names its program.
@@ -152,4 +153,39 @@ t.test('a wrapper killed in the middle of a turn loses nothing, and tells nothin
     ['you said: first', 'you said: while nobody was there']
   )
   await again.sees(/you said: while nobody was there/)
+})
+
+t.test('existing apps fork a thread, whole or up to a message, and a session goes on with the copy', how, async t => {
+  const { phone, home, directory, env } = await computerWithRealCodex(t, await startServer(t))
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [directory] }), { mode: 0o600 })
+  await runWrapper(t, { home, args: ['daemon', 'run'], env }).says(/ live\n/)
+  const machine = await phone.machine()
+  await machine.call('spawn-happy-session', { directory, agent: 'codex', prompt: 'plant apples' })
+  const session = await phone.session()
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('and pears')
+  await session.until(session => turnsEnded(session) === 2)
+
+  const thread = { directory, codexThreadId: session.metadata.agentSessionId ?? '' }
+  const { points } = Object(await machine.call('codex-list-rewind-points', thread))
+  t.match(points, [{ text: 'plant apples' }, { text: 'and pears' }])
+  t.ok(Math.abs(Date.now() - points[0].timestamp) < 120_000, 'in milliseconds')
+  const { newCodexThreadId: whole } = Object(await machine.call('codex-fork-thread', thread))
+  const cut = { ...thread, cutAfterItemId: points[0].itemId }
+  const { newCodexThreadId: half } = Object(await machine.call('codex-duplicate-thread', cut))
+  const known = [session.id]
+  for (const [resumeCodexThreadId, past] of [
+    [whole, ['plant apples', 'and pears']],
+    [half, ['plant apples']]
+  ]) {
+    await machine.call('spawn-happy-session', { directory, agent: 'codex', resumeCodexThreadId })
+    const next = await phone.session(known)
+    known.push(next.id)
+    await next.until(next => turnsEnded(next) === past.length)
+    t.strictSame(said(next), past, 'its past is told')
+    await next.say('and roses')
+    await next.until(next => turnsEnded(next) === past.length + 1)
+    t.strictSame(said(next), [...past, 'and roses'])
+    t.match(texts(next).at(-1), 'you said: and roses')
+  }
 })

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
 
@@ -9,15 +9,24 @@ type Env = Readonly<Record<string, string>>
 export function codexHistories(env: Env): FiledHistory[] {
   const sessions = join(env['CODEX_HOME'] || join(env['HOME'] ?? '', '.codex'), 'sessions')
   if (!existsSync(sessions)) return []
-  return readdirSync(sessions, { recursive: true, encoding: 'utf8' }).flatMap(name => {
-    const id = /rollout-[\dT:-]+-([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl$/.exec(name)?.[1]
-    const file = join(sessions, name)
-    const stats = id === undefined ? undefined : statSync(file, { throwIfNoEntry: false })
-    return id === undefined || !stats ? [] : [{ agent: 'codex' as const, id, file, at: stats.mtimeMs }]
+  return rollouts(sessions).flatMap(({ id, file }) => {
+    const stats = statSync(file, { throwIfNoEntry: false })
+    return stats ? [{ agent: 'codex' as const, id, file, at: stats.mtimeMs }] : []
   })
 }
 
-const meta = z.looseObject({ type: z.literal('session_meta'), payload: z.looseObject({ cwd: z.string() }) })
+function rollouts(sessions: string): { id: string; file: string }[] {
+  return readdirSync(sessions, { recursive: true, encoding: 'utf8' }).flatMap(name => {
+    const id = /rollout-[\dT:-]+-([0-9a-f]{8}-[0-9a-f-]{27})\.jsonl$/.exec(name)?.[1]
+    return id === undefined ? [] : [{ id, file: join(sessions, name) }]
+  })
+}
+
+const base = z.looseObject({ thread_id: z.string(), end_byte_offset: z.int().nonnegative() })
+const meta = z.looseObject({
+  type: z.literal('session_meta'),
+  payload: z.looseObject({ cwd: z.string(), history_base: base.nullish().catch(undefined) })
+})
 // Versions before 0.169, and since.
 const message = z.looseObject({ type: z.enum(['user_message', 'agent_message']), message: z.string() })
 const item = z.looseObject({
@@ -29,11 +38,40 @@ const item = z.looseObject({
 })
 const said = z.looseObject({ type: z.literal('event_msg'), payload: z.discriminatedUnion('type', [message, item]) })
 
+/** Undefined when nobody said anything in it. */
 export function codexBeginning(file: string): Beginning | undefined {
-  const lines = headOf(file)
-  const folder = lines.map(line => meta.safeParse(parse(line)).data?.payload.cwd).find(cwd => cwd !== undefined)
-  const title = lines.flatMap(codexSayings).find(({ by }) => by === 'person')?.text
+  const parts = lineage(file)
+  const folder = parts[0] && metaOf(parts[0].head)?.cwd
+  const title = parts.flatMap(({ head }) => head.flatMap(codexSayings).find(({ by }) => by === 'person')?.text ?? []).at(-1)
   return title === undefined || folder === undefined ? undefined : { title, folder }
+}
+
+/** All its lines, with those it was forked from. */
+export function codexLines(file: string): string[] {
+  const parts = lineage(file).toReversed()
+  return parts.flatMap(({ file, end }) => readFileSync(file).subarray(0, end).toString().split('\n'))
+}
+
+interface Part {
+  file: string
+  /** In bytes: what stands after it is not of this thread. */
+  end: number | undefined
+  head: string[]
+}
+
+const mostForks = 100
+
+/** A fork holds only what was said since, and names what it goes on with: the latest part comes first. */
+function lineage(file: string, end?: number, forks = 0): Part[] {
+  const head = headOf(file)
+  const from = forks < mostForks ? metaOf(head)?.history_base : undefined
+  // Sessions lie in folders by year, month and day.
+  const base = from && rollouts(join(dirname(file), '..', '..', '..')).find(({ id }) => id === from.thread_id)
+  return [{ file, end, head }, ...(base && from ? lineage(base.file, from.end_byte_offset, forks + 1) : [])]
+}
+
+function metaOf(head: readonly string[]) {
+  return head.map(line => meta.safeParse(parse(line)).data?.payload).find(payload => payload !== undefined)
 }
 
 export function codexSayings(line: string): Saying[] {

@@ -1,9 +1,8 @@
-import { readFileSync } from 'node:fs'
 import type { AgentEvent, Untold } from '../agents/agent.ts'
 import { readSince } from '../agents/claude/untold.ts'
 import { lastTurns } from '../agents/last-turns.ts'
 import { claudeHistories } from './claude-histories.ts'
-import { codexHistories, codexSayings } from './codex-histories.ts'
+import { codexHistories, codexLines, codexSayings } from './codex-histories.ts'
 
 /**
  * The last turns of a conversation that a new session goes on with, to be told in it once; nothing for an agent whose history
@@ -23,12 +22,10 @@ export function readPast(flavor: string, conversation: string | undefined, env: 
 }
 
 function codexEvents(file: string, thread: string): AgentEvent[] {
-  return readFileSync(file, 'utf8')
-    .split('\n')
-    .flatMap((line, index) =>
-      codexSayings(line).map(({ by, text }): AgentEvent => {
-        const row = `${thread} ${index}`
-        return by === 'person' ? { type: 'prompted', text, isOurs: false, row } : { type: 'text', block: row, text, thinking: false, row }
-      })
-    )
+  return codexLines(file).flatMap((line, index) =>
+    codexSayings(line).map(({ by, text }): AgentEvent => {
+      const row = `${thread} ${index}`
+      return by === 'person' ? { type: 'prompted', text, isOurs: false, row } : { type: 'text', block: row, text, thinking: false, row }
+    })
+  )
 }

@@ -51,11 +51,12 @@ function serve(path) {
     writeFileSync(fileOf(thread.id), JSON.stringify(thread.turns))
     writeRollout(home, thread)
   }
-  const open = (id, { turns = [], cwd = process.cwd() } = {}) => {
+  const open = (id, { turns = [], cwd = process.cwd(), base } = {}) => {
     const thread = {
       id,
       turns,
       cwd,
+      base,
       settings: { approvalPolicy: 'on-request', approvalsReviewer: 'user', sandboxPolicy: { type: 'workspaceWrite' } }
     }
     Object.assign(thread.settings, { model: 'careful', effort: null })
@@ -67,7 +68,7 @@ function serve(path) {
     try {
       const turns = JSON.parse(readFileSync(fileOf(id), 'utf8'))
       for (const turn of turns) if (turn.status === 'inProgress') turn.status = 'interrupted'
-      return open(id, { turns, cwd: rolloutCwd(home, id) })
+      return open(id, { turns, ...beginningOf(home, id) })
     } catch {
       return undefined
     }
@@ -243,10 +244,11 @@ function serve(path) {
         return opened(begun)
       }
       case 'thread/fork': {
-        const { turns, cwd } = load(params.threadId)
-        const last = turns.findIndex(({ id }) => id === params.lastTurnId)
+        const source = load(params.threadId)
+        const last = source.turns.findIndex(({ id }) => id === params.lastTurnId)
         if (params.lastTurnId && last < 0) throw new Error(`fork turn not found: ${params.lastTurnId}`)
-        const forked = open(randomUUID(), { turns: structuredClone(params.lastTurnId ? turns.slice(0, last + 1) : turns), cwd })
+        const turns = structuredClone(params.lastTurnId ? source.turns.slice(0, last + 1) : source.turns)
+        const forked = open(randomUUID(), { turns, cwd: source.cwd, base: baseAt(source, turns.length) })
         keep(forked)
         tellAll('thread/started', { thread: shown(forked) })
         return opened(forked)
@@ -309,21 +311,32 @@ function serve(path) {
   })
 }
 
-/** What was said, where others look for it. */
-function writeRollout(home, { id, turns, cwd }) {
-  const kinds = { userMessage: 'UserMessage', agentMessage: 'AgentMessage' }
-  const rows = turns.flatMap(({ items }) =>
-    items.flatMap(({ type, text, content = [{ type: 'Text', text }], ...item }) =>
-      kinds[type] ? { type: 'event_msg', payload: { type: 'item_completed', item: { ...item, type: kinds[type], content } } } : []
-    )
-  )
-  mkdirSync(dirname(rolloutOf(home, id)), { recursive: true })
-  const all = [{ type: 'session_meta', payload: { id, cwd } }, ...rows]
-  writeFileSync(rolloutOf(home, id), all.map(row => `${JSON.stringify(row)}\n`).join(''))
+/** What was said, where others look for it; a fork has only what was said since. */
+function writeRollout(home, thread) {
+  mkdirSync(dirname(rolloutOf(home, thread.id)), { recursive: true })
+  writeFileSync(rolloutOf(home, thread.id), rolloutText(thread, thread.turns.length))
 }
 
-function rolloutCwd(home, id) {
-  return JSON.parse(readFileSync(rolloutOf(home, id), 'utf8').split('\n')[0]).payload.cwd
+function rolloutText({ id, turns, cwd, base }, upTo) {
+  const kinds = { userMessage: 'UserMessage', agentMessage: 'AgentMessage' }
+  const rows = turns
+    .slice(base?.turns ?? 0, upTo)
+    .flatMap(({ items }) =>
+      items.flatMap(({ type, text, content = [{ type: 'Text', text }], ...item }) =>
+        kinds[type] ? { type: 'event_msg', payload: { type: 'item_completed', item: { ...item, type: kinds[type], content } } } : []
+      )
+    )
+  const all = [{ type: 'session_meta', payload: { id, cwd, ...(base && { history_base: base }) } }, ...rows]
+  return all.map(row => `${JSON.stringify(row)}\n`).join('')
+}
+
+function baseAt(source, turns) {
+  return { thread_id: source.id, end_byte_offset: Buffer.byteLength(rolloutText(source, turns)), turns }
+}
+
+function beginningOf(home, id) {
+  const { cwd, history_base: base } = JSON.parse(readFileSync(rolloutOf(home, id), 'utf8').split('\n')[0]).payload
+  return { cwd, base }
 }
 
 function rolloutOf(home, id) {
