@@ -1,9 +1,11 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ActivityStrip } from '../parts/activity.tsx'
+import { Problem } from '../parts/banner.tsx'
 import { Composer, type Offered } from '../parts/composer.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { PlanList } from '../parts/trail.tsx'
 import type { SessionModel } from '../state/session.ts'
+import { isOtherwiseSealed } from '../state/session-key.ts'
 import { waitingOf } from '../state/session-waiting.ts'
 import { isSpacious } from '../state/width.ts'
 import type { Work } from '../state/work.ts'
@@ -34,7 +36,8 @@ export function SessionView(props: {
   const isWorking = model.isWorking.value
   const requests = model.requests.value
   const waiting = waitingOf(requests, model.questions.value)
-  const { plan } = model.transcript.value
+  const { plan, messages } = model.transcript.value
+  const isShut = isOtherwiseSealed(messages)
   const close = () => setSheet(undefined)
   if (feed === 'deleted' || !facts.isReadable) {
     return (
@@ -85,17 +88,21 @@ export function SessionView(props: {
             {isWorking && !isStale && (
               <ActivityStrip model={model} facts={facts} hasStop onPlan={() => setSheet('plan')} onEnd={() => setSheet('end')} />
             )}
-            <Composer
-              model={model}
-              facts={facts}
-              isWorking={isWorking}
-              offered={offered}
-              onMode={() => setSheet('mode')}
-              onSent={() => {
-                countSent(count => count + 1)
-                if (facts.canResume) void model.resume()
-              }}
-            />
+            {isShut ? (
+              <Problem title={words.otherKeyTitle} text={words.otherKeyText(facts.agentShort, facts.host)} />
+            ) : (
+              <Composer
+                model={model}
+                facts={facts}
+                isWorking={isWorking}
+                offered={offered}
+                onMode={() => setSheet('mode')}
+                onSent={() => {
+                  countSent(count => count + 1)
+                  if (facts.canResume) void model.resume()
+                }}
+              />
+            )}
           </div>
         )}
       </div>

@@ -28,6 +28,7 @@ export function openDraft(id: string): Draft & { close(): void } {
   }
   return {
     async readDraft() {
+      if (unkept !== undefined) return unkept
       const kept = await deviceDb()
         .then(db => db.read(name))
         .catch(() => '')

@@ -7,6 +7,7 @@ import { deviceDb } from './device-db.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
 import { type Draft, openDraft } from './session-draft.ts'
+import { isOtherwiseSealed } from './session-key.ts'
 import type { Transcript } from './transcript.ts'
 
 /** A text of this device that the server does not have yet. */
@@ -47,12 +48,14 @@ export interface TextSources extends Pick<SessionSources, 'id' | 'live' | 'sessi
   transcript: ReadonlySignal<Transcript>
   /** What else each text tells, such as a model that was picked. */
   wishes: () => Partial<MessageMeta>
+  /** The text that told it. */
+  onSaid: (localId: string) => void
 }
 
 /** How many messages at the end may hold one that was just stored. */
 const newest = 500
 
-export function openTexts({ id, live, session, transcript, wishes }: TextSources): SessionTexts {
+export function openTexts({ id, live, session, transcript, wishes, onSaid }: TextSources): SessionTexts {
   const mine = signal<readonly WaitingText[]>([])
   const takenBack = signal<ReadonlySet<string>>(new Set())
   const failedName = `failed.${id}`
@@ -74,9 +77,11 @@ export function openTexts({ id, live, session, transcript, wishes }: TextSources
     return sealDraft(cipher, id, body)
   }
   const put = async (text: string, { files = [], isSteer = false }: SendingHow = {}): Promise<void> => {
+    if (isOtherwiseSealed(transcript.peek().messages)) throw new Error('nobody there could read it')
     const announced = files.map(file => sealed(told(fileEvent(file))))
     const draft = sealed(userText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }) }))
     const { localId, createdAt } = draft
+    onSaid(localId)
     announcements.set(
       localId,
       announced.map(each => each.localId)

@@ -178,6 +178,9 @@ const english = {
   unknownHint: 'It may belong to another account, or its address was not copied whole.',
   sealedTitle: 'This session cannot be opened here',
   sealedHint: 'It was made with keys that are not on this device.',
+  otherKeyTitle: 'The key of this session does not match',
+  otherKeyText: (agent: string, host: string) =>
+    `What ${agent} says on ${host} is sealed with a key that this device does not have, and it could not read what you write. Nothing is sent. Begin a new session.`,
   terminalTitle: (host: string) => `Open in the terminal on ${host}`,
   terminalHint: 'You can read along and decide.',
   takeOver: 'Take over',
@@ -291,6 +294,12 @@ const english = {
     edit: ['Edit freely', 'Edits inside the folder. Asks before commands.'],
     plan: ['Plan only', 'Reads and thinks. Changes nothing.'],
     auto: ['Full auto', 'Never asks.']
+  },
+  /** Of agents behind Happy's wrapper, beside those. */
+  happyModes: {
+    auto: ['It decides', 'Works in the folder, and asks when it thinks it should.'],
+    inside: ['Folder only', 'Never asks. It is kept to the folder.'],
+    harmless: ['Ask before changes', 'Asks before edits and commands, and for nothing else.']
   },
   fullAutoTitle: 'Full auto never asks',
   fullAutoHint: 'Commands and edits run without you until you change the mode again.',

@@ -159,6 +159,8 @@ export const session: SessionWords = {
   unknownHint: '它可能属于另一个账户，或者地址没有复制完整。',
   sealedTitle: '无法在这里打开此会话',
   sealedHint: '它使用的密钥不在此设备上。',
+  otherKeyTitle: '此会话的密钥不匹配',
+  otherKeyText: (agent, host) => `${host} 上的 ${agent} 用此设备没有的密钥加密它的话，也读不了你写的内容。不会发送任何内容。请新建会话。`,
   terminalTitle: host => `已在 ${host} 的终端中打开`,
   terminalHint: '你可以同步阅读并做决定。',
   takeOver: '接管',
@@ -272,6 +274,11 @@ export const session: SessionWords = {
     edit: ['自由编辑', '可在文件夹内编辑。运行命令之前先询问。'],
     plan: ['仅计划', '只读取和思考，不做任何改动。'],
     auto: ['全自动', '从不询问。']
+  },
+  happyModes: {
+    auto: ['由它决定', '在文件夹内工作，需要时才询问。'],
+    inside: ['仅限文件夹', '从不询问，但不能越出文件夹。'],
+    harmless: ['改动前询问', '编辑和运行命令之前先询问，其余不问。']
   },
   fullAutoTitle: '全自动模式从不询问',
   fullAutoHint: '在你再次更改模式之前，命令和编辑都不经你同意就执行。',
