@@ -2,22 +2,24 @@ import t from 'tap'
 import { seededRandom } from '../crash/random.ts'
 import { computers } from './computers.ts'
 import { judge } from './judge.ts'
-import { runRounds } from './rounds.ts'
+import { everybody, runRounds } from './rounds.ts'
 
-// A small sample of `node build.mjs kills`.
+// A small sample of `node build.mjs kills`: each agent loses one of them, and in a run everybody is killed once.
 const seed = Number(process.env['AFIELD_KILLS_SEED'] ?? Date.now() % 1_000_000)
 const kept = { lost: [], doubled: [], isMisplaced: false, unended: 0 }
 
 const names = { claude: 'Claude', codex: 'Codex', opencode: 'opencode', acp: 'an ACP agent' }
 
-for (const [agent, { fake }] of Object.entries(computers)) {
+for (const [at, [agent, { fake }]] of Object.entries(computers).entries()) {
+  const turn = (seed + at) % everybody.length
   t.test(
     `whoever of wrapper, agent and server is killed, the phone has in the end what ${names[agent as keyof typeof names]} has: once, and in order [W1, X1]`,
     { timeout: 180_000, skip: process.platform !== 'linux' && 'it looks into /proc' },
     async t => {
       const verdict = await runRounds(t, {
         data: t.testdir(),
-        rounds: 4,
+        rounds: 1,
+        victims: everybody.slice(turn, turn + 1),
         lines: 25,
         random: seededRandom(seed),
         computer: server => fake(t, server),
@@ -25,7 +27,7 @@ for (const [agent, { fake }] of Object.entries(computers)) {
       })
       t.comment(`seed ${seed}: ${verdict.said} lines`)
       t.match(verdict, kept, `seed ${seed}`)
-      t.ok(verdict.said > 50)
+      t.ok(verdict.said >= 3, 'at least a prompt, and one more with its answer')
     }
   )
 }

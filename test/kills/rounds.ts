@@ -10,6 +10,8 @@ import { judge, type Verdict } from './judge.ts'
 export interface Rounds {
   data: string
   rounds: number
+  /** Who is killed in the first of them; later ones are left to chance. Everybody once unless told. */
+  victims?: readonly Victim[]
   /** What the agent says in a round. */
   lines: number
   random: Random
@@ -20,11 +22,12 @@ export interface Rounds {
   withinMs?: number
 }
 
-const victims = ['wrapper', 'agent', 'server', 'all'] as const
+export const everybody = ['wrapper', 'agent', 'server', 'all'] as const
+type Victim = (typeof everybody)[number]
 
 /** In each round somebody asks for a long answer, at the terminal or on the phone, and one of those who carry it is killed. */
 export async function runRounds(t: Pick<Test, 'teardown'>, options: Rounds): Promise<Verdict> {
-  const { data, rounds, lines, random, computer, onRound, withinMs = 90_000 } = options
+  const { data, rounds, victims = everybody, lines, random, computer, onRound, withinMs = 90_000 } = options
   // Below the ports that the system gives to whoever connects: the server has to get the same one again.
   const port = 20_000 + ((process.pid + 3000) % 10_000)
   let server = await startServerProcess(t, { data, port })
@@ -34,7 +37,7 @@ export async function runRounds(t: Pick<Test, 'teardown'>, options: Rounds): Pro
   await terminal.sees(where.ready)
 
   const play = async (round: number) => {
-    const victim = victims[round - 1] ?? random.pick(victims)
+    const victim = victims[round - 1] ?? random.pick(everybody)
     const isTyped = random.chance(0.5) && where.type !== undefined
     const killAt = random.between(where.type ? 0 : 1, lines - 1)
     const line = `round ${round} line`
