@@ -10,8 +10,13 @@ export interface Decision {
   choice: string
   /** The person wants the turn to stop as well. */
   stops: boolean
-  /** Why not, for an agent that goes on. */
-  reason?: string
+  /** Why not, and what that is about. */
+  whyNot?: WhyNot
+}
+
+export interface WhyNot {
+  title: string
+  reason: string
 }
 
 /** The questions of an agent that wait for a person, as the agent state shows them to every device. */
@@ -114,8 +119,8 @@ export function createDecisions(
         ...(rule && { rule: rule.pattern })
       })
       const stops = !isYes && answer.decision === 'abort'
-      const reason = isYes || stops ? undefined : answer.reason?.trim()
-      return { choice: choice.id, stops, ...(reason && { reason }) }
+      const reason = isYes ? undefined : answer.reason?.trim()
+      return { choice: choice.id, stops, ...(reason && { whyNot: { title: asked.step.title, reason } }) }
     }
   }
 }

@@ -21,6 +21,8 @@ export interface Prompts extends AsyncIterable<Prompt> {
   announce(attachment: Announced): void
   /** One that steers comes before those that wait. */
   offer(prompt: Omit<Prompt, 'attachments'>): void
+  /** Comes before all that wait. */
+  offerFirst(prompt: Omit<Prompt, 'attachments'>): void
   /** Takes out the next one if it is urgent and nothing came with it. */
   takeUrgent(): Prompt | undefined
   /** Takes out the message of this local id; undefined when it does not wait. */
@@ -58,6 +60,10 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       if (prompt.seq !== undefined && notes().settled?.includes(prompt.seq)) return
       const at = steers(prompt) ? waiting.findIndex(waiting => !steers(waiting)) : -1
       waiting.splice(at < 0 ? waiting.length : at, 0, { ...prompt, attachments })
+      wake()
+    },
+    offerFirst(prompt) {
+      waiting.unshift({ ...prompt, attachments: [] })
       wake()
     },
     takeUrgent() {

@@ -8,8 +8,10 @@ import { readPolicy } from './methods/policy.ts'
 import { searchMethods } from './methods/search.ts'
 import { shellMethods } from './methods/shell.ts'
 import type { SessionParts } from './session-parts.ts'
+import type { Turns } from './session-turns.ts'
 
 export interface SessionMethodsOptions {
+  turns: Pick<Turns, 'explain'>
   home: Pick<Home, 'path'>
   env: Readonly<Record<string, string | undefined>>
   /** Another device wants the session to end. */
@@ -17,9 +19,9 @@ export interface SessionMethodsOptions {
 }
 
 /** What devices may call. */
-export function sessionMethods(parts: SessionParts, { home, env, onKill }: SessionMethodsOptions): SessionHandlers {
+export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }: SessionMethodsOptions): SessionHandlers {
   return {
-    ...agentMethods(parts),
+    ...agentMethods(parts, turns),
     ...folderMethods(parts, { home, env }),
     killSession: () => {
       // The answer has to leave before the line is closed.
@@ -31,14 +33,20 @@ export function sessionMethods(parts: SessionParts, { home, env, onKill }: Sessi
 
 const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
 
-function agentMethods({ agent, decisions, questions, choices, watchers, onChange }: SessionParts): SessionHandlers {
+function agentMethods(
+  { agent, decisions, questions, choices, watchers, onChange }: SessionParts,
+  turns: Pick<Turns, 'explain'>
+): SessionHandlers {
   return {
     permission: async answer => {
       const decision = decisions.answer(answer)
       if (!decision) return undefined
-      agent.answer(answer.id, decision.choice, decision.reason)
+      const { choice, stops, whyNot } = decision
+      agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)
+      // What it says comes before anything that waits for this turn to end.
+      if (whyNot) turns.explain(whyNot, { stops })
       onChange()
-      if (decision.stops) await agent.cancel()
+      if (stops) await agent.cancel()
       if (answer.mode) await agent.setMode(answer.mode)
       return undefined
     },
@@ -78,7 +86,7 @@ function agentMethods({ agent, decisions, questions, choices, watchers, onChange
 }
 
 /** Files and commands, in the session's own folder. */
-function folderMethods({ folder }: SessionParts, { home, env }: Omit<SessionMethodsOptions, 'onKill'>): SessionHandlers {
+function folderMethods({ folder }: SessionParts, { home, env }: Pick<SessionMethodsOptions, 'home' | 'env'>): SessionHandlers {
   const confinement = () => confine([folder.notes.metadata.path], home.path)
   const mayUseShell = () => readPolicy(home.path).hasShell
   return {

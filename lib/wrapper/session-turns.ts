@@ -2,6 +2,7 @@ import { withDeadline } from '../async/deadline.ts'
 import { envelopeOf, newId, userText } from '../client/messages.ts'
 import type { Envelope, MessageBody } from '../protocol/sealed/messages.ts'
 import type { AgentEvent } from './agents/agent.ts'
+import type { WhyNot } from './decisions.ts'
 import { idOfRow } from './narrator.ts'
 import { createPrompts, type Prompts } from './prompts.ts'
 import type { SessionNotes } from './session-folder.ts'
@@ -16,6 +17,8 @@ export interface Turns {
   readonly queued: number
   /** Said at this terminal, which is not the agent's own. */
   say(text: string): Promise<void>
+  /** Why a person said no, or stopped the turn at that: heard in this turn by an agent that can, else the first thing in the next. */
+  explain(whyNot: WhyNot, how: { stops: boolean }): void
   /** Said, told or withdrawn on a device. */
   hear(body: MessageBody, about: { seq: number; localId: string | null }): void
   /** Written at the agent's own terminal. */
@@ -36,6 +39,7 @@ export function createTurns(parts: SessionParts): Turns {
 }
 
 const mostHanded = 200
+const steerWithinMs = 10_000
 
 class SessionTurns implements Turns {
   step: string | undefined
@@ -43,6 +47,8 @@ class SessionTurns implements Turns {
   readonly #prompts: Prompts
   readonly #ownMessages = new Set<string>()
   #turn: PromiseWithResolvers<void> | undefined
+  /** Settles when it is clear whether the turn takes a reason in: until then nothing that waits is handed over. */
+  #explaining = Promise.resolve()
   /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
   #unnoted: Partial<SessionNotes> = {}
   #isEnding = false
@@ -65,10 +71,17 @@ class SessionTurns implements Turns {
 
   async say(text: string): Promise<void> {
     const localId = newId()
-    this.#ownMessages.add(localId)
-    await this.#parts.keeping.keep(userText(text, { sentFrom: 'cli' }), localId)
+    await this.#tell(text, localId)
     this.#prompts.offer({ text, meta: undefined, seq: undefined, localId })
     this.#parts.onChange()
+  }
+
+  explain({ title, reason }: WhyNot, { stops }: { stops: boolean }): void {
+    const { agent } = this.#parts
+    if (stops) this.#sayFirst(`I stopped you at “${title}”: ${reason}`)
+    if (stops || agent.hearsReasons) return
+    const steered = withDeadline(steerWithinMs, async () => agent.steer?.(reason)).catch(() => false)
+    this.#explaining = steered.then(isHeard => (isHeard ? undefined : this.#sayFirst(`I said no to “${title}”: ${reason}`)))
   }
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
@@ -86,9 +99,7 @@ class SessionTurns implements Turns {
   async hearTerminal({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>): Promise<void> {
     if (isOurs) return this.#noteHanded()
     this.#noteFirst(text)
-    const localId = row === undefined ? newId() : idOfRow(row)
-    this.#ownMessages.add(localId)
-    await this.#parts.keeping.keep(userText(text, { sentFrom: 'cli' }), localId)
+    await this.#tell(text, row === undefined ? newId() : idOfRow(row))
     if (this.#turn) return
     void this.#begin('terminal')
     this.#unnoted = { ...this.#unnoted, turn: await this.#parts.narrator.beginTurn({ row }) }
@@ -200,6 +211,20 @@ class SessionTurns implements Turns {
   /** Also of one that began at the terminal. */
   async #turnEnded(): Promise<void> {
     while (this.#turn) await this.#turn.promise
+    await this.#explaining
+  }
+
+  /** What was said here is shown everywhere. */
+  #tell(text: string, localId: string): Promise<void> {
+    this.#ownMessages.add(localId)
+    return this.#parts.keeping.keep(userText(text, { sentFrom: 'cli' }), localId)
+  }
+
+  #sayFirst(text: string): void {
+    const localId = newId()
+    void this.#tell(text, localId)
+    this.#prompts.offerFirst({ text, meta: undefined, seq: undefined, localId })
+    this.#parts.onChange()
   }
 
   #begin(from: 'phone' | 'terminal'): Promise<void> {

@@ -122,6 +122,7 @@ class WrappedSession implements Session {
     const { home, credentials, folder, untold, metadata: ownMetadata, env, fetch } = this.#options
     const { keeping, narrator } = this.#parts
     const handlers = sessionMethods(this.#parts, {
+      turns: this.#turns,
       home,
       env,
       onKill: () => this.#endedElsewhere('The session was ended from another device.')

@@ -79,12 +79,13 @@ t.test('each way to answer picks the choice it means', t => {
     [{ approved: false }, 'no', 'denied', 'denied', false],
     [{ approved: false, decision: 'denied' as const }, 'no', 'denied', 'denied', false],
     [{ approved: false, reason: ' not here ' }, 'no', 'denied', 'denied', false, 'not here'],
-    [{ approved: false, decision: 'abort' as const, reason: 'wait' }, 'no', 'denied', 'abort', true]
+    [{ approved: false, decision: 'abort' as const, reason: 'wait' }, 'no', 'denied', 'abort', true, 'wait']
   ] as const
   for (const [answer, choice, status, decision, stops, reason] of ways) {
     const now = desk()
     now.decisions.ask(asked)
-    t.strictSame(now.decisions.answer({ id: 'call-1', ...answer }), { choice, stops, ...(reason && { reason }) }, JSON.stringify(answer))
+    const whyNot = reason && { title: 'Edit a.txt', reason }
+    t.strictSame(now.decisions.answer({ id: 'call-1', ...answer }), { choice, stops, ...(whyNot && { whyNot }) }, JSON.stringify(answer))
     t.match(now.state.completedRequests?.['call-1'], { status, decision, completedAt: 1001, createdAt: 1000 })
     t.strictSame(now.state.requests, {})
     t.strictSame(now.decisions.open, [])

@@ -145,11 +145,9 @@ class AcpAgent implements Agent {
     return true
   }
 
-  answer(ask: string, choice: string, reason?: string): boolean {
+  answer(ask: string, choice: string): boolean {
     const answered = this.#asking.answer(ask, choice)
     if (answered?.isNo) this.#turns.deny(answered.call)
-    // The protocol has no place for it; an agent that can be steered hears it in the same turn.
-    if (answered?.isNo && reason) void this.steer?.(reason)
     return answered !== undefined
   }
 

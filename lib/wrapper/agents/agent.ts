@@ -155,9 +155,11 @@ export interface Agent {
    */
   prompt(text: string, images?: readonly Image[]): Promise<boolean>
   /** Says it within the turn that runs, which goes on. False when that cannot be now; without it the turn has to be ended first. */
-  steer?(text: string, images?: readonly Image[]): Promise<boolean>
-  /** False when the question is not open any more, or has no such choice. `reason`: why not; most agents hear it, some as further words. */
+  readonly steer?: ((text: string, images?: readonly Image[]) => Promise<boolean>) | undefined
+  /** False when the question is not open any more, or has no such choice. `reason`: why not, for one that `hearsReasons`. */
   answer(ask: string, choice: string, reason?: string): boolean
+  /** It takes a reason with a no; to any other that has to be said. */
+  readonly hearsReasons?: boolean
   /** Mode ids are the agent's own, see the `modes` event. False when it has no such mode or refused. */
   setMode(mode: string): Promise<boolean>
   /** As `setMode`, by the ids of the `options` event. */

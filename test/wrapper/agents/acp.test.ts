@@ -194,15 +194,6 @@ t.test('words are taken into the turn that runs, and stay ours to say when none 
   t.match(await talk.until('turn-ended'), { reason: 'done' })
 })
 
-t.test('why a person said no is heard by one that can be steered', async t => {
-  const { agent, talk } = await odd(t)
-  await agent.prompt('ask and wait')
-  const { asked } = await talk.until('permission-asked')
-  t.equal(agent.answer(asked.ask, 'no', 'ask Ann first'), true)
-  await talk.until('text', ({ text }) => text === 'heard ask Ann first')
-  await talk.until('turn-ended')
-})
-
 t.test('a second conversation is begun with the same past', async t => {
   const { agent } = await odd(t)
   t.equal(await agent.fork?.(), 'odd-again')

@@ -230,6 +230,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     await agent.prompt(write(join(directory, 'not.txt'), 'x', 'all done'))
     const { asked } = await talk.until('permission-asked')
     t.equal(agent.answer(asked.ask, choice(asked, 'reject_once'), 'better as Ann does'), true)
+    if (!agent.hearsReasons) t.equal(await agent.steer?.('better as Ann does'), has.whyNot && true)
     if (has.whyNot) t.match((await talk.until('text', ({ text }) => text.includes('Ann'))).text, has.whyNot('better as Ann does'))
     await talk.until('turn-ended')
     t.equal(existsSync(join(directory, 'not.txt')), false)

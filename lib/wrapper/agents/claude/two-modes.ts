@@ -101,7 +101,16 @@ class TwoModes implements Agent, Handover {
   }
 
   answer(ask: string, choice: string, reason?: string): boolean {
-    return this.#terminal?.answer(ask, choice, reason) ?? this.#remote?.answer(ask, choice, reason) ?? false
+    return this.#terminal?.answer(ask, choice, reason) ?? this.#remote?.answer(ask, choice) ?? false
+  }
+
+  get hearsReasons(): boolean {
+    return this.#terminal !== undefined
+  }
+
+  /** At its own terminal it takes what is typed there as it comes. */
+  get steer(): Agent['steer'] {
+    return this.#remote?.steer?.bind(this.#remote)
   }
 
   async setMode(mode: string): Promise<boolean> {

@@ -158,15 +158,8 @@ class SharedCodex implements Agent {
     return this.#tries('turn/steer', { ...message, expectedTurnId })
   }
 
-  answer(ask: string, choice: string, reason?: string): boolean {
-    const isAnswered = this.asking.answer(ask, choice)
-    if (isAnswered && reason) void this.#say(reason)
-    return isAnswered
-  }
-
-  /** Its no takes no reason. It goes on with its turn and hears this in it, or in the next when that was its last word. */
-  async #say(reason: string): Promise<void> {
-    if (!(await this.steer(reason))) await this.prompt(reason)
+  answer(ask: string, choice: string): boolean {
+    return this.asking.answer(ask, choice)
   }
 
   answerQuestion(ask: string, answers: Answers | undefined): boolean {

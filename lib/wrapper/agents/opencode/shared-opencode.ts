@@ -33,6 +33,7 @@ class SharedOpencode implements Agent {
   readonly version: string
   readonly takesImages = true
   readonly writesDown = true
+  readonly hearsReasons = true
   untold?: Untold
   ownScreen?: OwnScreen
   readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)

@@ -1,0 +1,67 @@
+import { resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { startServer } from '../kit/server.ts'
+import { said } from './kit/claude.ts'
+import { demo, texts, turnsEnded } from './kit/demo.ts'
+import type { PhoneSession } from './kit/phone.ts'
+import { linkedComputer } from './kit/world.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+const write = 'SCRIPT: tool write {"path":"a.txt","content":"x"} ;; text done'
+
+async function asked(session: PhoneSession): Promise<string> {
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  return Object.keys(session.state.requests ?? {})[0] ?? ''
+}
+
+/** A session with an agent that takes words into a turn that waits for them, and into no other. */
+async function withSteered(t: Test) {
+  const { phone, home } = await linkedComputer(t, await startServer(t))
+  runWrapper(t, { home, args: ['run', '--', process.execPath, resolve('test/wrapper/agents/odd-agent.mjs')] })
+  return phone.session()
+}
+
+t.test('why a person said no is the next thing an agent hears that takes no words into its turn, before what waits', async t => {
+  const { session } = await demo(t)
+  await session.say(write)
+  const id = await asked(session)
+  await session.say('SCRIPT: text waits')
+  await session.call('permission', { id, approved: false, reason: 'SCRIPT: text ask Ann first' })
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(texts(session), ['done', 'ask Ann first', 'waits'])
+  t.strictSame(said(session), [write, 'SCRIPT: text waits', 'I said no to “Write a.txt”: SCRIPT: text ask Ann first'])
+})
+
+t.test('why a person stopped the turn is the next thing the agent hears, before what waits', async t => {
+  const { session } = await demo(t)
+  await session.say(write)
+  const id = await asked(session)
+  await session.say('SCRIPT: text waits')
+  await session.call('permission', { id, approved: false, decision: 'abort', reason: 'SCRIPT: text ask Ann first' })
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(texts(session), ['ask Ann first', 'waits'])
+  t.match(said(session).at(-1), /^I stopped you at “Write a\.txt”: /)
+})
+
+t.test('an agent that takes the reason into its turn is not told again', async t => {
+  const session = await withSteered(t)
+  await session.say('ask and wait')
+  await session.call('permission', { id: await asked(session), approved: false, reason: 'ask Ann first' })
+  await session.until(session => turnsEnded(session) === 1)
+  t.match(texts(session), [/^waiting/, 'heard ask Ann first'])
+  await session.say('refuse')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(said(session), ['ask and wait', 'refuse'])
+})
+
+t.test('an agent whose turn ended with the no is told in the next', async t => {
+  const session = await withSteered(t)
+  await session.say('run it')
+  await session.call('permission', { id: await asked(session), approved: false, reason: 'ask Ann first' })
+  await session.until(session => said(session).length === 2)
+  t.equal(said(session).at(-1), 'I said no to “Run it”: ask Ann first')
+  // It asks the same whatever it is told.
+  await session.call('permission', { id: await asked(session), approved: false })
+  await session.until(session => turnsEnded(session) === 2)
+  t.equal(said(session).length, 2, 'a no without a reason says nothing')
+})
