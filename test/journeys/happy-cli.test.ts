@@ -1,56 +1,32 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { furnishComputer } from '../interop/computer.ts'
-import { cacheDirectory, findHappy, happy, happyVersion } from '../interop/happy.ts'
-import { Steps } from '../interop/steps.ts'
-import { type Device, openDevices } from '../kit/browser.ts'
-import { startServerProcess } from '../kit/server.ts'
+import { happy } from '../interop/happy.ts'
+import { openDevices } from '../kit/browser.ts'
 import { pressAwake, say } from './kit/deciding.ts'
+import {
+  chooseMode,
+  conversation,
+  happyWorld,
+  openMachine,
+  pairWithHappy,
+  shoot,
+  startHappyDaemon,
+  withoutHappy
+} from './kit/happy-world.ts'
 
-const entry = findHappy(cacheDirectory())
-const skip = !entry && `happy@${happyVersion} is not in ${cacheDirectory()}; node test/interop/happy-cli.ts --install fetches it`
-const shots = process.env['SHOTS']
-
-t.test('the published happy CLI is paired with and driven by the app', { skip, timeout: 240_000 }, async t => {
-  if (!entry) return
-  const devices = await openDevices(t)
-  // Outside of this repository, because it looks for one.
-  const folder = mkdtempSync(join(tmpdir(), 'afield-happy-'))
-  mkdirSync(join(folder, 'project'))
-  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 3 }))
-  const server = await startServerProcess(t, { data: join(folder, 'data'), args: ['--idle-after-ms', '2000'] })
-  const steps = new Steps(line => t.comment(line))
-  const teardown = (end: () => unknown) => t.teardown(end)
-  const computer = furnishComputer({ entry, folder, steps, form: 2, teardown }, server.url)
-  const phone = await devices.open(t, server.url)
-  phone.page.setDefaultTimeout(20_000)
-  await phone.createAccount()
-  const project = join(folder, 'project')
+t.test('the published happy CLI is paired with and driven by the app', { skip: withoutHappy, timeout: 400_000 }, async t => {
+  const { computer, phone, project } = await happyWorld(t, await openDevices(t))
+  const write = (name: string) => `SCRIPT: tool write {"path":"${name}","content":"written"} ;; text ${name} is settled.`
 
   await t.test('the link that it prints is pasted, and it has no check code', async t => {
-    const login = happy(computer, ['auth', 'login'], { terminal: true })
-    await login.prints(/How would you like to authenticate/)
-    login.child.stdin?.write('1')
-    const [link] = await login.prints(/happy:\/\/terminal\?[\w-]{43}/)
-    await phone.visit('/scan')
-    await phone.write('Paste a link', link)
-    await phone.press('Go on')
-    await phone.see('This program shows no check code.')
-    await shoot(phone, 'pair')
-    await phone.hold('Hold to link', 'Linked')
-    await login.prints(/Authentication successful/)
-    t.equal(await login.ended, 0)
+    t.equal(await pairWithHappy(computer, phone), 0)
   })
 
   await t.test('its daemon makes the computer a machine', async () => {
-    happy(computer, ['daemon', 'start-sync'])
-    await phone.visit('/machines')
-    await phone.see('Online')
-    await phone.page.locator('a[href^="/machines/"]').last().click()
-    await phone.see(happyVersion)
-    await phone.page.getByText('Start a session here').or(phone.page.getByText('Start a session')).first().waitFor()
+    await startHappyDaemon(computer, phone)
+    await phone.page.getByText('Start a session here').first().waitFor()
     await shoot(phone, 'machine')
   })
 
@@ -63,14 +39,17 @@ t.test('the published happy CLI is paired with and driven by the app', { skip, t
     await shoot(phone, 'talk')
   })
 
-  await t.test('what it asks for is allowed, and then denied', async t => {
-    const write = (name: string) => `SCRIPT: tool write {"path":"${name}","content":"written"} ;; text ${name} is settled.`
+  await t.test('what it asks for is allowed, and then denied, and reads so', async t => {
+    const step = (name: string) => phone.page.getByRole('log').locator('.step').filter({ hasText: name })
     await say(phone, write('yes.txt'))
     await phone.page.locator('.dock').waitFor()
+    t.match(await step('yes.txt').innerText(), /Wants to write\s+yes\.txt/i, 'it waits for this')
     await shoot(phone, 'asked')
     await pressAwake(phone, /^Allow once|^Allow/)
     await conversation(phone, 'yes.txt is settled.').waitFor()
     t.equal(readFileSync(join(project, 'yes.txt'), 'utf8'), 'written')
+    t.equal(await step('yes.txt').count(), 1)
+    t.match(await step('yes.txt').innerText(), /Wrote\s+yes\.txt[\s\S]*Allowed once/)
     await shoot(phone, 'allowed')
     await say(phone, write('no.txt'))
     await phone.page.locator('.dock').waitFor()
@@ -79,15 +58,40 @@ t.test('the published happy CLI is paired with and driven by the app', { skip, t
     await pressAwake(phone, /^Deny, go on/)
     await conversation(phone, 'no.txt is settled.').waitFor()
     t.notOk(existsSync(join(project, 'no.txt')))
+    t.equal(await step('no.txt').count(), 1, 'the step and the answer are one')
+    t.match(await step('no.txt').innerText(), /^Denied\s+no\.txt/)
     await shoot(phone, 'denied')
   })
 
-  await t.test('its folder is looked at', async () => {
+  await t.test('each of its modes can be chosen, and holds from the next message on', async t => {
+    await chooseMode(phone, 'Edit freely')
+    await shoot(phone, 'mode')
+    await say(phone, write('free.txt'))
+    await conversation(phone, 'free.txt is settled.').waitFor()
+    t.equal(readFileSync(join(project, 'free.txt'), 'utf8'), 'written', 'and nobody was asked')
+    await chooseMode(phone, 'Plan only')
+    await say(phone, 'Water the apples.')
+    await phone.see('so I change nothing')
+    await chooseMode(phone, 'Ask first')
+    await say(phone, write('asks.txt'))
+    await pressAwake(phone, /^Allow once|^Allow/)
+    await conversation(phone, 'asks.txt is settled.').waitFor()
+    await phone.page.reload()
+    await phone.page.locator('.composer .pill').filter({ hasText: 'Ask first' }).waitFor()
+  })
+
+  await t.test('its folder is looked at, with its files and what git knows', async () => {
     const { pathname } = new URL(phone.page.url())
     await phone.visit(`${pathname}/files`)
     await phone.see('yes.txt')
+    await phone.visit(`${pathname}/files/yes.txt`)
+    await phone.see('written')
     await phone.visit(`${pathname}/changes`)
     await phone.see('No git here')
+    execFileSync('git', ['init', '-q', '-b', 'orchard'], { cwd: project })
+    await phone.visit(`${pathname}/changes`)
+    await phone.see('free.txt')
+    await phone.see('orchard')
     await shoot(phone, 'changes')
     await phone.visit(pathname)
     await conversation(phone, 'no.txt is settled.').waitFor()
@@ -108,18 +112,9 @@ t.test('the published happy CLI is paired with and driven by the app', { skip, t
   })
 
   await t.test('its machine offers to begin another one', async () => {
-    await phone.visit('/machines')
-    await phone.page.locator('main a[href^="/machines/"]').first().click()
+    await openMachine(phone)
     await phone.press('Start a session here')
     await phone.page.getByRole('button', { name: /^Start on/ }).waitFor()
     await shoot(phone, 'new')
   })
 })
-
-function conversation({ page }: Device, text: string) {
-  return page.getByRole('log').getByText(text, { exact: true })
-}
-
-async function shoot(phone: Device, name: string): Promise<void> {
-  if (shots !== undefined) await phone.screenshot(join(shots, `happy-${name}.png`))
-}

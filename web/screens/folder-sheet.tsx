@@ -19,6 +19,8 @@ export function FolderSheet(props: {
   recent: readonly KnownFolder[]
   home: string | undefined
   from: string | undefined
+  /** The helper makes folders. */
+  canMake: boolean
   onChoose(folder: string): void
   onClose(): void
 }) {
@@ -85,6 +87,7 @@ function Browser(props: {
   machine: string
   start: string
   home: string | undefined
+  canMake: boolean
   onMove(): void
   onUse(folder: string): void
 }) {
@@ -119,7 +122,7 @@ function Browser(props: {
           </button>
         )}
         <Listed listing={listing} onOpen={name => moveTo(below(here, name))} />
-        {listing && 'folders' in listing && <NewFolder link={link} machine={machine} parent={here} onMade={moveTo} />}
+        {props.canMake && listing && 'folders' in listing && <NewFolder link={link} machine={machine} parent={here} onMade={moveTo} />}
       </div>
       <Button look="primary" isLarge isWide isOff={listing === undefined || !('folders' in listing)} onClick={() => props.onUse(here)}>
         {words.use}

@@ -11,7 +11,7 @@ import { TroubleCard } from '../parts/trouble.tsx'
 import { live } from '../state/account.ts'
 import { askMachine, type Trouble } from '../state/asking-machine.ts'
 import { now } from '../state/clock.ts'
-import { nameOfMachine } from '../state/machines.ts'
+import { isOurs, nameOfMachine } from '../state/machines.ts'
 import { stopHelper } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
 import { machine as words } from '../words/machine.ts'
@@ -230,7 +230,8 @@ export function Command({ text }: { text: string }) {
 function StopSheet({ machine, host, onClose }: SheetProps) {
   const [hasFailed, setFailed] = useState(false)
   const { isBusy, run } = useBusy()
-  const [before, command, after] = start.stopText
+  const [before, ours, after] = start.stopText
+  const command = isOurs(machine) ? ours : 'happy daemon start'
   const stop = () =>
     run(async () => {
       const link = live.peek()

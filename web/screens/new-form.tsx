@@ -9,10 +9,11 @@ import { TroubleCard } from '../parts/trouble.tsx'
 import { go, goFromLayer } from '../router.ts'
 import type { Route } from '../routes.ts'
 import { isStale } from '../state/connection.ts'
+import { happyModeOf } from '../state/happy-modes.ts'
 import { keepChoices, lastChoices } from '../state/kept-choices.ts'
 import { folderStart, type LastStart, noteStart } from '../state/last-start.ts'
 import type { Live } from '../state/live.ts'
-import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import { hasHelper, isOurs, nameOfMachine } from '../state/machines.ts'
 import { type AskedStart, type KnownChoices, readChoices, sayFirst, startSession, type Trouble } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
 import { session as sessionWords } from '../words/session.ts'
@@ -62,15 +63,18 @@ export function StartForm(props: {
   // What was chosen here stands above what was chosen last for the folder, and that above what was chosen last anywhere.
   const ready = choices?.agents.filter(isReady) ?? []
   const agent = [agentChosen, before?.agent, last.agent].map(name => ready.find(each => each.agent === name)).find(Boolean) ?? ready[0]
-  const mode = modeChosen ?? modes.find(each => each === (before?.mode ?? last.mode) && each !== 'auto') ?? 'ask'
+  const offered =
+    isOurs(machine) || agent === undefined ? modes : modes.filter(each => happyModeOf(agent.agent, modeCodes[each]) !== undefined)
+  const kept = before?.mode ?? last.mode
+  const mode = offered.find(each => each === modeChosen) ?? offered.find(each => each === kept && each !== 'auto') ?? 'ask'
   // Nobody would look on when it begins.
   const isAutoLater = waitsFor !== undefined && mode === 'auto'
   const dirty = known?.dirty ?? 0
   const canCopy = known?.dirty !== undefined
   const hasCopy = canCopy && (copyChosen ?? before?.worktree ?? dirty > 0)
   const more: More = moreChosen ?? { model: before?.model ?? '', effort: efforts.find(each => each === before?.effort) ?? '', base: '' }
-  const opened = async (id: string): Promise<Route> => {
-    await sayFirst(link, id, text)
+  const opened = async (id: string, asked?: AskedStart): Promise<Route> => {
+    await sayFirst(link, id, text, asked)
     props.onStarted()
     return { name: 'session', id, view: [] }
   }
@@ -83,7 +87,8 @@ export function StartForm(props: {
       const asked: AskedStart = {
         agent: agent.agent,
         folder,
-        mode: modeCodes[mode],
+        mode: (isOurs(machine) ? undefined : happyModeOf(agent.agent, modeCodes[mode])) ?? modeCodes[mode],
+        keepsMode: !isOurs(machine) && mode !== 'ask',
         mayMakeFolder,
         worktree: hasCopy ? { ...(base.trim() && { base: base.trim() }), about: text.slice(0, 200) } : undefined,
         model: model.trim(),
@@ -106,7 +111,7 @@ export function StartForm(props: {
       if (outcome.type === 'wants-folder') return setSheet({ make: outcome.folder })
       if (outcome.type === 'failed') return setTrouble(outcome)
       note()
-      go(await opened(outcome.id), 'replace')
+      go(await opened(outcome.id, asked), 'replace')
     })
 
   return (
@@ -143,7 +148,7 @@ export function StartForm(props: {
             </>
           )}
           {choices && <AgentPicker choices={choices} host={host} chosen={agent?.agent} onChoose={setAgent} />}
-          <ModePicker chosen={mode} onChoose={setMode} />
+          <ModePicker offered={offered} chosen={mode} onChoose={setMode} />
           <MoreChoices more={more} hasCopy={hasCopy} onChange={setMore} />
           {machine.metadata?.methods?.includes('agent-histories') && <GoOnRow onOpen={() => setSheet('histories')} />}
         </div>
@@ -185,6 +190,7 @@ export function StartForm(props: {
           recent={recent}
           home={choices?.home}
           from={folder}
+          canMake={machine.metadata?.methods?.includes('make-folder') === true}
           onChoose={chosen => {
             setFolder(chosen)
             setCopy(undefined)
@@ -224,11 +230,11 @@ function GoOnRow({ onOpen }: { onOpen(): void }) {
   )
 }
 
-function ModePicker({ chosen, onChoose }: { chosen: Mode; onChoose(mode: Mode): void }) {
+function ModePicker({ offered, chosen, onChoose }: { offered: readonly Mode[]; chosen: Mode; onChoose(mode: Mode): void }) {
   return (
     <fieldset class="picks" aria-describedby="mode-about">
       <legend>{words.mode}</legend>
-      {modes.map(mode => (
+      {offered.map(mode => (
         <label key={mode} class={`pick ${mode === 'auto' ? 'warn' : ''}`}>
           <input type="radio" name="mode" checked={mode === chosen} onChange={() => onChoose(mode)} />
           <span>{sessionWords.modes[mode][0]}</span>

@@ -6,10 +6,12 @@ import type { Offered } from '../parts/composer.tsx'
 import { Growing } from '../parts/partial.tsx'
 import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
+import { callOfRequest, joinAnswered } from '../state/asked-steps.ts'
 import { isStale } from '../state/connection.ts'
 import type { SessionModel } from '../state/session.ts'
+import type { Answered, OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
-import type { Transcript } from '../state/transcript.ts'
+import type { Item, Transcript } from '../state/transcript.ts'
 import { type Block, blocksOf, sameBlock } from '../state/transcript-blocks.ts'
 import { session as words } from '../words/session.ts'
 import { BlockView } from './session-block.tsx'
@@ -29,23 +31,23 @@ export function SessionLog(props: {
   const { model, facts } = props
   const transcript = model.transcript.value
   const requests = model.requests.value
-  const answered = model.answered.value
+  const { items, answered, open } = useJoined(transcript.items, model.answered.value, requests)
   const waiting = model.texts.waiting.value
 
   const context = useMemo<StepContext>(
     () => ({
       folder: facts.path,
-      waiting: new Set(requests.flatMap(request => request.toolUseId ?? [])),
+      waiting: open,
       answered: new Map(answered.flatMap(each => (each.call === undefined ? [] : [[each.call, each] as const]))),
       me: model.me
     }),
-    [facts.path, requests, answered, model.me]
+    [facts.path, open, answered, model.me]
   )
   const loose = useMemo(() => {
-    const calls = new Set(transcript.items.flatMap(item => (item.type === 'step' ? item.call : [])))
+    const calls = new Set(items.flatMap(item => (item.type === 'step' ? item.call : [])))
     return answered.filter(each => each.outcome !== 'ended' && (each.call === undefined || !calls.has(each.call)))
-  }, [answered, transcript.items])
-  const blocks = useMemo(() => blocksOf(transcript.items, loose), [transcript.items, loose])
+  }, [answered, items])
+  const blocks = useMemo(() => blocksOf(items, loose), [items, loose])
 
   const lastSeq = transcript.messages.at(-1)?.seq ?? 0
   const reading = useReading({
@@ -123,6 +125,18 @@ export function SessionLog(props: {
 }
 
 // A block that looks as before keeps its node, and Preact leaves it alone: the cost of an update is that of what changed.
+/** Steps with the decisions about them. Each part is the same as long as it says the same, so that what is on the screen stays. */
+function useJoined(known: readonly Item[], decisions: readonly Answered[], requests: readonly OpenRequest[]) {
+  const { items, answered } = useMemo(() => joinAnswered(known, decisions), [known, decisions])
+  const answeredCalls = answered.map(({ call }) => call ?? '').join(' ')
+  const openCalls = requests.flatMap(request => callOfRequest(request, items) ?? []).join(' ')
+  return {
+    items,
+    answered: useMemo(() => answered, [decisions, answeredCalls]),
+    open: useMemo(() => new Set(openCalls.split(' ')), [openCalls])
+  }
+}
+
 function useBlockNodes(
   blocks: readonly Block[],
   context: StepContext,

@@ -134,7 +134,7 @@ export async function openLive(
     me: account.me
   })
   const starts = openStarts({
-    link: { socket, cipherOf, cipherOfMachine, outbox },
+    link: { socket, feed, cipherOf, cipherOfMachine, outbox },
     begin: startSession,
     say: sayFirst,
     machines: computed(() => home.value.machines),
@@ -143,7 +143,7 @@ export async function openLive(
   const goingsOn = openGoingsOn({
     isLinked: computed(() => !isStale.value),
     canSay: session => cipherOf(session) !== undefined,
-    say: (session, text) => sayFirst({ cipherOf, outbox }, session, text)
+    say: (session, text) => sayFirst({ socket, feed, cipherOf, outbox }, session, text)
   })
   const unwatch = watchDevice({
     wake() {

@@ -23,6 +23,11 @@ export function hasHelper({ isActive, activeAt, daemonState }: Pick<MachineView,
   return isActive || (daemonState.startedAt ?? 0) > activeAt
 }
 
+/** False for one whose helper is Happy's, which tells of no methods. */
+export function isOurs({ metadata }: Pick<MachineView, 'metadata'>): boolean {
+  return metadata?.methods !== undefined
+}
+
 export function nameOfMachine({ metadata }: Pick<MachineView, 'metadata'>): string {
   return metadata ? (metadata.displayName ?? metadata.host) : words.machines.sealed
 }

@@ -3,6 +3,8 @@ import { type Cipher, callSession } from '../../lib/client/index.ts'
 import type { MessageMeta } from '../../lib/protocol/sealed/messages.ts'
 import type { Live } from './live.ts'
 import type { SessionFacts } from './session-facts.ts'
+import { changeMetadata } from './session-metadata.ts'
+import type { Transcript } from './transcript.ts'
 
 /** How an agent works: in which mode, with which model, and how long it thinks. */
 export type ChoiceName = 'mode' | 'model' | 'effort'
@@ -11,6 +13,8 @@ export interface AskedChoice {
   readonly code: string
   /** `rides`: the wrapper takes it only with a message, so it goes with the next one. */
   readonly state: 'asking' | 'failed' | 'rides'
+  /** The message with which it left. */
+  readonly saidIn?: string
 }
 
 export type AskedChoices = Readonly<Partial<Record<ChoiceName, AskedChoice>>>
@@ -20,13 +24,17 @@ export interface SessionChoices {
   choose(name: ChoiceName, code: string): Promise<void>
   /** What goes with the next message. */
   wishes(): Partial<MessageMeta>
+  /** What rides has left with the message of this local id. */
+  noteSaid(localId: string): void
+  /** How far the conversation is: what the agent heard, and has not done by the end of its turn, it will not do. */
+  noteTurns(transcript: Pick<Transcript, 'items'>, isWorking: boolean): void
   /** What the session now is; what was asked for and holds is forgotten. */
   noteFacts(facts: SessionFacts | undefined): void
 }
 
 export function openChoices(of: {
   id: string
-  live: Pick<Live, 'socket'>
+  live: Pick<Live, 'socket' | 'feed' | 'cipherOf'>
   cipher(): Cipher
   facts(): SessionFacts | undefined
 }): SessionChoices {
@@ -38,9 +46,11 @@ export function openChoices(of: {
   return {
     asked,
     async choose(name, code) {
-      if (!of.facts()?.methods?.includes(methods[name])) return note(name, { code, state: 'rides' })
+      const facts = of.facts()
+      const isKept = name === 'mode' && facts?.keepsMode === true
+      if (!isKept && !facts?.methods?.includes(methods[name])) return note(name, { code, state: 'rides' })
       note(name, { code, state: 'asking' })
-      const isDone = await ask(of, name, code).then(
+      const isDone = await (isKept ? keepMode(of, code) : ask(of, name, code)).then(
         () => true,
         () => false
       )
@@ -52,15 +62,32 @@ export function openChoices(of: {
         return choice?.state === 'rides' ? choice.code : undefined
       }
       const [mode, model, effort] = [riding('mode'), riding('model'), riding('effort')]
+      const said = of.facts()?.saysMode
       return {
-        ...(mode !== undefined && { permissionMode: mode }),
+        ...((mode ?? said) !== undefined && { permissionMode: mode ?? said }),
         ...(model !== undefined && { model }),
         ...(effort !== undefined && { effort })
       }
     },
+    noteSaid(localId) {
+      for (const name of names) {
+        const choice = asked.peek()[name]
+        if (choice?.state === 'rides') note(name, { ...choice, saidIn: localId })
+      }
+    },
+    noteTurns({ items }, isWorking) {
+      if (isWorking) return
+      for (const name of names) {
+        const choice = asked.peek()[name]
+        if (choice?.state !== 'rides' || choice.saidIn === undefined) continue
+        const heard = items.findLastIndex(item => item.type === 'mine' && item.localId === choice.saidIn)
+        const isAnswered = heard >= 0 && items.slice(heard + 1).some(item => item.type !== 'mine')
+        if (isAnswered) note(name, { code: choice.code, state: 'failed' })
+      }
+    },
     noteFacts(facts) {
       if (facts === undefined) return
-      for (const name of ['mode', 'model', 'effort'] as const) {
+      for (const name of names) {
         // Not watched: what is noted here would call for itself again.
         const choice = asked.peek()[name]
         if (choice !== undefined && choice.code === facts[name]) note(name, undefined)
@@ -69,6 +96,7 @@ export function openChoices(of: {
   }
 }
 
+const names = ['mode', 'model', 'effort'] as const
 const methods = { mode: 'setMode', model: 'setModel', effort: 'setEffort' } as const
 
 async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name: ChoiceName, code: string): Promise<unknown> {
@@ -80,4 +108,8 @@ async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name
     case 'effort':
       return callSession(live.socket, cipher(), id, 'setEffort', { effort: code })
   }
+}
+
+function keepMode({ live, id }: Parameters<typeof openChoices>[0], code: string): Promise<void> {
+  return changeMetadata(live, id, metadata => ({ ...metadata, permissionMode: code }))
 }

@@ -1,4 +1,5 @@
-import type { Choice } from '../../lib/protocol/sealed/session.ts'
+import type { Choice, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import { happyModes, saidMode } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
 import { agentOf, folderOf, hostOf, titleOf } from './sessions.ts'
 import type { MachineView, SessionView } from './store.ts'
@@ -25,6 +26,10 @@ export interface SessionFacts {
   readonly isThinking: boolean
   readonly modes: readonly Choice[]
   readonly mode: string | undefined
+  /** The mode is kept in the metadata, and said with every message; the agent itself tells none. */
+  readonly keepsMode: boolean
+  /** What each message says of it. */
+  readonly saysMode: string | undefined
   readonly models: readonly Choice[]
   readonly model: string | undefined
   /** How long it thinks before it answers. */
@@ -49,6 +54,7 @@ export interface SessionFacts {
 export function factsOf(session: SessionView, machine: MachineView | undefined): SessionFacts {
   const { metadata, agentState } = session
   const agent = agentOf(session) ?? 'The agent'
+  const ofHappy = metadata && happyModes(metadata)
   return {
     id: session.id,
     seq: session.seq,
@@ -64,8 +70,10 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     presence: session.isActive ? 'here' : metadata?.lifecycleState === 'running' ? 'away' : 'ended',
     activeAt: session.activeAt,
     isThinking: session.isThinking,
-    modes: metadata?.operatingModes ?? [],
-    mode: metadata?.currentOperatingModeCode ?? undefined,
+    modes: metadata?.operatingModes ?? ofHappy?.modes ?? [],
+    mode: ofHappy ? ofHappy.mode : (metadata?.currentOperatingModeCode ?? undefined),
+    keepsMode: ofHappy !== undefined,
+    saysMode: saidMode(metadata ?? undefined),
     models: metadata?.models ?? [],
     model: metadata?.currentModelCode ?? undefined,
     efforts: metadata?.thoughtLevels ?? [],
@@ -75,8 +83,13 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     deliveredSeq: session.deliveredSeq ?? 0,
     readSeq: session.readSeq ?? 0,
     hasReceipts: metadata?.methods !== undefined,
-    canResume: !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine),
+    canResume: !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine) && isResumable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
     isReadable: metadata !== undefined
   }
+}
+
+// Happy's wrapper begins only the two again whose own conversations it keeps apart.
+function isResumable({ methods, flavor }: SessionMetadata): boolean {
+  return methods !== undefined || ['claude', 'codex'].includes(flavor ?? 'claude')
 }

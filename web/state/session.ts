@@ -91,7 +91,7 @@ export function openSession(sources: SessionSources): SessionModel {
     return found
   }
   const choices = openChoices({ id, live, cipher, facts: () => facts.peek() })
-  const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes })
+  const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes, onSaid: choices.noteSaid })
   const files = openFiles({ id, live })
   const stages = watchStages(facts)
   const unwatch = sayWatching({ id, live, facts })
@@ -113,6 +113,7 @@ export function openSession(sources: SessionSources): SessionModel {
   const forget = effect(() => {
     if (!isWorking.value && asked.peek().stop !== undefined) asked.value = { ...asked.peek(), stop: undefined }
     choices.noteFacts(facts.value)
+    choices.noteTurns(messages.transcript.value, isWorking.value)
     if (facts.value?.presence === 'here' && asked.peek().resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
     if (facts.value?.isInTerminal === false && asked.peek().takeOver !== undefined) asked.value = { ...asked.peek(), takeOver: undefined }
   })

@@ -2,9 +2,11 @@ import { sealDraft, userText } from '../../lib/client/index.ts'
 import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
 import { askMachine, type MachineLink, type Trouble } from './asking-machine.ts'
 import { deviceDb } from './device-db.ts'
+import { saidMode } from './happy-modes.ts'
 import { home } from './home.ts'
 import type { Live } from './live.ts'
 import { sessionsOn } from './machines.ts'
+import { changeMetadata } from './session-metadata.ts'
 
 export { type Trouble, troubleOf } from './asking-machine.ts'
 
@@ -26,6 +28,8 @@ export interface AskedStart {
   readonly agent: string
   readonly folder: string
   readonly mode: string
+  /** Its wrapper will be one of Happy's: the mode is kept in the metadata and said with the messages. */
+  readonly keepsMode?: boolean
   /** The person has said so. */
   readonly mayMakeFolder: boolean
   /** Works on a copy of the repository that begins at `base`, or where the folder is; its branch is named after `about`. */
@@ -81,11 +85,20 @@ export async function listFolders(
  * Waits for a new session to become known here, and tells its agent the first thing, if there is one: a message like any other, so that it is kept here until the server has it. When the session does not
  * become known in time it waits in its composer.
  */
-export async function sayFirst(link: Pick<Live, 'cipherOf' | 'outbox'>, session: string, text: string): Promise<void> {
+export async function sayFirst(
+  link: Pick<Live, 'cipherOf' | 'outbox' | 'feed' | 'socket'>,
+  session: string,
+  text: string,
+  asked?: AskedStart
+): Promise<void> {
   await known(session)
+  // What cannot be kept is not said either: then the agent asks.
+  if (asked?.keepsMode) await changeMetadata(link, session, about => ({ ...about, permissionMode: asked.mode })).catch(() => {})
   if (text === '') return
   const cipher = link.cipherOf(session)
-  if (cipher) await link.outbox.put(sealDraft(cipher, session, userText(text, { sentFrom: 'web' })))
+  const permissionMode = saidMode(home.peek().sessions.get(session)?.metadata ?? undefined)
+  const meta = { sentFrom: 'web', ...(permissionMode !== undefined && { permissionMode }) }
+  if (cipher) await link.outbox.put(sealDraft(cipher, session, userText(text, meta)))
   else await (await deviceDb()).write(`draft.${session}`, text)
 }
 
@@ -118,13 +131,20 @@ async function started<Name extends StartCall>(
 
 export function guessChoices(machine: string): Choices {
   const seen = sessionsOn({ id: machine }, home.peek()).flatMap(({ metadata }) => metadata?.path ?? [])
+  const about = home.peek().machines.get(machine)?.metadata
+  const there = about?.cliAvailability
   return {
-    agents: [
-      { agent: 'claude', title: 'Claude Code' },
-      { agent: 'codex', title: 'Codex' },
-      { agent: 'gemini', title: 'Gemini' }
-    ],
+    // Happy's helper tells which it found; an older one does not.
+    agents: agentsOfHappy.filter(({ agent }) => there === undefined || there[agent] === true),
     recentFolders: [...new Set(seen)].slice(0, 12),
-    home: home.peek().machines.get(machine)?.metadata?.homeDir ?? '~'
+    home: about?.homeDir ?? '~'
   }
 }
+
+const agentsOfHappy = [
+  { agent: 'claude', title: 'Claude Code' },
+  { agent: 'codex', title: 'Codex' },
+  { agent: 'gemini', title: 'Gemini' },
+  { agent: 'openclaw', title: 'OpenClaw' },
+  { agent: 'agy', title: 'Antigravity' }
+]

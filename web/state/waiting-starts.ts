@@ -35,7 +35,7 @@ export interface WaitingStarts {
 }
 
 export interface StartSources {
-  readonly link: Pick<Live, 'socket' | 'cipherOf' | 'cipherOfMachine' | 'outbox'>
+  readonly link: Pick<Live, 'socket' | 'feed' | 'cipherOf' | 'cipherOfMachine' | 'outbox'>
   readonly machines: ReadonlySignal<ReadonlyMap<string, MachineView>>
   /** False while what the account feed told may be old. */
   readonly isLinked: ReadonlySignal<boolean>
@@ -71,7 +71,7 @@ export function openStarts(sources: StartSources): WaitingStarts {
     // Nothing was done: it waits on.
     if (outcome.type === 'failed')
       return enter(waiting, outcome.why === 'away' || outcome.why === 'not-connected' ? { type: 'waiting' } : outcome)
-    await say(link, outcome.id, text)
+    await say(link, outcome.id, text, asked)
     await kept.drop(key).catch(() => {})
     forget(key)
   }

@@ -8,6 +8,8 @@ export const machineMetadata = z.looseObject({
   homeDir: z.string(),
   happyHomeDir: z.string(),
   displayName: z.string().optional(),
+  /** By existing daemons: which agents they found, by name; and when. */
+  cliAvailability: z.record(z.string(), z.unknown()).optional().catch(undefined),
   /** Ours: the methods that its daemon answers; existing daemons tell none. */
   methods: z.array(z.string()).optional().catch(undefined)
 })

@@ -2,7 +2,7 @@ import { Readable, Writable } from 'node:stream'
 import { type AgentContext, agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
 import { z } from 'zod'
 import { version } from '../../assets.ts'
-import { choose, configOptions } from './choices.ts'
+import { choose, configOptions, sessionModes } from './choices.ts'
 import { describeImages } from './images.ts'
 import { type DemoSession, openSessions } from './sessions.ts'
 import { runTurn } from './turn.ts'
@@ -93,16 +93,5 @@ const commands = [
 ]
 
 function choices(session: DemoSession) {
-  return { modes: modes(session.mode), configOptions: configOptions(session) }
-}
-
-function modes(currentModeId: string) {
-  return {
-    currentModeId,
-    availableModes: [
-      { id: 'default', name: 'Ask first', description: 'Asks before it changes a file or runs a command.' },
-      { id: 'acceptEdits', name: 'Accept edits', description: 'Changes files without asking.' },
-      { id: 'plan', name: 'Plan', description: 'Says what it would do and changes nothing.' }
-    ]
-  }
+  return { modes: sessionModes(session), configOptions: configOptions(session) }
 }

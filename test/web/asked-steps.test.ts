@@ -1,0 +1,78 @@
+import t from 'tap'
+import { callOfRequest, joinAnswered } from '../../web/state/asked-steps.ts'
+import type { Answered } from '../../web/state/session-decisions.ts'
+import type { Step } from '../../web/state/transcript.ts'
+
+const step = (call: string, at: number, endedAt: number | undefined, more: Partial<Step> = {}): Step => ({
+  type: 'step',
+  key: call,
+  seq: at,
+  at,
+  call,
+  kind: 'edit',
+  name: 'edit',
+  title: '',
+  description: '',
+  args: { items: [{ path: '/a/no.txt', newText: 'x' }] },
+  locations: [],
+  content: [],
+  state: endedAt === undefined ? 'running' : 'done',
+  endedAt,
+  ...more
+})
+const answer = (id: string, at: number, more: Partial<Answered> = {}): Answered => ({
+  id,
+  call: undefined,
+  tool: 'edit',
+  args: [{ path: '/a/no.txt', newText: 'x' }],
+  title: undefined,
+  outcome: 'denied',
+  reason: undefined,
+  by: undefined,
+  at,
+  ...more
+})
+const states = (steps: Step[], answers: Answered[]) => {
+  const { items, answered } = joinAnswered(steps, answers)
+  return { states: items.map(item => item.type === 'step' && item.state), calls: answered.map(({ call }) => call) }
+}
+
+t.test('a step that was denied reads so, although its wrapper gave the question another id', t => {
+  t.same(states([step('s', 10, 30)], [answer('q', 20)]), { states: ['denied'], calls: ['s'] })
+  t.same(states([step('s', 10, 30)], [answer('q', 20, { call: 'unknown' })]), { states: ['denied'], calls: ['s'] })
+  t.same(states([step('s', 10, 30)], [answer('q', 20, { outcome: 'allowed-once' })]), { states: ['done'], calls: ['s'] })
+  t.same(states([step('s', 10, 30, { state: 'ok' })], [answer('q', 20)]), { states: ['ok'], calls: ['s'] }, 'a result that was told stands')
+  t.end()
+})
+
+t.test('each answer belongs to the step that was open then, to one about the same, and to no other', t => {
+  const twice = [step('first', 10, 20), step('second', 30, 40)]
+  t.same(states(twice, [answer('b', 35), answer('a', 15, { outcome: 'allowed-once' })]), {
+    states: ['done', 'denied'],
+    calls: ['second', 'first']
+  })
+  t.same(states(twice, [answer('q', 50)]).calls, [undefined], 'after its end')
+  t.same(states([step('s', 10, 30)], [answer('q', 20, { args: { file_path: '/a/else.txt' } })]).calls, [undefined])
+  t.same(states([step('s', 10, 30, { kind: 'execute' })], [answer('q', 20)]).calls, [undefined])
+  t.same(states([step('s', 10, 30)], [answer('q', 20, { call: 's', outcome: 'allowed-once' }), answer('p', 20)]).calls, ['s', undefined])
+  t.end()
+})
+
+t.test('a question belongs to the step that runs, by its id or by what it is about', t => {
+  const request = { id: 'q', tool: 'edit', arguments: {}, createdAt: 1 }
+  const items = [step('ended', 1, 2), step('runs', 3, undefined)]
+  t.equal(callOfRequest(request, items), 'runs', 'some tell nothing of what it is about')
+  t.equal(callOfRequest({ ...request, toolUseId: 'told' }, items), 'told')
+  t.equal(callOfRequest({ ...request, tool: 'execute' }, items), undefined)
+  t.end()
+})
+
+t.test('what says nothing new is the very same, so that nothing on the screen is drawn anew', t => {
+  const items = [step('s', 10, 30)]
+  const known = [answer('q', 20, { call: 's' })]
+  t.equal(joinAnswered(items, known).items, items)
+  t.equal(joinAnswered(items, known).answered, known)
+  const [one, two] = [1, 2].map(() => joinAnswered(items, [answer('q', 20)]).items[0])
+  t.equal(one, two)
+  t.end()
+})
