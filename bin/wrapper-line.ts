@@ -1,4 +1,4 @@
-import type { ArgumentsCamelCase, Argv } from 'yargs'
+import type { ArgumentsCamelCase, Argv, PositionalOptions } from 'yargs'
 import type { ClaudeOptions } from '../lib/wrapper/agents/claude.ts'
 import { openHome } from '../lib/wrapper/credentials.ts'
 import type { RunOptions } from '../lib/wrapper/run.ts'
@@ -66,7 +66,12 @@ function isYes(answer: string | undefined): boolean {
   return answer !== undefined && !/^n/i.test(answer.trim())
 }
 
-/** The words of a variadic argument, and those behind `--`, as they were typed. */
+/** An argument of any number of words. Without a default of its own the help would name an empty list. */
+export function anyWords(describe: string): PositionalOptions {
+  return { type: 'string', default: undefined, describe }
+}
+
+/** The words of such an argument, and those behind `--`, as they were typed. */
 export function wordsOf(args: ArgumentsCamelCase, name: string): string[] {
   const words: unknown[] = [args[name] ?? [], args['--'] ?? []].flat()
   return words.map(String)

@@ -6,17 +6,13 @@ import { type ListedHistory, openHistories } from '../../lib/wrapper/histories/h
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { drawHistories } from '../../lib/wrapper/terminal/history-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('words', {
-      type: 'string',
-      array: true,
-      describe: 'Words of its first prompt or folder, or its id; without them you pick one'
-    })
-    .option('remote', { type: 'boolean', default: false, describe: 'Let the phone drive from the start, without the agent’s own screen' })
-    .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'Fetch the adapter for Claude Code without asking' })
+    .positional('words', anyWords('Words of its first prompt or folder, or its id; without them you pick one'))
+    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
+    .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
     .example('$0 adopt login page', 'go on with what you began in the agent alone')
 }
 

@@ -10,8 +10,8 @@ import { readServerOption } from '../wrapper-line.ts'
 export function builder(line: Argv): Argv {
   return line
     .positional('path', { type: 'string', describe: 'The folder; its subfolders too' })
-    .option('list', { type: 'boolean', default: false, describe: 'Show what is allowed' })
-    .option('remove', { type: 'boolean', default: false, describe: 'Do not allow it any more' })
+    .option('list', { type: 'boolean', describe: 'Show what is allowed' })
+    .option('remove', { type: 'boolean', describe: 'Do not allow it any more' })
     .example('$0 allow /srv/projects', 'besides your home directory')
     .example('$0 allow --remove ~', 'no more all of your home directory')
 }

@@ -1,12 +1,12 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { codexKind } from '../../lib/wrapper/agents/codex.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('prompt', { type: 'string', array: true, describe: 'What Codex shall do first' })
-    .option('remote', { type: 'boolean', default: false, describe: 'Only the phone: without Codex’s own screen' })
+    .positional('prompt', anyWords('What Codex shall do first'))
+    .option('remote', { type: 'boolean', describe: 'Only the phone: without Codex’s own screen' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -24,7 +24,7 @@ export function builder(line: Argv): Argv {
   return serverOption(line)
     .positional('action', { choices: Object.keys(actions), describe: 'What to do; status without one' })
     .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many of the last lines' })
-    .option('follow', { type: 'boolean', alias: 'f', default: false, describe: 'With logs: go on as they are written' })
+    .option('follow', { type: 'boolean', alias: 'f', describe: 'With logs: go on as they are written' })
     .option('keep-awake', { type: 'boolean', describe: 'With start and install: keep the computer from sleeping while a session works' })
     .example('$0 daemon start', 'let your phone begin and resume sessions here')
     .example('$0 daemon install', 'the same, whenever you are signed in')

@@ -3,11 +3,11 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { demoKind } from '../../lib/wrapper/agents/demo.ts'
 import { makePrivateFolder } from '../../lib/wrapper/private-files.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('prompt', { type: 'string', array: true, describe: 'What the agent shall do first' })
+    .positional('prompt', anyWords('What the agent shall do first'))
     .option('folder', { type: 'string', requiresArg: true, describe: 'Where it may write; else a folder of its own' })
 }
 

@@ -8,7 +8,7 @@ import { serverOptions } from './serve.ts'
 
 export function builder(line: Argv): Argv {
   return serverOptions(line)
-    .option('json', { type: 'boolean', default: false, describe: 'Print an array of findings for a program' })
+    .option('json', { type: 'boolean', describe: 'Print an array of findings for a program' })
     .example('$0 doctor --json', 'the same for programs')
 }
 

@@ -3,7 +3,7 @@ import { login } from '../../lib/wrapper/login.ts'
 import { readServerOption, serverOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return serverOption(line).option('happy', { type: 'boolean', default: false, describe: 'Show the code for the Happy app' })
+  return serverOption(line).option('happy', { type: 'boolean', describe: 'Show the code for the Happy app' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -1,13 +1,13 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { notify } from '../../lib/wrapper/notify.ts'
-import { readServerOption, serverOption, wordsOf } from '../wrapper-line.ts'
+import { anyWords, readServerOption, serverOption, wordsOf } from '../wrapper-line.ts'
 
 const mostLetters = 500
 
 export function builder(line: Argv): Argv {
   return serverOption(line)
-    .positional('words', { type: 'string', array: true, describe: 'What your phone shows. The server sees it, unlike what agents say' })
+    .positional('words', anyWords('What your phone shows. The server sees it, unlike what agents say'))
     .option('session', {
       type: 'string',
       requiresArg: true,

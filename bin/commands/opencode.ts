@@ -1,12 +1,12 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { opencodeKind } from '../../lib/wrapper/agents/opencode.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('prompt', { type: 'string', array: true, describe: 'What opencode shall do first' })
-    .option('remote', { type: 'boolean', default: false, describe: 'Only the phone: without opencode’s own screen' })
+    .positional('prompt', anyWords('What opencode shall do first'))
+    .option('remote', { type: 'boolean', describe: 'Only the phone: without opencode’s own screen' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

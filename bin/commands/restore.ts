@@ -8,7 +8,7 @@ import { progressLine } from '../progress-line.ts'
 export function builder(line: Argv): Argv {
   return passphraseOptions(dataOptions(line))
     .positional('file', { type: 'string', describe: 'The backup' })
-    .option('force', { type: 'boolean', default: false, describe: 'Put aside what the data directory holds' })
+    .option('force', { type: 'boolean', describe: 'Put aside what the data directory holds' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -6,14 +6,14 @@ import { type KnownSession, listSessions, reopen } from '../../lib/wrapper/sessi
 import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
-import { claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', { type: 'string', array: true, describe: 'Words of its title or folder, or its id; without them you pick one' })
+    .positional('words', anyWords('Words of its title or folder, or its id; without them you pick one'))
     .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to go on in; without it one in which the agent asks' })
-    .option('remote', { type: 'boolean', default: false, describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
-    .option('yes', { type: 'boolean', alias: 'y', default: false, describe: 'Fetch the adapter for Claude Code without asking' })
+    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
+    .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
     .option('tag', { type: 'string', hidden: true })
 }
 

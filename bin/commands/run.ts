@@ -2,12 +2,12 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { acpKind } from '../../lib/wrapper/agents/kinds.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
     .parserConfiguration({ 'populate--': true, 'unknown-options-as-args': true })
-    .positional('agent', { type: 'string', array: true, describe: 'The command that starts the agent, with its arguments' })
+    .positional('agent', anyWords('The command that starts the agent, with its arguments'))
     .example('$0 run gemini --acp', 'Gemini')
     .example('$0 run -- opencode acp', 'opencode; behind -- all is the agent’s')
 }

@@ -2,10 +2,10 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { readServerOption, wordsOf } from '../wrapper-line.ts'
+import { anyWords, readServerOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return line.positional('words', { type: 'string', array: true, describe: 'Only those with these words in title, folder, agent or id' })
+  return line.positional('words', anyWords('Only those with these words in title, folder, agent or id'))
 }
 
 export function handler(args: ArgumentsCamelCase): void {
