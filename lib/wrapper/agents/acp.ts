@@ -1,20 +1,11 @@
-import { type AnyMessage, type ClientConnection, client, methods, ndJsonStream } from '@agentclientprotocol/sdk'
+import { type ClientConnection, methods } from '@agentclientprotocol/sdk'
 import { withDeadline } from '../../async/deadline.ts'
 import { BoundedQueue } from '../../async/queue.ts'
 import { toBase64 } from '../../crypto/bytes.ts'
 import { CannotStart } from '../../exit.ts'
 import { createAsking } from './acp-asking.ts'
-import {
-  elicitation,
-  elicitationDone,
-  type Initialized,
-  openedSession,
-  permissionQuestion,
-  promptEnded,
-  sessionNotification,
-  steered,
-  type Update
-} from './acp-messages.ts'
+import { openLine } from './acp-line.ts'
+import { type Initialized, openedSession, promptEnded, steered, type Update } from './acp-messages.ts'
 import { openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
 import { createOptions, type OptionKind } from './acp-options.ts'
 import { listenToPast } from './acp-past.ts'
@@ -72,51 +63,18 @@ class AcpAgent implements Agent {
     this.#program = program
     this.#child = child
     this.#directory = directory
-    const { readable, writable } = ndJsonStream(child.input, child.output)
-    this.#connection = client({ name: 'afield' })
-      .onRequest(
-        methods.client.session.requestPermission,
-        params => permissionQuestion.parse(params),
-        async ({ params, signal }) => {
-          const asked = this.#turns.ask(params, this.#helperOf(params.sessionId))
-          const choice = await this.#asking.permission(asked, signal)
-          return { outcome: choice === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: choice } }
-        }
-      )
-      .onRequest(
-        methods.client.elicitation.create,
-        params => elicitation.parse(params),
-        ({ params, signal }) => this.#asking.question(params, signal)
-      )
-      .onNotification(
-        methods.client.elicitation.complete,
-        params => elicitationDone.parse(params),
-        ({ params }) => this.#asking.linkDone(params.elicitationId)
-      )
-      .connect({ readable: readable.pipeThrough(this.#withoutUpdates()), writable })
+    this.#connection = openLine(child, {
+      onPermission: (question, signal) => {
+        const asked = this.#turns.ask(question, this.#helperOf(question.sessionId))
+        return this.#asking.permission(asked, signal)
+      },
+      onQuestion: (question, signal) => this.#asking.question(question, signal),
+      onLinkDone: id => this.#asking.linkDone(id),
+      onUpdate: (session, update) => this.#hear(session, update)
+    })
     // An agent that closed its output, or broke it, cannot be talked to any more.
     void this.#connection.closed.then(() => child.end())
     void child.ended.then(ended => this.#finish(ended))
-  }
-
-  /**
-   * Updates are read before the SDK sees them: it refuses those of a kind newer than itself, and hands the others on
-   * out of order with the replies around them.
-   */
-  #withoutUpdates(): TransformStream<AnyMessage, AnyMessage> {
-    return new TransformStream({
-      transform: (message, rest) => {
-        if (!('method' in message) || message.method !== methods.client.session.update) {
-          rest.enqueue(message)
-          return
-        }
-        const { data } = sessionNotification.safeParse(message.params)
-        if (!data?.update) return
-        const helper = this.#helperOf(data.sessionId)
-        if (helper !== undefined) this.#turns.take(data.update, helper)
-        else if (data.sessionId === this.conversation || !this.#isReady) this.#take(data.update)
-      }
-    })
   }
 
   async open(how: StartAgent): Promise<void> {
@@ -228,6 +186,12 @@ class AcpAgent implements Agent {
     }
     this.#options.note(kind, id)
     return true
+  }
+
+  #hear(session: string, update: Update): void {
+    const helper = this.#helperOf(session)
+    if (helper !== undefined) this.#turns.take(update, helper)
+    else if (session === this.conversation || !this.#isReady) this.#take(update)
   }
 
   #take(update: Update): void {

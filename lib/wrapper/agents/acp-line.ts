@@ -1,0 +1,63 @@
+import type { CreateElicitationResponse } from '@agentclientprotocol/sdk'
+import { type AnyMessage, type ClientConnection, client, methods, ndJsonStream } from '@agentclientprotocol/sdk'
+import {
+  type Elicitation,
+  elicitation,
+  elicitationDone,
+  type PermissionQuestion,
+  permissionQuestion,
+  sessionNotification,
+  type Update
+} from './acp-messages.ts'
+import type { AgentProcess } from './process.ts'
+
+export interface LineHandlers {
+  /** Resolves to the option that was chosen, or to nothing when it is over without one. */
+  onPermission(question: PermissionQuestion, signal: AbortSignal): Promise<string | undefined>
+  onQuestion(question: Elicitation, signal: AbortSignal): Promise<CreateElicitationResponse>
+  /** The page of that question was seen to its end. */
+  onLinkDone(id: string): void
+  onUpdate(session: string, update: Update): void
+}
+
+/** Speaks ACP with a program over its standard input and output. */
+export function openLine(child: AgentProcess, { onPermission, onQuestion, onLinkDone, onUpdate }: LineHandlers): ClientConnection {
+  const { readable, writable } = ndJsonStream(child.input, child.output)
+  return client({ name: 'afield' })
+    .onRequest(
+      methods.client.session.requestPermission,
+      params => permissionQuestion.parse(params),
+      async ({ params, signal }) => {
+        const choice = await onPermission(params, signal)
+        return { outcome: choice === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: choice } }
+      }
+    )
+    .onRequest(
+      methods.client.elicitation.create,
+      params => elicitation.parse(params),
+      ({ params, signal }) => onQuestion(params, signal)
+    )
+    .onNotification(
+      methods.client.elicitation.complete,
+      params => elicitationDone.parse(params),
+      ({ params }) => onLinkDone(params.elicitationId)
+    )
+    .connect({ readable: readable.pipeThrough(withoutUpdates(onUpdate)), writable })
+}
+
+/**
+ * Updates are read before the SDK sees them: it refuses those of a kind newer than itself, and hands the others on
+ * out of order with the replies around them.
+ */
+function withoutUpdates(onUpdate: LineHandlers['onUpdate']): TransformStream<AnyMessage, AnyMessage> {
+  return new TransformStream({
+    transform(message, rest) {
+      if (!('method' in message) || message.method !== methods.client.session.update) {
+        rest.enqueue(message)
+        return
+      }
+      const { data } = sessionNotification.safeParse(message.params)
+      if (data?.update) onUpdate(data.sessionId, data.update)
+    }
+  })
+}
