@@ -54,6 +54,11 @@ export async function drawScreen({ address, resume }) {
       thread = (await request('thread/start', {})).thread.id
       return write('❯')
     }
+    if (line.startsWith('/goto ')) {
+      thread = line.slice('/goto '.length)
+      await request('thread/resume', { threadId: thread })
+      return write('went there')
+    }
     void request('turn/start', { threadId: thread, clientUserMessageId: 'typed', input: [{ type: 'text', text: line }] })
   })
   process.stdout.write('\x1b[?2004h')

@@ -97,6 +97,16 @@ for (const victim of ['wrapper', 'server', 'screen'] as const) {
   })
 }
 
+t.test('a server that does not want to end does not outlive its wrapper', how, async t => {
+  const { terminal, own } = await opencodeAtTerminal(t, { FAKE_STAYS: '1' })
+  t.teardown(() => {
+    for (const { pid } of running(fakeOpencode, own)) process.kill(pid, 'SIGKILL')
+  })
+  terminal.kill('SIGKILL')
+  await terminal.ended
+  await noneRuns(fakeOpencode, own)
+})
+
 t.test('the half of a text at which its server dies is marked as cut off, and its turn is ended once [W1]', how, async t => {
   const { terminal, session, sitDown, written, own } = await opencodeAtTerminal(t)
   await session.say(`slow 60000 ${'word '.repeat(600)}`)

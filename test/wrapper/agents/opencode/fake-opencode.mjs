@@ -30,6 +30,7 @@ function rowsFor(query) {
 const refusal = 'The user rejected permission to use this specific tool call'
 
 function serve() {
+  if (process.env.FAKE_STAYS) process.on('SIGTERM', () => {})
   const sessions = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {}
   const listeners = new Set()
   const running = new Map()
