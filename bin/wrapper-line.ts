@@ -74,7 +74,8 @@ export function anyWords(describe: string): PositionalOptions {
 /** The words of such an argument, and those behind `--`, as they were typed. */
 export function wordsOf(args: ArgumentsCamelCase, name: string): string[] {
   const words: unknown[] = [args[name] ?? [], args['--'] ?? []].flat()
-  return words.map(String)
+  // With no word at all yargs hands over one that is undefined.
+  return words.filter(word => word !== undefined).map(String)
 }
 
 function text(value: unknown): string | undefined {
