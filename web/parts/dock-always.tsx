@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Level } from '../../lib/protocol/sealed/risk.ts'
 import type { RuleDraft, RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
+import { trueNow } from '../state/clock.ts'
 import { decide as words } from '../words/decide.ts'
 import { session } from '../words/session.ts'
 import { Button } from './button.tsx'
@@ -24,7 +25,7 @@ export function AlwaysSheet(props: {
   const allow = () => {
     if (isInert) return
     if (props.level === 'careful' && !isSure) return setSure(true)
-    props.onAllow(draftOf(rule, Date.now()))
+    props.onAllow(draftOf(rule, trueNow()))
     history.back()
   }
   const change = (next: RuleText) => {

@@ -1,12 +1,13 @@
 import { useEffect, useState } from 'preact/hooks'
 import { account, live } from '../state/account.ts'
+import { checkClock, clockOff } from '../state/clock.ts'
 import { type Connection, lastingConnection } from '../state/connection.ts'
 import { home } from '../state/home.ts'
 import { isFull, isServerFull } from '../state/room.ts'
 import { isNewerReady, reloadIntoNewer } from '../state/updates.ts'
 import { words } from '../words/index.ts'
 import { settings } from '../words/settings.ts'
-import { clockTime, date } from '../words/time.ts'
+import { clockTime, date, lasting } from '../words/time.ts'
 import { Banner } from './banner.tsx'
 
 /** One strip above everything: what is true of the link, and only when it lasts. */
@@ -38,6 +39,7 @@ function LinkStrip({ link }: { link: Connection }) {
     case 'starting':
       if (isServerFull.value) return <Banner icon="circle-alert" title={settings.serverFull} text={settings.serverFullText} />
       if (isFull.value) return <FullStrip />
+      if (clockOff.value !== 0) return <ClockStrip />
       return isNewerReady.value ? <NewerStrip /> : null
   }
 }
@@ -48,6 +50,20 @@ function FullStrip() {
       <a class="txt" href="/settings/storage">
         {settings.freeSpace}
       </a>
+    </Banner>
+  )
+}
+
+function ClockStrip() {
+  return (
+    <Banner
+      icon="clock-3"
+      title={words.connection.clockOff(lasting(Math.round(Math.abs(clockOff.value) / 60_000) * 60_000), clockOff.value > 0)}
+      text={words.connection.clockOffText}
+    >
+      <button class="txt" type="button" onClick={() => void checkClock()}>
+        {words.tryAgain}
+      </button>
     </Banner>
   )
 }

@@ -1,7 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
+import { trueNow } from '../state/clock.ts'
 
-const now = signal(Date.now())
+const now = signal(trueNow())
 let users = 0
 let timer: ReturnType<typeof setInterval> | undefined
 
@@ -11,9 +12,9 @@ export function useTicking(isCounting: boolean): number {
     if (!isCounting) return
     users++
     timer ??= setInterval(() => {
-      if (document.visibilityState === 'visible') now.value = Date.now()
+      if (document.visibilityState === 'visible') now.value = trueNow()
     }, 1000)
-    now.value = Date.now()
+    now.value = trueNow()
     return () => {
       users--
       if (users > 0) return

@@ -9,7 +9,7 @@ import { Loaded } from '../parts/loaded.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { type AccessKey, createAccessKey, listAccessKeys, revokeAccessKey, type Scope, scopes } from '../state/access.ts'
 import { live } from '../state/account.ts'
-import { now } from '../state/clock.ts'
+import { now, trueNow } from '../state/clock.ts'
 import { people as words } from '../words/people.ts'
 import { agoInWords, date, fullTime } from '../words/time.ts'
 
@@ -78,7 +78,7 @@ function NewKeySheet({ onMade, onClose }: { onMade(): void; onClose(): void }) {
     void run(async () => {
       setFailed(false)
       const lasts = lastsMs[ending]
-      const draft = { name: name.trim(), scopes: chosen, expiresAt: lasts === undefined ? undefined : Date.now() + lasts }
+      const draft = { name: name.trim(), scopes: chosen, expiresAt: lasts === undefined ? undefined : trueNow() + lasts }
       try {
         const link = live.peek()
         if (!link) return setFailed(true)

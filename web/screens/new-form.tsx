@@ -8,6 +8,7 @@ import { useTicking } from '../parts/ticking.ts'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { go, goFromLayer } from '../router.ts'
 import type { Route } from '../routes.ts'
+import { trueNow } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { happyModeOf } from '../state/happy-modes.ts'
 import { keepChoices, lastChoices } from '../state/kept-choices.ts'
@@ -250,7 +251,7 @@ function ModePicker({ offered, chosen, onChoose }: { offered: readonly Mode[]; c
 const slowAfterMs = 5_000
 
 function Waiting() {
-  const [since] = useState(Date.now)
+  const [since] = useState(trueNow)
   const at = useTicking(true)
   return (
     <p class="hint" role="status">

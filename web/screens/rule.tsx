@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { draftOf, RuleFields, type RuleText } from '../parts/rule-fields.tsx'
 import { go } from '../router.ts'
 import { account, live } from '../state/account.ts'
+import { trueNow } from '../state/clock.ts'
 import { home } from '../state/home.ts'
 import { hasHelper, nameOfMachine } from '../state/machines.ts'
 import { rulesOf } from '../state/rules.ts'
@@ -40,7 +41,7 @@ function Editor(props: { rule: ApprovalRule | undefined; machine: string | undef
     run(async () => {
       const here = account.peek()
       const { rule } = props
-      const draft = { ...draftOf(text, Date.now()), id: rule?.id, ...(rule?.session !== undefined && { session: rule.session }) }
+      const draft = { ...draftOf(text, trueNow()), id: rule?.id, ...(rule?.session !== undefined && { session: rule.session }) }
       try {
         await book.set(draft, here.type === 'here' ? here.deviceName : undefined)
         leave()
@@ -88,7 +89,7 @@ function Editor(props: { rule: ApprovalRule | undefined; machine: string | undef
 }
 
 function Made({ rule: { madeBy, madeAt, used, session }, host }: { rule: ApprovalRule; host: string }) {
-  const when = clockTime(madeAt, Date.now())
+  const when = clockTime(madeAt, trueNow())
   const facts = [host, session === undefined ? undefined : words.oneSession, words.used(used)].filter(part => part !== undefined)
   return (
     <p class="hint">

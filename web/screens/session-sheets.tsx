@@ -8,6 +8,7 @@ import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { go } from '../router.ts'
 import { live } from '../state/account.ts'
+import { trueNow } from '../state/clock.ts'
 import { forkSession } from '../state/histories.ts'
 import { home } from '../state/home.ts'
 import { hasHelper } from '../state/machines.ts'
@@ -36,7 +37,7 @@ export function RenameSheet({ facts, onClose }: About) {
     run(async () => {
       if (!link || text === '') return
       setFailed(false)
-      const summary = { text, updatedAt: Date.now() }
+      const summary = { text, updatedAt: trueNow() }
       const isDone = await changeMetadata(link, facts.id, metadata => ({ ...metadata, name: text, summary })).then(
         () => true,
         () => false

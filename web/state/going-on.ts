@@ -1,4 +1,5 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
+import { trueNow } from './clock.ts'
 import type { DeviceDb } from './device-db.ts'
 import { keptList } from './kept-list.ts'
 import type { Transcript } from './transcript.ts'
@@ -35,7 +36,7 @@ export interface GoingOnSources {
 /** Longer waits would run out at once in a browser. */
 const longestMs = 2 ** 31 - 1
 
-export function openGoingsOn({ say, canSay, isLinked, now = Date.now, after = timer, db }: GoingOnSources): GoingsOn {
+export function openGoingsOn({ say, canSay, isLinked, now = trueNow, after = timer, db }: GoingOnSources): GoingsOn {
   const kept = keptList<GoingOn>('going-on', db)
   const all = signal<readonly GoingOn[]>([])
   const forget = (session: string): void => {

@@ -4,6 +4,7 @@ import { sessionId } from '../../lib/protocol/wire/ids.ts'
 import { toast } from '../parts/toast.tsx'
 import { offerUndo } from '../parts/undo.tsx'
 import { lists as words } from '../words/lists.ts'
+import { trueNow } from './clock.ts'
 import { groups } from './groups.ts'
 import { home, pin, tellHome } from './home.ts'
 import type { Live } from './live.ts'
@@ -13,7 +14,7 @@ import { stopOnMachine } from './starting.ts'
 
 /** Puts sessions into the archive. It can be taken back for a moment; agents that still run there end only after it. */
 export async function archive(live: Live, ids: readonly string[]): Promise<void> {
-  const done = await changeEach(live, ids, { archivedAt: Date.now() })
+  const done = await changeEach(live, ids, { archivedAt: trueNow() })
   const running = done.filter(id => home.peek().sessions.get(id)?.isActive === true)
   if (done.length === 0) return
   offerUndo(running.length > 0 ? words.archivedEnds(done.length) : words.archived(done.length), {
@@ -24,7 +25,7 @@ export async function archive(live: Live, ids: readonly string[]): Promise<void>
 
 /** Takes sessions out of the archive again, also those that went there by themselves: they count as quiet from now on. */
 export async function takeOut(live: Live, ids: readonly string[]): Promise<void> {
-  await changeEach(live, ids, { archivedAt: null, restoredAt: Date.now() })
+  await changeEach(live, ids, { archivedAt: null, restoredAt: trueNow() })
 }
 
 /** What somebody says in a session takes it out of the archive. */

@@ -1,6 +1,7 @@
 import { computed, effect, signal } from '@preact/signals'
 import { type Feed, type FeedState, openFeed, openMessageAside, openPartial } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
+import { trueNow } from './clock.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
 import { openHistory } from './session-history.ts'
@@ -53,7 +54,7 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     const cipher = live.cipherOf(id)
     const opened = partials.flatMap(sealed => (cipher && openPartial(cipher, sealed)) ?? [])
     partials = []
-    transcript.value = opened.reduce((known, partial) => addPartial(known, { ...partial, at: Date.now() }), transcript.peek())
+    transcript.value = opened.reduce((known, partial) => addPartial(known, { ...partial, at: trueNow() }), transcript.peek())
   }
   const unstored = live.onStored((stored, session) => {
     if (session === id) reader?.take(stored)

@@ -132,6 +132,8 @@ const english = {
     unlinkedText: 'Nothing is left on it. Link it again to go on.',
     unlinkedKeyText: 'Its sessions were removed. The account key is still here, because it was never checked.',
     linkAgain: 'Link again',
+    clockOff: (by: string, isAhead: boolean) => `This device's clock is ${by} ${isAhead ? 'ahead' : 'behind'}`,
+    clockOffText: 'Ages follow the server until it is right. Nothing else depends on it.',
     newer: 'A newer Afield is ready',
     newerText: 'It takes a second, nothing is lost.',
     reload: 'Reload'

@@ -127,6 +127,8 @@ export const app: AppWords = {
     unlinkedText: '设备上没有留下任何内容。重新关联即可继续。',
     unlinkedKeyText: '会话已移除。账户密钥仍在这里，因为它从未核对过。',
     linkAgain: '重新关联',
+    clockOff: (by, isAhead) => `此设备的时钟${isAhead ? '快了' : '慢了'} ${by}`,
+    clockOffText: '在校准之前，时间间隔以服务器为准。其他一切不受影响。',
     newer: '新版 Afield 已就绪',
     newerText: '只需一秒，不会丢失任何内容。',
     reload: '重新加载'
