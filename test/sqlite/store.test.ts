@@ -1,9 +1,10 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { openStore } from '../../lib/store/open.ts'
+import { memoryFolder } from '../kit/memory-folder.ts'
 import { storeContract } from '../store/contract.ts'
 
 storeContract(t, t => {
-  const dataDirectory = join(t.testdir(), 'data')
+  const dataDirectory = join(memoryFolder(t), 'data')
   return () => openStore('sqlite:afield.db', { dataDirectory, onBroken: reason => t.fail(reason.message) })
 })
