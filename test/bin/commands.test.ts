@@ -1,6 +1,7 @@
 import t from 'tap'
-import yargs from 'yargs'
+import yargs, { type Argv } from 'yargs'
 import { commands } from '../../bin/commands.ts'
+import { anyWords, wordsOf } from '../../bin/wrapper-line.ts'
 
 for (const { usage, load } of commands) {
   t.test(`no example of ${usage} is broken on a terminal of 80 columns`, async t => {
@@ -25,3 +26,13 @@ for (const { usage, load } of commands) {
     t.notMatch(help, /default: (\[\]|false|undefined|null|"")/)
   })
 }
+
+t.test('the words of an argument are those that were typed, also when there is none', async t => {
+  const typed: string[][] = []
+  const builder = (line: Argv) => line.positional('prompt', anyWords('x'))
+  for (const argv of [[], ['plant', 'apples'], ['--', 'and pears']]) {
+    const line = yargs(['claude', ...argv]).parserConfiguration({ 'populate--': true })
+    await line.command({ command: 'claude [prompt..]', builder, handler: args => void typed.push(wordsOf(args, 'prompt')) }).parseAsync()
+  }
+  t.strictSame(typed, [[], ['plant', 'apples'], ['and pears']])
+})
