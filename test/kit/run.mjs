@@ -7,7 +7,9 @@ import { fileURLToPath } from 'node:url'
 import Reporter from './reporter.mjs'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-const { jobs, timeout, 'node-arg': nodeArgs } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).tap
+const { jobs, timeout: usualTimeout, 'node-arg': nodeArgs } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).tap
+/** Of a file, in seconds. */
+const timeout = Number(process.env.TAP_TIMEOUT ?? usualTimeout)
 const mostTriedAgain = 8
 const running = new Set()
 
