@@ -98,7 +98,9 @@ t.test('the published happy CLI is paired with and driven by the app', { skip: w
   })
 
   await t.test('what it does is stopped, and the session goes to the archive', async () => {
-    await say(phone, 'SCRIPT: slow 20000 a b c d e f g h i j k l m n o p q r s t u v w x y z')
+    await say(phone, 'SCRIPT: tool read {"path":"free.txt"} ;; slow 20000 a b c d e f g h i j k l m n o p q r s t u v w x y z')
+    // What is asked of it before it has begun to work, this CLI forgets.
+    await phone.see('Read free.txt')
     await phone.press('Stop the agent')
     await shoot(phone, 'stopping')
     // This version of the CLI ends when it is stopped in the middle.

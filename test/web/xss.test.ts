@@ -1,5 +1,10 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { marked } from 'marked'
 import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
+import { startLinking } from '../../lib/client/linking.ts'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { openChromium } from '../kit/chromium.ts'
 import { startServer } from '../kit/server.ts'
@@ -7,7 +12,7 @@ import { hostileWorld } from './kit/hostile-world.ts'
 import { withoutPolicy } from './kit/no-policy.ts'
 import { fieldsOn, openEveryPlace } from './kit/places.ts'
 import { watchForHarm } from './kit/watch-for-harm.ts'
-import { evilWords, mutations, payloads } from './kit/xss.ts'
+import { evilWords, mutations, nameOf, payloads } from './kit/xss.ts'
 
 // For longer and another way: AFIELD_XSS_SECONDS=600 AFIELD_XSS_SEED=2 TAP_TIMEOUT=700 node test/web/xss.test.ts
 const seconds = Number(process.env['AFIELD_XSS_SECONDS'] ?? 3)
@@ -36,8 +41,17 @@ async function restore(page: Page, url: string, secret: Uint8Array): Promise<boo
   return answer?.headers()['content-security-policy'] !== undefined
 }
 
+/** A session as the app writes it into a file. */
+async function exported(page: Page, session: string, button: string): Promise<string> {
+  await page.goto(session)
+  await page.getByRole('button', { name: 'Session menu' }).click()
+  await page.getByRole('menuitem', { name: 'Export' }).click()
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()])
+  return readFileSync(await download.path(), 'utf8')
+}
+
 t.test(`no text of an agent, a folder or a computer becomes more than text, from seed ${seed} [H5] [H6]`, async t => {
-  const server = await startServer(t, { idleAfterMs: 600_000 })
+  const server = await startServer(t, { idleAfterMs: 600_000, signup: 'approve' })
   const bare = await withoutPolicy(t, server.url)
   const { evil, fields } = evilWords(seed)
   const world = await hostileWorld(t, server, evil)
@@ -50,7 +64,9 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     t.notOk(await restore(page, bare, world.secret), 'there is no policy')
     t.same(await harm(), [])
     const seen = new Set<string>()
-    await openEveryPlace(page, { url: bare, asking: id, calm: calm.id, machine: world.machine, evil }, async place => {
+    const asker = await startLinking('terminal', { server: bare, deviceName: evil('asker.name'), fetch })
+    if (asker === 'unsupported') throw new Error('This server links devices.')
+    await openEveryPlace(page, { url: bare, asking: id, calm: calm.id, machine: world.machine, pairing: asker.link, evil }, async place => {
       t.same(await harm(), [], place)
       for (const field of await fieldsOn(page)) seen.add(field)
     })
@@ -70,9 +86,12 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     await page.goto(`${bare}/s/${id}`)
     const log = page.getByRole('log')
     await log.waitFor()
-    await say([...payloads, 'That was all.'])
-    await log.getByText('That was all.', { exact: true }).waitFor()
-    t.same(await harm(), [])
+    // A few at a time: what is far from the end of a conversation is not drawn.
+    for (let from = 0; from < payloads.length; from += 10) {
+      await say([...payloads.slice(from, from + 10), `Those were ${from}.`])
+      await log.getByText(`Those were ${from}.`, { exact: true }).waitFor()
+      t.same(await harm(), [], `payloads from ${from} on`)
+    }
     const more = mutations(seed)
     const until = performance.now() + seconds * 1000
     let count = 0
@@ -88,6 +107,32 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     }
     t.comment(`${count} texts`)
     t.ok(count > 0)
+  })
+
+  await t.test('in what is exported, opened as it is and by a viewer of Markdown that forbids nothing', async t => {
+    const page = await openPage(t)
+    t.notOk(await restore(page, bare, world.secret), 'there is no policy')
+    const viewer = await openPage(t)
+    const folder = t.testdir()
+    const { harm } = await watchForHarm(viewer, 'null')
+    for (const [form, button] of [
+      ['md', 'To read (Markdown)'],
+      ['json', 'For programs (JSON)']
+    ] as const) {
+      const text = await exported(page, `${bare}/s/${calm.id}`, button)
+      for (const field of ['session.summary', 'prose', 'mine.text', 'execute.said', 'acp.message'])
+        t.match(text, nameOf(field), `${form} has ${field}`)
+      const shown = form === 'md' ? [text, await marked(text)] : [text]
+      for (const [index, content] of shown.entries()) {
+        const file = join(folder, index === 0 ? `session.${form}` : 'viewed.html')
+        writeFileSync(file, content)
+        await viewer.goto(pathToFileURL(file).href)
+        await viewer.evaluate(() => new Promise(requestAnimationFrame))
+        // Its links lead to the web, if anywhere, and open in its own window.
+        const found = (await harm()).filter(each => !/^(an opener|a link: A href=https:)/.test(each))
+        t.same(found, [], index === 0 ? form : 'the view of it')
+      }
+    }
   })
 
   await t.test('with the policy nothing even tries', async t => {

@@ -1,4 +1,5 @@
 import type { Attached } from './attached.ts'
+import { harmlessMarkdown } from './harmless-markdown.ts'
 import { agentOf, hostOf, titleOf } from './sessions.ts'
 import type { SessionView } from './store.ts'
 import type { Item, Step } from './transcript.ts'
@@ -19,11 +20,11 @@ function partsOf(item: Item): string[] {
   switch (item.type) {
     case 'mine':
       if (item.isWithdrawn) return []
-      return [`## You, ${time(item.at)}`, ...item.files.map(fileLine), item.text]
+      return [`## You, ${time(item.at)}`, ...item.files.map(fileLine), harmlessMarkdown(item.text)]
     case 'prose':
-      return item.isCut ? [item.text, '*Cut off here*'] : [item.text]
+      return [harmlessMarkdown(item.text), ...(item.isCut ? ['*Cut off here*'] : [])]
     case 'thinking':
-      return [quoted(item.text)]
+      return [quoted(harmlessMarkdown(item.text))]
     case 'step':
       return stepParts(item)
     case 'plan':
@@ -31,7 +32,7 @@ function partsOf(item: Item): string[] {
     case 'file':
       return [fileLine(item.file)]
     case 'note':
-      return [item.text]
+      return [harmlessMarkdown(item.text)]
     case 'turn-ended':
       return [`*Turn ${item.status}*`]
     case 'limit':

@@ -26,7 +26,8 @@ export function eventsOf(evil: Evil, turn: string): MessageBody[] {
     file('svg', 'image/svg+xml'),
     file('picture', 'image/png'),
     ...stepKind.options.flatMap(kind => stepsOf(evil, kind)),
-    ...urls.flatMap((url, index) => fetching(url, index))
+    ...urls.flatMap((url, index) => fetching(url, index)),
+    ...finding(evil)
   ]
   const within: SessionEvent[] = [
     { t: 'start', title: evil('subagent.title') },
@@ -42,7 +43,12 @@ function stepsOf(evil: Evil, kind: StepKind, where = ''): SessionEvent[] {
   const path = ['read', 'edit', 'delete', 'move'].includes(kind) ? evilName(evil, `${at}.path`) : ''
   const said = { type: 'text' as const, text: evil(`${at}.said`) }
   const content =
-    kind === 'edit' ? [{ type: 'diff' as const, path, oldText: evil(`${at}.old`), newText: `${evil(`${at}.new`)}\n` }] : [said]
+    kind === 'edit'
+      ? [
+          { type: 'diff' as const, path, oldText: evil(`${at}.old`), newText: `${evil(`${at}.new`)}\n` },
+          { type: 'diff' as const, path: evilName(evil, `${at}.other`), oldText: null, newText: 'x' }
+        ]
+      : [said]
   const isListed = ['delete', 'move', 'think', 'other'].includes(kind)
   const more = isListed ? { [evil(`${at}.key`)]: { a: evil(`${at}.value`) } } : {}
   const args = { ...mainArgument(evil, kind, at), ...more }
@@ -81,6 +87,16 @@ function fetching(url: string, index: number): SessionEvent[] {
   ]
 }
 
+/** What a search found, as lines of files. */
+function finding(evil: Evil): SessionEvent[] {
+  const line = (field: string) => evil(field).split('\n')[0]
+  const text = `${line('hits.file')}:3:${line('hits.line')}`
+  return [
+    { t: 'tool-call-start', call: 'hits', name: 'Grep', title: '', description: '', args: { pattern: 'a' }, kind: 'search' },
+    { t: 'tool-call-end', call: 'hits', status: 'completed', content: [{ type: 'text', text }] }
+  ]
+}
+
 /** What older wrappers write, whose insides nobody checks. */
 export function bodiesOf(evil: Evil): MessageBody[] {
   const said = (content: unknown[]) => ({ type: 'assistant', message: { role: 'assistant', content } })
@@ -90,7 +106,13 @@ export function bodiesOf(evil: Evil): MessageBody[] {
     content: { type: 'acp', provider: 'a', data }
   })
   const output = (data: { type: string; [name: string]: unknown }): MessageBody => ({ role: 'agent', content: { type: 'output', data } })
+  const mine = (name: string, mimeType: string): MessageBody => {
+    const ev = { t: 'file' as const, ref: name, name: evil(name), size: 3, mimeType }
+    return { role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } }
+  }
   return [
+    mine('mine.picture', 'image/png'),
+    mine('mine.file', 'text/plain'),
     { role: 'user', content: { type: 'text', text: 'told otherwise' }, meta: { displayText: evil('mine.displayText') } },
     { role: 'user', content: { type: 'text', text: evil('mine.text') } },
     { role: 'user', content: { type: 'text', text: evil('mine.cli') }, meta: { sentFrom: 'cli' } },

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import { signIn } from '../../../lib/client/login.ts'
 import { serveMachine } from '../../../lib/client/machine-calls.ts'
@@ -24,10 +26,11 @@ export interface HostileSession {
   say(texts: readonly string[]): Promise<void>
 }
 
-export async function hostileWorld(t: Test, server: { url: string }, evil: Evil): Promise<HostileWorld> {
+export async function hostileWorld(t: Test, server: { url: string; data: string }, evil: Evil): Promise<HostileWorld> {
   await cryptoReady()
   const secret = engine.randomBytes(32)
-  const { token } = await signIn({ server: server.url, secret, deviceName: evil('device.name').slice(0, 100), fetch })
+  const setupCode = readFileSync(join(server.data, 'setup-code'), 'utf8').trim()
+  const { token } = await signIn({ server: server.url, secret, setupCode, deviceName: evil('device.name').slice(0, 100), fetch })
   const rest = createRest({ server: server.url, token, fetch })
   const vault = accountVault(secret)
   const open = (scope: Parameters<typeof openSocket>[0]['scope']) => {
@@ -36,6 +39,11 @@ export async function hostileWorld(t: Test, server: { url: string }, evil: Evil)
     return live(socket)
   }
   await rest.call('createToken', { body: { name: evil('access.name').slice(0, 100), scopes: ['manage'] } })
+  await rest.call('createInvite', { body: { label: evil('invite.label').slice(0, 100) } })
+  // Somebody else asks to be let in, by a program that names itself so: a header is bytes.
+  const client = Buffer.from(evil('applicant.client').split('\n')[0] ?? '').toString('latin1')
+  const named: typeof fetch = (url, init) => fetch(url, { ...init, headers: { ...init?.headers, 'x-happy-client': client } })
+  await signIn({ server: server.url, secret: engine.randomBytes(32), fetch: named }).catch(() => {})
   const machine = crypto.randomUUID()
   const ofMachine = vault.newKey()
   const daemonState = ofMachine.cipher.seal({ status: 'running', startedAt: Date.now() })

@@ -1,5 +1,5 @@
 import type { Locator, Page } from 'playwright-core'
-import { type Evil, nameOf } from './xss.ts'
+import { type Evil, evilName, nameOf } from './xss.ts'
 
 interface Where {
   readonly url: string
@@ -7,6 +7,8 @@ interface Where {
   readonly asking: string
   readonly calm: string
   readonly machine: string
+  /** Of somebody who asks to be linked. */
+  readonly pairing: string
   readonly evil: Evil
 }
 
@@ -58,6 +60,7 @@ class Places {
     await this.#page.getByRole('textbox', { name: /message/i }).fill('@a')
     await this.#see('found.file')
     await this.#look('files to mention')
+    await this.#attach()
     await this.#visit(`/s/${calm}/info`, 'worktree.repository')
     await this.#look('session info')
   }
@@ -140,11 +143,17 @@ class Places {
       ['/settings/rules', 'rule.pattern'],
       ['/settings/rules/r1', 'rule.folder'],
       ['/settings/devices', 'device.name'],
-      ['/settings/access', 'access.name']
+      ['/settings/access', 'access.name'],
+      ['/settings/people', 'invite.label'],
+      ['/settings/people', 'applicant.client']
     ] as const) {
       await this.#visit(path, field)
       await this.#look(path)
     }
+    await this.#visit('/settings/devices', 'device.name')
+    await this.#press(/^Unlink/)
+    await this.#page.getByRole('dialog').getByText(nameOf('device.name')).first().waitFor()
+    await this.#look('a device to unlink')
   }
 
   /** What an address brings along, which anybody can write. */
@@ -152,6 +161,7 @@ class Places {
     const { evil, machine } = this.#where
     const address = (field: string) => encodeURIComponent(evil(field).toWellFormed())
     for (const [path, field] of [
+      [new URL(this.#where.pairing).pathname + new URL(this.#where.pairing).hash, 'asker.name'],
       [`/search?q=${address('query')}`, 'query'],
       [`/new?machine=${machine}&prompt=${address('prompt')}&folder=${address('folder')}`, 'folder']
     ] as const) {
@@ -160,13 +170,26 @@ class Places {
     }
   }
 
+  /** What a person attaches was named by somebody, too. */
+  async #attach(): Promise<void> {
+    const { evil } = this.#where
+    const file = (field: string, text: string) => ({ name: evilName(evil, field), mimeType: 'text/plain', buffer: Buffer.from(text) })
+    const input = this.#page.locator('input[type=file]').last()
+    await input.setInputFiles([file('attached.name', 'a'), file('attached.empty', '')])
+    await this.#see('attached.name')
+    await this.#see('attached.empty')
+    await this.#look('attached files')
+  }
+
   async #visit(path: string, field: string): Promise<void> {
     await this.#page.goto(this.#where.url + path)
     await this.#see(field)
   }
 
   async #see(field: string): Promise<void> {
-    await this.#page.waitForFunction(hasWords, nameOf(field)).catch(error => {
+    await this.#page.waitForFunction(hasWords, nameOf(field)).catch(async error => {
+      // Harm may be why.
+      await this.#look(`${field}, which never came up`)
       throw new Error(`${field} never came up on ${this.#page.url().slice(0, 100)}`, { cause: error })
     })
   }

@@ -137,7 +137,8 @@ const worst: readonly string[] = [
   `[a](javascript:${run}) ![x](${away}/beacon.png)`,
   `<svg onload=${run}><a href="javascript:${run}">a</a>`,
   `"><img src="${away}/pixel.gif" onload="${run}"><iframe srcdoc="<script>parent.${canary}=1</script>"></iframe>`,
-  `<style>@import "${away}/x.css"</style><div style="background:url('${away}/s')">x</div>`
+  `<style>@import "${away}/x.css"</style><div style="background:url('${away}/s')">x</div>`,
+  `A \`<img src=x onerror=${run}>\` in code`
 ]
 
 /** As many more as are asked for, the same for the same seed: pieces of the payloads put together anew, with letters lost, doubled and disguised. */
