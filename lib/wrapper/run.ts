@@ -4,16 +4,14 @@ import { relative } from 'node:path'
 import { version } from '../assets.ts'
 import { CannotStart } from '../exit.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
-import type { AgentKind } from './agents/agent.ts'
+import type { AgentKind, Untold } from './agents/agent.ts'
 import { claimConversation } from './claims.ts'
 import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
-import { refuseOpen } from './histories/open-elsewhere.ts'
-import { readPast } from './histories/past.ts'
 import { keepLeases } from './leases.ts'
 import { endOrphans } from './orphans.ts'
 import { typed } from './own-program.ts'
 import type { Session, SessionEnd } from './session.ts'
-import { createSessionFolder, findLeftovers, type SessionFolder } from './session-folder.ts'
+import type { SessionFolder, SessionNotes } from './session-folder.ts'
 import { spareMemory } from './spare-memory.ts'
 import type { StartNotes } from './start-notes.ts'
 import type { Console } from './terminal/console.ts'
@@ -58,7 +56,7 @@ export async function runAgent(options: RunOptions): Promise<number> {
   const credentials = needCredentials(options)
   keepLeases(home.path)
   await endOrphans(home.path)
-  refuseOpen(home.path, options.resume, agentEnvironment(env))
+  await refuseOpen(options)
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
   const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
   const screen = openScreen(options, credentials.server)
@@ -67,7 +65,7 @@ export async function runAgent(options: RunOptions): Promise<number> {
   terminal.write(shared ? `${announcement}\n` : `Starting ${kind.title} …\n`)
   const toldUpTo = earlier?.notes.toldUpTo ?? undefined
   const leftUntold = earlier && (await import('./recount.ts')).readUntold(earlier.notes)
-  const past = earlier ? undefined : readPast(kind.flavor, resume, agentEnvironment(env))
+  const past = earlier ? undefined : await readPast(options)
   const isUntold = !earlier && resume !== undefined && !past
   const start = { directory, env: agentEnvironment(env), mode: options.mode, resume, isUntold, toldUpTo }
   const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt, announcement } }).catch(error => {
@@ -78,14 +76,15 @@ export async function runAgent(options: RunOptions): Promise<number> {
     throw error
   })
   // Only now: it takes a while to load, in which the agent has begun already.
-  const [{ startSession }, { fetch }, { newSessionKey }] = await Promise.all([
+  const [{ startSession }, { createSessionFolder }, { fetch }, { newSessionKey }] = await Promise.all([
     import('./session.ts'),
+    import('./session-folder.ts'),
     import('undici'),
     import('./session-key.ts'),
     import('../crypto/ready.ts').then(({ cryptoReady }) => cryptoReady())
   ])
   const metadata = metadataOf(options, agent.conversation)
-  const folder = earlier ?? newFolder(options, credentials.server, newSessionKey(credentials), metadata)
+  const folder = earlier ?? createSessionFolder(home.path, firstNotes(options, credentials.server, newSessionKey(credentials), metadata))
   const untold = agent.untold ?? leftUntold ?? past
   folder.note({ isStarting: false })
   const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange: screen.redraw })
@@ -109,14 +108,22 @@ export async function runAgent(options: RunOptions): Promise<number> {
   return sayGoodbye(terminal, how, delivered)
 }
 
-function newFolder(
-  { home, kind, tag = randomUUID() }: RunOptions,
-  server: string,
-  key: string | null,
-  metadata: SessionMetadata
-): SessionFolder {
-  const { program } = kind
-  return createSessionFolder(home.path, { tag, server, program, key, metadata, cursor: 0, turn: null })
+// What conversations of before take to read is not loaded for a new one: its agent shall begin soon.
+
+async function refuseOpen({ home, resume, env }: RunOptions): Promise<void> {
+  if (resume === undefined) return
+  const { refuseOpen } = await import('./histories/open-elsewhere.ts')
+  refuseOpen(home.path, resume, agentEnvironment(env))
+}
+
+async function readPast({ kind, resume, env }: RunOptions): Promise<Untold | undefined> {
+  if (resume === undefined) return undefined
+  const { readPast } = await import('./histories/past.ts')
+  return readPast(kind.flavor, resume, agentEnvironment(env))
+}
+
+function firstNotes({ kind, tag = randomUUID() }: RunOptions, server: string, key: string | null, metadata: SessionMetadata): SessionNotes {
+  return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null }
 }
 
 function needCredentials({ home, server, env, earlier }: RunOptions): Credentials {
@@ -201,6 +208,7 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       block.redraw()
     },
     async deliverEarlier(signal: AbortSignal): Promise<void> {
+      const { findLeftovers } = await import('./session-folder.ts')
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
         const [{ deliverLeftovers }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('undici')])

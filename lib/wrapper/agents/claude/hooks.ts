@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { rmSync } from 'node:fs'
+import { rmSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { makePrivateFolder, writePrivateFile } from '../../private-files.ts'
+import { makePrivateFolder } from '../../private-files.ts'
 import { ownName } from '../../process-name.ts'
 
 // Of one message.
@@ -82,7 +82,8 @@ export async function openHooks({ home, announcement, onHook }: HooksOptions): P
   makePrivateFolder(join(home, 'hooks'))
   makePrivateFolder(folder)
   const settings = join(folder, 'settings.json')
-  writePrivateFile(settings, JSON.stringify({ hooks: hooksOf(url, token), companyAnnouncements: [announcement] }))
+  // It is read at once and gone with this process: the agent need not wait until it would survive power loss.
+  writeFileSync(settings, JSON.stringify({ hooks: hooksOf(url, token), companyAnnouncements: [announcement] }), { mode: 0o600 })
   return {
     settings,
     close() {
