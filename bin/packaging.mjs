@@ -83,7 +83,7 @@ async function bundleProgram(outfile) {
     minify: true,
     keepNames: true,
     lineLimit: 160,
-    plugins: [embeddedPty],
+    plugins: [embeddedPty, englishComplaints],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
     define: { 'import.meta.url': 'bundleUrl' },
@@ -102,6 +102,15 @@ const embeddedPty = {
       if (contents === source) throw new Error('zigpty loads its addon in another way than build.mjs expects.')
       return { contents: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n${contents}`, loader: 'js' }
     })
+  }
+}
+
+// zod brings its complaints in sixty languages, a tenth of the program, and sets all of them up whenever it starts; we use none but English.
+const englishComplaints = {
+  name: 'english-complaints',
+  setup(build) {
+    const filter = /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/
+    build.onLoad({ filter }, () => ({ contents: "export { default as en } from './en.js'", loader: 'js' }))
   }
 }
 
