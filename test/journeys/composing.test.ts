@@ -112,7 +112,7 @@ t.test('model and effort are chosen beside the mode, and a message tells how far
   await say(device, 'SCRIPT: text heard')
   await session.until(session => texts(session).includes('heard'))
   await page
-    .getByRole('button', { name: /Read by Demo agent/ })
+    .getByRole('button', { name: /Read by Demo agent, \d/ })
     .last()
     .click()
   const stages = page.locator('.me-more')

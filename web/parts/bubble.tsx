@@ -98,7 +98,13 @@ export function Bubble(props: {
             <span class={props.isNewest ? '' : 'vh'}>{words.fromTerminal}</span>
           </span>
         ) : (
-          <Ticks delivery={delivery} at={written.at} to={props.to} hasWords={props.isNewest} />
+          <Ticks
+            delivery={delivery}
+            at={written.at}
+            readAt={written.seq === undefined ? undefined : actions?.stagesOf(written.seq).readAt}
+            to={props.to}
+            hasWords={props.isNewest}
+          />
         )}
       </button>
       {isOpen && <More id={more} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />}

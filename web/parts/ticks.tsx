@@ -9,11 +9,14 @@ export type Delivery = 'device' | 'leaving' | 'stored' | 'machine' | 'read' | 'f
 export interface Receiver {
   readonly host: string
   readonly agent: string
+  /** It tells how far messages come; of one that does not, nobody knows. */
+  readonly tells: boolean
 }
 
 /** Words on the newest, the shape alone on older ones. */
-export function Ticks({ delivery, at, to, hasWords }: { delivery: Delivery; at: number; to: Receiver; hasWords: boolean }) {
-  const shown = textOf(delivery, at, to)
+export function Ticks(props: { delivery: Delivery; at: number; readAt?: number | undefined; to: Receiver; hasWords: boolean }) {
+  const { delivery, at, hasWords } = props
+  const shown = textOf(props)
   return (
     <span class={`ticks t-${delivery}`} title={fullTime(at)}>
       <Icon name={icons[delivery]} />
@@ -27,18 +30,18 @@ function isUnderWay(delivery: Delivery): boolean {
   return delivery === 'stored' || delivery === 'machine' || delivery === 'read'
 }
 
-function textOf(delivery: Delivery, at: number, { host, agent }: Receiver): string {
+function textOf({ delivery, at, readAt, to: { host, agent, tells } }: Parameters<typeof Ticks>[0]): string {
   switch (delivery) {
     case 'device':
       return words.onDevice
     case 'leaving':
       return words.leaving
     case 'stored':
-      return words.storedAt(clockTime(at, Date.now()))
+      return tells ? words.storedNotReached(host) : words.storedAt(clockTime(at, Date.now()))
     case 'machine':
       return words.onMachine(host)
     case 'read':
-      return words.readBy(agent)
+      return readAt === undefined ? words.readBy(agent) : words.readByAt(agent, clockTime(readAt, Date.now()))
     case 'failed':
       return words.notDelivered
   }

@@ -192,8 +192,8 @@ function useActions(model: SessionModel, write: (message: Offered) => void): Bub
   )
 }
 
-function useReceiver({ host, agentShort }: SessionFacts): Receiver {
-  return useMemo(() => ({ host, agent: agentShort }), [host, agentShort])
+function useReceiver({ host, agentShort, hasReceipts }: SessionFacts): Receiver {
+  return useMemo(() => ({ host, agent: agentShort, tells: hasReceipts }), [host, agentShort, hasReceipts])
 }
 
 function deliveryOf(block: Block, { deliveredSeq, readSeq }: SessionFacts): Delivery {

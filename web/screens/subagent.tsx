@@ -31,7 +31,7 @@ export function SubagentScreen({ model, facts, id }: { model: SessionModel; fact
   const isRunning = known?.state === 'running'
   const at = useTicking(isRunning)
   const took = known && duration((known.endedAt ?? (isRunning ? at : known.at)) - known.at)
-  const to = { host: facts.host, agent: facts.agentShort }
+  const to = { host: facts.host, agent: facts.agentShort, tells: facts.hasReceipts }
   return (
     <section class="screen work" aria-label={words.subagent}>
       <header class="bar">

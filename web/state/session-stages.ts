@@ -1,4 +1,5 @@
 import { effect, type ReadonlySignal } from '@preact/signals'
+import { trueNow } from './clock.ts'
 import type { SessionFacts } from './session-facts.ts'
 
 /** When a message came how far, as far as this device saw it; ms since 1970. */
@@ -28,7 +29,7 @@ function newsOf(facts: ReadonlySignal<SessionFacts | undefined>, name: 'delivere
     const upTo = facts.value?.[name]
     if (upTo === undefined) return
     first ??= upTo
-    if (upTo > (news.at(-1)?.upTo ?? first)) news.push({ upTo, at: Date.now() })
+    if (upTo > (news.at(-1)?.upTo ?? first)) news.push({ upTo, at: trueNow() })
   })
   return {
     close,
