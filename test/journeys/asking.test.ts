@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import { openRules } from '../../lib/wrapper/approvals/rules.ts'
-import { openDevices } from '../kit/browser.ts'
+import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { pressAwake, say, world } from './kit/deciding.ts'
 
@@ -21,6 +21,19 @@ t.test('questions are answered one after the other and sent together, and count 
     .click()
   await phone.see('1 of 4')
   t.equal(await phone.page.getByRole('radio', { checked: true }).count(), 0, 'nothing is chosen beforehand')
+  const address = phone.page.url()
+  await setSingleKeys(phone, false)
+  await phone.visit(address)
+  await phone.see('1 of 4')
+  await phone.page.keyboard.press('1')
+  t.equal(await phone.page.getByRole('radio', { checked: true }).count(), 0, 'nor by a key while single keys are off')
+  await setSingleKeys(phone, true)
+  await phone.visit(address)
+  await phone.see('1 of 4')
+  await phone.press('Session menu')
+  await phone.page.keyboard.press('1')
+  await phone.page.keyboard.press('Escape')
+  t.equal(await phone.page.getByRole('radio', { checked: true }).count(), 0, 'nor by one that goes to a menu')
   await phone.page.keyboard.press('1')
   await phone.page.getByRole('radio', { name: /Green/, checked: true }).waitFor()
   await pressAwake(phone, 'Next')
@@ -95,3 +108,8 @@ t.test('rules are listed, tried, changed, paused and removed in the settings', a
   t.same(openRules(home).read().rules, [])
   t.equal(JSON.parse(readFileSync(join(home, 'rules.json'), 'utf8')).isPaused, true)
 })
+
+async function setSingleKeys(phone: Device, isOn: boolean): Promise<void> {
+  await phone.visit('/settings/appearance')
+  await phone.page.getByRole('switch', { name: 'Single keys' }).setChecked(isOn)
+}

@@ -2,6 +2,8 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
 import type { Question, QuestionAnswer } from '../../lib/protocol/sealed/questions.ts'
 import { Icon } from '../icons/icon.tsx'
+import { isCovered } from '../state/keys.ts'
+import { isOn } from '../state/preferences.ts'
 import type { AnswerState } from '../state/session-asking.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { type Answers, answerText, type OpenQuestion } from '../state/session-questions.ts'
@@ -253,7 +255,8 @@ function useDigits(choose: (digit: number) => void): void {
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
       const isWriting = event.target instanceof HTMLElement && event.target.matches('textarea, input:not([type=radio], [type=checkbox])')
-      if (isWriting || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key)) return
+      if (isWriting || isCovered() || !isOn('singleKeys') || event.ctrlKey || event.metaKey || event.altKey || !/^[1-9]$/.test(event.key))
+        return
       choose(Number(event.key))
     }
     addEventListener('keydown', press)

@@ -123,6 +123,7 @@ function isWriting(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.matches('input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]')
 }
 
-function isCovered(): boolean {
+/** Whether a sheet or a menu has the keys. */
+export function isCovered(): boolean {
   return document.querySelector('dialog[open], [role=menu]') !== null
 }
