@@ -11,7 +11,7 @@ import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 import { answersOfMachine, machineAbout } from './hostile-machine.ts'
 import { bodiesOf, eventsOf } from './hostile-messages.ts'
 import { metadataOf, serveFolder, stateOf } from './hostile-session.ts'
-import type { Evil } from './xss.ts'
+import { type Evil, evilHeader } from './xss.ts'
 
 /** A computer of the account whose agent, folder and helper say nothing but what they are given. */
 export interface HostileWorld {
@@ -40,9 +40,8 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
   }
   await rest.call('createToken', { body: { name: evil('access.name').slice(0, 100), scopes: ['manage'] } })
   await rest.call('createInvite', { body: { label: evil('invite.label').slice(0, 100) } })
-  // Somebody else asks to be let in, by a program that names itself so: a header is bytes.
-  const client = Buffer.from(evil('applicant.client').split('\n')[0] ?? '').toString('latin1')
-  const named: typeof fetch = (url, init) => fetch(url, { ...init, headers: { ...init?.headers, 'x-happy-client': client } })
+  // Somebody else asks to be let in, by a program that names itself so.
+  const named: typeof fetch = (url, init) => fetch(url, { ...init, headers: { ...init?.headers, 'x-happy-client': evilHeader } })
   await signIn({ server: server.url, secret: engine.randomBytes(32), fetch: named }).catch(() => {})
   const machine = crypto.randomUUID()
   const ofMachine = vault.newKey()

@@ -44,6 +44,8 @@ class Places {
     await this.#openFolds()
     await this.#see('execute.said')
     await this.#look('the steps of a session, opened')
+    await this.#page.waitForFunction(hasWordsAtItsTop, nameOf('mine.picture'))
+    await this.#look('the beginning of a session')
     await this.#page.getByRole('link', { name: 'All it did' }).click()
     await this.#see('subagent.prose')
     await this.#openFolds()
@@ -144,12 +146,13 @@ class Places {
       ['/settings/rules/r1', 'rule.folder'],
       ['/settings/devices', 'device.name'],
       ['/settings/access', 'access.name'],
-      ['/settings/people', 'invite.label'],
-      ['/settings/people', 'applicant.client']
+      ['/settings/people', 'invite.label']
     ] as const) {
       await this.#visit(path, field)
       await this.#look(path)
     }
+    await this.#page.getByText('A program').first().waitFor()
+    await this.#look('somebody who asks to be let in')
     await this.#visit('/settings/devices', 'device.name')
     await this.#press(/^Unlink/)
     await this.#page.getByRole('dialog').getByText(nameOf('device.name')).first().waitFor()
@@ -234,6 +237,14 @@ function wordsOn(): string {
   )
   const typed = [...document.querySelectorAll('input, textarea')].map(each => ('value' in each ? each.value : ''))
   return [document.body.textContent, ...heard, ...typed].join(' ')
+}
+
+// What is far from where a reader is is not drawn.
+function hasWordsAtItsTop(name: string): boolean {
+  document.querySelector('[role=log]')?.scrollTo(0, 0)
+  return [...document.querySelectorAll('[role=log], [role=log] [alt]')].some(each =>
+    `${each.textContent} ${each.getAttribute('alt')}`.includes(name)
+  )
 }
 
 // In the page itself, which does not have the function above.

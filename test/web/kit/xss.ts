@@ -128,6 +128,9 @@ export function evilName(evil: Evil, field: string): string {
   return `${first} [a](javascript:${run}) "onmouseover="${run}"`.replaceAll('/', '')
 }
 
+/** The same for a header, which has nothing but ASCII. */
+export const evilHeader = `A program <img src=x onerror=${run}>`
+
 /** How a field names itself in its own text. */
 export function nameOf(field: string): string {
   return `⟦${field}⟧`
@@ -135,10 +138,13 @@ export function nameOf(field: string): string {
 
 const worst: readonly string[] = [
   `[a](javascript:${run}) ![x](${away}/beacon.png)`,
+  `![<img src=x onerror=${run}>](${away}/alt.png) ![x](javascript:${run})`,
   `<svg onload=${run}><a href="javascript:${run}">a</a>`,
   `"><img src="${away}/pixel.gif" onload="${run}"><iframe srcdoc="<script>parent.${canary}=1</script>"></iframe>`,
   `<style>@import "${away}/x.css"</style><div style="background:url('${away}/s')">x</div>`,
-  `A \`<img src=x onerror=${run}>\` in code`
+  `A \`<img src=x onerror=${run}>\` in code`,
+  // Its language, a line in which nothing is told apart, and one that is a string of the language.
+  `\`\`\`<img/src=x/onerror=${run}>\n<img src=x onerror=window.${canary}++>\n"<img src=x onerror=${run}>"\n\`\`\``
 ]
 
 /** As many more as are asked for, the same for the same seed: pieces of the payloads put together anew, with letters lost, doubled and disguised. */
