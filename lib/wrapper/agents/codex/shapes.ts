@@ -65,6 +65,7 @@ export const turn = z.object({
   error: z.object({ message: text }).nullish().catch(undefined),
   /** In seconds since 1970. */
   startedAt: z.number().nullish().catch(undefined),
+  completedAt: z.number().nullish().catch(undefined),
   items: z.array(known).catch([])
 })
 export type Turn = z.infer<typeof turn>

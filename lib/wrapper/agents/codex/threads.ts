@@ -103,16 +103,7 @@ class CodexThreads implements Threads {
 
   async join(): Promise<void> {
     if (this.#isJoined || this.#later) return
-    const { line, turns } = this.#options
-    this.#later = []
-    try {
-      await this.#subscribe()
-      for (const turn of await turnsAfter(line, turns.place)) turns.tell(turn)
-    } finally {
-      const later = this.#later
-      this.#later = undefined
-      for (const told of later) this.#take(told)
-    }
+    await this.#first(() => this.#catchUp())
   }
 
   hear(told: Notification): void {
@@ -163,12 +154,37 @@ class CodexThreads implements Threads {
   /** A thread that somebody works in: the one the screen is at now, unless a helper of Codex does. */
   async #lookAt(id: string): Promise<void> {
     const { line, turns } = this.#options
+    const heardAt = Math.floor(Date.now() / 1000)
     const read = await line.request('thread/read', { threadId: id }).catch(() => undefined)
     const { data } = readThread.safeParse(read)
     if (!data || !isPersons(data.thread) || turns.running !== undefined) return
     const last = await lastTurn(line, id).catch(() => undefined)
-    await this.#follow(data.thread, { thread: id, turn: last?.id, isTold: last?.status !== 'inProgress' })
-    await this.join()
+    // What they began may have ended before it could be read.
+    const isNew = last !== undefined && (last.status === 'inProgress' || (last.completedAt ?? 0) >= heardAt)
+    if (this.#later) return
+    // It may be one that is heard already, and whose turn has gone on meanwhile.
+    await this.#first(async () => {
+      await this.#follow(data.thread, { thread: id, turn: last?.id, isTold: !isNew })
+      if (this.conversation === id) await this.#catchUp()
+    })
+  }
+
+  async #catchUp(): Promise<void> {
+    const { line, turns } = this.#options
+    await this.#subscribe()
+    for (const turn of await turnsAfter(line, turns.place)) turns.tell(turn)
+  }
+
+  /** What comes meanwhile is told after it. */
+  async #first(work: () => Promise<void>): Promise<void> {
+    const later: Notification[] = []
+    this.#later = later
+    try {
+      await work()
+    } finally {
+      this.#later = undefined
+      for (const told of later) this.#take(told)
+    }
   }
 
   async #subscribe(): Promise<void> {

@@ -76,29 +76,33 @@ t.test('a new conversation begun on its screen is followed, and asks as well', h
   t.strictSame(said(session), ['first', 'write four.txt'])
 })
 
-t.test('an earlier conversation that its screen goes back to is followed once something is said in it, and nothing is told again', how, async t => {
-  const { terminal, session } = await codexAtTerminal(t)
-  terminal.type('first\r')
-  await session.until(session => turnsEnded(session) === 1)
-  const first = session.metadata.agentSessionId
-  terminal.type('/new\r')
-  await session.until(({ metadata }) => metadata.agentSessionId !== first)
-  terminal.type('second\r')
-  await session.until(session => turnsEnded(session) === 2)
-  terminal.type(`/goto ${first}\r`)
-  await terminal.sees(/went there/)
-  terminal.type('third\r')
-  await session.until(session => turnsEnded(session) === 3)
-  t.equal(session.metadata.agentSessionId, first)
-  await session.say('fourth')
-  await terminal.sees(/\* you said: fourth/)
-  await session.until(session => turnsEnded(session) === 4)
-  t.strictSame(said(session), ['first', 'second', 'third', 'fourth'])
-  t.strictSame(
-    texts(session),
-    ['first', 'second', 'third', 'fourth'].map(text => `you said: ${text}`)
-  )
-})
+t.test(
+  'an earlier conversation that its screen goes back to is followed once something is said in it, and nothing is told again',
+  how,
+  async t => {
+    const { terminal, session } = await codexAtTerminal(t)
+    terminal.type('first\r')
+    await session.until(session => turnsEnded(session) === 1)
+    const first = session.metadata.agentSessionId
+    terminal.type('/new\r')
+    await session.until(({ metadata }) => metadata.agentSessionId !== first)
+    terminal.type('second\r')
+    await session.until(session => turnsEnded(session) === 2)
+    terminal.type(`/goto ${first}\r`)
+    await terminal.sees(/went there/)
+    terminal.type('third\r')
+    await session.until(session => turnsEnded(session) === 3)
+    t.equal(session.metadata.agentSessionId, first)
+    await session.say('fourth')
+    await terminal.sees(/\* you said: fourth/)
+    await session.until(session => turnsEnded(session) === 4)
+    t.strictSame(said(session), ['first', 'second', 'third', 'fourth'])
+    t.strictSame(
+      texts(session),
+      ['first', 'second', 'third', 'fourth'].map(text => `you said: ${text}`)
+    )
+  }
+)
 
 t.test('its screen may be left, or be killed: the phone goes on, and any key opens it again with all that was said', how, async t => {
   const { terminal, session } = await codexAtTerminal(t)

@@ -122,6 +122,7 @@ function serve(path) {
     }
     for (const id of thread.open.keys()) waiting.get(id)?.(undefined)
     turn.status = thread.stop.signal.aborted ? 'interrupted' : 'completed'
+    turn.completedAt = Math.floor(Date.now() / 1000)
     keep(thread)
     thread.turn = undefined
     tell(thread, 'turn/completed', { turn: { ...turn, items: [] } })
