@@ -23,6 +23,9 @@ t.test('who looks is counted once, until they say they went or are silent for lo
   for (let viewer = 0; viewer < 1000; viewer++) watchers.note(String(viewer), true)
   t.ok(watchers.count < 100, 'nobody fills the memory')
   watchers.close()
+  const changesAtEnd = changes
+  clock.advance(600_000)
+  t.equal(changes, changesAtEnd, 'once it is over nobody hears of it')
   t.end()
 })
 
