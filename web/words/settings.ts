@@ -70,9 +70,7 @@ const english = {
   thereState: 'Titles, states and settings',
   thereKept: 'Sessions that ended',
   thereKeptFor: (days: number | null) =>
-    days === null
-      ? 'Kept until deleted'
-      : plural(days, { one: 'Removed after 1 day', other: `Removed after ${whole.format(days)} days` }),
+    days === null ? 'Kept until deleted' : plural(days, { one: 'Removed after 1 day', other: `Removed after ${whole.format(days)} days` }),
   amounts: {
     number: (count: number) => whole.format(count),
     of: (amount: string, most: string | undefined) => (most === undefined ? amount : `${amount} of at most ${most}`)
