@@ -45,13 +45,15 @@ const bare: number[] = []
 const wrapped: number[] = []
 const work: number[] = []
 const memory: number[] = []
+const anonymous: number[] = []
 for (let round = 0; round < rounds; round++) {
   const id = crypto.randomUUID()
   bare.push((await start(claude, ['--settings', settings, '--session-id', id, '--permission-mode', 'default'])).ms)
-  const { ms, cpuMs, megabytes } = await start(afield, [...before, 'claude'])
+  const { ms, cpuMs, megabytes, anonymousMegabytes } = await start(afield, [...before, 'claude'])
   wrapped.push(ms)
   work.push(cpuMs)
   memory.push(megabytes)
+  anonymous.push(anonymousMegabytes)
 }
 const extra = median(wrapped.map((ms, round) => ms - (bare[round] ?? Number.NaN)))
 console.log(`wrapper: start of ${claude === fake ? 'a fake Claude Code' : claude}, median of ${rounds}`)
@@ -59,12 +61,22 @@ console.log(
   `  until it takes input     alone ${median(bare).toFixed(0)} ms   with Afield ${median(wrapped).toFixed(0)} ms   on top ${extra.toFixed(0)} ms`
 )
 console.log(`  work of Afield itself    ${median(work).toFixed(0)} ms of processor time until then`)
-console.log(`  memory of Afield itself  ${median(memory).toFixed(1)} MB (PSS)`)
+console.log(
+  `  memory of Afield itself  ${median(memory).toFixed(1)} MB (PSS), of which ${median(anonymous).toFixed(1)} MB are not pages of a file`
+)
 for (const close of closing) await close()
 rmSync(folder, { recursive: true, force: true })
 process.exit(0)
 
-async function start(command: string, args: string[]): Promise<{ ms: number; cpuMs: number; megabytes: number }> {
+interface Start {
+  ms: number
+  cpuMs: number
+  megabytes: number
+  /** Of these: what is in no file, and so shared with no other wrapper. */
+  anonymousMegabytes: number
+}
+
+async function start(command: string, args: string[]): Promise<Start> {
   const began = performance.now()
   const pty = spawn(command, args, { cwd: join(folder, 'code'), env, encoding: null, cols: 100, rows: 30 })
   await new Promise<void>(resolve => {
@@ -74,10 +86,11 @@ async function start(command: string, args: string[]): Promise<{ ms: number; cpu
   const cpuMs = cpuOf(pty.pid)
   // Time to reach the server, which it does beside the agent.
   await new Promise(resolve => setTimeout(resolve, 1500))
-  const megabytes = pssOf(pty.pid)
+  const megabytes = pssOf(pty.pid, 'Pss')
+  const anonymousMegabytes = pssOf(pty.pid, 'Pss_Anon')
   pty.kill('SIGTERM')
   await pty.exited
-  return { ms, cpuMs, megabytes }
+  return { ms, cpuMs, megabytes, anonymousMegabytes }
 }
 
 /** Of the process alone; unlike the time on the clock, other programs do not change it much. */
@@ -87,7 +100,7 @@ function cpuOf(pid: number): number {
   return 10 * (Number(fields[11]) + Number(fields[12]))
 }
 
-function pssOf(pid: number): number {
+function pssOf(pid: number, kind: 'Pss' | 'Pss_Anon'): number {
   if (!readdirSync('/proc').includes(String(pid))) throw new Error('it ended before it was measured')
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024
+  return Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024
 }
