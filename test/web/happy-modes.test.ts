@@ -1,6 +1,7 @@
 import t from 'tap'
 import { sessionMetadata } from '../../lib/protocol/sealed/session.ts'
-import { happyModeOf, happyModes, saidMode } from '../../web/state/happy-modes.ts'
+import { happyModeOf, saidMode } from '../../web/state/happy-codes.ts'
+import { happyModes } from '../../web/state/happy-modes.ts'
 import type { Live } from '../../web/state/live.ts'
 import { openChoices } from '../../web/state/session-choices.ts'
 import { factsOf } from '../../web/state/session-facts.ts'

@@ -1,5 +1,6 @@
 import type { Choice, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
-import { happyModes, saidMode } from './happy-modes.ts'
+import { saidMode } from './happy-codes.ts'
+import { happyModes } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
 import { agentOf, folderOf, hostOf, titleOf } from './sessions.ts'
 import type { MachineView, SessionView } from './store.ts'
