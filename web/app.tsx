@@ -7,12 +7,9 @@ import { Toasts } from './parts/toast.tsx'
 import { UndoBar } from './parts/undo.tsx'
 import { arrival, go, route } from './router.ts'
 import { pathOf, type Route } from './routes.ts'
-import { CreateScreen } from './screens/create.tsx'
 import { HomeScreen, IdleScreen } from './screens/home.tsx'
-import { CheckScreen, KeyScreen } from './screens/key.tsx'
 import { Lazy } from './screens/lazy.tsx'
 import { LockedScreen } from './screens/locked.tsx'
-import { RestoreScreen } from './screens/restore.tsx'
 import { UnknownScreen } from './screens/unknown.tsx'
 import { InsecureScreen, NoStorageScreen, WelcomeScreen } from './screens/welcome.tsx'
 import { account, live } from './state/account.ts'
@@ -187,9 +184,9 @@ function isFlow(at: Route): boolean {
 function flowWithAccount(at: Route): ComponentChildren {
   switch (at.name) {
     case 'start-key':
-      return <KeyScreen />
+      return <Lazy key="key" load={() => import('./screens/key.tsx')} show={({ KeyScreen }) => <KeyScreen />} />
     case 'start-check':
-      return <CheckScreen />
+      return <Lazy key="check" load={() => import('./screens/key.tsx')} show={({ CheckScreen }) => <CheckScreen />} />
     case 'scan':
       return <Lazy key="scan" load={() => import('./screens/scan.tsx')} show={({ ScanScreen }) => <ScanScreen />} />
     case 'pair':
@@ -204,15 +201,19 @@ function flowWithoutAccount(at: Route): ComponentChildren {
     case 'start':
     case 'start-key':
     case 'start-check':
-      return <CreateScreen />
+      return create()
     case 'restore':
-      return <RestoreScreen />
+      return <Lazy key="restore" load={() => import('./screens/restore.tsx')} show={({ RestoreScreen }) => <RestoreScreen />} />
     case 'link':
       return <Lazy key="link" load={() => import('./screens/link.tsx')} show={({ LinkScreen }) => <LinkScreen />} />
     default:
       // The links that the server prints and that its owner sends lead straight to the account it is for.
-      return arrival.value?.fragment.has('setup') || arrival.value?.fragment.has('invite') ? <CreateScreen /> : <WelcomeScreen />
+      return arrival.value?.fragment.has('setup') || arrival.value?.fragment.has('invite') ? create() : <WelcomeScreen />
   }
+}
+
+function create(): ComponentChildren {
+  return <Lazy key="create" load={() => import('./screens/create.tsx')} show={({ CreateScreen }) => <CreateScreen />} />
 }
 
 function Elsewhere({ to }: { to: Route }) {
