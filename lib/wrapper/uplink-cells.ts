@@ -83,6 +83,8 @@ export function createUplinkCells(options: {
         }
       })
       cells = { state: stateCell, metadata: metadataCell }
+      // How it was found: what is archived from now on was archived by somebody.
+      onStored(metadataCell.value)
       for (const change of early.state) changeState(change)
       for (const change of early.metadata) changeMetadata(change)
       return cells
