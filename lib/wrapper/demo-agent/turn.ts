@@ -28,12 +28,18 @@ export async function runTurn(turn: Turn): Promise<void> {
   try {
     if (script) await perform(turn, script)
     else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
+    else if (isReason(prompt)) await perform(turn, [{ type: 'say', text: 'Then I leave that.', overMs: 0 }])
     else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', url: undefined }])
     else if (/\bplan\b/i.test(prompt)) await perform(turn, tellPlan)
     else await story(turn)
   } catch (error) {
     if (!turn.signal.aborted) throw error
   }
+}
+
+/** What a person said with a no, or with stopping it. */
+function isReason(prompt: string): boolean {
+  return /^I (said no to|stopped you at) “/.test(prompt)
 }
 
 async function story(turn: Turn): Promise<void> {
