@@ -9,6 +9,7 @@ import { callMachine } from '../../../lib/client/machine-calls.ts'
 import { envelopeOf, newEnvelope, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
 import { answerPairing, readLink } from '../../../lib/client/pairing.ts'
 import { createRest } from '../../../lib/client/rest.ts'
+import { watchSession } from '../../../lib/client/session-watch.ts'
 import { type LiveSocket, openSocket } from '../../../lib/client/socket.ts'
 import { accountVault } from '../../../lib/client/vault.ts'
 import {
@@ -152,17 +153,24 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
       const cipher = cipherOf(record.dataEncryptionKey)
       const bell = new EventTarget()
       const ring = () => bell.dispatchEvent(new Event('news'))
-      let state = record.agentState === null ? {} : read(cipher, record.agentState, agentState)
-      let metadata = read(cipher, record.metadata, sessionMetadata)
+      const cells = {
+        state: { value: record.agentState === null ? {} : read(cipher, record.agentState, agentState), version: record.agentStateVersion },
+        metadata: { value: read(cipher, record.metadata, sessionMetadata), version: record.metadataVersion }
+      }
+      const take = (news: { state?: Sealed | undefined; metadata?: Sealed | undefined }) => {
+        const { state, metadata } = news
+        if (state?.value && state.version > cells.state.version) cells.state = { ...state, value: read(cipher, state.value, agentState) }
+        if (metadata?.value && metadata.version > cells.metadata.version)
+          cells.metadata = { ...metadata, value: read(cipher, metadata.value, sessionMetadata) }
+        ring()
+      }
       const messages: MessageBody[] = []
       const seqs: number[] = []
       const partials: PartialBody[] = []
       const stops = [
         socket.onUpdate(({ body }) => {
           if (body.t !== 'update-session' || body.id !== id) return
-          if (body.agentState?.value) state = read(cipher, body.agentState.value, agentState)
-          if (body.metadata) metadata = read(cipher, body.metadata.value, sessionMetadata)
-          ring()
+          take({ state: body.agentState, metadata: body.metadata })
         }),
         socket.onEphemeral(ephemeral => {
           if (ephemeral.type !== 'partial' || ephemeral.sid !== id) return
@@ -171,6 +179,18 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
           ring()
         })
       ]
+      // What it misses while its server is away.
+      const watch = watchSession({
+        rest,
+        socket,
+        session: id,
+        onRow: row =>
+          take({
+            state: { value: row.agentState, version: row.agentStateVersion },
+            metadata: { value: row.metadata, version: row.metadataVersion }
+          }),
+        onRemoved: ring
+      })
       const feed = openFeed({
         rest,
         socket,
@@ -188,6 +208,7 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
       })
       const close = () => {
         feed.close()
+        watch.close()
         for (const stop of stops) stop()
       }
       t.teardown(close)
@@ -201,10 +222,10 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         messages,
         partials,
         get state() {
-          return state
+          return cells.state.value
         },
         get metadata() {
-          return metadata
+          return cells.metadata.value
         },
         events: () => messages.flatMap(body => envelopeOf(body)?.ev ?? []),
         seqOf: text => seqs[messages.findIndex(({ role, content }) => role === 'user' && content.text === text)],
@@ -238,6 +259,11 @@ function live(socket: LiveSocket): Promise<void> {
       resolve()
     })
   })
+}
+
+interface Sealed {
+  value: string | null
+  version: number
 }
 
 function read<Value>(cipher: Cipher, sealed: string, schema: { parse(value: unknown): Value }): Value {
