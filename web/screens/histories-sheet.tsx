@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks'
 import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
-import { Icon } from '../icons/icon.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
+import { HistoryRow } from '../parts/history-row.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { now } from '../state/clock.ts'
@@ -83,21 +83,18 @@ export function HistoriesSheet(props: {
         <ul class="card tight">
           {shown.map(history => (
             <li key={`${history.agent} ${history.id}`}>
-              <button class="irow" type="button" disabled={history.openIn === 'terminal'} onClick={() => void goOn(history)}>
-                <Icon name="square-terminal" />
-                <span>
-                  <b dir="auto">{history.title}</b>
-                  {history.sentence !== undefined && <small dir="auto">{history.sentence}</small>}
-                  <small>
-                    {goingOn.isBusy && chosen === history.id
-                      ? words.goingOn
-                      : history.openIn === 'terminal'
-                        ? words.inTerminal
-                        : [history.agent, folderOf(history.folder), ago(history.at, now.value)].join(' · ')}
-                  </small>
-                </span>
-                <Icon name="chevron-right" class="chev" />
-              </button>
+              <HistoryRow
+                history={history}
+                sentence={history.sentence}
+                facts={
+                  goingOn.isBusy && chosen === history.id
+                    ? words.goingOn
+                    : history.openIn === 'terminal'
+                      ? words.inTerminal
+                      : [history.agent, folderOf(history.folder), ago(history.at, now.value)].join(' · ')
+                }
+                onUse={() => void goOn(history)}
+              />
             </li>
           ))}
         </ul>

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks'
 import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
-import { Icon } from '../icons/icon.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { HistoryRow } from '../parts/history-row.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { go } from '../router.ts'
 import { live } from '../state/account.ts'
@@ -91,20 +91,17 @@ function Found({ machine }: { machine: MachineView }) {
       <ul class="found">
         {found.map(history => (
           <li key={`${history.agent} ${history.id}`}>
-            <button class="irow" type="button" disabled={history.openIn === 'terminal'} onClick={() => void goOn(history)}>
-              <Icon name="square-terminal" />
-              <span>
-                <b dir="auto">{history.title}</b>
-                <small>
-                  {isBusy && chosen === history.id
-                    ? lists.continuing
-                    : history.openIn === 'terminal'
-                      ? lists.openInTerminal
-                      : `${folderOf(history.folder)} · ${ago(history.at, now.value)}`}
-                </small>
-              </span>
-              <Icon name="chevron-right" class="chev" />
-            </button>
+            <HistoryRow
+              history={history}
+              facts={
+                isBusy && chosen === history.id
+                  ? lists.continuing
+                  : history.openIn === 'terminal'
+                    ? lists.openInTerminal
+                    : `${folderOf(history.folder)} · ${ago(history.at, now.value)}`
+              }
+              onUse={() => void goOn(history)}
+            />
           </li>
         ))}
       </ul>
