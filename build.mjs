@@ -74,6 +74,7 @@ async function build() {
 async function bench(name) {
   const files = readdirSync(at('bench')).filter(file => (name ? file === `${name}.ts` : file.endsWith('.ts')))
   if (files.length === 0) fail(`There is no bench/${name}.ts.`)
+  if (isAppStale()) await bundleApp()
   for (const file of files) await run(at('bench', file))
 }
 
