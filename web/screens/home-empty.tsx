@@ -5,6 +5,7 @@ import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { HistoryRow } from '../parts/history-row.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import { go } from '../router.ts'
 import { live } from '../state/account.ts'
 import { now } from '../state/clock.ts'
@@ -35,18 +36,8 @@ export function NothingYet() {
       </>
     )
   }
-  const [before, command, after] = words.home.emptyText
   return (
-    <Empty
-      title={words.home.empty}
-      text={
-        <>
-          {before}
-          <code>{command}</code>
-          {after}
-        </>
-      }
-    >
+    <Empty title={words.home.empty} text={<WithCommand told={words.home.emptyText} />}>
       <ButtonLink look="primary" href="/scan" icon="scan-line">
         {words.home.scan}
       </ButtonLink>

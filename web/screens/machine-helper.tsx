@@ -3,6 +3,7 @@ import { Icon } from '../icons/icon.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import { pathOf } from '../routes.ts'
 import { live } from '../state/account.ts'
 import { isStale } from '../state/connection.ts'
@@ -29,7 +30,6 @@ export function Helper({ machine, running }: { machine: MachineView; running: nu
 }
 
 function NoHelper() {
-  const [before, command, after] = words.awayText
   return (
     <section class="grp">
       <h2>{words.helper}</h2>
@@ -39,9 +39,7 @@ function NoHelper() {
           {words.helperGone}
         </h3>
         <p class="lead">
-          {before}
-          <code>{command}</code>
-          {after}
+          <WithCommand told={words.awayText} />
         </p>
       </div>
     </section>
@@ -150,7 +148,6 @@ function Agents({ choices: { agents, missingAgents = [] } }: { choices: Choices 
 }
 
 function Allowed({ folders, home }: { folders: readonly string[]; home: string }) {
-  const [before, command, after] = machineWords.allowedHint
   return (
     <section class="grp">
       <h2>{machineWords.allowed}</h2>
@@ -169,9 +166,7 @@ function Allowed({ folders, home }: { folders: readonly string[]; home: string }
         </ul>
       )}
       <p class="hint">
-        {before}
-        <code>{command}</code>
-        {after}
+        <WithCommand told={machineWords.allowedHint} />
       </p>
     </section>
   )

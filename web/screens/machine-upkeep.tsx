@@ -8,6 +8,7 @@ import { copy } from '../parts/copy.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import { live } from '../state/account.ts'
 import { askMachine, type Trouble } from '../state/asking-machine.ts'
 import { now } from '../state/clock.ts'
@@ -119,7 +120,6 @@ export function Restarting() {
     const timer = setTimeout(() => setLate(true), lateAfterMs)
     return () => clearTimeout(timer)
   }, [])
-  const [before, command, after] = words.notRestartedText
   return (
     <section class="grp">
       <h2>{start.helper}</h2>
@@ -130,9 +130,7 @@ export function Restarting() {
         </h3>
         {isLate && (
           <p class="lead">
-            {before}
-            <code>{command}</code>
-            {after}
+            <WithCommand told={words.notRestartedText} />
           </p>
         )}
       </div>
@@ -241,9 +239,7 @@ function StopSheet({ machine, host, onClose }: SheetProps) {
   return (
     <Sheet title={start.stopTitle(host)} onClose={onClose}>
       <p class="lead">
-        {before}
-        <code>{command}</code>
-        {after}
+        <WithCommand told={[before, command, after]} />
       </p>
       {hasFailed && <Problem title={start.stopFailed(host)} text={start.stopFailedText} />}
       <Button look="danger" isLarge isWide onClick={() => void stop()} busy={isBusy && start.stopping}>

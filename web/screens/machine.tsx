@@ -1,6 +1,7 @@
 import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
@@ -96,14 +97,11 @@ function Fact({ name, value, isCode }: { name: string; value: string; isCode?: b
 }
 
 function WhatToDo() {
-  const [before, command, after] = words.machine.awayText
   return (
     <section class="card">
       <h2 class="card-h">{words.machine.awayTitle}</h2>
       <p class="lead">
-        {before}
-        <code>{command}</code>
-        {after}
+        <WithCommand told={words.machine.awayText} />
       </p>
     </section>
   )

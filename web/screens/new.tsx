@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { TextArea } from '../parts/field.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import type { NewAt } from '../routes.ts'
 import { live } from '../state/account.ts'
 import { home } from '../state/home.ts'
@@ -99,7 +100,6 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
 }
 
 function NoHelper({ host, keepsText }: { host: string; keepsText: boolean }) {
-  const [before, command, after] = words.awayText
   return (
     <section class="card">
       <h2 class="card-h with-icon">
@@ -107,9 +107,7 @@ function NoHelper({ host, keepsText }: { host: string; keepsText: boolean }) {
         {words.awayTitle(host)}
       </h2>
       <p class="lead">
-        {before}
-        <code>{command}</code>
-        {after} {keepsText && words.keepsText}
+        <WithCommand told={words.awayText} /> {keepsText && words.keepsText}
       </p>
     </section>
   )

@@ -8,6 +8,7 @@ import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { HoldButton } from '../parts/hold.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import { arrival, forgetArrival, goBack } from '../router.ts'
 import { live } from '../state/account.ts'
 import { lookAtLink, type PairingView, type ReadyToLink } from '../state/pairing.ts'
@@ -215,20 +216,7 @@ function Linked({ isDevice }: { isDevice: boolean }) {
 }
 
 function Gone() {
-  const [before, command, after] = words.pair.goneText
-  return (
-    <Told
-      title={words.pair.goneTitle}
-      text={
-        <>
-          {before}
-          <code>{command}</code>
-          {after}
-        </>
-      }
-      canScan
-    />
-  )
+  return <Told title={words.pair.goneTitle} text={<WithCommand told={words.pair.goneText} />} canScan />
 }
 
 function OtherServer({ view }: { view: Extract<PairingView, { type: 'other-server' }> }) {
