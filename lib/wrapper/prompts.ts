@@ -1,5 +1,6 @@
 import type { MessageMeta } from '../protocol/sealed/messages.ts'
 import type { Announced } from './attachments.ts'
+import type { Reason } from './reasons.ts'
 import type { SessionNotes } from './session-folder.ts'
 
 export interface Prompt {
@@ -10,6 +11,8 @@ export interface Prompt {
   /** Undefined for one from this terminal. */
   seq: number | undefined
   localId: string | null
+  /** Why a person said no or stopped the turn. */
+  isReason?: boolean
 }
 
 /** What people wrote and the agent does not have yet. One reader. */
@@ -21,8 +24,8 @@ export interface Prompts extends AsyncIterable<Prompt> {
   announce(attachment: Announced): void
   /** One that steers comes before those that wait. */
   offer(prompt: Omit<Prompt, 'attachments'>): void
-  /** Comes before all that wait. */
-  offerFirst(prompt: Omit<Prompt, 'attachments'>): void
+  /** Comes before all that wait, but not before an earlier reason. */
+  offerReason(reason: Reason): void
   /** Takes out the next one if it is urgent and nothing came with it. */
   takeUrgent(): Prompt | undefined
   /** Takes out the message of this local id; undefined when it does not wait. */
@@ -62,8 +65,9 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       waiting.splice(at < 0 ? waiting.length : at, 0, { ...prompt, attachments })
       wake()
     },
-    offerFirst(prompt) {
-      waiting.unshift({ ...prompt, attachments: [] })
+    offerReason({ text, localId }) {
+      const at = waiting.findIndex(({ isReason }) => !isReason)
+      waiting.splice(at < 0 ? waiting.length : at, 0, { text, localId, meta: undefined, seq: undefined, attachments: [], isReason: true })
       wake()
     },
     takeUrgent() {

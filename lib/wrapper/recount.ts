@@ -4,6 +4,7 @@ import type { MessageBody } from '../protocol/sealed/messages.ts'
 import type { AgentEvent, Untold } from './agents/agent.ts'
 import { readSince } from './agents/claude/untold.ts'
 import { createNarrator, idOfRow } from './narrator.ts'
+import { withoutReason } from './reasons.ts'
 import type { SessionFolder, SessionNotes } from './session-folder.ts'
 
 /** What an agent wrote down by itself, and the process that should have told it did not. */
@@ -23,11 +24,13 @@ export async function recount(
 ): Promise<void> {
   const narrator = createNarrator({ put, showPartial() {} })
   let { turn, cursor, settled = [] } = folder.notes
+  let taken: Pick<SessionNotes, 'reasons'> = {}
   const { handing, metadata, toldUpTo } = folder.notes
   // It may have ended before it told the beginning.
   if (turn !== null) await narrator.beginTurn({ name: turn })
 
   const takePrompt = async ({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>) => {
+    if (isOurs) taken = withoutReason(folder.notes, handing?.localId)
     if (isOurs && handing?.isAhead && handing.seq !== null) settled = [...settled, handing.seq]
     else if (isOurs) cursor = Math.max(cursor, handing?.seq ?? 0)
     else await put(userText(text, { sentFrom: 'cli' }), row === undefined ? undefined : idOfRow(row))
@@ -59,5 +62,5 @@ export async function recount(
   }
   // Whether the agent has it is seen once what it wrote down was read.
   const isRead = !toldUpTo || upTo !== undefined
-  folder.note({ turn: null, cursor, settled, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
+  folder.note({ turn: null, cursor, settled, ...taken, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
 }

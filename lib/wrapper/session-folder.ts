@@ -29,7 +29,11 @@ const sessionNotes = z.object({
   /** What the agent itself wrote down was told up to here; null while it is told in another way. */
   toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
   /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal; `isAhead`: others with lower ones wait. */
-  handing: z.object({ seq: z.number().nullable(), text: z.string(), isAhead: z.boolean().optional() }).nullish(),
+  handing: z
+    .object({ seq: z.number().nullable(), localId: z.string().nullish(), text: z.string(), isAhead: z.boolean().optional() })
+    .nullish(),
+  /** Why a person said no or stopped a turn, which the agent was not told yet: it hears them first of all, the oldest first. */
+  reasons: z.array(z.object({ localId: z.string(), text: z.string() })).optional(),
   /** The beginning of what was said first; names a session that has no title. */
   firstPrompt: z.string().optional(),
   /** Its process is bringing it to its end. */

@@ -1,10 +1,11 @@
 import { withDeadline } from '../async/deadline.ts'
 import { envelopeOf, newId, userText } from '../client/messages.ts'
-import type { Envelope, MessageBody } from '../protocol/sealed/messages.ts'
+import type { Envelope, MessageBody, MessageMeta } from '../protocol/sealed/messages.ts'
 import type { AgentEvent } from './agents/agent.ts'
 import type { WhyNot } from './decisions.ts'
 import { idOfRow } from './narrator.ts'
 import { createPrompts, type Prompts } from './prompts.ts'
+import { type Reason, reasonOf, withoutReason, withReason } from './reasons.ts'
 import type { SessionNotes } from './session-folder.ts'
 import type { SessionParts } from './session-parts.ts'
 
@@ -51,10 +52,13 @@ class SessionTurns implements Turns {
   #explaining = Promise.resolve()
   /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
   #unnoted: Partial<SessionNotes> = {}
+  /** An earlier process of this session did not come to hand them over. */
+  readonly #leftReasons: readonly Reason[]
   #isEnding = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
+    this.#leftReasons = parts.folder.notes.reasons ?? []
     this.#prompts = createPrompts(
       () => parts.folder.notes,
       () => this.#turnEnded()
@@ -76,12 +80,15 @@ class SessionTurns implements Turns {
     this.#parts.onChange()
   }
 
-  explain({ title, reason }: WhyNot, { stops }: { stops: boolean }): void {
-    const { agent } = this.#parts
-    if (stops) this.#sayFirst(`I stopped you at “${title}”: ${reason}`)
-    if (stops || agent.hearsReasons) return
-    const steered = withDeadline(steerWithinMs, async () => agent.steer?.(reason)).catch(() => false)
-    this.#explaining = steered.then(isHeard => (isHeard ? undefined : this.#sayFirst(`I said no to “${title}”: ${reason}`)))
+  explain(whyNot: WhyNot, how: { stops: boolean }): void {
+    const { agent, folder } = this.#parts
+    if (!how.stops && agent.hearsReasons) return
+    const reason = reasonOf(whyNot, how)
+    folder.note(withReason(folder.notes, reason))
+    if (how.stops) this.#sayFirst(reason)
+    if (how.stops) return
+    const steered = withDeadline(steerWithinMs, async () => agent.steer?.(whyNot.reason)).catch(() => false)
+    this.#explaining = steered.then(isHeard => (isHeard ? this.#settle(reason) : this.#sayFirst(reason)))
   }
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
@@ -107,7 +114,8 @@ class SessionTurns implements Turns {
 
   async serve(recountedUpTo: number): Promise<void> {
     const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
-    for await (const { text: written, attachments, meta, seq } of this.#prompts) {
+    for (const reason of this.#leftReasons) if (folder.notes.reasons?.includes(reason)) this.#sayFirst(reason)
+    for await (const { text: written, attachments, meta, seq, localId } of this.#prompts) {
       await this.#turnEnded()
       if (this.#isEnding) return
       // It was heard before it was found in what the agent had written down.
@@ -120,16 +128,15 @@ class SessionTurns implements Turns {
       const turn = newId()
       // At its own terminal it may keep the prompt before it says so.
       const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
-      const handing = (agent.handover || this.#writesDown) && { seq: seq ?? null, text: text.slice(0, mostHanded), isAhead }
+      const handing = (agent.handover || this.#writesDown) && { seq: seq ?? null, localId, text: text.slice(0, mostHanded), isAhead }
       folder.note({ turn, ...(handing && { handing }) })
       await narrator.beginTurn({ name: turn })
       if (!(await agent.prompt(text, images))) return this.end({ type: 'turn-ended', reason: 'cancelled' })
       // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
       // own terminal it has it when it has written it down.
-      const isKept = !this.#writesDown
-      if (isKept && seq !== undefined) {
-        this.#settle(seq)
-        this.#parts.uplink?.tellRead(folder.notes.cursor)
+      if (!this.#writesDown) {
+        this.#settle({ seq, localId })
+        if (seq !== undefined) this.#parts.uplink?.tellRead(folder.notes.cursor)
       }
       onChange()
       void this.#makeWay()
@@ -181,8 +188,8 @@ class SessionTurns implements Turns {
     if (envelope?.role !== 'user') return
     if (envelope.ev.t === 'file') this.#prompts.announce(envelope.ev)
     if (envelope.ev.t !== 'withdraw') return
-    const seq = this.#prompts.withdraw(envelope.ev.localId)?.seq
-    if (seq !== undefined) this.#settle(seq)
+    const withdrawn = this.#prompts.withdraw(envelope.ev.localId)
+    if (withdrawn) this.#settle(withdrawn)
     this.#parts.onChange()
   }
 
@@ -195,17 +202,20 @@ class SessionTurns implements Turns {
     if (!prompt) return agent.cancel()
     await choices.apply(prompt.meta)
     if (await agent.steer?.(prompt.text)) {
-      if (prompt.seq !== undefined) this.#settle(prompt.seq)
-      return
+      return this.#settle(prompt)
     }
     this.#prompts.offer(prompt)
     await agent.cancel()
   }
 
   /** The agent has this message, or never shall. */
-  #settle(seq: number): void {
+  #settle(message: { seq?: number | undefined; localId: string | null }): void {
     const { folder } = this.#parts
-    folder.note(this.#prompts.settled(folder.notes, seq))
+    folder.note(this.#settled(folder.notes, message))
+  }
+
+  #settled(notes: SessionNotes, { seq, localId }: { seq?: number | undefined; localId: string | null }): Partial<SessionNotes> {
+    return seq === undefined ? withoutReason(notes, localId) : this.#prompts.settled(notes, seq)
   }
 
   /** Also of one that began at the terminal. */
@@ -215,15 +225,15 @@ class SessionTurns implements Turns {
   }
 
   /** What was said here is shown everywhere. */
-  #tell(text: string, localId: string): Promise<void> {
+  #tell(text: string, localId: string, meta: MessageMeta = {}): Promise<void> {
     this.#ownMessages.add(localId)
-    return this.#parts.keeping.keep(userText(text, { sentFrom: 'cli' }), localId)
+    return this.#parts.keeping.keep(userText(text, { sentFrom: 'cli', ...meta }), localId)
   }
 
-  #sayFirst(text: string): void {
-    const localId = newId()
-    void this.#tell(text, localId)
-    this.#prompts.offerFirst({ text, meta: undefined, seq: undefined, localId })
+  /** Also of an earlier process: by its local id the server knows whether it has it. */
+  #sayFirst(reason: Reason): void {
+    void this.#tell(reason.text, reason.localId, { isReason: true })
+    this.#prompts.offerReason(reason)
     this.#parts.onChange()
   }
 
@@ -237,9 +247,9 @@ class SessionTurns implements Turns {
   /** The agent has the prompt that was being handed to it. */
   #noteHanded(): void {
     const { notes } = this.#parts.folder
-    const seq = notes.handing?.seq
-    const settled = typeof seq === 'number' ? this.#prompts.settled({ ...notes, ...this.#unnoted }, seq) : undefined
+    const { seq, localId = null } = notes.handing ?? {}
+    const settled = this.#settled({ ...notes, ...this.#unnoted }, { seq: seq ?? undefined, localId })
     this.#unnoted = { ...this.#unnoted, handing: null, ...settled }
-    if (settled) this.#parts.uplink?.tellRead(settled.cursor)
+    if (settled.cursor !== undefined) this.#parts.uplink?.tellRead(settled.cursor)
   }
 }

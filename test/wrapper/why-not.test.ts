@@ -43,6 +43,28 @@ t.test('why a person stopped the turn is the next thing the agent hears, before 
   t.match(said(session).at(-1), /^I stopped you at “Write a\.txt”: /)
 })
 
+t.test('a reason that waits when the wrapper is killed is the first thing that the agent hears from the next, once', async t => {
+  const { session, wrapper, home } = await demo(t)
+  const refused = `SCRIPT: tool write {"path":"a.txt","content":"x"} ;; slow 60000 ${'word '.repeat(300)}`
+  await session.say(refused)
+  const id = await asked(session)
+  await session.say('SCRIPT: text waits')
+  await session.call('permission', { id, approved: false, reason: 'SCRIPT: text ask Ann first' })
+  const told = 'I said no to “Write a.txt”: SCRIPT: text ask Ann first'
+  await session.until(session => said(session).includes(told))
+  await wrapper.kill('SIGKILL')
+  await runWrapper(t, { home, args: ['flush'] }).ended
+
+  const next = runWrapper(t, { home, args: ['resume', session.id] })
+  await session.until(session => texts(session).includes('waits'))
+  await next.kill('SIGTERM')
+  runWrapper(t, { home, args: ['resume', session.id] })
+  await session.say('SCRIPT: text later')
+  await session.until(session => texts(session).includes('later'))
+  t.strictSame(texts(session).slice(-3), ['ask Ann first', 'waits', 'later'])
+  t.strictSame(said(session), [refused, 'SCRIPT: text waits', told, 'SCRIPT: text later'], 'and it is shown once')
+})
+
 t.test('an agent that takes the reason into its turn is not told again', async t => {
   const session = await withSteered(t)
   await session.say('ask and wait')

@@ -90,7 +90,9 @@ export const messageMeta = z.looseObject({
   effort: z.string().nullish(),
   displayText: z.string().optional(),
   /** Ours: ends the turn that runs, instead of waiting for it. */
-  steer: z.boolean().optional()
+  steer: z.boolean().optional(),
+  /** Ours: why a person said no or stopped a turn; written on a device, and sent by the wrapper. */
+  isReason: z.boolean().optional()
 })
 
 export const userText = z.looseObject({
