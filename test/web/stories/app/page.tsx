@@ -9,7 +9,9 @@ import { deviceDb } from '../../../../web/state/device-db.ts'
 import { tellHome } from '../../../../web/state/home.ts'
 import { startLock } from '../../../../web/state/lock.ts'
 import { startPreferences } from '../../../../web/state/preferences.ts'
+import { keeping, noteServerRoom } from '../../../../web/state/room.ts'
 import { speakAs } from '../../../../web/words/language.ts'
+import { answerFetches } from './fetches.ts'
 import { press } from './press.ts'
 import { type AppStory, show } from './shown.ts'
 import { appStories } from './stories.ts'
@@ -22,6 +24,7 @@ else document.body.textContent = Object.keys(appStories).join(' ')
 async function begin(story: AppStory): Promise<void> {
   show(story)
   history.replaceState(null, '', story.at)
+  answerFetches(story)
   await prepare(story)
   startPreferences()
   startLock()
@@ -38,6 +41,7 @@ async function begin(story: AppStory): Promise<void> {
     await openAccount()
     await settled()
   }
+  if (story.full) await fill(story.full)
   for (const name of story.press ?? []) await press(name)
   documentElement.dataset['story'] = 'told'
 }
@@ -59,6 +63,11 @@ async function prepare({ account, home, isKeyChecked, kept }: AppStory): Promise
     ...(isKeyChecked === true && { keyCheckedAt: Date.now() })
   })
   tellHome({ type: 'restored', home })
+}
+
+async function fill(what: 'server' | 'device'): Promise<void> {
+  if (what === 'server') noteServerRoom(true)
+  else await keeping(() => Promise.reject(new DOMException('', 'QuotaExceededError'))).catch(() => {})
 }
 
 /** Until the screen says of the link what is true: it waits whether trouble lasts. */

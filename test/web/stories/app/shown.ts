@@ -16,6 +16,12 @@ export interface AppStory {
   /** The server ends the sign-in of this device. */
   readonly isEnded?: boolean | undefined
   readonly isKeyChecked?: boolean | undefined
+  /** Who has no room left. */
+  readonly full?: 'server' | 'device' | undefined
+  /** How much the clock of this device is ahead, in ms. */
+  readonly clockOffMs?: number | undefined
+  /** How a sign-in is refused. */
+  readonly signIn?: { readonly status: number; readonly error: string } | undefined
   readonly pairing?: PairingView | undefined
   /** What this browser keeps of the settings, and of what is not secret. */
   readonly kept?: Readonly<Record<string, string>> | undefined

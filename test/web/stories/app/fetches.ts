@@ -1,0 +1,13 @@
+import type { AppStory } from './shown.ts'
+
+/** Lets the server answer as the story has it where the app asks without a link: for the time of day, and to be signed in. */
+export function answerFetches({ clockOffMs = 0, signIn }: AppStory): void {
+  const real = globalThis.fetch
+  globalThis.fetch = async (asked, how) => {
+    const { pathname } = new URL(asked instanceof Request ? asked.url : asked, location.href)
+    if (how?.method === 'HEAD') return new Response(undefined, { headers: { date: new Date(Date.now() - clockOffMs).toUTCString() } })
+    if (signIn !== undefined && /^\/v[12]\/auth/.test(pathname))
+      return Response.json({ error: signIn.error }, { status: signIn.status, headers: { 'retry-after': '240' } })
+    return real(asked, how)
+  }
+}
