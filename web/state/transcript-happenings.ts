@@ -3,7 +3,7 @@ import type { Envelope, PlanEntry, StepContent, StepStatus, Usage } from '../../
 import { type Attached, attachedOf } from './attached.ts'
 import type { KnownMessage, Step } from './transcript.ts'
 import { happeningsOfOld } from './transcript-old.ts'
-import { contentOfArgs, kindOf } from './transcript-steps.ts'
+import { contentOfArgs, kindOf, locationsOfArgs } from './transcript-steps.ts'
 
 interface Common {
   /** When it happened by the sender's clock, ms since 1970; the message's own time when absent. */
@@ -92,7 +92,7 @@ function happeningOf(envelope: Envelope): Happening | undefined {
         title: ev.title,
         description: ev.description,
         args: ev.args,
-        locations: ev.locations ?? [],
+        locations: ev.locations ?? locationsOfArgs(ev.args),
         content: content.some(each => each.type === 'diff') ? content : [...contentOfArgs(ev.name, ev.args), ...content]
       }
     }

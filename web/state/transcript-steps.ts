@@ -26,6 +26,12 @@ export function contentOfArgs(name: string, args: Args): StepContent[] {
   return replacement(path, args)
 }
 
+/** The files a call is about, for wrappers that pass on where an ACP agent works among its arguments. */
+export function locationsOfArgs(args: Args): string[] {
+  const { locations } = args
+  return Array.isArray(locations) ? locations.flatMap(place => (isText(place, 'path') ? [place.path] : [])) : []
+}
+
 // The Happy wrapper tells as arguments what an ACP agent tells as content: a list, which it names items in a step.
 function changesAmong(items: readonly unknown[]): StepContent[] {
   return items.flatMap((item): StepContent[] => {
