@@ -43,6 +43,12 @@ function step(transcript: Transcript): Extract<Item, { type: 'step' }> {
   return found
 }
 
+t.test('what a person added to a decision is not shown as typed at the terminal, although the wrapper sent it', async t => {
+  const sent = (seq: number, meta: object) => opened(seq, { role: 'user', content: { type: 'text', text: 'no' }, meta })
+  const { items } = from(sent(1, { sentFrom: 'web' }), sent(2, { sentFrom: 'cli' }), sent(3, { sentFrom: 'cli', isReason: true }))
+  t.match(items, [{ from: 'app' }, { from: 'terminal' }, { from: 'decision' }])
+})
+
 t.test('a turn reads as text, steps and their ends', async t => {
   const transcript = from(
     mine(1, 'fix it'),

@@ -33,6 +33,16 @@ t.test('one that steers comes before those that wait, and after those that steer
   )
 })
 
+t.test('reasons come before all that waits, the oldest first', async t => {
+  const queue = prompts()
+  queue.offer(said(1))
+  for (const localId of ['first', 'second']) queue.offerReason({ localId, text: localId })
+  t.strictSame(
+    (await all(queue)).map(({ text }) => text),
+    ['first', 'second', 'number 1']
+  )
+})
+
 t.test('what waited is not lost behind one that came before it', t => {
   const queue = prompts()
   for (const prompt of [said(7), said(8), said(9, true)]) queue.offer(prompt)

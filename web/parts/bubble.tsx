@@ -4,6 +4,7 @@ import { Icon } from '../icons/icon.tsx'
 import type { Attached } from '../state/attached.ts'
 import type { SessionFiles } from '../state/session-files.ts'
 import type { Stages } from '../state/session-stages.ts'
+import type { Mine } from '../state/transcript.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
@@ -20,7 +21,7 @@ export interface Written {
   readonly text: string
   readonly at: number
   readonly files: readonly Attached[]
-  readonly from: 'app' | 'terminal'
+  readonly from: Mine['from']
   readonly isSteer?: boolean | undefined
   readonly isWithdrawn?: boolean | undefined
 }
@@ -92,10 +93,10 @@ export function Bubble(props: {
         onClick={() => setOpen(!isOpen)}
       >
         <span class="vh">{compose.actions}. </span>
-        {written.from === 'terminal' ? (
+        {written.from !== 'app' ? (
           <span class="ticks">
-            <Icon name="square-terminal" />
-            <span class={props.isNewest ? '' : 'vh'}>{words.fromTerminal}</span>
+            <Icon name={written.from === 'decision' ? 'hand' : 'square-terminal'} />
+            <span class={props.isNewest ? '' : 'vh'}>{written.from === 'decision' ? words.fromDecision : words.fromTerminal}</span>
           </span>
         ) : (
           <Ticks

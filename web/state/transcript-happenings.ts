@@ -1,7 +1,7 @@
 import { envelopeOf } from '../../lib/client/messages.ts'
-import type { Envelope, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
+import type { Envelope, MessageMeta, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
 import { type Attached, attachedOf } from './attached.ts'
-import type { KnownMessage, Step } from './transcript.ts'
+import type { KnownMessage, Mine, Step } from './transcript.ts'
 import { happeningsOfOld } from './transcript-old.ts'
 import { contentOfArgs, kindOf, locationsOfArgs } from './transcript-steps.ts'
 
@@ -15,7 +15,7 @@ interface Common {
 /** One thing a message tells, whichever family of messages it came in. */
 export type Happening = Common &
   (
-    | { readonly type: 'mine'; readonly text: string; readonly from: 'app' | 'terminal'; readonly isSteer?: boolean }
+    | { readonly type: 'mine'; readonly text: string; readonly from: Mine['from']; readonly isSteer?: boolean }
     | { readonly type: 'withdrawn'; readonly localId: string }
     | {
         readonly type: 'text'
@@ -54,7 +54,7 @@ export function happeningsOf(message: KnownMessage): Happening[] {
   switch (body.role) {
     case 'user': {
       const text = body.meta?.displayText ?? body.content.text
-      return [{ type: 'mine', text, from: body.meta?.sentFrom === 'cli' ? 'terminal' : 'app', isSteer: body.meta?.steer === true }]
+      return [{ type: 'mine', text, from: fromOf(body.meta), isSteer: body.meta?.steer === true }]
     }
     case 'session': {
       const envelope = envelopeOf(body)
@@ -63,6 +63,11 @@ export function happeningsOf(message: KnownMessage): Happening[] {
     case 'agent':
       return happeningsOfOld(body.content)
   }
+}
+
+function fromOf(meta: MessageMeta | undefined): Mine['from'] {
+  if (meta?.sentFrom !== 'cli') return 'app'
+  return meta.isReason ? 'decision' : 'terminal'
 }
 
 function happeningsOfEnvelope(envelope: Envelope): Happening[] {

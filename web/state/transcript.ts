@@ -67,7 +67,8 @@ export interface Mine {
   readonly at: number
   readonly localId: string | null
   readonly text: string
-  readonly from: 'app' | 'terminal'
+  /** `decision`: what a person added to a no or a stop, which the wrapper hands over. */
+  readonly from: 'app' | 'terminal' | 'decision'
   /** What was sent before it, and belongs to it. */
   readonly files: readonly Attached[]
   /** It did not wait for the end of the turn. */

@@ -34,6 +34,7 @@ const english = {
   edit: 'Edit',
   discard: 'Discard',
   fromTerminal: 'Typed in the terminal',
+  fromDecision: 'Said with your decision',
   showAll: 'Show all',
   showLess: 'Show less',
   showAllLines: (count: number) => `All ${count} lines`,
@@ -306,6 +307,7 @@ const english = {
   fullAutoTitle: 'Full auto never asks',
   fullAutoHint: 'Commands and edits run without you until you change the mode again.',
   fullAutoYes: 'Use Full auto',
+  lockRefused: 'Nothing was changed: the screen lock was not confirmed.',
   cancel: 'Cancel',
 
   info: 'Session info',

@@ -30,6 +30,7 @@ export const session: SessionWords = {
   edit: '编辑',
   discard: '丢弃',
   fromTerminal: '在终端中输入',
+  fromDecision: '随你的决定一并告知',
   showAll: '全部显示',
   showLess: '收起',
   showAllLines: count => `全部 ${count} 行`,
@@ -285,6 +286,7 @@ export const session: SessionWords = {
   fullAutoTitle: '全自动模式从不询问',
   fullAutoHint: '在你再次更改模式之前，命令和编辑都不经你同意就执行。',
   fullAutoYes: '使用全自动',
+  lockRefused: '没有任何改动：屏幕锁没有得到确认。',
   cancel: '取消',
 
   info: '会话信息',

@@ -60,6 +60,23 @@ t.test('the first answer to a question counts, wherever it comes from, and close
   ])
 })
 
+t.test('why a person stopped it is in its conversation once, also after the session was resumed', how, async t => {
+  const { terminal, session, sitDown, written } = await codexAtTerminal(t)
+  await session.say('write one.txt')
+  await session.call('permission', { id: await question(session), approved: false, decision: 'abort', reason: 'ask Ann first' })
+  await session.until(session => turnsEnded(session) === 2)
+  terminal.kill('SIGTERM')
+  await terminal.ended
+  sitDown(['resume', session.id])
+  await session.say('later')
+  await session.until(session => turnsEnded(session) === 3)
+  const told = 'user: I stopped you at “Edit files”: ask Ann first'
+  t.strictSame(
+    written(String(session.metadata.agentSessionId)).filter(line => line.startsWith('user: ')),
+    ['user: write one.txt', told, 'user: later']
+  )
+})
+
 t.test('a new conversation begun on its screen is followed, and asks as well', how, async t => {
   const { terminal, session, directory } = await codexAtTerminal(t)
   terminal.type('first\r')
