@@ -20,7 +20,15 @@ export function agentOptions(line: Argv): Argv {
   return serverOption(line)
     .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to begin in; without it one in which the agent asks' })
     .option('tag', { type: 'string', hidden: true })
-    .option('resume', { type: 'string', requiresArg: true, describe: 'Go on with an earlier conversation of the agent, by its id' })
+}
+
+/** For a command that begins one conversation of its agent unless it is told which. */
+export function resumeOption(line: Argv): Argv {
+  return line.option('resume', {
+    type: 'string',
+    requiresArg: true,
+    describe: 'Go on with an earlier conversation of the agent, by its id'
+  })
 }
 
 /** What those options and the process say, for `runAgent`. */

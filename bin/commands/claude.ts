@@ -1,10 +1,10 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { claudeKind } from '../../lib/wrapper/agents/claude.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return agentOptions(line)
+  return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What Claude shall do first'))
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })

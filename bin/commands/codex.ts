@@ -1,10 +1,10 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { codexKind } from '../../lib/wrapper/agents/codex.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return agentOptions(line)
+  return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What Codex shall do first'))
     .option('remote', { type: 'boolean', describe: 'Only the phone: without Codex’s own screen' })
 }

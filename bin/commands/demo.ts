@@ -3,10 +3,10 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { demoKind } from '../../lib/wrapper/agents/demo.ts'
 import { makePrivateFolder } from '../../lib/wrapper/private-files.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, anyWords, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return agentOptions(line)
+  return resumeOption(agentOptions(line))
     .positional('prompt', anyWords('What the agent shall do first'))
     .option('folder', { type: 'string', requiresArg: true, describe: 'Where it may write; else a folder of its own' })
 }

@@ -2,10 +2,10 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { acpKind } from '../../lib/wrapper/agents/kinds.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { agentOptions, anyWords, readAgentOptions, wordsOf } from '../wrapper-line.ts'
+import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return agentOptions(line)
+  return resumeOption(agentOptions(line))
     .parserConfiguration({ 'populate--': true, 'unknown-options-as-args': true })
     .positional('agent', anyWords('The command that starts the agent, with its arguments'))
     .example('$0 run gemini --acp', 'Gemini')

@@ -27,6 +27,15 @@ for (const { usage, load } of commands) {
   })
 }
 
+t.test('a conversation is named by its id where a new one would begin without, and not where one is picked', async t => {
+  const offering = []
+  for (const { usage, load } of commands) {
+    const line = (await load()).builder(yargs([]).scriptName('afield').command('of', ''))
+    if (/^ *--resume\b/m.test(await line.getHelp())) offering.push(usage.split(' ')[0])
+  }
+  t.strictSame(offering, ['claude', 'codex', 'opencode', 'run', 'demo'])
+})
+
 t.test('the words of an argument are those that were typed, also when there is none', async t => {
   const typed: string[][] = []
   const builder = (line: Argv) => line.positional('prompt', anyWords('x'))
