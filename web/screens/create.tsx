@@ -7,7 +7,7 @@ import { Field } from '../parts/field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { arrival, forgetArrival, go } from '../router.ts'
 import { createAccount, guessDeviceName, type SignInProblem } from '../state/account.ts'
-import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 
 /**
  * A new account: a key made here, and a name for this device. A setup code or an invitation comes with the link, or is asked for when the
@@ -50,17 +50,23 @@ export function CreateScreen() {
         void create()
       }}
     >
-      <FlowBar back={{ name: 'welcome' }} note={words.create.step(1, 3)} />
+      <FlowBar back={{ name: 'welcome' }} note={joining.create.step(1, 3)} />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{words.create.title}</h1>
-          <p class="lead">{invite !== '' && !wasAsked.invite ? `${words.create.invited} ${words.create.lead}` : words.create.lead}</p>
-          <Field label={words.create.device} hint={words.create.deviceHint} value={deviceName} onInput={setDeviceName} maxLength={100} />
+          <h1 tabIndex={-1}>{joining.create.title}</h1>
+          <p class="lead">{invite !== '' && !wasAsked.invite ? `${joining.create.invited} ${joining.create.lead}` : joining.create.lead}</p>
+          <Field
+            label={joining.create.device}
+            hint={joining.create.deviceHint}
+            value={deviceName}
+            onInput={setDeviceName}
+            maxLength={100}
+          />
           {wasAsked.setupCode && (
             <Field
-              label={words.create.code}
-              hint={problem?.type === 'needs-setup-code' && !isWrongCode ? words.create.codeWanted : words.create.codeHint}
-              error={isWrongCode ? words.create.codeWrong : undefined}
+              label={joining.create.code}
+              hint={problem?.type === 'needs-setup-code' && !isWrongCode ? joining.create.codeWanted : joining.create.codeHint}
+              error={isWrongCode ? joining.create.codeWrong : undefined}
               value={setupCode}
               onInput={setSetupCode}
               isCode
@@ -70,9 +76,9 @@ export function CreateScreen() {
           )}
           {wasAsked.invite && (
             <Field
-              label={words.create.invite}
-              hint={problem?.type === 'needs-invite' && !isBadInvite ? words.create.inviteWanted : words.create.inviteHint}
-              error={isBadInvite ? words.create.inviteBad : undefined}
+              label={joining.create.invite}
+              hint={problem?.type === 'needs-invite' && !isBadInvite ? joining.create.inviteWanted : joining.create.inviteHint}
+              error={isBadInvite ? joining.create.inviteBad : undefined}
               value={invite}
               onInput={setInvite}
               isCode
@@ -84,8 +90,8 @@ export function CreateScreen() {
         </div>
       </div>
       <footer class="foot">
-        <Button look="primary" type="submit" isLarge isWide busy={isBusy && words.create.busy}>
-          {isPending ? words.create.askAgain : words.create.submit}
+        <Button look="primary" type="submit" isLarge isWide busy={isBusy && joining.create.busy}>
+          {isPending ? joining.create.askAgain : joining.create.submit}
         </Button>
       </footer>
     </form>
@@ -107,10 +113,10 @@ function useAskingAgain(isPending: boolean, ask: () => Promise<void>): void {
 function Pending({ fingerprint }: { fingerprint: string }) {
   return (
     <section class="card pending" role="status">
-      <h2 class="card-h">{words.create.pending}</h2>
-      <p class="lead">{words.create.pendingText}</p>
+      <h2 class="card-h">{joining.create.pending}</h2>
+      <p class="lead">{joining.create.pendingText}</p>
       <code class="words-4">{fingerprint.replaceAll('-', ' ')}</code>
-      <p class="hint">{words.create.pendingHint}</p>
+      <p class="hint">{joining.create.pendingHint}</p>
     </section>
   )
 }
@@ -120,13 +126,13 @@ function ProblemOf({ problem }: { problem: SignInProblem | undefined }) {
     case 'pending':
       return <Pending fingerprint={problem.fingerprint} />
     case 'signup-closed':
-      return <Problem title={words.create.closed} text={words.create.closedText} />
+      return <Problem title={joining.create.closed} text={joining.create.closedText} />
     case 'locked':
       return <TooManyTries nextAt={problem.nextAt} />
     case 'unreachable':
-      return <Problem title={words.create.unreachable} text={words.create.unreachableText} />
+      return <Problem title={joining.create.unreachable} text={joining.create.unreachableText} />
     case 'other':
-      return <Problem title={words.create.other} text={problem.message} />
+      return <Problem title={joining.create.other} text={problem.message} />
     default:
       return null
   }

@@ -4,11 +4,12 @@ import { FlowBar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { copySecret } from '../parts/copy.ts'
 import { Field } from '../parts/field.tsx'
-import { KeyGroups, useIsShown, useKeyText } from '../parts/key-groups.tsx'
+import { KeyGroups } from '../parts/key-groups.tsx'
+import { useIsShown, useKeyText } from '../parts/own-key.ts'
 import { go, route } from '../router.ts'
 import { noteKeyChecked, remindOfKeyTomorrow } from '../state/account.ts'
 import { groupsOf, isSameGroup, pickGroups } from '../state/key-text.ts'
-import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 
 /** The one time the key is put before everything else: write it down, or say that you will. */
 export function KeyScreen() {
@@ -20,35 +21,35 @@ export function KeyScreen() {
   }
   return (
     <div class="screen flow">
-      <FlowBar back={{ name: 'home' }} note={words.create.step(2, 3)} />
+      <FlowBar back={{ name: 'home' }} note={joining.create.step(2, 3)} />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{words.key.title}</h1>
-          <p class="lead">{words.key.lead}</p>
+          <h1 tabIndex={-1}>{joining.key.title}</h1>
+          <p class="lead">{joining.key.lead}</p>
           <KeyGroups value={key} isShown={isShown} />
           <div class="acts three">
             <Button look="quiet" icon="download" onClick={() => key && saveKeyFile(key)}>
-              {words.key.save}
+              {joining.key.save}
             </Button>
             <Button look="quiet" icon="printer" onClick={() => print()}>
-              {words.key.print}
+              {joining.key.print}
             </Button>
             <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
-              {words.key.copy}
+              {joining.key.copy}
             </Button>
           </div>
           <p class="note">
             <Icon name="eye-off" />
-            {words.key.hidden}
+            {joining.key.hidden}
           </p>
         </div>
       </div>
       <footer class="foot">
         <Button look="primary" isLarge isWide onClick={() => go({ name: 'start-check' })}>
-          {words.key.check}
+          {joining.key.check}
         </Button>
         <Button look="text" isWide onClick={() => void later()}>
-          {words.key.later}
+          {joining.key.later}
         </Button>
       </footer>
     </div>
@@ -76,18 +77,18 @@ export function CheckScreen() {
   if (isRight) return <Checked />
   return (
     <form class="screen flow" onSubmit={event => void check(event)}>
-      <FlowBar back={{ name: 'start-key' }} note={words.create.step(3, 3)} />
+      <FlowBar back={{ name: 'start-key' }} note={joining.create.step(3, 3)} />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{words.check.title}</h1>
-          <p class="lead">{words.check.lead}</p>
+          <h1 tabIndex={-1}>{joining.check.title}</h1>
+          <p class="lead">{joining.check.lead}</p>
           {asked.map((group, index) => (
             <Field
               key={group}
-              label={words.check.group(group + 1)}
+              label={joining.check.group(group + 1)}
               value={typed[group] ?? ''}
               onInput={value => setTyped({ ...typed, [group]: value.toUpperCase() })}
-              error={wrong === group ? words.check.wrong(group + 1) : undefined}
+              error={wrong === group ? joining.check.wrong(group + 1) : undefined}
               isCode
               hasFocus={index === 0}
               maxLength={12}
@@ -97,10 +98,10 @@ export function CheckScreen() {
       </div>
       <footer class="foot">
         <Button look="primary" type="submit" isLarge isWide>
-          {words.check.submit}
+          {joining.check.submit}
         </Button>
         <Button look="text" isWide onClick={() => go({ name: 'start-key' }, 'replace')}>
-          {words.check.again}
+          {joining.check.again}
         </Button>
       </footer>
     </form>
@@ -117,13 +118,13 @@ function Checked() {
           <span class="gl gl-done big">
             <Icon name="check" />
           </span>
-          <h1 tabIndex={-1}>{words.check.done}</h1>
-          <p class="lead">{words.check.doneText}</p>
+          <h1 tabIndex={-1}>{joining.check.done}</h1>
+          <p class="lead">{joining.check.doneText}</p>
         </div>
       </div>
       <footer class="foot">
         <Button look="primary" isLarge isWide onClick={() => go({ name: 'home' }, 'replace')}>
-          {words.check.goOn}
+          {joining.check.goOn}
         </Button>
       </footer>
     </div>
@@ -132,10 +133,10 @@ function Checked() {
 
 /** The key with how to use it, as a text file. */
 export function saveKeyFile(key: string): void {
-  const url = URL.createObjectURL(new Blob([words.key.fileText(key, location.origin)], { type: 'text/plain' }))
+  const url = URL.createObjectURL(new Blob([joining.key.fileText(key, location.origin)], { type: 'text/plain' }))
   const link = document.createElement('a')
   link.href = url
-  link.download = words.key.fileName
+  link.download = joining.key.fileName
   link.click()
   setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

@@ -5,7 +5,7 @@ import { Button } from '../parts/button.tsx'
 import { copy } from '../parts/copy.ts'
 import type { QrDrawing } from '../parts/qr.ts'
 import { go } from '../router.ts'
-import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 
 type Waiting =
   | { type: 'waiting'; link: string; checkCode: string | undefined; qr: QrDrawing }
@@ -36,27 +36,27 @@ export function LinkScreen() {
       <FlowBar back={{ name: 'welcome' }} />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{words.link.title}</h1>
-          <p class="lead">{forHappy ? words.link.leadHappy : words.link.lead}</p>
+          <h1 tabIndex={-1}>{joining.link.title}</h1>
+          <p class="lead">{forHappy ? joining.link.leadHappy : joining.link.lead}</p>
           {state.type === 'waiting' && <Shown state={state} hasTrouble={hasTrouble} />}
-          {state.type === 'expired' && <Problem title={words.link.expired} text={words.link.expiredText} />}
-          {state.type === 'unreadable' && <Problem title={words.link.unreadable} />}
-          {state.type === 'unreachable' && <Problem title={words.pair.unreachable} text={words.pair.unreachableText} />}
+          {state.type === 'expired' && <Problem title={joining.link.expired} text={joining.link.expiredText} />}
+          {state.type === 'unreadable' && <Problem title={joining.link.unreadable} />}
+          {state.type === 'unreachable' && <Problem title={joining.pair.unreachable} text={joining.pair.unreachableText} />}
         </div>
       </div>
       <footer class="foot">
         {state.type === 'waiting' && (
           <Button look="quiet" isLarge isWide icon="copy" onClick={() => void copy(state.link)}>
-            {words.link.copy}
+            {joining.link.copy}
           </Button>
         )}
         {state.type !== 'waiting' && state.type !== 'starting' && (
           <Button look="primary" isLarge isWide onClick={() => setAttempt(attempt + 1)}>
-            {words.link.fresh}
+            {joining.link.fresh}
           </Button>
         )}
         <Button look="text" isWide onClick={() => setForHappy(!forHappy)}>
-          {forHappy ? words.link.forAfield : words.link.forHappy}
+          {forHappy ? joining.link.forAfield : joining.link.forHappy}
         </Button>
       </footer>
     </div>
@@ -66,18 +66,18 @@ export function LinkScreen() {
 function Shown({ state, hasTrouble }: { state: Extract<Waiting, { type: 'waiting' }>; hasTrouble: boolean }) {
   return (
     <>
-      <svg class="qr" viewBox={state.qr.viewBox} role="img" aria-label={words.link.qr}>
+      <svg class="qr" viewBox={state.qr.viewBox} role="img" aria-label={joining.link.qr}>
         <path d={state.qr.path} />
       </svg>
       {state.checkCode !== undefined && (
         <p class="check-code">
-          <span>{words.link.code}</span>
+          <span>{joining.link.code}</span>
           <b>{state.checkCode}</b>
-          <small>{words.link.codeHint}</small>
+          <small>{joining.link.codeHint}</small>
         </p>
       )}
-      <p role="status">{hasTrouble ? words.link.trouble : words.link.waits}</p>
-      <p class="hint">{words.link.risk}</p>
+      <p role="status">{hasTrouble ? joining.link.trouble : joining.link.waits}</p>
+      <p class="hint">{joining.link.risk}</p>
     </>
   )
 }

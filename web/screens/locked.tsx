@@ -4,7 +4,7 @@ import { Problem } from '../parts/banner.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
-import { useKeyText } from '../parts/key-groups.tsx'
+import { useKeyText } from '../parts/own-key.ts'
 import { unlock, unlockWithKey } from '../state/lock.ts'
 import { words } from '../words/index.ts'
 import { settings } from '../words/settings.ts'
@@ -40,7 +40,7 @@ export function LockedScreen() {
           <p class="lead">{settings.lockedText}</p>
           {typed !== undefined && (
             <Field
-              label={words.restore.field}
+              label={words.settings.key}
               value={typed}
               onInput={setTyped}
               error={problem === 'key' ? settings.unlockKeyWrong : undefined}

@@ -14,6 +14,7 @@ import { live } from '../state/account.ts'
 import { lookAtLink, type PairingView, type ReadyToLink } from '../state/pairing.ts'
 import { chooseConfirming, confirming } from '../state/preferences.ts'
 import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 
 /** Says in full what linking would mean, and links only for somebody who means it. */
 export function PairScreen() {
@@ -37,7 +38,7 @@ export function PairScreen() {
 
   switch (view.type) {
     case 'checking':
-      return <Told title={words.pair.from} text={words.pair.checking} isBusy />
+      return <Told title={joining.pair.from} text={joining.pair.checking} isBusy />
     case 'ready':
       return <Confirm key={href} view={view} onView={setView} />
     case 'linked':
@@ -45,19 +46,19 @@ export function PairScreen() {
     case 'gone':
       return <Gone />
     case 'answered':
-      return <Told title={words.pair.answeredTitle} text={words.pair.answeredText} />
+      return <Told title={joining.pair.answeredTitle} text={joining.pair.answeredText} />
     case 'refused':
-      return <Told title={words.pair.wrongCodesTitle} text={words.pair.wrongCodesText} canScan />
+      return <Told title={joining.pair.wrongCodesTitle} text={joining.pair.wrongCodesText} canScan />
     case 'altered':
-      return <Told title={words.pair.alteredTitle} text={words.pair.alteredText} />
+      return <Told title={joining.pair.alteredTitle} text={joining.pair.alteredText} />
     case 'no-link':
-      return <Told title={words.pair.noLinkTitle} text={words.pair.noLinkText} canScan />
+      return <Told title={joining.pair.noLinkTitle} text={joining.pair.noLinkText} canScan />
     case 'bad-link':
-      return <Told title={words.pair.badLinkTitle} text={words.pair.badLinkText} canScan />
+      return <Told title={joining.pair.badLinkTitle} text={joining.pair.badLinkText} canScan />
     case 'other-server':
       return <OtherServer view={view} />
     case 'unreachable':
-      return <Told title={words.pair.unreachable} text={words.pair.unreachableText} />
+      return <Told title={joining.pair.unreachable} text={joining.pair.unreachableText} />
   }
 }
 
@@ -71,11 +72,11 @@ function Confirm({ view, onView }: { view: ReadyToLink; onView(view: PairingView
     run(async () => {
       setRefusal(undefined)
       // A slip of the finger is none of the three tries.
-      if (asker && checkCode.length !== 4) return setCodeError(words.pair.codeShort)
+      if (asker && checkCode.length !== 4) return setCodeError(joining.pair.codeShort)
       const answered = await view.answer(checkCode)
       if (answered.type === 'wrong-code') {
         setCheckCode('')
-        return setCodeError(words.pair.codeWrong)
+        return setCodeError(joining.pair.codeWrong)
       }
       if (answered.type === 'not-answered') return setRefusal(answered.message)
       if (answered.type === 'linked') forgetArrival()
@@ -83,7 +84,7 @@ function Confirm({ view, onView }: { view: ReadyToLink; onView(view: PairingView
     })
   return (
     <div class="screen flow">
-      <FlowBar back={{ name: 'home' }} icon="x" note={words.pair.from} />
+      <FlowBar back={{ name: 'home' }} icon="x" note={joining.pair.from} />
       <div class="scroll">
         <div class="col narrow">
           <div class="link-art" aria-hidden="true">
@@ -97,13 +98,13 @@ function Confirm({ view, onView }: { view: ReadyToLink; onView(view: PairingView
               <Icon name={view.isDevice ? 'smartphone' : 'laptop'} />
             </span>
           </div>
-          <h1 tabIndex={-1}>{view.isDevice ? words.pair.device : words.pair.machine}</h1>
+          <h1 tabIndex={-1}>{view.isDevice ? joining.pair.device : joining.pair.machine}</h1>
           <dl class="facts">
-            <Fact name={words.pair.asks} value={asker?.name ?? (view.isDevice ? words.pair.asksDevice : words.pair.asksTerminal)} />
-            {asker && <Fact name={words.pair.network} value={asker.from} />}
-            <Fact name={words.pair.gets} value={getsAll ? words.pair.getsAll : words.pair.getsV2} isDanger={getsAll} />
-            <Fact name={words.pair.server} value={location.host} />
-            <Fact name={words.pair.valid} value={words.pair.validText} />
+            <Fact name={joining.pair.asks} value={asker?.name ?? (view.isDevice ? joining.pair.asksDevice : joining.pair.asksTerminal)} />
+            {asker && <Fact name={joining.pair.network} value={asker.from} />}
+            <Fact name={joining.pair.gets} value={getsAll ? joining.pair.getsAll : joining.pair.getsV2} isDanger={getsAll} />
+            <Fact name={joining.pair.server} value={location.host} />
+            <Fact name={joining.pair.valid} value={joining.pair.validText} />
           </dl>
           {getsAll ? <CanAll /> : <CanAndCannot />}
         </div>
@@ -114,8 +115,8 @@ function Confirm({ view, onView }: { view: ReadyToLink; onView(view: PairingView
         </p>
         {asker && (
           <Field
-            label={words.pair.code}
-            hint={view.isDevice ? words.pair.codeHintDevice : words.pair.codeHint}
+            label={joining.pair.code}
+            hint={view.isDevice ? joining.pair.codeHintDevice : joining.pair.codeHint}
             error={codeError}
             value={checkCode}
             onInput={text => {
@@ -126,23 +127,23 @@ function Confirm({ view, onView }: { view: ReadyToLink; onView(view: PairingView
             isDigits
           />
         )}
-        {refusal !== undefined && <Problem title={words.pair.refusedTitle} text={refusal} />}
+        {refusal !== undefined && <Problem title={joining.pair.refusedTitle} text={refusal} />}
         <HoldButton
-          label={words.pair.hold}
-          tapLabel={words.pair.tap}
-          confirmLabel={words.pair.confirm}
+          label={joining.pair.hold}
+          tapLabel={joining.pair.tap}
+          confirmLabel={joining.pair.confirm}
           onConfirm={() => void confirm()}
-          busy={isBusy && words.pair.linking}
+          busy={isBusy && joining.pair.linking}
           isDanger={getsAll}
           describedBy="pair-risk"
         />
         <div class="decide-more">
           <button class="txt danger-t" type="button" onClick={() => refuse(view)}>
-            {words.pair.refuse}
+            {joining.pair.refuse}
           </button>
           {confirming.value === 'hold' && (
             <button class="txt" type="button" onClick={() => chooseConfirming('taps')}>
-              {words.pair.twoTaps}
+              {joining.pair.twoTaps}
             </button>
           )}
         </div>
@@ -163,10 +164,10 @@ function Fact({ name, value, isDanger }: { name: string; value: string; isDanger
 function CanAndCannot() {
   return (
     <ul class="can">
-      <Line can text={words.pair.canRun} />
-      <Line can text={words.pair.canRead} />
-      <Line text={words.pair.cannotRead} />
-      <Line text={words.pair.cannotLink} />
+      <Line can text={joining.pair.canRun} />
+      <Line can text={joining.pair.canRead} />
+      <Line text={joining.pair.cannotRead} />
+      <Line text={joining.pair.cannotLink} />
     </ul>
   )
 }
@@ -174,7 +175,7 @@ function CanAndCannot() {
 function CanAll() {
   return (
     <ul class="can">
-      <Line can text={words.pair.canAll} />
+      <Line can text={joining.pair.canAll} />
     </ul>
   )
 }
@@ -184,7 +185,7 @@ function Line({ can = false, text }: { can?: boolean; text: string }) {
     <li class={can ? 'yes' : 'no'}>
       <Icon name={can ? 'check' : 'x'} />
       <span>
-        <b>{can ? words.pair.can : words.pair.cannot}</b>
+        <b>{can ? joining.pair.can : joining.pair.cannot}</b>
         {text}
       </span>
     </li>
@@ -200,15 +201,15 @@ function Linked({ isDevice }: { isDevice: boolean }) {
           <span class="gl gl-done big">
             <Icon name="check" />
           </span>
-          <h1 tabIndex={-1}>{words.pair.doneTitle}</h1>
+          <h1 tabIndex={-1}>{joining.pair.doneTitle}</h1>
           <p class="lead" role="status">
-            {isDevice ? words.pair.doneDevice : words.pair.doneText}
+            {isDevice ? joining.pair.doneDevice : joining.pair.doneText}
           </p>
         </div>
       </div>
       <footer class="foot">
         <ButtonLink look="primary" href="/" isLarge isWide>
-          {words.pair.toHome}
+          {joining.pair.toHome}
         </ButtonLink>
       </footer>
     </div>
@@ -216,14 +217,14 @@ function Linked({ isDevice }: { isDevice: boolean }) {
 }
 
 function Gone() {
-  return <Told title={words.pair.goneTitle} text={<WithCommand told={words.pair.goneText} />} canScan />
+  return <Told title={joining.pair.goneTitle} text={<WithCommand told={joining.pair.goneText} />} canScan />
 }
 
 function OtherServer({ view }: { view: Extract<PairingView, { type: 'other-server' }> }) {
   return (
-    <Told title={words.pair.otherServer(view.host)} text={words.pair.otherServerText(location.host)}>
+    <Told title={joining.pair.otherServer(view.host)} text={joining.pair.otherServerText(location.host)}>
       <ButtonLink look="primary" href={view.href} isLarge isWide icon="external-link">
-        {words.pair.openThere}
+        {joining.pair.openThere}
       </ButtonLink>
     </Told>
   )
@@ -244,7 +245,7 @@ function Told(props: { title: string; text: ComponentChildren; canScan?: boolean
           {props.children}
           {props.canScan && (
             <ButtonLink look="primary" href="/scan" isLarge isWide icon="scan-line">
-              {words.pair.scan}
+              {joining.pair.scan}
             </ButtonLink>
           )}
           <Button look="text" isWide onClick={() => goBack({ name: 'home' })}>
@@ -257,9 +258,9 @@ function Told(props: { title: string; text: ComponentChildren; canScan?: boolean
 }
 
 function riskOf({ isDevice, getsAll, asker }: ReadyToLink): string {
-  if (isDevice) return words.pair.wholeKeyDevice
-  if (getsAll) return words.pair.wholeKey
-  return asker ? words.pair.fullControl : words.pair.noCode
+  if (isDevice) return joining.pair.wholeKeyDevice
+  if (getsAll) return joining.pair.wholeKey
+  return asker ? joining.pair.fullControl : joining.pair.noCode
 }
 
 function refuse(view: ReadyToLink): void {

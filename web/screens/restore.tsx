@@ -8,7 +8,7 @@ import { go } from '../router.ts'
 import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/account.ts'
 import { base64Of } from '../state/base64.ts'
 import { caretAfterGrouping, countLetters, groupTyped, keyLetters } from '../state/key-text.ts'
-import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 
 type Client = typeof import('../state/account-key.ts')
 
@@ -35,15 +35,15 @@ export function RestoreScreen() {
       <FlowBar back={{ name: 'welcome' }} />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{words.restore.title}</h1>
-          <p class="lead">{words.restore.lead}</p>
+          <h1 tabIndex={-1}>{joining.restore.title}</h1>
+          <p class="lead">{joining.restore.lead}</p>
           <KeyField text={text} onText={setText} reading={reading} />
           {problem && <ProblemOf problem={problem} />}
         </div>
       </div>
       <footer class="foot">
-        <Button look="primary" type="submit" isLarge isWide isOff={!reading?.ok} busy={isBusy && words.restore.busy}>
-          {words.restore.submit}
+        <Button look="primary" type="submit" isLarge isWide isOff={!reading?.ok} busy={isBusy && joining.restore.busy}>
+          {joining.restore.submit}
         </Button>
       </footer>
     </form>
@@ -66,7 +66,7 @@ function KeyField({ text, onText, reading }: { text: string; onText(text: string
 
   return (
     <div class="fld">
-      <label for={id}>{words.restore.field}</label>
+      <label for={id}>{joining.restore.field}</label>
       <textarea
         id={id}
         ref={field}
@@ -95,10 +95,10 @@ function KeyField({ text, onText, reading }: { text: string; onText(text: string
 function noteOf(text: string, reading: Reading | undefined): { text: string; isBad: boolean } {
   const letters = countLetters(text)
   if (!reading || letters === 0) return { text: '', isBad: false }
-  if (reading.ok) return { text: words.restore.complete, isBad: false }
-  if (reading.problem === 'impossible-letter') return { text: words.restore.impossible(reading.group), isBad: true }
-  if (letters < keyLetters) return { text: words.restore.tooShort(keyLetters - letters), isBad: false }
-  return { text: words.restore.tooLong(letters - keyLetters), isBad: true }
+  if (reading.ok) return { text: joining.restore.complete, isBad: false }
+  if (reading.problem === 'impossible-letter') return { text: joining.restore.impossible(reading.group), isBad: true }
+  if (letters < keyLetters) return { text: joining.restore.tooShort(keyLetters - letters), isBad: false }
+  return { text: joining.restore.tooLong(letters - keyLetters), isBad: true }
 }
 
 function ProblemOf({ problem }: { problem: SignInProblem }) {
@@ -107,13 +107,13 @@ function ProblemOf({ problem }: { problem: SignInProblem }) {
     case 'needs-invite':
     case 'pending':
     case 'signup-closed':
-      return <Problem title={words.restore.unknown} />
+      return <Problem title={joining.restore.unknown} />
     case 'locked':
       return <TooManyTries nextAt={problem.nextAt} />
     case 'unreachable':
-      return <Problem title={words.create.unreachable} text={words.restore.nothingChanged} />
+      return <Problem title={joining.create.unreachable} text={joining.restore.nothingChanged} />
     case 'other':
-      return <Problem title={words.create.other} text={problem.message} />
+      return <Problem title={joining.create.other} text={problem.message} />
   }
 }
 

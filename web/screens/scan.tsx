@@ -7,7 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { arriveWith } from '../router.ts'
 import { type Eye, lookForCodes } from '../state/camera.ts'
-import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 
 /** Points the camera at the code a computer shows; pasting its link always works too. */
 export function ScanScreen() {
@@ -22,7 +22,7 @@ export function ScanScreen() {
     return lookForCodes(video.current, {
       onEye: setEye,
       onText: text => {
-        if (!isLink(text)) return setNote(words.scan.notACode)
+        if (!isLink(text)) return setNote(joining.scan.notACode)
         navigator.vibrate?.(20)
         arriveWith(text)
       }
@@ -49,16 +49,16 @@ export function ScanScreen() {
       <FlowBar back={{ name: 'home' }} icon="x" />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{words.scan.title}</h1>
-          <p class="lead">{words.scan.lead}</p>
+          <h1 tabIndex={-1}>{joining.scan.title}</h1>
+          <p class="lead">{joining.scan.lead}</p>
           <Viewfinder eye={eye} video={video} />
           <p class="hint" role="status">
             {note}
           </p>
           <Field
-            label={words.scan.paste}
-            hint={words.scan.fieldHint}
-            error={isWrong ? words.scan.notALink : undefined}
+            label={joining.scan.paste}
+            hint={joining.scan.fieldHint}
+            error={isWrong ? joining.scan.notALink : undefined}
             value={pasted}
             onInput={text => {
               setWrong(false)
@@ -71,11 +71,11 @@ export function ScanScreen() {
       <footer class="foot">
         {pasted.trim() === '' ? (
           <Button look="quiet" isLarge isWide icon="clipboard-paste" onClick={() => void fromClipboard()}>
-            {words.scan.useClipboard}
+            {joining.scan.useClipboard}
           </Button>
         ) : (
           <Button look="primary" type="submit" isLarge isWide>
-            {words.scan.go}
+            {joining.scan.go}
           </Button>
         )}
       </footer>
@@ -84,12 +84,12 @@ export function ScanScreen() {
 }
 
 function Viewfinder({ eye, video }: { eye: Eye; video: RefObject<HTMLVideoElement | null> }) {
-  if (eye === 'denied') return <Problem title={words.scan.denied} text={words.scan.deniedText} />
+  if (eye === 'denied') return <Problem title={joining.scan.denied} text={joining.scan.deniedText} />
   if (eye === 'none') return <NoCamera />
   return (
     <div class="finder">
-      <video ref={video} muted playsInline aria-label={words.scan.title} />
-      {eye === 'starting' && <span role="status">{words.scan.starting}</span>}
+      <video ref={video} muted playsInline aria-label={joining.scan.title} />
+      {eye === 'starting' && <span role="status">{joining.scan.starting}</span>}
       <svg viewBox="0 0 100 100" aria-hidden="true">
         <path d="M20 36V24a4 4 0 0 1 4-4h12M64 20h12a4 4 0 0 1 4 4v12M80 64v12a4 4 0 0 1-4 4H64M36 80H24a4 4 0 0 1-4-4V64" />
       </svg>
@@ -101,8 +101,8 @@ function NoCamera() {
   return (
     <div class="finder none">
       <Icon name="camera-off" />
-      <b>{words.scan.none}</b>
-      <span>{words.scan.noneText}</span>
+      <b>{joining.scan.none}</b>
+      <span>{joining.scan.noneText}</span>
     </div>
   )
 }

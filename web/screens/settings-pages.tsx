@@ -5,7 +5,8 @@ import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { Choice, Choices, Switch, Switches } from '../parts/choice.tsx'
 import { copySecret } from '../parts/copy.ts'
-import { KeyGroups, useIsShown, useKeyText } from '../parts/key-groups.tsx'
+import { KeyGroups } from '../parts/key-groups.tsx'
+import { useIsShown, useKeyText } from '../parts/own-key.ts'
 import { account, shouldCheckKey } from '../state/account.ts'
 import { quietChoices } from '../state/archive.ts'
 import { lockChoice, stepUp } from '../state/lock.ts'
@@ -25,6 +26,7 @@ import {
   theme
 } from '../state/preferences.ts'
 import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
 import { languageNames, nameOf, tagOf } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
 import { settings } from '../words/settings.ts'
@@ -57,7 +59,7 @@ export function KeyPage() {
         </Button>
         {wantsToSee && (
           <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
-            {words.key.copy}
+            {joining.key.copy}
           </Button>
         )}
         <Button look="quiet" icon="download" onClick={() => key && void surely(() => saveKeyFile(key))}>

@@ -1,6 +1,7 @@
 import type { AppWords } from './app.ts'
 import type { ComposeWords } from './compose.ts'
 import type { DecideWords } from './decide.ts'
+import type { JoiningWords } from './joining.ts'
 import type { ListWords } from './lists.ts'
 import type { MachineWords } from './machine.ts'
 import type { PeopleWords } from './people.ts'
@@ -15,6 +16,7 @@ export interface Spoken {
   readonly app: AppWords
   readonly compose: ComposeWords
   readonly decide: DecideWords
+  readonly joining: JoiningWords
   readonly lists: ListWords
   readonly machine: MachineWords
   readonly people: PeopleWords
