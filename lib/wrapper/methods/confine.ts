@@ -12,6 +12,8 @@ export interface Confinement {
   check(path: string): string
   /** The same for what shall be changed: not what other programs run by themselves. */
   checkChange(path: string): string
+  /** Throws like `check` when one of these words for a program that runs in `folder` names something that is there, but elsewhere. */
+  checkWords(words: readonly string[], folder: string): void
 }
 
 /** `home` is the wrapper's own folder, whose keys are for nobody. */
@@ -31,31 +33,74 @@ export function confine(folders: readonly string[], home: string): Confinement {
     check,
     checkChange(path) {
       const asked = check(path)
-      const segments = asked.split(sep)
-      const git = segments.lastIndexOf('.git')
-      const inGit = git < 0 ? undefined : segments[git + 1]
-      if (inGit === 'hooks' || inGit === 'config') throw new Error('What Git runs by itself is not changed from a phone.')
-      if (dirname(asked) === real(homedir()) && startFiles.has(basename(asked)))
-        throw new Error('What a shell runs when it starts is not changed from a phone.')
+      const segments = asked.split(sep).map(segment => segment.toLowerCase())
+      // A name of that kind can also be a file that leads Git to another folder.
+      if (segments.includes('.git')) throw new Error('What Git runs by itself is not changed from a phone.')
+      if (startsByItself(asked)) throw new Error('What runs by itself when somebody signs in is not changed from a phone.')
       return asked
+    },
+    checkWords(words, folder) {
+      for (const word of words) {
+        const there = placeOf(isAbsolute(word) ? word : `${folder}${sep}${word}`)
+        if (there !== undefined) check(there)
+      }
     }
   }
 }
 
+function startsByItself(path: string): boolean {
+  const below = relative(real(homedir()), path)
+    .split(sep)
+    .map(segment => segment.toLowerCase())
+  return startFiles.has(below.join('/')) || startFolders.some(folder => folder.every((segment, at) => below[at] === segment))
+}
+
+// Of shells, and of what reads commands from its settings.
 const startFiles = new Set([
   '.bashrc',
   '.bash_profile',
   '.bash_login',
   '.bash_logout',
+  '.bash_aliases',
   '.profile',
   '.zshrc',
   '.zshenv',
   '.zprofile',
   '.zlogin',
+  '.zlogout',
   '.kshrc',
+  '.cshrc',
+  '.tcshrc',
+  '.login',
+  '.xprofile',
+  '.xsession',
+  '.pam_environment',
   '.gitconfig',
-  '.npmrc'
+  '.npmrc',
+  '.config/nushell/config.nu',
+  '.config/nushell/env.nu'
 ])
+const startFolders = [
+  ['.ssh'],
+  ['.config', 'fish'],
+  ['.config', 'git'],
+  ['.config', 'systemd'],
+  ['.config', 'environment.d'],
+  ['.config', 'autostart'],
+  ['.config', 'powershell'],
+  ['documents', 'powershell'],
+  ['documents', 'windowspowershell'],
+  ['library', 'launchagents']
+]
+
+/** Where the computer would look, which follows a link before the `..` behind it. */
+function placeOf(path: string): string | undefined {
+  try {
+    return realpathSync.native(path)
+  } catch {
+    return undefined
+  }
+}
 
 /** With every link followed; what does not exist yet is judged by the nearest folder that does. */
 function real(path: string): string {

@@ -47,7 +47,7 @@ export function searchMethods({ confinement, env }: SearchOptions): Pick<Session
       const program = findProgram('difft', env)
       if (program === undefined)
         return { success: false, exitCode: -1, stdout: '', stderr: '', error: 'difftastic (difft) is not installed on this computer.' }
-      for (const arg of args) if (!arg.startsWith('-')) allowed.check(arg)
+      allowed.checkWords(args, folder)
       const { exitCode, stdout, stderr, isCut } = await runProgram(program, args, folder, env)
       return { success: exitCode === 0, exitCode, stdout: stdout.toString(), stderr, ...(isCut && { error: 'Command timed out' }) }
     }

@@ -36,8 +36,9 @@ export function shellMethods({ confinement, mayUseShell, env }: ShellOptions) {
       if (program === undefined) return refused('ripgrep (rg) is not installed on this computer.')
       const strange = args.find(arg => startsPrograms.test(arg))
       if (strange !== undefined) return refused(`${strange} is not offered from a phone.`)
-      for (const arg of args) if (/[\\/]|^\.\.?$|^~/.test(arg) && !arg.startsWith('-')) confinement().check(arg)
-      return run([program, '--no-config', ...args], folder(cwd), env, timeoutMs)
+      const directory = folder(cwd)
+      confinement().checkWords(args, directory)
+      return run([program, '--no-config', ...args], directory, env, timeoutMs)
     }
   }
 }
