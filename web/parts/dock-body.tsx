@@ -8,7 +8,7 @@ import { Command } from './dock-command.tsx'
 import type { DecisionSubject } from './dock-subject.ts'
 import { escaped } from './escaped.tsx'
 import { Markdown } from './markdown.tsx'
-import { fieldText } from './step.tsx'
+import { fieldText } from './step-body.tsx'
 import { changesOf, insidePath } from './step-words.ts'
 import { visible } from './visible.ts'
 

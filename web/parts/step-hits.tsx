@@ -1,6 +1,7 @@
-import type { FileHits } from '../state/search-hits.ts'
+import { type FileHits, hitsOf } from '../state/search-hits.ts'
+import type { Step } from '../state/transcript.ts'
 import { session as words } from '../words/session.ts'
-import { insidePath } from './step-words.ts'
+import { insidePath, textOf } from './step-words.ts'
 
 /** What a search found, each file once with its lines below it. */
 export function Hits({ files, folder }: { files: readonly FileHits[]; folder: string | undefined }) {
@@ -23,6 +24,11 @@ export function Hits({ files, folder }: { files: readonly FileHits[]; folder: st
       {files.length > mostFiles && <small>{words.moreFiles(files.length - mostFiles)}</small>}
     </>
   )
+}
+
+/** What a step found, where it is told by file and line. */
+export function foundBy(step: Step): readonly FileHits[] | undefined {
+  return step.kind === 'search' && step.state === 'ok' ? hitsOf(textOf(step.content)) : undefined
 }
 
 const mostFiles = 50

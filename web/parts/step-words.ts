@@ -65,7 +65,17 @@ export function shortPath(path: string, folder: string | undefined): string {
 
 /** A path from the folder of the session on, when it is in there. */
 export function insidePath(path: string, folder: string | undefined): string {
-  return folder !== undefined && path.startsWith(`${folder}/`) ? path.slice(folder.length + 1) : path
+  const isInside = folder !== undefined && (path.startsWith(`${folder}/`) || path.startsWith(`${folder}\\`))
+  return isInside ? path.slice(folder.length + 1) : path
+}
+
+/** Where a path is in the folder of the session; undefined when it is not in there. */
+export function placeOf(path: string, folder: string | undefined): string[] | undefined {
+  if (folder === undefined || path === '') return undefined
+  const inside = insidePath(path, folder)
+  const parts = inside.split(folder.includes('\\') ? /[/\\]/ : '/')
+  const isElsewhere = inside === path && /^(?:[/\\~]|[a-z]:)/i.test(path)
+  return isElsewhere || parts.includes('..') ? undefined : parts
 }
 
 export function textOf(content: readonly StepContent[]): string {
@@ -107,13 +117,18 @@ function objectOf(call: Call, folder: string | undefined): { object: string; who
 }
 
 function paths(call: Call, folder: string | undefined): { object: string; whole: string } {
-  const named = new Set([...call.content.flatMap(each => (each.type === 'diff' ? [each.path] : [])), ...call.locations])
-  const own = pathOf(call.args)
-  if (named.size === 0 && own !== undefined) named.add(own)
-  const all = [...named].filter(path => path !== '')
+  const all = pathsOf(call)
   const [first] = all
   if (first === undefined) return { object: call.title || call.name, whole: call.title || call.name }
   return all.length === 1 ? { object: shortPath(first, folder), whole: first } : { object: words.files(all.length), whole: all.join('\n') }
+}
+
+/** The files a call is about, each once. */
+export function pathsOf({ content, locations, args }: Pick<Call, 'content' | 'locations' | 'args'>): string[] {
+  const named = new Set([...content.flatMap(each => (each.type === 'diff' ? [each.path] : [])), ...locations])
+  const own = pathOf(args)
+  if (named.size === 0 && own !== undefined) named.add(own)
+  return [...named].filter(path => path !== '')
 }
 
 // mcp__server__tool is how Claude names the tools of others.

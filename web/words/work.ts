@@ -64,7 +64,6 @@ const english = {
   wrap: 'Wrap long lines',
   sideBySide: 'Side by side',
   showFile: 'Show this file',
-  openFile: 'Open in Files',
   nextFile: (name: string) => `Next: ${name}`,
   linesOf: (path: string) => `Lines of ${path}`,
   foldedLines: (count: number) => plural(count, { one: '1 unchanged line', other: `${count} unchanged lines` }),

@@ -112,7 +112,10 @@ export const talks: Record<string, () => SessionModel> = {
         .think('The user wants every kind of step. I should read first.\n\nThen act.')
         .wait(12)
         .think('Now **act**.')
-        .step({ kind: 'read', args: {}, locations: [`${folder}/src/auth/session.ts`] }, 1)
+        .step({ kind: 'read', name: 'Read', args: {}, locations: [`${folder}/src/auth/session.ts`] }, 1, {
+          status: 'completed',
+          content: [{ type: 'text', text: '   118→export function open(cookie: Cookie) {\n   119→  return cookie.state\n   120→}' }]
+        })
         .step({ kind: 'search', args: { pattern: 'returnTo' } }, 2)
         .step({ kind: 'fetch', args: { url: 'https://datatracker.ietf.org/doc/html/rfc6749' } }, 4)
         .plan(['Find it', 'completed'], ['Fix it', 'in_progress'], ['Tell', 'pending'])

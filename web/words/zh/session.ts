@@ -71,6 +71,8 @@ export const session: SessionWords = {
   planNow: '进行中',
   planOpen: '未开始',
   found: (hits, files) => `${hits} 处，${files} 个文件`,
+  linesRead: (first, last) => (first === last ? `第 ${first} 行` : `第 ${first}–${last} 行`),
+  openFile: '打开文件',
   moreHits: count => `还有 ${count} 行`,
   moreFiles: count => `还有 ${count} 个文件`,
   step: {

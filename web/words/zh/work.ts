@@ -59,7 +59,6 @@ export const work: WorkWords = {
   wrap: '自动换行',
   sideBySide: '并排显示',
   showFile: '显示此文件',
-  openFile: '在“文件”中打开',
   nextFile: name => `下一个：${name}`,
   linesOf: path => `${path} 的各行`,
   foldedLines: count => `${count} 行未更改`,

@@ -1,0 +1,34 @@
+import type { Page } from 'playwright-core'
+import t from 'tap'
+import { openChromium } from '../kit/chromium.ts'
+import { serveStories } from './stories/serve.ts'
+
+t.test('what stands in the steps of a session, in a real browser', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const page: Page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  const row = (name: RegExp) => page.locator('.step > button.tool-s').filter({ hasText: name })
+  const bodyOf = (name: RegExp) =>
+    page
+      .locator('.step')
+      .filter({ has: page.locator('button.tool-s').filter({ hasText: name }) })
+      .locator('.tool-b')
+      .first()
+
+  t.test('a file that was read says which lines, and leads to the file in the folder', async t => {
+    await page.goto(`${origin}/?story=steps&framed`)
+    await row(/Read src\/auth\/session\.ts/)
+      .getByText('lines 118–120')
+      .waitFor()
+    await row(/Read src\/auth\/session\.ts/).click()
+    const link = bodyOf(/Read src\/auth/).getByRole('link', { name: 'Open file' })
+    t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/session.ts')
+  })
+
+  t.test('a file that was written leads to itself too', async t => {
+    const link = bodyOf(/Wrote src\/auth\/return-path\.ts/).getByRole('link', { name: 'Open file' })
+    t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/return-path.ts')
+  })
+})

@@ -1,0 +1,153 @@
+import { Icon } from '../icons/icon.tsx'
+import { route } from '../router.ts'
+import { pathOf } from '../routes.ts'
+import type { Answered } from '../state/session-decisions.ts'
+import type { Step } from '../state/transcript.ts'
+import { decide } from '../words/decide.ts'
+import { session as words } from '../words/session.ts'
+import { clockTime } from '../words/time.ts'
+import { Diff } from './diff.tsx'
+import { Markdown, safeUrl } from './markdown.tsx'
+import type { StepContext } from './step.tsx'
+import { foundBy, Hits } from './step-hits.tsx'
+import { Output } from './step-output.tsx'
+import { pathsOf, placeOf, textOf } from './step-words.ts'
+
+/** What an open step shows. */
+export function Body(props: { step: Step; answered: Answered | undefined; whole: string; context: StepContext }) {
+  const { step, answered, whole, context } = props
+  const diffs = step.content.filter(each => each.type === 'diff')
+  const text = textOf(step.content)
+  const hits = foundBy(step)
+  const [file, ...others] = ['read', 'edit'].includes(step.kind) && step.state !== 'denied' ? pathsOf(step) : []
+  return (
+    <>
+      {step.kind === 'execute' && isMore(whole) && (
+        <pre class="cmd">
+          <code>{whole}</code>
+        </pre>
+      )}
+      {diffs.map((diff, index) => (
+        <div key={index} class="fdiff">
+          {diffs.length > 1 && (
+            <b class="fdiff-n">
+              <InFiles path={diff.path} folder={context.folder} says={diff.path} />
+            </b>
+          )}
+          <Diff path={diff.path} oldText={diff.oldText} newText={diff.newText} />
+        </div>
+      ))}
+      {step.kind === 'fetch' && <Address url={whole} />}
+      {step.kind === 'plan' && text !== '' && <Markdown text={text} />}
+      {hits !== undefined && <Hits files={hits} folder={context.folder} />}
+      {step.kind !== 'plan' && hits === undefined && text !== '' && (diffs.length === 0 || step.state === 'failed') && (
+        <Output text={text} />
+      )}
+      {file !== undefined && others.length === 0 && <InFiles path={file} folder={context.folder} />}
+      {step.inner !== undefined && <Inner call={step.call} last={step.inner.last} />}
+      {diffs.length === 0 && showsFields(step) && <Fields args={step.args} />}
+      {answered !== undefined && <AnsweredLine answered={answered} me={context.me} />}
+    </>
+  )
+}
+
+/** The way to a file of the folder; `says` stands there in any case. */
+function InFiles({ path, folder, says }: { path: string; folder: string | undefined; says?: string }) {
+  const here = route.value
+  const place = placeOf(path, folder)
+  if (place === undefined || here.name !== 'session') return <>{says}</>
+  return (
+    <a class="txt" href={pathOf({ name: 'session', id: here.id, view: ['files', ...place] })}>
+      {says ?? words.openFile}
+    </a>
+  )
+}
+
+/** What a subagent did last, and the way to all of it. */
+function Inner({ call, last }: { call: string; last: readonly string[] }) {
+  const here = route.value
+  return (
+    <>
+      <ul class="mini">
+        {last.map((title, index) => (
+          <li key={index}>{title}</li>
+        ))}
+      </ul>
+      {here.name === 'session' && (
+        <a class="txt" href={pathOf({ name: 'session', id: here.id, view: ['sub', call] })}>
+          {words.subagentAll}
+        </a>
+      )}
+    </>
+  )
+}
+
+function showsFields(step: Step): boolean {
+  return ['other', 'agent', 'move', 'delete', 'think'].includes(step.kind) || (step.kind === 'edit' && step.content.length === 0)
+}
+
+function isMore(command: string): boolean {
+  return command.includes('\n') || command.length > 40
+}
+
+function Address({ url }: { url: string }) {
+  const safe = safeUrl(url)
+  if (safe === undefined) return <p class="fields-v">{url}</p>
+  return (
+    <p class="fields-v">
+      <a href={safe.href} rel="noopener noreferrer" target="_blank">
+        {url}
+      </a>
+    </p>
+  )
+}
+
+/** The arguments of a call, each under its name. */
+export function Fields({ args }: { args: Readonly<Record<string, unknown>> }) {
+  return (
+    <dl class="fields">
+      {Object.entries(args).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{fieldText(value)}</dd>
+        </div>
+      ))}
+    </dl>
+  )
+}
+
+/** A value as text: on one line when it is short. */
+export function fieldText(value: unknown): string {
+  if (typeof value === 'string') return value
+  const short = JSON.stringify(value) ?? ''
+  return short.length <= 60 ? short : JSON.stringify(value, null, 2)
+}
+
+function answerWords({ outcome, by, rule, said }: Answered, me: string | undefined): string {
+  if (said !== undefined) {
+    if (outcome === 'ended') return decide.leftOpen
+    if (said.text === undefined) return decide.letItDecide
+    return by === me ? decide.youAnswered(said.text) : decide.answered(said.text)
+  }
+  if (rule !== undefined && by === undefined) return decide.byRule(rule)
+  const says = words.outcome[outcome]
+  if (by === undefined) return says.unknown
+  if (rule !== undefined && outcome === 'allowed-once') return by === me ? decide.alwaysBy.me : decide.alwaysBy.other(by)
+  return by === me ? says.me : says.other(by)
+}
+
+/** Who answered a permission, how and when; the reason below when there was one. */
+export function AnsweredLine({ answered, me }: { answered: Answered; me: string | undefined }) {
+  const { outcome, at, reason } = answered
+  const text = answerWords(answered, me)
+  const isYes = outcome === 'allowed-once' || outcome === 'allowed-session'
+  return (
+    <p class={`tool-f ${isYes ? '' : 'no'}`}>
+      <Icon name={isYes ? 'check' : 'x'} />
+      <span>
+        {words.at(text, clockTime(at, Date.now()))}
+        {reason !== undefined && reason !== '' && <q dir="auto">{reason}</q>}
+      </span>
+    </p>
+  )
+}
