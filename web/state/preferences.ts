@@ -101,7 +101,6 @@ function read(): void {
   const { dataset } = document.documentElement
   if (themeNow.value === 'system') delete dataset['theme']
   else dataset['theme'] = themeNow.value
-  dataset['wrap'] = String(isOn('wrap'))
   dataset['list'] = isOn('listFolded') ? 'folded' : 'open'
   dataset['side'] = isOn('sideFolded') ? 'folded' : 'open'
 }

@@ -42,6 +42,7 @@ const english = {
   copied: 'Copied',
   copyThe: (what: string) => `Copy the ${what}`,
   code: 'code',
+  wrapLines: 'Wrap long lines',
   command: 'command',
   output: 'output',
   imageFrom: (host: string) => `Image from ${host}`,

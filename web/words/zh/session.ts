@@ -37,6 +37,7 @@ export const session: SessionWords = {
   copy: '复制',
   copied: '已复制',
   copyThe: what => `复制${what}`,
+  wrapLines: '长行自动换行',
   code: '代码',
   command: '命令',
   output: '输出',
