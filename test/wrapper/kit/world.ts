@@ -11,6 +11,7 @@ import { login } from '../../../lib/wrapper/login.ts'
 import { listSessions } from '../../../lib/wrapper/session-folder.ts'
 import type { Terminal } from '../../../lib/wrapper/terminal/terminal.ts'
 import { type Phone, startPhone } from './phone.ts'
+import { watchHome } from './watchdog.ts'
 import type { WrapperProcess } from './wrapper.ts'
 
 /** A computer that was linked to the account of a phone as `afield login` does it, without the time that a process takes to start. */
@@ -19,8 +20,10 @@ export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: s
   // A second `t.testdir()` would take away the first, which may be the server's.
   const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
   const home = join(folder, 'home')
+  const watchdog = watchHome(home)
   t.teardown(async () => {
     await endEverything(home)
+    await watchdog.endAll()
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   })
   const own = openHome({ AFIELD_HOME: home })
