@@ -52,6 +52,15 @@ export interface RunOptions {
  * once this computer was linked. Resolves to the exit code.
  */
 export async function runAgent(options: RunOptions): Promise<number> {
+  try {
+    return await run(options)
+  } finally {
+    // Its agent never ran: what waits for the server in its folder still does.
+    if (options.earlier?.notes.isStarting) options.earlier.giveBack()
+  }
+}
+
+async function run(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory, earlier } = options
   const credentials = needCredentials(options)
   keepLeases(home.path)
@@ -71,7 +80,6 @@ export async function runAgent(options: RunOptions): Promise<number> {
   const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt, announcement } }).catch(error => {
     shared?.close()
     screen.close()
-    earlier?.retire()
     letGo?.()
     throw error
   })

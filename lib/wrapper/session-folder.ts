@@ -64,6 +64,8 @@ export interface SessionFolder {
   openSeenCalls(): { isFresh(nonce: string): boolean }
   /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
   retire(): void
+  /** This process does not go on with it: to whoever comes next it is as it was found. What waits in its journal waits on. */
+  giveBack(): void
   /** The session is no more. */
   remove(): void
 }
@@ -112,9 +114,11 @@ export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | un
     return undefined
   }
   const notes = readNotes(taken)
-  const folder = notes && openFolder(taken, notes)
+  if (!notes) return undefined
+  const endedBy = existsSync(join(taken, endedByPersonFile)) ? ('person' as const) : notes.endedBy
+  const folder = openFolder(taken, notes, { isEnded: dirname(path) === endedIn(home), notes: { ...notes, endedBy } })
   rmSync(join(taken, endedByPersonFile), { force: true })
-  folder?.note({ isEnding: false, isStarting: true, endedBy: undefined })
+  folder.note({ isEnding: false, isStarting: true, endedBy: undefined })
   return folder
 }
 
@@ -148,8 +152,17 @@ const journalFile = 'outbox.journal'
 const setAsideFile = 'set-aside.jsonl'
 const seenCallsFile = 'calls.seen'
 const endedByPersonFile = 'ended-by-person'
+/** In the place of the process that owns it. */
+const nobody = 'nobody'
 
-function openFolder(path: string, notes: SessionNotes): SessionFolder {
+/** How it was before this process had it. */
+interface Before {
+  isEnded: boolean
+  notes: SessionNotes
+}
+
+function openFolder(path: string, notes: SessionNotes, before?: Before): SessionFolder {
+  const home = dirname(dirname(path))
   let now = notes
   return {
     get notes() {
@@ -162,8 +175,12 @@ function openFolder(path: string, notes: SessionNotes): SessionFolder {
     setAside: (draft, reason) => appendPrivateFile(join(path, setAsideFile), `${JSON.stringify({ ...draft, reason })}\n`),
     openJournal: () => openJournalFile(join(path, journalFile)),
     openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
+    giveBack() {
+      if (before) this.note({ ...before.notes, isStarting: undefined })
+      const isEnded = before?.isEnded && sizeOf(join(path, journalFile)) === 0
+      renameSync(path, isEnded ? join(endedIn(home), now.tag) : join(sessionsIn(home), `${now.tag}@${nobody}`))
+    },
     retire() {
-      const home = dirname(dirname(path))
       rmSync(join(path, journalFile), { force: true })
       renameSync(path, join(endedIn(home), now.tag))
       syncFolder(endedIn(home))
@@ -196,6 +213,10 @@ function forgetOldest(home: string): void {
 
 function noted(path: string): number {
   return statSync(join(path, notesFile), { throwIfNoEntry: false })?.mtimeMs ?? 0
+}
+
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0
 }
 
 /** Without taking it over; undefined when it cannot be read. */
