@@ -5,6 +5,7 @@ import { readBackupKey } from '../../lib/crypto/index.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer, startServerProcess } from '../kit/server.ts'
+import { withScreenLock } from './kit/screen-lock.ts'
 
 const devices = await openDevices(t)
 const shots = join(import.meta.dirname, '../../build/shots')
@@ -36,22 +37,6 @@ function secretOf(key: string): Uint8Array {
   const reading = readBackupKey(key)
   if (!reading.ok) throw new Error('no account key')
   return reading.secret
-}
-
-/** A device whose owner is there to confirm, or is not, as the test says. */
-async function withScreenLock({ context, page }: Device): Promise<{ ownerIs(there: boolean): Promise<void> }> {
-  const cdp = await context.newCDPSession(page)
-  await cdp.send('WebAuthn.enable')
-  const { authenticatorId } = await cdp.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: 'ctap2',
-      transport: 'internal',
-      hasUserVerification: true,
-      isUserVerified: true,
-      automaticPresenceSimulation: true
-    }
-  })
-  return { ownerIs: async there => void (await cdp.send('WebAuthn.setUserVerified', { authenticatorId, isUserVerified: there })) }
 }
 
 t.test('every page of the settings opens, and the index says what holds now', async t => {

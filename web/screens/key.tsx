@@ -6,15 +6,16 @@ import { copySecret } from '../parts/copy.ts'
 import { Field } from '../parts/field.tsx'
 import { KeyGroups } from '../parts/key-groups.tsx'
 import { useIsShown, useKeyText } from '../parts/own-key.ts'
+import { AskOwner, useOwner } from '../parts/owner-first.tsx'
 import { go, route } from '../router.ts'
 import { noteKeyChecked, remindOfKeyTomorrow } from '../state/account.ts'
 import { groupsOf, isSameGroup, pickGroups } from '../state/key-text.ts'
+import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
 
 /** The one time the key is put before everything else: write it down, or say that you will. */
 export function KeyScreen() {
-  const key = useKeyText()
-  const isShown = useIsShown()
+  const owner = useOwner()
   const later = async () => {
     await remindOfKeyTomorrow()
     go({ name: 'home' }, 'replace')
@@ -26,22 +27,7 @@ export function KeyScreen() {
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.key.title}</h1>
           <p class="lead">{joining.key.lead}</p>
-          <KeyGroups value={key} isShown={isShown} />
-          <div class="acts three">
-            <Button look="quiet" icon="download" onClick={() => key && saveKeyFile(key)}>
-              {joining.key.save}
-            </Button>
-            <Button look="quiet" icon="printer" onClick={() => print()}>
-              {joining.key.print}
-            </Button>
-            <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
-              {joining.key.copy}
-            </Button>
-          </div>
-          <p class="note">
-            <Icon name="eye-off" />
-            {joining.key.hidden}
-          </p>
+          {owner.isSure ? <ShownKey /> : <AskOwner owner={owner} label={words.keySettings.show} />}
         </div>
       </div>
       <footer class="foot">
@@ -53,6 +39,31 @@ export function KeyScreen() {
         </Button>
       </footer>
     </div>
+  )
+}
+
+function ShownKey() {
+  const key = useKeyText()
+  const isShown = useIsShown()
+  return (
+    <>
+      <KeyGroups value={key} isShown={isShown} />
+      <div class="acts three">
+        <Button look="quiet" icon="download" onClick={() => key && saveKeyFile(key)}>
+          {joining.key.save}
+        </Button>
+        <Button look="quiet" icon="printer" onClick={() => print()}>
+          {joining.key.print}
+        </Button>
+        <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
+          {joining.key.copy}
+        </Button>
+      </div>
+      <p class="note">
+        <Icon name="eye-off" />
+        {joining.key.hidden}
+      </p>
+    </>
   )
 }
 

@@ -250,7 +250,8 @@ async function leave(to: Account): Promise<void> {
   const link = liveNow.peek()
   liveNow.value = undefined
   accountNow.value = to
-  forgetLock()
+  // A key that stays is shown to nobody else than before.
+  if (to.type !== 'unlinked' || !to.hasKey) forgetLock()
   tellHome({ type: 'cleared' })
   await link?.close().catch(() => {})
   await (await deviceDb()).erase()

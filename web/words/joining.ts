@@ -158,6 +158,7 @@ const english = {
     holdHint: 'Keep it pressed until it is full.',
     tapHint: 'Tap, then confirm.',
     twoTaps: 'Use two taps instead',
+    owner: 'Confirm with the screen lock',
     refuse: 'Refuse',
     linking: 'Linking',
     checking: 'Asking the server about this request',

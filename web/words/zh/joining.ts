@@ -153,6 +153,7 @@ export const joining: JoiningWords = {
     holdHint: '按住直到填满。',
     tapHint: '先点一下，再确认。',
     twoTaps: '改为点两下',
+    owner: '用屏幕锁确认',
     refuse: '拒绝',
     linking: '正在关联',
     checking: '正在向服务器询问此请求',

@@ -1,0 +1,89 @@
+import t, { type Test } from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { lockWhatIsRisky, withScreenLock } from './kit/screen-lock.ts'
+
+const devices = await openDevices(t)
+const notConfirmed = 'The screen lock was not confirmed'
+
+t.test('with a screen lock the account key is shown, saved, printed and copied only for the owner, by whatever way [H10]', async t => {
+  const { phone, key, lock } = await lockedPhone(t)
+  const isNowhere = async () => {
+    t.equal(await phone.page.locator('.key-groups').count(), 0)
+    t.equal(await phone.page.getByRole('button', { name: /Save file|Print|Copy/ }).count(), 0)
+    t.notOk((await phone.page.content()).includes(key.slice(0, 5)))
+  }
+  await phone.visit('/start/key')
+  await phone.see('Write down your account key')
+  await isNowhere()
+  await lock.ownerIs(false)
+  await phone.press('Show the key')
+  await phone.see(notConfirmed)
+  await isNowhere()
+
+  await phone.visit('/settings/account-key')
+  await phone.press('Check my key')
+  await phone.press('Show me the key again')
+  await phone.see('Write down your account key')
+  await isNowhere()
+  await lock.ownerIs(true)
+  await phone.press('Show the key')
+  await phone.page.locator('.key-groups code').nth(10).waitFor()
+  t.equal(await phone.page.getByRole('button', { name: /Save file|Print|Copy/ }).count(), 3)
+})
+
+t.test('a key that stays on a device which the server unlinked is behind its screen lock as before [H10]', async t => {
+  const { phone, key, url, lock } = await lockedPhone(t)
+  const desk = await devices.open(t, url)
+  await desk.visit('/restore')
+  await desk.write('Account key', key)
+  await desk.press('Restore')
+  await desk.see('Live')
+  await desk.visit('/settings/devices')
+  await desk.press(/^Unlink /)
+  await desk.page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).click()
+
+  await phone.see('The account key is still here')
+  await lock.ownerIs(false)
+  await phone.press('Go on with the key on this device')
+  await phone.press('Create my account')
+  await phone.press('Show the key')
+  await phone.see(notConfirmed)
+  t.equal(await phone.page.locator('.key-groups').count(), 0)
+})
+
+t.test(
+  'with a screen lock a device is let into the account only by the owner: before that there is nothing to type or hold [H10]',
+  async t => {
+    const { phone, url, lock } = await lockedPhone(t)
+    const tablet = await devices.open(t, url)
+    await tablet.visit('/link')
+    await tablet.see('Waiting for your other device')
+    const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
+    const link = await tablet.copied('Copy the link')
+
+    await phone.visit('/scan')
+    await phone.write('Paste a link', link)
+    await phone.press('Go on')
+    await phone.see('It can read everything, for ever.')
+    await lock.ownerIs(false)
+    await phone.press('Confirm with the screen lock')
+    await phone.see(notConfirmed)
+    t.equal(await phone.page.getByLabel('Check code').count(), 0)
+    t.equal(await phone.page.getByRole('button', { name: 'Hold to link' }).count(), 0)
+    await lock.ownerIs(true)
+    await phone.press('Confirm with the screen lock')
+    await phone.write('Check code', checkCode)
+    await phone.hold('Hold to link', 'The other device has your account now.')
+  }
+)
+
+async function lockedPhone(t: Test) {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const url = server.url.replace('127.0.0.1', 'localhost')
+  const phone = await devices.open(t, url)
+  const key = await phone.createAccount()
+  const lock = await withScreenLock(phone)
+  await lockWhatIsRisky(phone)
+  return { phone, key, url, lock }
+}
