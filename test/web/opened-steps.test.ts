@@ -32,6 +32,25 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/return-path.ts')
   })
 
+  t.test('what another tool was asked stands under readable names, and behind them as it was', async t => {
+    await row(/Used linear: create_issue/).click()
+    const body = bodyOf(/Used linear: create_issue/)
+    t.same(await body.locator('dt').allInnerTexts(), ['Title', 'Issue type'])
+    t.equal(await body.getByText('"issueType": "bug"').isVisible(), false)
+    await body.getByText('Details').click()
+    t.match(JSON.parse(await body.locator('pre').innerText()), { mcp__linear__create_issue: { issueType: 'bug' } })
+    await body.getByRole('button', { name: 'Copy the call' }).waitFor()
+  })
+
+  t.test('of what a machine says when something failed the last lines are shown, and all of it on demand', async t => {
+    await page.goto(`${origin}/?story=not-resumed`)
+    const trouble = page.getByRole('alert')
+    t.match(await trouble.locator('pre').first().innerText(), /^ +\^\nError .*\nNode\.js v24\.4\.0$/)
+    await trouble.getByText('Details').click()
+    t.match(await trouble.locator('details pre').innerText(), /^Claude Code did not come up\./)
+    await trouble.getByRole('button', { name: 'Copy the output' }).waitFor()
+  })
+
   t.test('long lines of code are wrapped by a button and by two taps, and those of one block alone', async t => {
     await page.goto(`${origin}/?story=markdown`)
     const code = page.locator('.code pre')

@@ -8,6 +8,7 @@ import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { Diff } from './diff.tsx'
 import { Markdown, safeUrl } from './markdown.tsx'
+import { Raw } from './raw.tsx'
 import type { StepContext } from './step.tsx'
 import { foundBy, Hits } from './step-hits.tsx'
 import { Output } from './step-output.tsx'
@@ -46,6 +47,7 @@ export function Body(props: { step: Step; answered: Answered | undefined; whole:
       {file !== undefined && others.length === 0 && <InFiles path={file} folder={context.folder} />}
       {step.inner !== undefined && <Inner call={step.call} last={step.inner.last} />}
       {diffs.length === 0 && showsFields(step) && <Fields args={step.args} />}
+      {step.kind === 'other' && <Raw text={JSON.stringify({ [step.name]: step.args }, null, 2)} what={words.call} />}
       {answered !== undefined && <AnsweredLine answered={answered} me={context.me} />}
     </>
   )
@@ -103,17 +105,25 @@ function Address({ url }: { url: string }) {
 }
 
 /** The arguments of a call, each under its name. */
-export function Fields({ args }: { args: Readonly<Record<string, unknown>> }) {
+function Fields({ args }: { args: Readonly<Record<string, unknown>> }) {
   return (
     <dl class="fields">
       {Object.entries(args).map(([name, value]) => (
         <div key={name}>
-          <dt>{name}</dt>
+          <dt>{labelOf(name)}</dt>
           <dd>{fieldText(value)}</dd>
         </div>
       ))}
     </dl>
   )
+}
+
+// issue_type and issueType are names for programs.
+function labelOf(name: string): string {
+  const spaced = name
+    .replaceAll(/[_-]+/g, ' ')
+    .replaceAll(/([a-z\d])([A-Z])/g, (_, end: string, start: string) => `${end} ${start.toLowerCase()}`)
+  return spaced.charAt(0).toUpperCase() + spaced.slice(1)
 }
 
 /** A value as text: on one line when it is short. */

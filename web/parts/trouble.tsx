@@ -1,7 +1,10 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons/icon.tsx'
 import type { Trouble } from '../state/starting.ts'
+import { session } from '../words/session.ts'
 import { start as words } from '../words/start.ts'
+import { CopyButton } from './copy-button.tsx'
+import { Raw } from './raw.tsx'
 
 /** Why something on a machine did not happen; what the machine itself said stands as it came. */
 export function TroubleCard(props: { title: string; trouble: Trouble; host: string; children?: ComponentChildren }) {
@@ -14,7 +17,7 @@ export function TroubleCard(props: { title: string; trouble: Trouble; host: stri
         {trouble.why === 'failed' ? (
           <>
             <span>{words.lastLines(host)}</span>
-            <pre dir="auto">{trouble.says}</pre>
+            <Said text={trouble.says.trim()} />
           </>
         ) : (
           <span>{troubleWords(trouble.why, host)}</span>
@@ -24,6 +27,19 @@ export function TroubleCard(props: { title: string; trouble: Trouble; host: stri
     </div>
   )
 }
+
+// The last lines say most; whoever wants to ask for help needs all.
+function Said({ text }: { text: string }) {
+  const lines = text.split('\n')
+  return (
+    <>
+      <pre dir="auto">{lines.slice(-linesShown).join('\n')}</pre>
+      {lines.length > linesShown ? <Raw text={text} what={session.output} /> : <CopyButton text={text} what={session.output} />}
+    </>
+  )
+}
+
+const linesShown = 3
 
 function troubleWords(why: Exclude<Trouble['why'], 'failed'>, host: string): string {
   return why === 'not-connected' ? words.trouble[why] : words.trouble[why](host)

@@ -45,6 +45,7 @@ const english = {
   wrapLines: 'Wrap long lines',
   command: 'command',
   output: 'output',
+  call: 'call',
   imageFrom: (host: string) => `Image from ${host}`,
   file: (name: string, size: string) => `${name}, ${size}`,
   skipped: {
@@ -253,7 +254,19 @@ const english = {
   tap: 'Run once',
   tapOther: 'Allow once',
   holdOther: 'Hold to allow once',
-  confirmTap: (what: string) => `Confirm: ${what}`,
+  confirm: {
+    execute: (command: string) => `Confirm: run ${command} once`,
+    edit: (file: string) => `Confirm: edit ${file} once`,
+    write: (file: string) => `Confirm: write ${file} once`,
+    editMany: (count: number) => `Confirm: edit ${count} files once`,
+    delete: (file: string) => `Confirm: delete ${file} once`,
+    move: (file: string) => `Confirm: move ${file} once`,
+    read: (file: string) => `Confirm: read ${file} once`,
+    search: 'Confirm: search here once',
+    fetch: (host: string) => `Confirm: fetch from ${host} once`,
+    plan: 'Confirm: go ahead with this once',
+    other: (what: string) => `Confirm: use ${what} once`
+  },
   readOn: 'Read on',
   nothingRuns: 'Nothing runs until you decide.',
   waited: (agent: string, time: string) => `${agent} has waited ${time}.`,

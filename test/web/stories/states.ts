@@ -8,6 +8,18 @@ export const states: Record<string, () => SessionModel> = {
   opening: () => model({ feed: 'opening' }),
   away: () => model({ transcript: edited().done(), facts: { presence: 'away', host: 'thinkpad', activeAt: Date.now() - 3600_000 } }),
   ended: () => model({ transcript: edited().say('Done. The callback reads `returnTo` now.').end().done(), facts: { presence: 'ended' } }),
+  'not-resumed': () =>
+    model({
+      transcript: edited().end().done(),
+      facts: { presence: 'ended', canResume: true },
+      asked: {
+        resume: {
+          type: 'failed',
+          why: 'failed',
+          says: 'Claude Code did not come up.\nnode:internal/modules/esm/resolve:275\n    throw new ERR_MODULE_NOT_FOUND(\n          ^\nError [ERR_MODULE_NOT_FOUND]: Cannot find module ‘/opt/claude/cli.js’\nNode.js v24.4.0'
+        }
+      }
+    }),
   terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),
   stopping: () =>
     model({

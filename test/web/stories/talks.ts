@@ -151,7 +151,7 @@ export const talks: Record<string, () => SessionModel> = {
         })
         .step({ call: 'den1', kind: 'execute', args: { command: 'rm -rf dist' } }, 4, { status: 'denied' })
         .step({ kind: 'execute', args: { command: 'npm run watch' } }, 40, { status: 'cancelled' })
-        .step({ kind: 'other', name: 'mcp__linear__create_issue', args: { title: 'x', team: 'ORCH' } }, 2)
+        .step({ kind: 'other', name: 'mcp__linear__create_issue', args: { title: 'Return to the page', issueType: 'bug' } }, 2)
         .step({ kind: 'delete', args: {}, locations: [`${folder}/src/old.ts`] }, 1)
         .end('failed')
         .closed(2)

@@ -1,0 +1,17 @@
+import { session as words } from '../words/session.ts'
+import { CopyButton } from './copy-button.tsx'
+
+/** Something as it came, for who wants to know exactly; folded. */
+export function Raw({ text, what }: { text: string; what: string }) {
+  return (
+    <details class="raw">
+      <summary>{words.details}</summary>
+      <div class="out-w">
+        <pre class="out" dir="auto">
+          {text}
+        </pre>
+        <CopyButton text={text} what={what} />
+      </div>
+    </details>
+  )
+}
