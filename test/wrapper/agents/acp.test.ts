@@ -89,6 +89,15 @@ t.test('history that nobody was told yet comes as turns, with the same names eac
   )
 })
 
+t.test('an agent that can both is not made to repeat a conversation, but for one that nobody was told yet', async t => {
+  const goOn = (how: Partial<StartAgent>) => odd(t, ['--resumes'], { resume: 'odd', ...how })
+  const known = await goOn({})
+  t.match(await known.talk.until('options'), { efforts: { current: 'resumed' } })
+  const untold = await goOn({ isUntold: true })
+  t.match(await untold.talk.until('options'), { efforts: { current: 'low' } })
+  t.match(untold.agent.untold?.events[0], { type: 'prompted', text: 'do it' })
+})
+
 t.test('models in an older way and levels of thought without a category are found, and a broken option costs only itself', async t => {
   const { agent, talk } = await odd(t)
   const { models, efforts } = await talk.until('options')

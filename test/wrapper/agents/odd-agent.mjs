@@ -110,7 +110,13 @@ console.log('a banner that is no JSON')
 agent({ name: 'odd' })
   .onRequest(methods.agent.initialize, () => ({
     protocolVersion: process.argv.includes('--version-7') ? 7 : PROTOCOL_VERSION,
-    agentCapabilities: { loadSession: true, sessionCapabilities: process.argv.includes('--no-fork') ? {} : { fork: {} } },
+    agentCapabilities: {
+      loadSession: true,
+      sessionCapabilities: {
+        ...(!process.argv.includes('--no-fork') && { fork: {} }),
+        ...(process.argv.includes('--resumes') && { resume: {} })
+      }
+    },
     _meta: { steering: { supported: true } },
     authMethods: [{ id: 'x', name: 'Sign in' }]
   }))
@@ -127,6 +133,10 @@ agent({ name: 'odd' })
     await say(client, chunk('long ago'))
     await say(client, { sessionUpdate: 'tool_call', toolCallId: 'old', title: 'Look', kind: 'search', status: 'completed' })
     await say(client, asked('and that'))
+    return { configOptions: options('auto') }
+  })
+  .onRequest(methods.agent.session.resume, () => {
+    effort = 'resumed'
     return { configOptions: options('auto') }
   })
   .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
