@@ -127,6 +127,18 @@ t.test('everything a call says is shown somewhere [acceptance 4]', async t => {
   t.equal(subjectOf(ask(), undefined).question, 'Run this command?')
 })
 
+t.test('a second tap is called by what it allows, in short and with nothing hidden', t => {
+  const named = (request: Partial<OpenRequest>) => subjectOf(ask(request), '/x').confirm
+  t.equal(named({ arguments: { command: 'git push --force' } }), 'Confirm: run git push --force once')
+  t.equal(named({ arguments: { command: 'rm -rf \u202egnp.exe\n  build' } }), 'Confirm: run rm -rf \\u{202e}gnp.exe build once')
+  t.equal(
+    named({ arguments: { command: `curl https://example.org/${'x'.repeat(80)}` } }),
+    `Confirm: run curl https://example.org/${'x'.repeat(22)}… once`
+  )
+  t.equal(named({ tool: 'delete', kind: 'delete', locations: ['/x/old.ts'], arguments: {} }), 'Confirm: delete old.ts once')
+  t.end()
+})
+
 t.test('an edit shows its change, whole, whichever way it was sent', async t => {
   const given = subjectOf(
     ask({ tool: 'Edit', kind: 'edit', arguments: {}, content: [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }] }),

@@ -8,6 +8,7 @@ import { folderOf } from '../state/sessions.ts'
 import { contentOfArgs, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
 import { session as words } from '../words/session.ts'
 import { textOf, wordsOf } from './step-words.ts'
+import { visible } from './visible.ts'
 
 type Diff = Extract<StepContent, { type: 'diff' }>
 
@@ -18,6 +19,8 @@ export interface DecisionSubject {
   readonly question: string
   /** For a list, where the question would be too much. */
   readonly heading: string
+  /** What a second tap is called, so that it says by itself what it allows. */
+  readonly confirm: string
   readonly command: string | undefined
   readonly url: string | undefined
   readonly diffs: readonly Diff[]
@@ -94,37 +97,49 @@ function namesOf(of: {
   diffs: readonly Diff[]
   paths: readonly string[]
   tool: string
-}): { question: string; heading: string } {
-  const { kind, url, diffs, paths, tool } = of
+}): Pick<DecisionSubject, 'question' | 'heading' | 'confirm'> {
+  const { kind, url, diffs, paths } = of
+  const { ask, card, confirm } = words
+  const tool = visible(of.tool)
   const files = [...new Set([...diffs.map(diff => diff.path), ...paths])].filter(path => path !== '')
-  const file = files[0] === undefined ? tool : folderOf(files[0])
-  if (of.command !== undefined) return { question: words.ask.execute, heading: words.card.execute }
+  const file = files[0] === undefined ? tool : visible(folderOf(files[0]))
+  if (of.command !== undefined) return { question: ask.execute, heading: card.execute, confirm: confirm.execute(inShort(of.command)) }
   switch (kind) {
     case 'edit': {
-      const isNew = diffs.length > 0 && diffs.every(diff => diff.oldText === null)
-      const question = files.length > 1 ? words.ask.editMany(files.length) : isNew ? words.ask.write(file) : words.ask.edit(file)
-      return { question, heading: question.replace(/\?$/, '') }
+      if (files.length > 1) return asQuestion(ask.editMany(files.length), confirm.editMany(files.length))
+      const name = diffs.length > 0 && diffs.every(diff => diff.oldText === null) ? 'write' : 'edit'
+      return asQuestion(ask[name](file), confirm[name](inShort(file)))
     }
     case 'delete':
     case 'move':
-    case 'read': {
-      const question = words.ask[kind](file)
-      return { question, heading: question.replace(/\?$/, '') }
-    }
+    case 'read':
+      return asQuestion(ask[kind](file), confirm[kind](inShort(file)))
     case 'fetch': {
       const host = url !== undefined && URL.canParse(url) ? new URL(url).host : tool
-      return { question: words.ask.fetch(host), heading: words.card.fetch }
+      return { question: ask.fetch(host), heading: card.fetch, confirm: confirm.fetch(inShort(host)) }
     }
     case 'search':
-      return { question: words.ask.search, heading: words.ask.search.replace(/\?$/, '') }
+      return asQuestion(ask.search, confirm.search)
     case 'plan':
-      return { question: words.ask.plan, heading: words.card.plan }
+      return { question: ask.plan, heading: card.plan, confirm: confirm.plan }
     case 'execute':
     case 'think':
     case 'other':
-      return { question: words.ask.other(tool), heading: words.card.other(tool) }
+      return { question: ask.other(tool), heading: card.other(tool), confirm: confirm.other(inShort(tool)) }
   }
 }
+
+function asQuestion(question: string, confirm: string): ReturnType<typeof namesOf> {
+  return { question, heading: question.replace(/[?？]$/, ''), confirm }
+}
+
+/** Enough to know it by, beside where all of it stands. */
+function inShort(text: string): string {
+  const line = visible(text).replaceAll(/\s+/g, ' ').trim()
+  return line.length > longestName ? `${line.slice(0, longestName - 1).trimEnd()}…` : line
+}
+
+const longestName = 48
 
 function planText(args: Readonly<Record<string, unknown>>, content: readonly StepContent[]): string {
   return typeof args['plan'] === 'string' ? args['plan'] : textOf(content)

@@ -171,7 +171,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
             key={`${request.id} ${request.shown ?? ''}`}
             label={subject.command === undefined ? words.holdOther : words.hold}
             tapLabel={subject.command === undefined ? words.tapOther : words.tap}
-            confirmLabel={words.confirmTap(`${subject.heading.toLowerCase()} ${words.scope.once.toLowerCase()}`)}
+            confirmLabel={subject.confirm}
             isDanger
             busy={isCurrent ? false : props.isOffline ? words.needsLink : words.stillOpen}
             describedBy={`${props.titleId}-b ${hold}`}
