@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks'
+import { useId, useRef, useState } from 'preact/hooks'
 import type { PermissionChoice } from '../../lib/protocol/sealed/session.ts'
 import { Icon } from '../icons/icon.tsx'
 import { type Verdict, verdictsOf } from '../state/session-answers.ts'
@@ -11,6 +11,7 @@ import { failureWords } from './dock-life.tsx'
 import { HoldButton } from './hold.tsx'
 import { useInert } from './inert.ts'
 import { nameOf } from './mode-button.tsx'
+import { LockRefused, useStepUp } from './step-up.tsx'
 
 /** A plan is started in a mode, or goes back with what shall be different. */
 export function PlanButtons(props: DockProps) {
@@ -24,6 +25,15 @@ export function PlanButtons(props: DockProps) {
   const start = () => {
     if (!isInert && isCurrent && way !== undefined) props.onAnswer(way.verdict)
   }
+  // The lock takes its time to ask: what is true when it was answered counts, and only for the plan that was on the screen.
+  const latest = useRef({ shown: request.shown, key: way?.key, start })
+  latest.current = { shown: request.shown, key: way?.key, start }
+  const { isRefused, surely } = useStepUp()
+  const startSurely = () =>
+    surely(() => {
+      const now = latest.current
+      if (now.shown === request.shown && now.key === way?.key) now.start()
+    })
   if (isChanging) return <ChangeForm {...props} isInert={isInert} onBack={() => setChanging(false)} />
   return (
     <footer class="dock-f">
@@ -54,7 +64,7 @@ export function PlanButtons(props: DockProps) {
             tapLabel={words.planTap}
             confirmLabel={words.planConfirm}
             busy={isCurrent ? false : session.stillOpen}
-            onConfirm={start}
+            onConfirm={() => void startSurely()}
             isDanger
           />
         ) : (
@@ -63,6 +73,7 @@ export function PlanButtons(props: DockProps) {
           </button>
         )}
       </div>
+      {isRefused && <LockRefused />}
       <p class="dock-s">{isCurrent ? session.nothingRuns : session.stillOpen}</p>
     </footer>
   )

@@ -7,6 +7,7 @@ import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 import { nameOf, standing } from './mode-button.tsx'
 import { Sheet } from './sheet.tsx'
+import { LockRefused, useStepUp } from './step-up.tsx'
 import { visible } from './visible.ts'
 
 /** The agent's modes with what each means, and with which model and how much thought it works. The mode that never asks is confirmed once more. */
@@ -42,6 +43,7 @@ export function ModeSheet(props: {
 
 function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedChoice | undefined; onChoose(code: string): void }) {
   const [isSure, setSure] = useState<string>()
+  const { isRefused, surely } = useStepUp()
   const name = useId()
   const now = standing(asked, facts.mode)
   const choose = (mode: Choice) => {
@@ -82,14 +84,17 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
             <button
               class="btn danger"
               type="button"
-              onClick={() => {
-                onChoose(isSure)
-                history.back()
-              }}
+              onClick={() =>
+                void surely(() => {
+                  onChoose(isSure)
+                  history.back()
+                })
+              }
             >
               {words.fullAutoYes}
             </button>
           </div>
+          {isRefused && <LockRefused />}
         </div>
       )}
     </>

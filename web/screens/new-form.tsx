@@ -4,6 +4,7 @@ import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
+import { LockRefused, useStepUp } from '../parts/step-up.tsx'
 import { useTicking } from '../parts/ticking.ts'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { go, goFromLayer } from '../router.ts'
@@ -60,6 +61,7 @@ export function StartForm(props: {
   const [trouble, setTrouble] = useState<Trouble>()
   const [hasKeepFailed, setKeepFailed] = useState(false)
   const { isBusy, run } = useBusy()
+  const { isRefused, surely } = useStepUp()
 
   // What was chosen here stands above what was chosen last for the folder, and that above what was chosen last anywhere.
   const ready = choices?.agents.filter(isReady) ?? []
@@ -121,6 +123,7 @@ export function StartForm(props: {
       onSubmit={event => {
         event.preventDefault()
         if (folder === undefined) setSheet('folder')
+        else if (mode === 'auto') void surely(() => void begin(false))
         else void begin(false)
       }}
     >
@@ -166,6 +169,7 @@ export function StartForm(props: {
           </TroubleCard>
         )}
         {isBusy && <Waiting />}
+        {isRefused && <LockRefused />}
         {waitsFor !== undefined && <p class="hint">{hasKeepFailed ? words.notKept : isAutoLater ? words.offline : words.startWaits}</p>}
         <Button
           look={mode === 'auto' ? 'danger' : 'primary'}

@@ -29,7 +29,7 @@ const english = {
     off: ['Off', ''],
     open: ['Each time you open Afield', ''],
     after5: ['After 5 minutes away', ''],
-    risky: ['For risky decisions only', 'Also before the account key is shown and before a device is unlinked.']
+    risky: ['For risky decisions only', 'Also before Full auto, before the account key is shown and before a device is unlinked.']
   },
   lockHonest:
     'It keeps out who picks up your unlocked device. It does not stop who knows its screen lock, who can read the files of this browser, or a program that runs in this page.',

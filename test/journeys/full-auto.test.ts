@@ -1,0 +1,54 @@
+import { mkdtempSync, realpathSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { pressAwake, say, world } from './kit/deciding.ts'
+
+const devices = await openDevices(t)
+const refused = 'Nothing was changed: the screen lock was not confirmed.'
+
+t.test('with an app lock nobody turns Full auto on in a session, after a plan or for a new one who is not its owner [H10]', async t => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'afield-auto-')))
+  const args = ['run', '--', process.execPath, resolve('test/journeys/plan-agent.mjs')]
+  const { phone, home } = await world(t, devices, { args, directory: folder })
+  await withLock(phone)
+
+  await phone.press('Ask first')
+  await phone.page.getByLabel('Full auto').click()
+  await phone.press('Use Full auto')
+  await phone.see(refused)
+  await phone.page.keyboard.press('Escape')
+  await phone.page.locator('.composer .pill').filter({ hasText: 'Ask first' }).waitFor()
+
+  await say(phone, 'Plan it')
+  await phone.page.getByRole('heading', { name: 'Go ahead with this?' }).waitFor()
+  await phone.page.getByRole('radio', { name: 'Full auto' }).check()
+  await phone.hold(/^Hold to start/, refused)
+  await ownerIsThere(phone)
+  await phone.hold(/^Hold to start/, /Off I go/)
+  await phone.page.locator('.composer .pill').filter({ hasText: 'Full auto' }).waitFor()
+
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [folder] }))
+  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await helper.says(/ live\n/)
+  await phone.visit(`/new?folder=${encodeURIComponent(folder)}`)
+  await phone.page.getByText('Demo agent', { exact: true }).click()
+  await phone.page.getByText('Full auto', { exact: true }).click()
+  await pressAwake(phone, /^Start in Full auto on/)
+  await phone.see(refused)
+  await ownerIsThere(phone)
+  await pressAwake(phone, /^Start in Full auto on/)
+  await phone.page.getByPlaceholder('Message Demo agent').waitFor()
+})
+
+/** A lock whose owner is not there: at a bare number for an address the browser confirms nobody. */
+async function withLock({ page }: Device): Promise<void> {
+  await page.evaluate(() => localStorage.setItem('afield-lock', JSON.stringify({ choice: 'risky', id: 'AAAA' })))
+  await page.reload()
+}
+
+async function ownerIsThere({ page }: Device): Promise<void> {
+  await page.evaluate(() => Object.assign(navigator.credentials, { get: async () => ({}) }))
+}
