@@ -104,6 +104,16 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await log.locator('img').count(), 0)
   })
 
+  t.test('who comes by a link to a message that is gone is told, and reads on at the end', async t => {
+    const page = await open(t, 'message-gone&framed')
+    const told = page.getByText('This message is not in the session any more.')
+    await told.waitFor()
+    t.equal(await page.locator('.to-end').count(), 0)
+    await page.locator('.while-away').getByRole('button', { name: 'Done' }).click()
+    await told.waitFor({ state: 'hidden' })
+    t.equal(new URL(page.url()).pathname, '/s/s1')
+  })
+
   t.test('what comes below moves nothing that is being read, and is counted', async t => {
     const page = await open(t, 'many')
     await page.mouse.move(195, 400)

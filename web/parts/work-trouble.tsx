@@ -26,7 +26,8 @@ export function troubleWords({ why, says }: WorkTrouble, host: string): string {
     case 'not-connected':
       return words.trouble[why]
     case 'failed':
-      return words.trouble.failed(host, says)
+      // In the words of both kinds of helper, which speak English only.
+      return /no such file/i.test(says) ? words.goneFile : words.trouble.failed(host, says)
     default:
       return words.trouble[why](host)
   }

@@ -3,9 +3,10 @@ import { Icon } from '../icons/icon.tsx'
 import { Button } from '../parts/button.tsx'
 import { silentAfterMs } from '../parts/row.tsx'
 import { useTicking } from '../parts/ticking.ts'
-import { go } from '../router.ts'
+import { go, route } from '../router.ts'
 import { absenceOf } from '../state/absence.ts'
 import { happenedSince } from '../state/happened.ts'
+import { isGone, linkedMessage } from '../state/linked-message.ts'
 import type { SessionModel } from '../state/session.ts'
 import { lists as words } from '../words/lists.ts'
 import { lasting } from '../words/time.ts'
@@ -55,6 +56,20 @@ export function WhileAway({ model }: { model: SessionModel }) {
         <Icon name="x" />
       </button>
     </aside>
+  )
+}
+
+/** For who came by a link to a message that is not there. */
+export function LinkedGone({ model }: { model: SessionModel }) {
+  const seq = linkedMessage(route.value)
+  if (seq === undefined || !isGone(seq, model.transcript.value.messages, model)) return null
+  return (
+    <div class="while-away">
+      <p role="status">{words.notFoundHere}</p>
+      <button class="ib" type="button" aria-label={words.done} onClick={() => go({ name: 'session', id: model.id, view: [] }, 'replace')}>
+        <Icon name="x" />
+      </button>
+    </div>
   )
 }
 

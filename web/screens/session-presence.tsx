@@ -6,7 +6,7 @@ import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
-import { Silence, WhileAway } from './session-away.tsx'
+import { LinkedGone, Silence, WhileAway } from './session-away.tsx'
 import { LimitCard } from './session-limit.tsx'
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
@@ -20,6 +20,7 @@ export function Presence({ model, facts, isStale }: { model: SessionModel; facts
       <Silence model={model} />
       <LimitCard id={model.id} transcript={model.transcript.value} />
       <WhileAway model={model} />
+      <LinkedGone model={model} />
     </div>
   )
 }

@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact'
 import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { route } from '../router.ts'
+import { linkedMessage } from '../state/linked-message.ts'
 import type { Block } from '../state/transcript-blocks.ts'
 
 interface Reading {
@@ -62,7 +63,7 @@ export function useReading(of: {
   const below = useMemo(() => of.blocks.slice(to).reduce((sum, { key }) => sum + (heights.current.get(key) ?? 0), 0), [of.blocks, to])
   const drawn = useRef({ from, to })
   drawn.current = { from, to }
-  const target = useTarget()
+  const target = linkedMessage(route.value)
   const reached = useRef<number | undefined>(undefined)
 
   const noteAnchor = useCallback(() => {
@@ -147,9 +148,11 @@ export function useReading(of: {
   // The message that the address names: what is around it is loaded and drawn, then it stands in the middle.
   useLayoutEffect(() => {
     if (target === undefined || reached.current === target || of.blocks.length === 0) return
+    const index = of.blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= target)
+    // There is none so far: that is said elsewhere.
+    if (index < 0) return
     atEnd.current = false
     setAtEnd(false)
-    const index = of.blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= target)
     if (target < firstKnown(of.blocks)) {
       // While older ones are on their way there is nothing more to ask for.
       if (of.hasOlder) of.loadOlder(target)
@@ -221,14 +224,6 @@ export function useReading(of: {
   }, [isAtEnd, of.lastSeq])
 
   return { scroller, column, from, to, below, isAtEnd, seenSeq, onScroll, toEnd }
-}
-
-/** The number of the message in the address, such as `/s/abc/m/12`. */
-function useTarget(): number | undefined {
-  const at = route.value
-  if (at.name !== 'session' || at.view[0] !== 'm') return undefined
-  const seq = Number(at.view[1])
-  return Number.isInteger(seq) && seq > 0 ? seq : undefined
 }
 
 function firstKnown(blocks: readonly Block[]): number {

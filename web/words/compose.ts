@@ -43,7 +43,6 @@ const english = {
 
   commands: 'Commands',
   files: 'Files',
-  noFiles: 'No such file',
 
   actions: 'Message actions',
   copy: 'Copy text',

@@ -97,7 +97,6 @@ const english = {
   exportMarkdown: 'To read (Markdown)',
   exportJson: 'For programs (JSON)',
   exporting: 'Reading all messages',
-  isArchived: 'This session is in the archive',
   facts: {
     agentId: 'Id at the agent',
     worktree: 'Own worktree',

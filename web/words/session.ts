@@ -70,7 +70,6 @@ const english = {
   goOnNot: 'Do not',
   goOnText: 'Continue.',
   control: { terminal: 'Went on in the terminal', app: 'Went on here' },
-  mayHaveChanged: 'How it stood before the link was lost',
 
   thought: 'Thought',
   thoughtFor: (took: string) => `Thought for ${took}`,
@@ -293,6 +292,10 @@ const english = {
   tapSecond: 'Your tap came second and changed nothing.',
   withdrew: (agent: string) => `${agent} withdrew this`,
   didNotRun: 'It did not run.',
+  commandDidNotRun: 'The command did not run.',
+  sessionStopped: 'Session stopped',
+  resumeAndAsk: 'Resume and ask again',
+  askAgain: (what: string) => `You ended before my answer reached you. Ask me again if you still need this: ${what}`,
   notApplied: 'Not applied',
   notAppliedWhy: {
     'not-connected': 'There is no link. Nothing was sent.',

@@ -149,7 +149,6 @@ const english = {
   saved: 'Saved',
   editing: (name: string) => `Edit ${name}`,
   content: 'Content',
-  unsaved: 'Not saved yet',
   mixedEnds: 'Its lines end in different ways, so it cannot be edited here without changing them.',
   changedOnMachine: (name: string) => `${name} changed on the machine`,
   editNotSaved: 'Your edit was not saved.',

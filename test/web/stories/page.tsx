@@ -12,7 +12,7 @@ import { noteLink } from '../../../web/state/connection.ts'
 import { tellHome } from '../../../web/state/home.ts'
 import { busyHome } from './app/world.ts'
 import { tellMore } from './session-model.ts'
-import { stories } from './sessions.ts'
+import { places, stories } from './sessions.ts'
 import { workStories } from './work.ts'
 
 const params = new URLSearchParams(location.search)
@@ -34,7 +34,7 @@ const facts = inFolder?.model.facts.value
 // With the rail and the list as they stand beside it, for pictures.
 const isFramed = params.has('framed')
 if (isFramed) {
-  history.replaceState(null, '', '/s/s1')
+  history.replaceState(null, '', places[params.get('story') ?? ''] ?? '/s/s1')
   startRouter()
   tellHome({ type: 'restored', home: busyHome })
   noteLink({ socket: 'live', feed: 'live' })

@@ -7,3 +7,6 @@ import { talks } from './talks.ts'
 
 /** Every state of the session screen worth looking at, by name. */
 export const stories: Record<string, () => SessionModel> = { ...talks, ...decisions, ...answers, ...questions, ...states }
+
+/** The addresses of those that are about one, where there is one at all. */
+export const places: Readonly<Record<string, string>> = { 'message-gone': '/s/s1/m/999' }

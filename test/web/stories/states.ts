@@ -20,6 +20,7 @@ export const states: Record<string, () => SessionModel> = {
         }
       }
     }),
+  'message-gone': () => model({ transcript: edited().end().done() }),
   terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),
   stopping: () =>
     model({

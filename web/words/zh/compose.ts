@@ -39,7 +39,6 @@ export const compose: ComposeWords = {
 
   commands: '命令',
   files: '文件',
-  noFiles: '没有这样的文件',
 
   actions: '消息操作',
   copy: '复制文字',

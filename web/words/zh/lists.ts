@@ -91,7 +91,6 @@ export const lists: ListWords = {
   exportMarkdown: '供阅读（Markdown）',
   exportJson: '供程序使用（JSON）',
   exporting: '正在读取全部消息',
-  isArchived: '此会话在归档中',
   facts: {
     agentId: '智能体的会话 ID',
     worktree: '独立工作树',

@@ -58,7 +58,6 @@ export const session: SessionWords = {
   goOnNot: '不继续',
   goOnText: '继续。',
   control: { terminal: '转到终端继续', app: '转到这里继续' },
-  mayHaveChanged: '失去连接之前的状态',
 
   thought: '已思考',
   thoughtFor: took => `思考了 ${took}`,
@@ -273,6 +272,10 @@ export const session: SessionWords = {
   tapSecond: '你的操作晚了一步，没有改变任何事。',
   withdrew: agent => `${agent} 撤回了请求`,
   didNotRun: '它没有运行。',
+  commandDidNotRun: '命令没有运行。',
+  sessionStopped: '会话已停止',
+  resumeAndAsk: '恢复并再次询问',
+  askAgain: what => `我的答复到达之前你已结束。如果仍有需要，请再次询问我：${what}`,
   notApplied: '未生效',
   notAppliedWhy: {
     'not-connected': '没有连接，什么都没有发送。',

@@ -144,7 +144,6 @@ export const work: WorkWords = {
   saved: '已保存',
   editing: name => `编辑 ${name}`,
   content: '内容',
-  unsaved: '尚未保存',
   mixedEnds: '它的行尾不一致，在这里编辑会改变它们，因此无法编辑。',
   changedOnMachine: name => `${name} 在机器上已被更改`,
   editNotSaved: '你的编辑没有保存。',
