@@ -12,6 +12,7 @@ import { createQuestions, type Questions } from './questions.ts'
 import type { Row } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 import { createTelling, type Telling } from './telling.ts'
+import { createToolUses } from './tool-uses.ts'
 import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
 import { createTyping, type Typing } from './typing.ts'
 
@@ -79,8 +80,7 @@ class OnTerminal implements TerminalClaude {
   readonly #live: LiveText
   readonly #abilities: Abilities
   readonly #overwritten = createOverwritten()
-  /** The last use of a tool: a question about it does not say which use it is. */
-  #lastUse: Hook | undefined
+  readonly #uses = createToolUses()
   #isBusy = false
   #isCut = false
   #lastText: string | undefined
@@ -172,7 +172,6 @@ class OnTerminal implements TerminalClaude {
 
   #finish(): void {
     this.#hooks?.close()
-    this.#questions.closeAll()
     this.#transcript.read()
     this.#transcript.close()
     this.#endTurn({ reason: 'cancelled' })
@@ -189,7 +188,7 @@ class OnTerminal implements TerminalClaude {
         this.#typing.taken(hook.prompt ?? '')
         break
       case 'PreToolUse':
-        this.#lastUse = hook
+        this.#uses.begin(hook)
         this.#overwritten.read(hook.tool_use_id ?? '', hook.tool_name ?? '', hook.tool_input ?? {})
         break
       case 'MessageDisplay':
@@ -199,7 +198,7 @@ class OnTerminal implements TerminalClaude {
         return this.#ask(hook, gone)
       case 'PostToolUse':
       case 'PostToolUseFailure':
-        if (hook.tool_use_id !== undefined) this.#questions.close(hook.tool_use_id, true)
+        this.#endUse(hook.tool_use_id, true)
         break
       case 'Stop':
         this.#ending = this.#endOnceTold(hook, { reason: 'done' })
@@ -238,7 +237,7 @@ class OnTerminal implements TerminalClaude {
           this.#endCutTurn()
           this.#isBusy = true
         }
-        if (block.type === 'tool_result') this.#questions.close(block.tool_use_id, block.is_error !== true)
+        if (block.type === 'tool_result') this.#endUse(block.tool_use_id, block.is_error !== true)
         this.#telling.take(row)
         // Without hooks nothing else says so.
         if (isLast && !this.#abilities.wasHeard) this.#endTurn({ reason: 'done' })
@@ -250,8 +249,7 @@ class OnTerminal implements TerminalClaude {
   /** The step is on the phone with the question, after all that was said before it. */
   async #ask(hook: Hook, gone: AbortSignal): Promise<object> {
     const { tool_name: name = 'Tool', tool_input: input = {}, permission_suggestions: suggestions } = hook
-    const isSame = this.#lastUse?.tool_name === name && JSON.stringify(this.#lastUse.tool_input) === JSON.stringify(input)
-    const call = isSame ? this.#lastUse?.tool_use_id : undefined
+    const call = this.#uses.ask(name, input)
     if (call !== undefined && !planOf(name, input)) {
       await this.#transcript.readUntil(() => this.#telling.step(call) !== undefined, questionLagMs)
       this.#telling.begin(call, name, input)
@@ -272,15 +270,23 @@ class OnTerminal implements TerminalClaude {
     this.#endTurn(end)
   }
 
+  #endUse(call: string | undefined, approved: boolean): void {
+    if (call === undefined) return
+    this.#uses.end(call)
+    this.#questions.close(call, approved)
+  }
+
   #endCutTurn(): void {
     if (!this.#isCut) return
     this.#isCut = false
-    this.#questions.closeAll()
     this.#endTurn({ reason: 'cancelled' })
     this.#isInterrupted()
   }
 
+  /** Nothing can be open of a turn that is over. */
   #endTurn(end: TurnEnd): void {
+    this.#questions.closeAll()
+    this.#uses.endAll()
     if (!this.#isBusy) return
     this.#isBusy = false
     this.#telling.cutSteps()

@@ -58,6 +58,35 @@ t.test('a long, a wide and a nasty message arrive whole and once', how, async t 
   t.match(terminal.screen, /❯/)
 })
 
+t.test('of several tools at once each question is closed by its own, and the end of the turn leaves none open', how, async t => {
+  const { home, session } = await claudeAtTerminal(t)
+  const [folder = ''] = readdirSync(join(home, 'hooks'))
+  const settings = JSON.parse(readFileSync(join(home, 'hooks', folder, 'settings.json'), 'utf8'))
+  const hook = async (name: string, more: object) => {
+    const { url, headers } = settings.hooks[name][0].hooks[0]
+    const answer = await fetch(url, { method: 'POST', headers, body: JSON.stringify({ hook_event_name: name, ...more }) })
+    return answer.json()
+  }
+  const use = (id: string, name: string) => ({ tool_use_id: id, tool_name: 'Bash', tool_input: { command: name } })
+  await hook('UserPromptSubmit', { prompt: 'go' })
+  for (const tool of [use('one', 'make'), use('two', 'make'), use('three', 'test')]) await hook('PreToolUse', tool)
+  const { tool_use_id: _, ...make } = use('', 'make')
+  const asked = [hook('PermissionRequest', make), hook('PermissionRequest', make)]
+  await session.until(session => open(session).length === 2)
+  t.strictSame(open(session), ['one', 'two'], 'each is that of a use, and of another one')
+  await hook('PostToolUse', use('two', 'make'))
+  await session.until(session => open(session).length === 1)
+  t.strictSame(open(session), ['one'])
+
+  const unknown = hook('PermissionRequest', { tool_name: 'Bash', tool_input: { command: 'not begun' } })
+  await session.until(session => open(session).length === 2)
+  await hook('Stop', {})
+  await session.until(session => open(session).length === 0)
+  t.strictSame(await Promise.all([...asked, unknown]), [{}, {}, {}])
+  await session.say('and now')
+  await session.until(session => turnsEnded(session) === 2)
+})
+
 t.test('a message from the phone is not typed into a dialog', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('/menu\r')
@@ -199,4 +228,9 @@ async function claudeAtRefusal(t: Parameters<typeof claudeAtTerminal>[0], how: s
   const computer = await computerWithClaude(t, await startServer(t))
   const terminal = computer.sitDown(['claude'], { FAKE_REFUSES: how })
   return { terminal, session: await computer.phone.session() }
+}
+
+/** The requests that the phone shows. */
+function open(session: PhoneSession): string[] {
+  return Object.keys(session.state.requests ?? {}).toSorted()
 }
