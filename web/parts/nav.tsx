@@ -3,6 +3,7 @@ import { Icon, type IconName } from '../icons/icon.tsx'
 import { Logo } from '../icons/logo.tsx'
 import { route } from '../router.ts'
 import type { Route } from '../routes.ts'
+import { shouldCheckKey } from '../state/account.ts'
 import { decisions } from '../state/groups.ts'
 import { words } from '../words/index.ts'
 
@@ -23,7 +24,13 @@ export function Nav() {
         )}
       </Tab>
       <Tab to="/machines" of={['machines', 'machine']} icon="monitor" name={words.nav.machines} />
-      <Tab to="/settings" of={['settings']} icon="settings" name={words.nav.settings} />
+      <Tab to="/settings" of={['settings']} icon="settings" name={words.nav.settings}>
+        {shouldCheckKey.value && (
+          <em class="needs-dot">
+            <span class="vh">, {words.nav.checkKey}</span>
+          </em>
+        )}
+      </Tab>
       <a class="nav-new" href="/new" aria-current={route.value.name === 'new' ? 'page' : undefined}>
         <Icon name="plus" />
         <span>{words.nav.new}</span>

@@ -3,7 +3,7 @@ import { Icon } from '../icons/icon.tsx'
 import { DecisionCard } from '../parts/decision-card.tsx'
 import { RowItem } from '../parts/row-item.tsx'
 import { route } from '../router.ts'
-import { live } from '../state/account.ts'
+import { live, shouldHomeAskForKey } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
@@ -28,6 +28,9 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
       {isEmpty && <NothingYet />}
       <WhatLeaves />
       <Decisions known={known} />
+      {shouldHomeAskForKey.value && (
+        <Lazy key="key-asking" load={() => import('./key-asking.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
+      )}
       {!isEmpty &&
         (stale ? <Rows title={words.home.lastKnown} sessions={[...working, ...quiet]} stale hasChoice /> : <Moving known={known} />)}
       {archived.length > 0 && (

@@ -1,5 +1,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Renewal, SignedIn } from '../../lib/client/index.ts'
+import { now } from './clock.ts'
 import { noteLink } from './connection.ts'
 import { deviceDb } from './device-db.ts'
 import { home, restoreHome, tellHome } from './home.ts'
@@ -31,6 +32,8 @@ export interface KeptAccount {
   keyCheckedAt?: number | undefined
   /** Not to ask for that before. */
   remindAt?: number | undefined
+  /** Home does not ask for it before that. */
+  homeAsksAt?: number | undefined
 }
 
 const accountNow = signal<Account>({ type: 'opening' })
@@ -41,10 +44,16 @@ export const account: ReadonlySignal<Account> = accountNow
 /** The link to the server; undefined until it has been loaded and opened, and without an account. */
 export const live: ReadonlySignal<Live | undefined> = liveNow
 
-/** True when the person should be asked to check the account key. */
+/** True when the person should be asked to check the account key: until that is done, after the day they may take for it. */
 export const shouldCheckKey: ReadonlySignal<boolean> = computed(() => {
-  const now = accountNow.value
-  return now.type === 'here' && now.keyCheckedAt === undefined && (now.remindAt ?? 0) < Date.now()
+  const here = accountNow.value
+  return here.type === 'here' && here.keyCheckedAt === undefined && (here.remindAt ?? 0) < now.value
+})
+
+/** True when Home should ask for it, which it does once a week. */
+export const shouldHomeAskForKey: ReadonlySignal<boolean> = computed(() => {
+  const here = accountNow.value
+  return here.type === 'here' && shouldCheckKey.value && (here.homeAsksAt ?? 0) < now.value
 })
 
 /** Reads what this device keeps, and goes live with it. */
@@ -96,7 +105,7 @@ export async function adoptAccount(kept: {
   renewal?: Renewal | undefined
   deviceName: string
 }): Promise<void> {
-  await keep({ ...kept, createdAt: Date.now() })
+  await keep({ ...kept, createdAt: Date.now(), remindAt: tomorrow() })
   tellTabs({ type: 'signed-in' })
   await load()
 }
@@ -127,8 +136,15 @@ export async function noteKeyChecked(): Promise<void> {
 }
 
 export async function remindOfKeyTomorrow(): Promise<void> {
-  await change({ remindAt: Date.now() + 24 * 3600_000 })
+  await change({ remindAt: tomorrow() })
 }
+
+export async function askForKeyNextWeek(): Promise<void> {
+  await change({ homeAsksAt: Date.now() + 7 * dayMs })
+}
+
+const dayMs = 24 * 3600_000
+const tomorrow = () => Date.now() + dayMs
 
 /** Under this name the device answers from now on. */
 export async function noteDeviceName(deviceName: string): Promise<void> {
@@ -258,8 +274,9 @@ async function leave(to: Account): Promise<void> {
 }
 
 async function keep(kept: KeptAccount): Promise<void> {
-  const { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt } = kept
-  await (await deviceDb()).write('account', { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt } satisfies KeptAccount)
+  const { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt, homeAsksAt } = kept
+  const account: KeptAccount = { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt, homeAsksAt }
+  await (await deviceDb()).write('account', account)
 }
 
 async function change(changed: Partial<KeptAccount>): Promise<void> {

@@ -21,6 +21,7 @@ const english = {
     machines: 'Machines',
     settings: 'Settings',
     new: 'New',
+    checkKey: 'the account key is not checked yet',
     needYou: (n: number) => plural(n, { one: '1 needs you', other: `${n} need you` })
   },
 

@@ -47,7 +47,8 @@ const english = {
     hidden: 'Hidden while Afield is in the background. The clipboard is cleared after 60 s while this page stays open.',
     check: 'I have it, check me',
     later: 'Later, remind me tomorrow',
-    show: 'Show the key again',
+    ask: 'Do you have your account key?',
+    askLater: 'Next week',
     concealed: 'Hidden while you were away',
     fileName: 'afield-account-key.txt',
     fileText: (key: string, server: string) =>

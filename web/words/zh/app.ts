@@ -17,6 +17,7 @@ export const app: AppWords = {
     machines: '机器',
     settings: '设置',
     new: '新建',
+    checkKey: '账户密钥还没有核对',
     needYou: n => `${n} 个需要你`
   },
 

@@ -43,7 +43,8 @@ export const joining: JoiningWords = {
     hidden: 'Afield 在后台时会隐藏。只要此页面开着，剪贴板会在 60 秒后清空。',
     check: '我已写下，核对一下',
     later: '稍后，明天提醒我',
-    show: '再次显示密钥',
+    ask: '你保存好账户密钥了吗？',
+    askLater: '下周再问我',
     concealed: '你离开时已隐藏',
     fileName: 'afield-account-key.txt',
     fileText: (key, server) =>
