@@ -25,6 +25,11 @@ export async function historyOf(server: Server, conversation: string): Promise<s
   }
 }
 
+export async function isIdleNow(server: Server, conversation: string): Promise<boolean> {
+  const working = await server.get('/session/status', shapes.statuses)
+  return (working[conversation]?.type ?? 'idle') === 'idle'
+}
+
 export async function readOptions(server: Server, emit: (event: AgentEvent) => void): Promise<OpencodeOptions> {
   const [agents, providers, config] = await Promise.all([
     server.get('/agent', shapes.agents),

@@ -146,12 +146,16 @@ export function createMirror({ emit, post }: MirrorOptions) {
     },
     deny: (call: string) => (helpers.ofStep(call) ?? telling).deny(call),
     /** The line to the server was cut: what was missed is in what it kept. */
-    catchUp(history: History): void {
+    catchUp(history: History, isIdleNow: boolean): void {
+      isIdle ||= isIdleNow
       for (const { info, parts } of history) {
         if (info.time.created <= place) continue
-        takeMessage(info)
+        // What is in it is told before its end, with which the turn may end.
+        takeMessage({ ...info, time: { created: info.time.created } })
         for (const part of parts) if (part) tellingOf(part.sessionID)?.part(part)
+        if (info.time.completed !== undefined) takeMessage(info)
       }
+      endIfDone()
     },
     take(event: ServerEvent): void {
       const { type, properties } = event

@@ -114,6 +114,9 @@ export const serverEvent = z.discriminatedUnion('type', [
 
 export const history = z.array(z.object({ info: message, parts: z.array(part.optional().catch(undefined)) }))
 
+/** By conversation; those that are idle are left out. */
+export const statuses = z.record(z.string(), z.looseObject({ type: z.string() }))
+
 export const agents = z.array(
   z.looseObject({
     name: z.string(),

@@ -2,10 +2,11 @@ import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type OwnScreen, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
-import { commandsOf, forkConversation, historyOf, newConversation, readOptions, say } from './conversation.ts'
+import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say } from './conversation.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import type { OpencodeOptions } from './options.ts'
 import { type OpencodeServer, Refused } from './server.ts'
+import type { ServerEvent } from './shapes.ts'
 import { readPast, readSince } from './untold.ts'
 
 export interface SharedOpencodeOptions {
@@ -189,8 +190,14 @@ class SharedOpencode implements Agent {
     const { promise: isOpen, resolve } = Promise.withResolvers<void>()
     void (async () => {
       for (let times = 0; !this.#isStopping; times++) {
-        const onOpen = times === 0 ? resolve : () => void this.#catchUp()
-        await this.#server.listen(event => this.#mirror.take(event), onOpen).catch(() => {})
+        let isWhole = Promise.resolve()
+        const onOpen = () => {
+          if (times === 0) resolve()
+          else isWhole = this.#catchUp()
+        }
+        // Nothing new is told before what was missed.
+        const take = (event: ServerEvent) => void isWhole.then(() => this.#mirror.take(event))
+        await this.#server.listen(take, onOpen).catch(() => {})
         await pause(lookAgainMs)
       }
     })()
@@ -198,8 +205,10 @@ class SharedOpencode implements Agent {
   }
 
   async #catchUp(): Promise<void> {
+    // In this order: one that is idle has put down all that it has said.
+    const isIdle = await isIdleNow(this.#server, this.conversation).catch(() => false)
     const history = await historyOf(this.#server, this.conversation).catch(() => undefined)
-    if (history) this.#mirror.catchUp(history)
+    if (history) this.#mirror.catchUp(history, isIdle)
   }
 
   #emit(event: AgentEvent): void {

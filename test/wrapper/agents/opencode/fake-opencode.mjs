@@ -138,7 +138,7 @@ function serve() {
   const answerTo = async (prompt, files, message, turn) => {
     const [, path, content, end] = /^write (\S+) (.*) end (.*)$/s.exec(prompt) ?? []
     const [, ms, words] = /^slow (\d+) (.*)$/s.exec(prompt) ?? []
-    const [, lines, word] = /^many (\d+) (.*)$/s.exec(prompt) ?? []
+    const [, lines, word] = /^(?:cut )?many (\d+) (.*)$/s.exec(prompt) ?? []
     const finish = finish => Object.assign(message.info, { finish })
     if (path !== undefined) {
       ;(await sayText(message, 'a file then', turn, 0, 'reasoning'))()
@@ -151,6 +151,9 @@ function serve() {
     } else if (words !== undefined) {
       ;(await sayText(message, words, turn, Number(ms) / words.split(' ').length))()
     } else if (lines !== undefined) {
+      // Once what it was asked is told: that it works is known on the other side.
+      if (prompt.startsWith('cut')) await wait(50)
+      if (prompt.startsWith('cut')) for (const listener of listeners) listener.destroy()
       for (let line = 1; line <= Number(lines) && !isGone(turn); line++) (await sayText(message, `${word} ${line}`, turn, 5))()
     } else if (prompt === 'fail') {
       message.info.error = { name: 'APIError', data: { message: 'the model is overloaded' } }
@@ -286,6 +289,7 @@ function serve() {
         return info(sessions[id])
       }
     ],
+    ['GET', /^\/session\/status$/, () => Object.fromEntries([...running.keys()].map(id => [id, { type: 'busy' }]))],
     ['GET', /^\/session\/([^/]+)\/message$/, id => sessions[id]?.messages],
     [
       'DELETE',
@@ -340,10 +344,6 @@ function serve() {
       response.write(`data: ${JSON.stringify({ id: newId('evt'), type: 'server.connected', properties: {} })}\n\n`)
       listeners.add(response)
       return response.on('close', () => listeners.delete(response))
-    }
-    if (request.url === '/cut') {
-      for (const listener of listeners) listener.destroy()
-      return response.end()
     }
     let text = ''
     for await (const part of request.setEncoding('utf8')) text += part

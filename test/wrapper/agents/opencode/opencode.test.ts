@@ -106,6 +106,22 @@ t.test('what it kept while nobody listened is told by the next process, named as
   t.equal(agent.untold?.events.length, 4)
 })
 
+t.test('what it says while the line to it is cut is told once, in order, and the turn ends', how, async t => {
+  const earlier = await begin(t)
+  await earlier.agent.prompt('long ago')
+  await earlier.talk.until('turn-ended')
+  await earlier.agent.stop()
+  const { agent, talk } = await begin(t, { directory: earlier.directory, resume: earlier.agent.conversation })
+  // Over before the line is taken up again, and long after.
+  for (const lines of [2, 60]) {
+    const heard = talk.heard.length
+    await agent.prompt(`cut many ${lines} line`)
+    t.match(await talk.until('turn-ended'), { reason: 'done' })
+    const told = talk.heard.slice(heard).flatMap(event => (event.type === 'text' || event.type === 'prompted' ? event.text : []))
+    t.strictSame(told, [`cut many ${lines} line`, ...Array.from({ length: lines }, (_, index) => `line ${index + 1}`)])
+  }
+})
+
 t.test('a server that is killed ends its turn and its events', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt('write nowhere "x" end never')
