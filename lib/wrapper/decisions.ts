@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
 import type { ParamsOfCall } from '../protocol/sealed/calls.ts'
 import type { AgentState, CompletedRequest, PermissionChoice, PermissionRequest } from '../protocol/sealed/session.ts'
 import type { PermissionAsk, Step } from './agents/agent.ts'
@@ -105,6 +106,8 @@ export function createDecisions(
       }
       if (answer.shown !== undefined && answer.shown !== known.request.shown) throw new Error('This request changed. Look again.')
       const { asked, request } = known
+      if (answer.approved && answer.updatedInput != null && !isDeepStrictEqual(answer.updatedInput, asked.step.input))
+        throw new Error('Nothing was allowed: the answer changes what was asked. Say no, and tell the agent what to do instead.')
       const choice = chosen(asked.choices, answer, request.risk?.level === 'risky')
       const isYes = choice.kind.startsWith('allow')
       const rule = answer.rule && ruleOf(answer, asked, choice)

@@ -108,6 +108,16 @@ t.test('an answer to something else than what waits now is refused', t => {
   t.end()
 })
 
+t.test('an answer that changes what shall run allows nothing, and the question stays', t => {
+  const now = desk()
+  now.decisions.ask(asked)
+  const yes = { id: 'call-1', approved: true }
+  t.throws(() => now.decisions.answer({ ...yes, updatedInput: { file_path: '/b.txt' } }), /changes what was asked/)
+  t.strictSame(Object.keys(now.state.requests ?? {}), ['call-1'])
+  t.match(now.decisions.answer({ ...yes, updatedInput: { file_path: '/a.txt' } }), { choice: 'yes' }, 'the same again is no change')
+  t.end()
+})
+
 t.test('a yes never becomes more than it says', t => {
   const now = desk()
   now.decisions.ask({ ...asked, choices: asked.choices.filter(({ kind }) => kind !== 'allow_once') })
