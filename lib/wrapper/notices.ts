@@ -7,15 +7,23 @@ export interface Notices {
   turnBegan(from: 'phone' | 'terminal'): void
   /** `isLast`: nothing else waits to be done. */
   turnEnded(how: 'done' | 'cancelled' | 'failed', isLast: boolean): void
-  /** The agent waits for a decision. */
-  asked(): void
+  /** The agent waits for a decision. With `isOpen` somebody may see it at the terminal, and the phone is told if that does not help. */
+  asked(isOpen?: () => boolean): void
   /** The agent wants to know something. */
-  questioned(): void
+  questioned(isOpen?: () => boolean): void
 }
 
 /** `send` hands a notice to the server, which decides whether phones are told: of short turns that began at the terminal they are not. */
-export function createNotices(send: (notice: Notice) => void, now: () => number = () => performance.now()): Notices {
+export function createNotices(
+  send: (notice: Notice) => void,
+  { now = () => performance.now(), later = (run, afterMs) => void setTimeout(run, afterMs).unref() }: Partial<Clock> = {}
+): Notices {
   let turn: { from: 'phone' | 'terminal'; beganAt: number } | undefined
+
+  const sendIfOpen = (notice: Notice, isOpen: (() => boolean) | undefined) => {
+    if (isOpen) later(() => isOpen() && send(notice), atTerminalMs)
+    else send(notice)
+  }
 
   return {
     turnBegan(from) {
@@ -28,14 +36,23 @@ export function createNotices(send: (notice: Notice) => void, now: () => number 
       const began = ended && { turnMs: now() - ended.beganAt, startedFrom: ended.from }
       send({ ...words[how === 'done' ? 'done' : 'error'], ...began })
     },
-    asked() {
-      send(words.permission)
+    asked(isOpen) {
+      sendIfOpen(words.permission, isOpen)
     },
-    questioned() {
-      send(words.question)
+    questioned(isOpen) {
+      sendIfOpen(words.question, isOpen)
     }
   }
 }
+
+interface Clock {
+  /** In ms. */
+  now(): number
+  later(run: () => void, afterMs: number): void
+}
+
+// Who sits there has answered by then, or is away.
+const atTerminalMs = 10_000
 
 // The server and whoever delivers the notice read this, so it says nothing of what the agent does.
 const words = {

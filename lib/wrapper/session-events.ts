@@ -11,9 +11,10 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   const decide = (asked: PermissionAsk) => {
     const choice = decisions.ask(asked)
     if (choice !== undefined) agent.answer(asked.ask, choice)
-    // Who is at the terminal sees the question there.
-    else if (agent.handover?.by !== 'terminal') notices.asked()
+    else notices.asked(seenThere(asked.ask, decisions))
   }
+  const seenThere = (ask: string, asked: typeof decisions | typeof questions) =>
+    agent.handover?.by === 'terminal' ? () => asked.open.some(each => each.ask === ask) : undefined
 
   return async event => {
     switch (event.type) {
@@ -40,8 +41,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return choices.follow(event)
       case 'question-asked':
         await narrator.settle()
-        if (agent.handover?.by !== 'terminal') notices.questioned()
-        return questions.ask(event.asked)
+        questions.ask(event.asked)
+        return notices.questioned(seenThere(event.asked.ask, questions))
       case 'question-closed':
         return questions.close(event.ask, event.answers)
       case 'turn-ended':

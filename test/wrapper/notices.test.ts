@@ -6,10 +6,7 @@ import { demo } from './kit/demo.ts'
 t.test('a notice says how long a turn took and where it began, and nothing of what was done [P1]', async t => {
   let now = 0
   const sent: Notice[] = []
-  const notices = createNotices(
-    notice => sent.push(notice),
-    () => now
-  )
+  const notices = createNotices(notice => sent.push(notice), { now: () => now })
   notices.turnBegan('terminal')
   now = 31_000
   notices.turnEnded('done', true)
@@ -22,6 +19,21 @@ t.test('a notice says how long a turn took and where it began, and nothing of wh
     { kind: 'permission', title: 'Your agent needs a decision' },
     { kind: 'error', turnMs: 500, startedFrom: 'phone' }
   ])
+})
+
+t.test('what can be answered at the terminal is told to the phone only when nobody answers there', async t => {
+  const sent: Notice[] = []
+  const due: { run(): void; afterMs: number }[] = []
+  const notices = createNotices(notice => sent.push(notice), { later: (run, afterMs) => due.push({ run, afterMs }) })
+  let isOpen = true
+  notices.asked(() => isOpen)
+  notices.questioned(() => isOpen)
+  t.strictSame([sent, due.map(({ afterMs }) => afterMs)], [[], [10_000, 10_000]])
+  due[0]?.run()
+  t.match(sent, [{ kind: 'permission' }])
+  isOpen = false
+  due[1]?.run()
+  t.equal(sent.length, 1)
 })
 
 t.test('a turn that was stopped, or that another follows, is no news', async t => {
