@@ -1,9 +1,11 @@
 import { readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { readNotes } from '../../lib/wrapper/session-folder.ts'
+import { startServer } from '../kit/server.ts'
 import { onePixel } from './agents/contract.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
+import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
 const long = `SCRIPT: slow 60000 ${'word '.repeat(300)}`
@@ -26,6 +28,22 @@ t.test('a message that steers ends the turn that runs, and comes before those th
     ['cancelled', 'completed', 'completed']
   )
   t.equal(cursor(home), session.seqOf('SCRIPT: text steers'), 'and none of them comes again')
+})
+
+t.test('a message that the turn does not take in is the first of the next, before those that wait', async t => {
+  const { phone, home } = await linkedComputer(t, await startServer(t))
+  runWrapper(t, { home, args: ['run', '--', process.execPath, resolve('test/wrapper/agents/odd-agent.mjs')] })
+  const session = await phone.session()
+  await session.say('deaf')
+  await session.until(({ partials }) => partials.length > 0)
+  await session.say('refuse')
+  await session.say('news', { steer: true })
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(
+    session.events().flatMap(event => (event.t === 'turn-end' ? event.status : [])),
+    ['cancelled', 'completed', 'failed']
+  )
+  t.equal(cursor(home), session.seqOf('news'), 'and it does not come again')
 })
 
 t.test('a message that is withdrawn while it waits is not handed over, also not after a crash', async t => {

@@ -33,6 +33,7 @@ const options = current => [
 ]
 const models = { currentModelId: 'm1', availableModels: ['m1', 'm2'].map(modelId => ({ modelId, name: modelId })) }
 let steer = () => {}
+let cancel = () => {}
 const form = (properties, required = []) => ({
   mode: 'form',
   message: 'Tell me',
@@ -93,6 +94,11 @@ const inNewWays = {
     await client.request(methods.client.session.requestPermission, { sessionId: 'odd', toolCall, options })
     return ended
   },
+  deaf: client =>
+    new Promise(resolve => {
+      void say(client, chunk('busy'))
+      cancel = () => resolve({ stopReason: 'cancelled' })
+    }),
   wait: client =>
     new Promise(resolve => {
       void say(client, chunk('waiting'))
@@ -135,6 +141,7 @@ agent({ name: 'odd' })
     await say(client, asked('and that'))
     return { configOptions: options('auto') }
   })
+  .onNotification(methods.agent.session.cancel, () => cancel())
   .onRequest(methods.agent.session.resume, () => {
     effort = 'resumed'
     return { configOptions: options('auto') }
