@@ -1,7 +1,7 @@
 import { fetch } from 'undici'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { cryptoReady } from '../../lib/crypto/ready.ts'
-import { deliverLeftovers } from '../../lib/wrapper/leftovers.ts'
+import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/leftovers.ts'
 import { readServerOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -11,6 +11,7 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const { home, terminal } = readServerOption(args)
   await cryptoReady()
+  await takeFromOthers(home.path)
   const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * Number(args['seconds']) })
   if (found === 0) terminal.write('Nothing waits: every earlier session was delivered.\n')
   else terminal.write(`Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.\n`)

@@ -2,10 +2,11 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { type KnownSession, listSessions, reopen } from '../../lib/wrapper/session-folder.ts'
+import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/session-folder.ts'
 import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { untilFree } from '../../lib/wrapper/wanted.ts'
 import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -25,11 +26,21 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const chosen = await choose(findSessions(ended, words), { terminal, env, words })
   const { program, metadata } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
-  const earlier = reopen(chosen)
+  const earlier = await reopenFree(home.path, chosen)
   if (!earlier) throw new CannotStart('This session was resumed by another process just now.')
   const kind = kindOf(program, claudeOptions(args, options))
   process.exit(await runAgent({ ...options, directory: metadata.path, kind, earlier }))
 }
+
+/** What it left behind is delivered on by whoever goes on with it. */
+async function reopenFree(home: string, { notes: { tag } }: KnownSession): Promise<SessionFolder | undefined> {
+  const free = await untilFree(() => listSessions(home).find(({ notes }) => notes.tag === tag), freeWithinMs).catch(() => {
+    throw new CannotStart('What this session left behind is being delivered. Try again in a moment.')
+  })
+  return free.pid === undefined ? reopen(free) : undefined
+}
+
+const freeWithinMs = 15_000
 
 interface Choosing {
   terminal: Terminal

@@ -1,3 +1,4 @@
+import { pause } from '../async/pause.ts'
 import { newEnvelope, newId, sessionMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
 import type { Home } from './credentials.ts'
@@ -5,8 +6,9 @@ import { cancelAll } from './decisions.ts'
 import { endOrphans } from './orphans.ts'
 import { cancelQuestions } from './questions.ts'
 import { readUntold, recount } from './recount.ts'
-import { findLeftovers, type KnownSession, readNotes, reopen, type SessionFolder, takeOver } from './session-folder.ts'
-import { openUplink } from './uplink.ts'
+import { findLeftovers, type KnownSession, listSessions, readNotes, type SessionFolder, takeOver } from './session-folder.ts'
+import { openUplink, type Uplink } from './uplink.ts'
+import { untilFree, whenWanted } from './wanted.ts'
 
 export interface LeftoverOptions {
   home: Home
@@ -41,28 +43,66 @@ export async function deliverLeftovers(options: LeftoverOptions): Promise<{ foun
   return { found, delivered }
 }
 
-async function deliver(folder: SessionFolder, { home, fetch, withinMs, signal }: LeftoverOptions): Promise<boolean> {
-  const credentials = home.credentials(folder.notes.server)
-  if (!credentials) return false
-  const uplink = await openUplink({ home, credentials, folder, fetch })
-  await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
-  const now = Date.now()
-  uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
-  const isDelivered = await uplink.end({ ms: withinMs, signal })
-  if (uplink.link.type === 'gone') folder.remove()
-  else if (isDelivered) folder.retire()
-  return isDelivered
+async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise<boolean> {
+  return bringAway(folder, options, async uplink => {
+    await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
+    const now = Date.now()
+    uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
+  })
 }
 
 /** Tells something in an ended session, which stays ended. Kept on disk when it cannot be delivered now. */
-export async function sayInEnded(known: Pick<KnownSession, 'path'>, text: string, options: LeftoverOptions): Promise<void> {
-  const { endedBy, ...notes } = readNotes(known.path) ?? {}
-  const folder = reopen(known)
-  const credentials = folder && options.home.credentials(folder.notes.server)
-  if (!folder || !credentials) return
-  folder.note({ ...notes, endedBy })
-  const { home, fetch, withinMs, signal } = options
-  const uplink = await openUplink({ home, credentials, folder, fetch })
-  await uplink.put(sessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() })))
-  if (await uplink.end({ ms: withinMs, signal })) folder.retire()
+export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: LeftoverOptions): Promise<void> {
+  const folder = takeOver(path)
+  if (!folder) return
+  await bringAway(folder, options, uplink =>
+    uplink.put(sessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() })))
+  )
 }
+
+/** What is not delivered in time is left to whoever comes next, and at once to whoever wants to go on with the session. */
+async function bringAway(folder: SessionFolder, options: LeftoverOptions, tell: (uplink: Uplink) => Promise<void>): Promise<boolean> {
+  const { home, fetch, withinMs, signal } = options
+  const wanted = whenWanted(folder.path)
+  try {
+    const credentials = home.credentials(folder.notes.server)
+    if (!credentials) return false
+    const uplink = await openUplink({ home, credentials, folder, fetch })
+    await tell(uplink).catch(async error => {
+      await uplink.close()
+      throw error
+    })
+    const isDelivered = await uplink.end({ ms: withinMs, signal: AbortSignal.any([wanted.signal, ...(signal ? [signal] : [])]) })
+    if (uplink.link.type === 'gone') folder.remove()
+    else if (isDelivered) folder.retire()
+    return isDelivered
+  } finally {
+    wanted.close()
+    folder.giveBack()
+  }
+}
+
+/** What other processes deliver now is left to this one. */
+export async function takeFromOthers(home: string): Promise<void> {
+  const isOthers = ({ deliverer }: KnownSession) => deliverer !== undefined && deliverer !== process.pid
+  for (const { notes } of listSessions(home).filter(isOthers)) {
+    const find = () => listSessions(home).find(({ notes: { tag } }) => tag === notes.tag)
+    await untilFree(find, freeWithinMs).catch(() => {})
+  }
+}
+
+const freeWithinMs = 5_000
+
+/** The same again and again, until nothing is left that this process may deliver. */
+export async function keepDelivering(options: Omit<LeftoverOptions, 'withinMs'> & { signal: AbortSignal }): Promise<void> {
+  const { signal } = options
+  while (!signal.aborted) {
+    const { found, delivered } = await deliverLeftovers({ ...options, withinMs: eachMs })
+    if (found === delivered) return
+    await pause(restMs, { signal }).catch(() => {})
+  }
+}
+
+// So that one whose server does not answer does not keep the others from theirs.
+const eachMs = 60_000
+const restMs = 5_000

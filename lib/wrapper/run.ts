@@ -219,8 +219,8 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       const { findLeftovers } = await import('./session-folder.ts')
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
-        const [{ deliverLeftovers }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('undici')])
-        await deliverLeftovers({ home, fetch, withinMs: dayMs, signal })
+        const [{ keepDelivering }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('undici')])
+        await keepDelivering({ home, fetch, signal })
       }
       leftovers = 0
       block.redraw()
@@ -234,8 +234,6 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
 }
 
 export type Screen = ReturnType<typeof openScreen>
-
-const dayMs = 24 * 3600 * 1000
 
 function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): number {
   const rest = delivered

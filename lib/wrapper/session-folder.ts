@@ -8,6 +8,7 @@ import { openJournalFile } from './journal-file.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
 import { openSeenCalls } from './seen-calls.ts'
+import { isWanted, wantNoMore } from './wanted.ts'
 
 const sessionNotes = z.object({
   /** Names the session on the server, also when it could not be opened there yet. */
@@ -50,10 +51,12 @@ const sessionNotes = z.object({
 export type SessionNotes = z.infer<typeof sessionNotes>
 
 /**
- * The folder of one session. Its name says which process owns it, so that taking over the folder of a dead one, or
- * resuming an ended one, is a rename, of which only one can succeed: a session never has two live processes.
+ * The folder of one session. Its name says which process owns it, and whether that one runs the session or delivers what
+ * it left behind. So taking over the folder of a dead process, or resuming an ended session, is a rename, of which only one
+ * can succeed: a session never has two live processes.
  */
 export interface SessionFolder {
+  readonly path: string
   readonly notes: SessionNotes
   /** On disk when it returns. */
   note(changes: Partial<SessionNotes>): void
@@ -64,7 +67,10 @@ export interface SessionFolder {
   openSeenCalls(): { isFresh(nonce: string): boolean }
   /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
   retire(): void
-  /** This process does not go on with it: to whoever comes next it is as it was found. What waits in its journal waits on. */
+  /**
+   * This process does not go on with it: to whoever comes next it is as it was found, and what waits in its journal waits on.
+   * Does nothing once it was retired or removed.
+   */
   giveBack(): void
   /** The session is no more. */
   remove(): void
@@ -88,6 +94,8 @@ export interface KnownSession {
   notes: SessionNotes
   /** The process that runs it; undefined when it has ended or was left behind. */
   pid: number | undefined
+  /** The process that delivers what it left behind. */
+  deliverer: number | undefined
   /** When it was last noted, in milliseconds since 1970. */
   at: number
 }
@@ -98,7 +106,9 @@ export function listSessions(home: string): KnownSession[] {
     readdirSync(folder).flatMap(name => {
       const path = join(folder, name)
       const notes = readNotes(path)
-      return notes ? [{ path, notes, pid: ownerOf(name), at: noted(path) }] : []
+      const owner = ownerOf(name)
+      const [pid, deliverer] = isDelivery(name) ? [undefined, owner] : [owner, undefined]
+      return notes ? [{ path, notes, pid, deliverer, at: noted(path) }] : []
     })
   )
   return known.toSorted((one, other) => other.at - one.at)
@@ -107,13 +117,8 @@ export function listSessions(home: string): KnownSession[] {
 /** Makes an ended session this process's own again; undefined when another process was faster. */
 export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | undefined {
   const home = dirname(dirname(path))
-  const taken = join(sessionsIn(home), `${basename(path).replace(/@.*/, '')}@${ownName()}`)
-  try {
-    renameSync(path, taken)
-  } catch {
-    return undefined
-  }
-  const notes = readNotes(taken)
+  const taken = join(sessionsIn(home), `${tagOf(path)}@${ownName()}`)
+  const notes = take(path, taken)
   if (!notes) return undefined
   const endedBy = existsSync(join(taken, endedByPersonFile)) ? ('person' as const) : notes.endedBy
   const folder = openFolder(taken, notes, { isEnded: dirname(path) === endedIn(home), notes: { ...notes, endedBy } })
@@ -133,18 +138,40 @@ export function settledUpTo({ path, notes }: Pick<KnownSession, 'path' | 'notes'
   return isByPerson ? Math.max(notes.cursor, notes.heardUpTo ?? 0) : notes.cursor
 }
 
-/** Undefined when another process was faster, or its owner died before there was anything in it (it is then removed). */
+/**
+ * Makes what a session left behind this process's own, to deliver it. Undefined when another process was faster or wants to go
+ * on with the session, and when nobody can read whose it is; one whose owner died before there was anything in it is removed.
+ */
 export function takeOver(path: string): SessionFolder | undefined {
-  const taken = path.replace(/@[^@/\\]*$/, `@${ownName()}`)
+  if (isWanted(path)) return undefined
+  if (!readNotes(path)) {
+    if (!existsSync(join(path, journalFile))) rmSync(path, { recursive: true, force: true })
+    return undefined
+  }
+  const taken = join(sessionsIn(dirname(dirname(path))), `${tagOf(path)}${delivery}@${ownName()}`)
+  const notes = take(path, taken)
+  return notes && openFolder(taken, notes)
+}
+
+function take(path: string, taken: string): SessionNotes | undefined {
   try {
     renameSync(path, taken)
   } catch {
     return undefined
   }
-  const notes = readNotes(taken)
-  if (notes) return openFolder(taken, notes)
-  if (!existsSync(join(taken, journalFile))) rmSync(taken, { recursive: true, force: true })
-  return undefined
+  wantNoMore(taken)
+  return readNotes(taken)
+}
+
+/** In the name of a folder whose owner delivers it; no tag holds this sign. */
+const delivery = '~left'
+
+function isDelivery(name: string): boolean {
+  return name.includes(`${delivery}@`)
+}
+
+function tagOf(path: string): string {
+  return basename(path).replace(/[~@].*/, '')
 }
 
 const notesFile = 'session.json'
@@ -164,29 +191,38 @@ interface Before {
 function openFolder(path: string, notes: SessionNotes, before?: Before): SessionFolder {
   const home = dirname(dirname(path))
   let now = notes
+  let isOwn = true
   return {
+    path,
     get notes() {
       return now
     },
     note(changes) {
       now = { ...now, ...changes }
-      writePrivateFile(join(path, notesFile), JSON.stringify(now))
+      // What comes too late shall not write over what the next owner notes.
+      if (isOwn) writePrivateFile(join(path, notesFile), JSON.stringify(now))
     },
     setAside: (draft, reason) => appendPrivateFile(join(path, setAsideFile), `${JSON.stringify({ ...draft, reason })}\n`),
     openJournal: () => openJournalFile(join(path, journalFile)),
     openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
     giveBack() {
+      if (!isOwn) return
       if (before) this.note({ ...before.notes, isStarting: undefined })
+      isOwn = false
       const isEnded = before?.isEnded && sizeOf(join(path, journalFile)) === 0
       renameSync(path, isEnded ? join(endedIn(home), now.tag) : join(sessionsIn(home), `${now.tag}@${nobody}`))
     },
     retire() {
+      isOwn = false
       rmSync(join(path, journalFile), { force: true })
       renameSync(path, join(endedIn(home), now.tag))
       syncFolder(endedIn(home))
       forgetOldest(home)
     },
-    remove: () => rmSync(path, { recursive: true, force: true })
+    remove() {
+      isOwn = false
+      rmSync(path, { recursive: true, force: true })
+    }
   }
 }
 

@@ -242,6 +242,7 @@ class SessionUplink implements Uplink {
       this.#link.enter({ type: 'other-key' })
       throw new Refused(403, 'the session is sealed with another key')
     }
+    this.#end.signal.throwIfAborted() // It may be another process's meanwhile.
     this.session = record.id
     folder.note({ id: record.id })
     this.#line = openUplinkLine(record, {

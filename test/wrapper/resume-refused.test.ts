@@ -1,28 +1,16 @@
-import { readdirSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
-import t, { type Test } from 'tap'
-import { sealDraft, userText } from '../../lib/client/messages.ts'
-import { cryptoReady, dataKeyCipher, engine, toBase64 } from '../../lib/crypto/index.ts'
+import t from 'tap'
 import { CannotStart } from '../../lib/exit.ts'
 import type { AgentKind } from '../../lib/wrapper/agents/agent.ts'
 import { openHome } from '../../lib/wrapper/credentials.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
-import { createSessionFolder, findLeftovers, listSessions, noteEndedByPerson, reopen } from '../../lib/wrapper/session-folder.ts'
+import { findLeftovers, listSessions, noteEndedByPerson, reopen } from '../../lib/wrapper/session-folder.ts'
 import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
-import { startServer } from '../kit/server.ts'
-import { linkedComputer } from './kit/world.ts'
+import { computerWithSession, leaveBehind } from './kit/left-behind.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
 t.test('a session whose agent does not start keeps what waits for the server, and it is delivered once [W1]', async t => {
-  const { home, phone, folder } = await computer(t)
-  const journal = folder.openJournal()
-  await journal.load()
-  const key = folder.notes.key ?? ''
-  await journal.append([
-    sealDraft(dataKeyCipher(Buffer.from(key, 'base64')), folder.notes.tag, userText('still here', { sentFrom: 'cli' }))
-  ])
-  await journal.close()
-  orphan(home)
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'still here')
 
   await t.rejects(resume(home), CannotStart)
   t.match(listSessions(home), [{ pid: undefined, notes: { isStarting: undefined, turn: 'left open' } }])
@@ -35,7 +23,7 @@ t.test('a session whose agent does not start keeps what waits for the server, an
 })
 
 t.test('an ended session whose agent does not start is ended as it was, also in who ended it', async t => {
-  const { home, folder } = await computer(t)
+  const { home, folder } = await computerWithSession(t)
   folder.note({ turn: null, endedBy: 'person', heardUpTo: 7 })
   folder.retire()
   await t.rejects(resume(home), CannotStart)
@@ -49,24 +37,6 @@ t.test('an ended session whose agent does not start is ended as it was, also in 
   await t.rejects(resume(home), CannotStart)
   t.match(listSessions(home), [{ pid: undefined, notes: { endedBy: 'person' } }])
 })
-
-async function computer(t: Test) {
-  await cryptoReady()
-  const server = await startServer(t)
-  const { phone, home } = await linkedComputer(t, server)
-  const { machineId } = openHome({ AFIELD_HOME: home })
-  const metadata = { path: home, host: 'here', machineId }
-  const key = toBase64(engine.randomBytes(32))
-  const program = { kind: 'demo' as const }
-  const notes = { tag: 'refused', server: server.url, program, key, metadata: metadata as never, cursor: 0, turn: 'left open' }
-  return { home, phone, folder: createSessionFolder(home, notes) }
-}
-
-/** As if its process had been killed. */
-function orphan(home: string): void {
-  const sessions = join(home, 'sessions')
-  for (const name of readdirSync(sessions)) renameSync(join(sessions, name), join(sessions, name.replace(/@.*/, '@999999999-1')))
-}
 
 function only(home: string) {
   const [known] = listSessions(home)

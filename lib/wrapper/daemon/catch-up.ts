@@ -108,7 +108,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
     const leftovers = new Set(findLeftovers(home.path))
     return listSessions(home.path).flatMap(known => {
       const { id, program } = known.notes
-      if (known.pid !== undefined || leftovers.has(known.path)) return []
+      if (known.pid !== undefined || known.deliverer !== undefined || leftovers.has(known.path)) return []
       if (id === undefined || !program || known.notes.server !== server) return []
       const row = feed.sessions.get(id as SessionId)
       return row ? [{ id, settledUpTo: settledUpTo(known), seq: row.seq }] : []

@@ -2,7 +2,7 @@ import { version } from '../../assets.ts'
 import type { Fetch } from '../../client/rest.ts'
 import type { Credentials, Home } from '../credentials.ts'
 import { keptToken } from '../kept-token.ts'
-import { deliverLeftovers } from '../leftovers.ts'
+import { keepDelivering } from '../leftovers.ts'
 import { endOrphans } from '../orphans.ts'
 import { listSessions } from '../session-folder.ts'
 import { openCatchUp } from './catch-up.ts'
@@ -72,7 +72,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     tell
   )
   const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
-  const leftovers = deliverLeftovers({ home, fetch, withinMs: dayMs, signal: stopped.signal })
+  const leftovers = keepDelivering({ home, fetch, signal: stopped.signal })
 
   async function end(): Promise<'stopped' | 'restarts'> {
     await new Promise(resolve => stopped.signal.addEventListener('abort', resolve, { once: true }))
@@ -87,8 +87,6 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   }
   return { ended: end(), stop }
 }
-
-const dayMs = 24 * 3600 * 1000
 
 const idleLookMs = 60_000
 

@@ -1,0 +1,81 @@
+import t from 'tap'
+import { fetch } from 'undici'
+import type { Fetch } from '../../lib/client/rest.ts'
+import { openHome } from '../../lib/wrapper/credentials.ts'
+import { deliverLeftovers, sayInEnded } from '../../lib/wrapper/leftovers.ts'
+import { findLeftovers, listSessions } from '../../lib/wrapper/session-folder.ts'
+import { computerWithSession, leaveBehind } from './kit/left-behind.ts'
+import type { PhoneSession } from './kit/phone.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+const down: Fetch = async () => {
+  throw new Error('no network')
+}
+const soon = 50
+const long = 60_000
+
+t.test('what could not be delivered in time is there for the next try, and arrives once', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const own = openHome({ AFIELD_HOME: home })
+  t.strictSame(await deliverLeftovers({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
+  t.equal(findLeftovers(home).length, 1)
+  t.strictSame(await deliverLeftovers({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
+  t.strictSame(await deliverLeftovers({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  t.match(listSessions(home), [{ pid: undefined, notes: { turn: null } }])
+  const session = await phone.session()
+  await session.until(session => said(session).length > 0)
+  t.strictSame(said(session), ['kept'])
+})
+
+t.test('a session that is being delivered runs in no process, and is left to whoever goes on with it', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const delivering = deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
+  await until(() => listSessions(home)[0]?.deliverer === process.pid)
+  t.match(listSessions(home), [{ pid: undefined }])
+
+  const resumed = runWrapper(t, { home, args: ['resume', 'demo'] })
+  await resumed.says(/live/)
+  t.strictSame(await delivering, { found: 1, delivered: 0 })
+  t.match(listSessions(home), [{ pid: resumed.child.pid, deliverer: undefined }])
+  const session = await phone.session()
+  await session.until(session => said(session).length > 0)
+  await resumed.kill('SIGTERM')
+  t.strictSame(said(session), ['kept'])
+  t.match(resumed.output, /Everything was delivered/)
+})
+
+t.test('who delivers by hand gets what another process cannot deliver', async t => {
+  const { home, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const delivering = deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
+  await until(() => listSessions(home)[0]?.deliverer === process.pid)
+  const flush = runWrapper(t, { home, args: ['flush'] })
+  t.equal(await flush.ended, 0)
+  t.match(flush.output, /Delivered 1 of 1/)
+  t.strictSame(await delivering, { found: 1, delivered: 0 })
+})
+
+t.test('what is said in an ended session without a link is delivered later, and the session is as it was', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  folder.note({ turn: null, endedBy: 'person', heardUpTo: 4 })
+  folder.retire()
+  const [known] = listSessions(home)
+  if (!known) throw new Error('there is no session')
+  const own = openHome({ AFIELD_HOME: home })
+  await sayInEnded(known, 'It did not start.', { home: own, fetch: down, withinMs: soon })
+  t.match(listSessions(home), [{ pid: undefined, notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
+  t.strictSame(await deliverLeftovers({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  const session = await phone.session()
+  await session.until(session => session.events().some(event => event.t === 'service' && event.text === 'It did not start.'))
+  t.match(listSessions(home), [{ notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
+})
+
+function said({ messages }: Pick<PhoneSession, 'messages'>): string[] {
+  return messages.flatMap(({ role, content }) => (role === 'user' ? String(Object(content).text) : []))
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(resolve => setImmediate(resolve))
+}
