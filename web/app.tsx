@@ -5,7 +5,7 @@ import { Nav } from './parts/nav.tsx'
 import { Strip } from './parts/strip.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { UndoBar } from './parts/undo.tsx'
-import { arrival, go, route } from './router.ts'
+import { arrival, go, goOn, route } from './router.ts'
 import { pathOf, type Route } from './routes.ts'
 import { HomeScreen, IdleScreen } from './screens/home.tsx'
 import { Lazy } from './screens/lazy.tsx'
@@ -191,8 +191,11 @@ function flowWithAccount(at: Route): ComponentChildren {
       return <Lazy key="scan" load={() => import('./screens/scan.tsx')} show={({ ScanScreen }) => <ScanScreen />} />
     case 'pair':
       return <Lazy key="pair" load={() => import('./screens/pair.tsx')} show={({ PairScreen }) => <PairScreen />} />
+    case 'restore':
+    case 'link':
+      return <Elsewhere go={goOn} />
     default:
-      return <Elsewhere to={{ name: 'home' }} />
+      return <Elsewhere go={() => go({ name: 'home' }, 'replace')} />
   }
 }
 
@@ -216,8 +219,8 @@ function create(): ComponentChildren {
   return <Lazy key="create" load={() => import('./screens/create.tsx')} show={({ CreateScreen }) => <CreateScreen />} />
 }
 
-function Elsewhere({ to }: { to: Route }) {
-  useEffect(() => go(to, 'replace'), [])
+function Elsewhere({ go }: { go(): void }) {
+  useEffect(go, [])
   return null
 }
 

@@ -46,6 +46,17 @@ export function arriveWith(href: string): void {
   go({ name: 'pair' }, 'replace')
 }
 
+/** True while a link to pair with waits for its account: it was opened on a device that had none. */
+export function isPairingWaiting(): boolean {
+  const waiting = arrivalNow.value?.href
+  return waiting !== undefined && URL.canParse(waiting) && readPath(new URL(waiting).pathname).name === 'pair'
+}
+
+/** Where a device goes that has its account now: on with the link it was opened with, or to `other`. */
+export function goOn(other: Route = { name: 'home' }): void {
+  go(isPairingWaiting() ? { name: 'pair' } : other, 'replace')
+}
+
 /** Forgets what came behind the `#`, once it has been used. */
 export function forgetArrival(): void {
   arrivalNow.value = undefined

@@ -5,8 +5,9 @@ import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
-import { arrival, forgetArrival, go } from '../router.ts'
+import { arrival, forgetArrival, go, isPairingWaiting } from '../router.ts'
 import { createAccount, guessDeviceName, type SignInProblem } from '../state/account.ts'
+import { noteFirstRun } from '../state/first-run.ts'
 import { joining } from '../words/joining.ts'
 
 /**
@@ -29,7 +30,8 @@ export function CreateScreen() {
         invite: invite.trim() || undefined
       })
       if (!refused) {
-        forgetArrival()
+        if (!isPairingWaiting()) forgetArrival()
+        noteFirstRun(true)
         return go({ name: 'start-key' }, 'replace')
       }
       if (refused.type === 'needs-setup-code') setAsked({ ...wasAsked, setupCode: true })

@@ -12,14 +12,17 @@ import { noteKeyChecked, remindOfKeyTomorrow } from '../state/account.ts'
 import { groupsOf, isSameGroup, pickGroups } from '../state/key-text.ts'
 import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
+import { AfterKey } from './after-key.tsx'
 
 /** The one time the key is put before everything else: write it down, or say that you will. */
 export function KeyScreen() {
   const owner = useOwner()
+  const [isPutOff, setPutOff] = useState(false)
   const later = async () => {
     await remindOfKeyTomorrow()
-    go({ name: 'home' }, 'replace')
+    setPutOff(true)
   }
+  if (isPutOff) return <AfterKey to={{ name: 'home' }} />
   return (
     <div class="screen flow">
       <FlowBar back={{ name: 'home' }} note={joining.create.step(2, 3)} />
@@ -120,7 +123,9 @@ export function CheckScreen() {
 }
 
 function Checked() {
+  const [isRead, setRead] = useState(false)
   useEffect(() => document.querySelector('h1')?.focus(), [route.value])
+  if (isRead) return <AfterKey to={{ name: 'scan' }} />
   return (
     <div class="screen flow">
       <FlowBar back={{ name: 'home' }} />
@@ -134,7 +139,7 @@ function Checked() {
         </div>
       </div>
       <footer class="foot">
-        <Button look="primary" isLarge isWide onClick={() => go({ name: 'home' }, 'replace')}>
+        <Button look="primary" isLarge isWide onClick={() => setRead(true)}>
           {joining.check.goOn}
         </Button>
       </footer>

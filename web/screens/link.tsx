@@ -4,7 +4,7 @@ import { FlowBar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { copy } from '../parts/copy.ts'
 import type { QrDrawing } from '../parts/qr.ts'
-import { go } from '../router.ts'
+import { goOn } from '../router.ts'
 import { joining } from '../words/joining.ts'
 
 type Waiting =
@@ -98,5 +98,5 @@ async function waitForAccount(options: {
   onState({ type: 'waiting', link, checkCode, qr: drawQr(link) })
   const end = await wait(signal)
   if (end !== 'linked') return onState({ type: end })
-  go({ name: 'home' }, 'replace')
+  goOn()
 }

@@ -4,7 +4,7 @@ import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
-import { go } from '../router.ts'
+import { goOn } from '../router.ts'
 import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/account.ts'
 import { base64Of } from '../state/base64.ts'
 import { caretAfterGrouping, countLetters, groupTyped, keyLetters } from '../state/key-text.ts'
@@ -27,7 +27,7 @@ export function RestoreScreen() {
       setProblem(undefined)
       const refused = await restoreAccount({ secret: base64Of(reading.secret), deviceName: guessDeviceName() })
       if (refused) setProblem(refused)
-      else go({ name: 'home' }, 'replace')
+      else goOn()
     })
   }
   return (

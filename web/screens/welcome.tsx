@@ -1,8 +1,9 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons/icon.tsx'
-import { Problem } from '../parts/banner.tsx'
+import { Banner, Problem } from '../parts/banner.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Scene } from '../parts/sky.tsx'
+import { isPairingWaiting } from '../router.ts'
 import { account } from '../state/account.ts'
 import { words } from '../words/index.ts'
 
@@ -12,6 +13,7 @@ export function WelcomeScreen() {
   const hasKey = here.type === 'unlinked' && here.hasKey
   return (
     <Welcome>
+      {isPairingWaiting() && <Banner icon="link" title={words.welcome.pairing} text={words.welcome.pairingText} />}
       <ul class="w-facts">
         <li>
           <Icon name="lock-keyhole" />

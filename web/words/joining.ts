@@ -67,6 +67,12 @@ const english = {
     again: 'Show me the key again'
   },
 
+  lock: {
+    title: 'Lock Afield on this device?',
+    turnOn: 'Turn on',
+    notNow: 'Not now'
+  },
+
   restore: {
     title: 'Restore with your account key',
     lead: 'Eleven groups of letters and digits. Paste them or type them, blanks do not matter.',

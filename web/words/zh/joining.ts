@@ -63,6 +63,12 @@ export const joining: JoiningWords = {
     again: '再给我看一次密钥'
   },
 
+  lock: {
+    title: '要在此设备上锁定 Afield 吗？',
+    turnOn: '开启',
+    notNow: '暂不'
+  },
+
   restore: {
     title: '用账户密钥恢复',
     lead: '十一组字母和数字。粘贴或输入均可，空格没有影响。',

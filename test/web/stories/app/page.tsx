@@ -6,6 +6,7 @@ import { openAccount } from '../../../../web/state/account.ts'
 import { startClock } from '../../../../web/state/clock.ts'
 import { connection, lastingConnection } from '../../../../web/state/connection.ts'
 import { deviceDb } from '../../../../web/state/device-db.ts'
+import { noteFirstRun } from '../../../../web/state/first-run.ts'
 import { tellHome } from '../../../../web/state/home.ts'
 import { startLock } from '../../../../web/state/lock.ts'
 import { startPreferences } from '../../../../web/state/preferences.ts'
@@ -46,12 +47,16 @@ async function begin(story: AppStory): Promise<void> {
   documentElement.dataset['story'] = 'told'
 }
 
-async function prepare({ account, home, isKeyChecked, kept }: AppStory): Promise<void> {
+async function prepare({ account, home, isKeyChecked, isFirstRun, kept }: AppStory): Promise<void> {
   localStorage.clear()
   for (const [name, value] of Object.entries(kept ?? {})) localStorage.setItem(name, value)
   if (account === 'insecure') Object.defineProperty(globalThis, 'isSecureContext', { value: false })
   if (account === 'unkept') Object.defineProperty(globalThis, 'indexedDB', { value: undefined })
   if (account === 'insecure' || account === 'unkept') return
+  if (isFirstRun === true) {
+    noteFirstRun(true)
+    PublicKeyCredential.isUserVerifyingPlatformAuthenticatorAvailable = async () => true
+  }
   const db = await deviceDb()
   await db.erase()
   if (account === 'none') return

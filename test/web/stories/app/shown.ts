@@ -16,6 +16,8 @@ export interface AppStory {
   /** The server ends the sign-in of this device. */
   readonly isEnded?: boolean | undefined
   readonly isKeyChecked?: boolean | undefined
+  /** The account was made in this window, on a device with a screen lock. */
+  readonly isFirstRun?: boolean | undefined
   /** Who has no room left. */
   readonly full?: 'server' | 'device' | undefined
   /** How much the clock of this device is ahead, in ms. */

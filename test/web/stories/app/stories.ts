@@ -13,6 +13,7 @@ const at = (path: string, given: Partial<AppStory> = {}): AppStory => ({
   ...given
 })
 
+const riskyLock = { 'afield-lock': '{"choice":"risky","id":"AAAA"}' }
 const nobody = homeOf([], [])
 const quiet = homeOf(machines, [...resting, ...archived])
 const none = (path: string, given: Partial<AppStory> = {}): AppStory => at(path, { account: 'none', home: emptyHome, ...given })
@@ -97,6 +98,10 @@ const linking = {
   'pair-machine': pairing(ready()),
   'pair-no-code': pairing(ready({ asker: undefined })),
   'pair-device': pairing(ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2.0/24' } })),
+  'pair-device-locked': at('/pair#key=x', {
+    pairing: ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2.0/24' } }),
+    kept: riskyLock
+  }),
   'pair-linked': pairing({ type: 'linked', isDevice: false }),
   'pair-gone': pairing({ type: 'gone' }),
   'pair-answered': pairing({ type: 'answered' }),
@@ -110,6 +115,7 @@ const linking = {
 
 const first = {
   welcome: none('/'),
+  'welcome-to-pair': none('/pair#key=x'),
   create: none('/start'),
   'create-invited': none('/#invite=abcd'),
   'create-setup-code': none('/start', { signIn: { status: 403, error: 'setup-code-required' }, press: ['Create'] }),
@@ -119,7 +125,9 @@ const first = {
   restore: none('/restore'),
   link: none('/link'),
   key: at('/start/key', { isKeyChecked: false }),
+  'key-locked': at('/start/key', { isKeyChecked: false, kept: riskyLock }),
   check: at('/start/check', { isKeyChecked: false }),
+  'lock-offer': at('/start/key', { isKeyChecked: false, isFirstRun: true, press: ['Later'] }),
   insecure: at('/', { account: 'insecure' }),
   'no-storage': at('/', { account: 'unkept' }),
   locked: at('/', { kept: { 'afield-lock': '{"choice":"open","id":"AAAA"}' } }),

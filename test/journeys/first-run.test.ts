@@ -1,0 +1,101 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { readCode } from '../wrapper/kit/world.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { withScreenLock } from './kit/screen-lock.ts'
+
+const devices = await openDevices(t)
+
+t.test('a link to pair with, opened on a device without an account, waits until there is one: made, restored or handed over', async t => {
+  const { url, askToPair } = await serverAndComputer(t)
+  const first = await askToPair()
+  const phone = await devices.open(t, url)
+  await phone.page.goto(first.link)
+  await phone.see('First your account, then this computer')
+  t.notMatch(phone.page.url(), /#/)
+  await phone.press('Create an account')
+  await phone.press('Create my account')
+  const groups = phone.page.locator('.key-groups code')
+  await groups.nth(10).waitFor()
+  const key = (await groups.allTextContents()).join('-')
+  await phone.press('Later, remind me tomorrow')
+  await phone.write('Check code', first.checkCode)
+  await phone.hold('Hold to link', 'Linked')
+  t.equal(await first.login.ended, 0, first.login.output)
+
+  const second = await askToPair()
+  const desk = await devices.open(t, url)
+  await desk.page.goto(second.link)
+  await desk.press('Restore with my account key')
+  await desk.write('Account key', key)
+  await desk.press('Restore')
+  await desk.see('This gives full control of your agents.')
+
+  const tablet = await devices.open(t, url)
+  await tablet.page.goto(second.link)
+  await tablet.press('Link with a device I have')
+  await tablet.see('Waiting for your other device')
+  const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
+  const link = await tablet.copied('Copy the link')
+  await phone.visit('/scan')
+  await phone.write('Paste a link', link)
+  await phone.press('Go on')
+  await phone.write('Check code', checkCode)
+  await phone.hold('Hold to link', 'The other device has your account now.')
+  await tablet.see('This gives full control of your agents.')
+})
+
+t.test('who has just made an account and checked its key is offered the screen lock, and led on to scan a code', async t => {
+  const { url } = await serverAndComputer(t)
+  const phone = await devices.open(t, url)
+  const lock = await withScreenLock(phone)
+  await makeAndCheck(phone)
+  await phone.see('Lock Afield on this device?')
+  await lock.ownerIs(false)
+  await phone.press('Turn on')
+  await phone.see('The screen lock was not confirmed.')
+  await lock.ownerIs(true)
+  await phone.page.getByLabel('After 5 minutes away').click()
+  await phone.press('Turn on')
+  await phone.see('point the camera at the code it shows')
+  t.match(await phone.page.evaluate(() => localStorage.getItem('afield-lock')), /"after5"/)
+
+  const desk = await devices.open(t, url)
+  await makeAndCheck(desk)
+  await desk.see('point the camera at the code it shows')
+  t.equal(await desk.page.evaluate(() => localStorage.getItem('afield-lock')), null, 'nothing is offered that is not there')
+})
+
+async function makeAndCheck(device: Device): Promise<void> {
+  await device.visit('/')
+  await device.press('Create an account')
+  await device.press('Create my account')
+  const groups = device.page.locator('.key-groups code')
+  await groups.nth(10).waitFor()
+  const key = await groups.allTextContents()
+  await device.press('I have it, check me')
+  await device.see('Type these three groups')
+  for (const label of await device.page.locator('.fld label').allTextContents()) {
+    await device.write(label, key[Number(label.replace(/\D/g, '')) - 1] ?? '')
+  }
+  await device.press('Check')
+  await device.see('That is right')
+  await device.press('Go on')
+}
+
+async function serverAndComputer(t: Test) {
+  const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }))
+  const server = await startServerProcess(t, { data: join(folder, 'data') })
+  // A screen lock belongs to a name, never to bare numbers.
+  const url = server.url.replace('127.0.0.1', 'localhost')
+  const askToPair = async () => {
+    const login = runWrapper(t, { home: mkdtempSync(join(folder, 'home-')), args: ['login', '--server', url] })
+    return { login, ...(await readCode(login)) }
+  }
+  return { url, askToPair }
+}
