@@ -62,6 +62,8 @@ t.test('a key that was written down opens the account on another device', async 
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Unlink', exact: true }).click()
     await phone.see(/This device was unlinked on/)
     await phone.see('Create an account')
+    await phone.press('Link again')
+    await phone.see('Waiting for your other device')
     await phone.visit('/')
     await phone.see('Create an account')
     t.same(await keptNames(phone.page), [], 'the device keeps nothing')

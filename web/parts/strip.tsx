@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
+import { route } from '../router.ts'
 import { account, live } from '../state/account.ts'
 import { checkClock, clockOff } from '../state/clock.ts'
 import { type Connection, lastingConnection } from '../state/connection.ts'
@@ -20,7 +21,13 @@ export function Strip() {
         isAway
         title={words.connection.unlinked(date(here.at))}
         text={here.hasKey ? words.connection.unlinkedKeyText : words.connection.unlinkedText}
-      />
+      >
+        {route.value.name !== 'link' && (
+          <a class="txt" href="/link">
+            {words.connection.linkAgain}
+          </a>
+        )}
+      </Banner>
     )
   }
   if (here.type !== 'here') return isNewerReady.value ? <NewerStrip /> : null
