@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { withDeadline } from '../async/deadline.ts'
 import type { SessionEvent } from '../protocol/sealed/messages.ts'
 import type { Image } from './agents/agent.ts'
+import { ownerOf, ownName } from './process-name.ts'
 
 /** A file that a person sent before a text. */
 export type Announced = Pick<Extract<SessionEvent, { t: 'file' }>, 'ref' | 'name' | 'size' | 'mimeType'>
@@ -51,7 +52,7 @@ export function createAttachments(options: {
   }
 
   const keep = ({ name, bytes }: { name: string; bytes: Uint8Array }): string => {
-    folder ??= mkdtempSync(join(tmpdir(), 'afield-attachments-'))
+    folder ??= makeFolder()
     const path = join(mkdtempSync(join(folder, 'a')), name)
     writeFileSync(path, bytes, { mode: 0o600 })
     return path
@@ -75,6 +76,26 @@ export function createAttachments(options: {
     close() {
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
     }
+  }
+}
+
+const prefix = 'afield-attachments-'
+// A session that was killed is gone on with soon, and may ask for them again.
+const keptMs = 24 * 60 * 60_000
+
+/** Carries the name of this process, so that what a killed one left behind is known as that, and goes. */
+function makeFolder(): string {
+  removeLeftOver()
+  const folder = join(tmpdir(), `${prefix}${crypto.randomUUID()}@${ownName()}`)
+  mkdirSync(folder, { mode: 0o700 })
+  return folder
+}
+
+function removeLeftOver(): void {
+  const left = readdirSync(tmpdir()).filter(name => name.startsWith(prefix) && ownerOf(name) === undefined)
+  for (const folder of left.map(name => join(tmpdir(), name))) {
+    const found = statSync(folder, { throwIfNoEntry: false })
+    if (found && found.uid === process.getuid?.() && Date.now() - found.mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true })
   }
 }
 
