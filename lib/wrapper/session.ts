@@ -46,8 +46,6 @@ export interface Session {
   stopTurn(): boolean
   /** Ends the session; safe to call again. One that a person ended is not resumed until somebody writes to it. */
   end(by: 'person' | 'system'): void
-  /** Tries to reach the server now. */
-  hurry(): void
   /** For an agent that has a terminal of its own here. */
   readonly handover: Handover | undefined
   /** For an agent with a screen of its own beside the phone. */
@@ -167,10 +165,6 @@ class WrappedSession implements Session {
 
   end(by: 'person' | 'system'): void {
     this.#over.resolve({ type: 'asked', by })
-  }
-
-  hurry(): void {
-    this.#uplink?.hurry()
   }
 
   #endedElsewhere(sentence: string): void {

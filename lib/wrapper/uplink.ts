@@ -13,6 +13,7 @@ import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
+import { watchNetwork } from './network.ts'
 import type { Notice } from './notices.ts'
 import { openAttachment } from './opened-attachment.ts'
 import { createPatience } from './patience.ts'
@@ -69,8 +70,6 @@ export interface Uplink {
   /** `change` must be pure; it is applied again to what others wrote meanwhile. */
   changeState(change: (state: AgentState) => AgentState): void
   changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
-  /** Tries now instead of waiting. */
-  hurry(): void
   /** Delivers what waits, marks the session as ended, and closes. False when something is left for another process. */
   end(within: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean>
   /** Closes at once; what waits stays on disk. */
@@ -125,6 +124,11 @@ class SessionUplink implements Uplink {
   }
 
   async open(): Promise<void> {
+    this.#end.signal.addEventListener(
+      'abort',
+      watchNetwork(() => this.#hurry()),
+      { once: true }
+    )
     this.#outbox = await openUplinkOutbox({
       rest: this.#rest,
       folder: this.#options.folder,
@@ -192,7 +196,8 @@ class SessionUplink implements Uplink {
     this.#cells.changeMetadata(change)
   }
 
-  hurry(): void {
+  /** Tries now instead of waiting. */
+  #hurry(): void {
     this.#persistence.hurry()
     this.#line?.reconnect()
     this.#outbox?.wake()
@@ -217,7 +222,7 @@ class SessionUplink implements Uplink {
   }
 
   async #sayGoodbye(): Promise<void> {
-    this.hurry()
+    this.#hurry()
     await this.#outbox?.idle()
     const id = await this.#persistence.attempt(() => this.#openSession())
     await this.#cells.archive()

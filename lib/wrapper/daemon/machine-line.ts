@@ -12,6 +12,7 @@ import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } 
 import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../credentials.ts'
 import { registerMachine } from '../machine.ts'
+import { watchNetwork } from '../network.ts'
 import { openSeenCalls } from '../seen-calls.ts'
 
 export interface MachineLineOptions {
@@ -114,6 +115,10 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     }
   }
 
+  const stopWatching = watchNetwork(() => {
+    persistence.hurry()
+    socket?.reconnectNow()
+  })
   open().catch(() => enter({ type: 'unlinked' }))
   return {
     get state() {
@@ -121,6 +126,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     },
     async close() {
       clearInterval(timer)
+      stopWatching()
       if (socket?.state.type === 'live' && daemonCell) {
         const stopped = { status: 'offline', shutdownRequestedAt: Date.now() }
         const said = daemonCell.update(before => ({ ...before, ...stopped }))
