@@ -114,6 +114,20 @@ t.test('the session screen in a real browser', async t => {
     t.equal(new URL(page.url()).pathname, '/s/s1')
   })
 
+  t.test('a second session can begin after a message that the agent has read, once that was asked', async t => {
+    const page = await open(t, 'steps&framed')
+    await page.locator('.bub', { hasText: 'Show me all kinds.' }).waitFor()
+    await page.locator('.ticks-b').first().click()
+    t.equal(await page.getByRole('button', { name: 'Fork from here' }).count(), 0, 'it has not read it')
+    await page.goto(page.url().replace(/\/s\/s1.*/, '/?story=read&framed'))
+    await page.locator('.ticks-b').first().click()
+    await page.getByRole('button', { name: 'Fork from here' }).click()
+    const sheet = page.getByRole('dialog')
+    await sheet.getByText('After SSO people land on /home.').waitFor()
+    await sheet.getByRole('button', { name: 'Cancel' }).click()
+    await sheet.waitFor({ state: 'detached' })
+  })
+
   t.test('what comes below moves nothing that is being read, and is counted', async t => {
     const page = await open(t, 'many')
     await page.mouse.move(195, 400)

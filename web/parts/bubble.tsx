@@ -6,6 +6,7 @@ import type { SessionFiles } from '../state/session-files.ts'
 import type { Stages } from '../state/session-stages.ts'
 import type { Mine } from '../state/transcript.ts'
 import { compose } from '../words/compose.ts'
+import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { AttachedFiles } from './attached.tsx'
@@ -35,6 +36,9 @@ export interface BubbleActions {
   /** Into the message that is being written. */
   write(written: Written): void
   withdraw(localId: string): void
+  /** Whether a second session can begin that knows all up to its turn. */
+  canFork(written: Written, delivery: Delivery): boolean
+  fork(written: Written): void
 }
 
 export const Bubbles = createContext<BubbleActions | undefined>(undefined)
@@ -182,6 +186,19 @@ function More(props: {
             }}
           >
             {compose.again}
+          </button>
+        )}
+        {actions?.canFork(written, delivery) && (
+          <button
+            class="txt"
+            type="button"
+            aria-haspopup="dialog"
+            onClick={() => {
+              onClose()
+              actions.fork(written)
+            }}
+          >
+            {lists.fork}
           </button>
         )}
       </span>

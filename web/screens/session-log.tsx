@@ -8,6 +8,7 @@ import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { callOfRequest, joinAnswered } from '../state/asked-steps.ts'
 import { isStale } from '../state/connection.ts'
+import type { Said } from '../state/histories.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { Answered, OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -27,6 +28,8 @@ export function SessionLog(props: {
   onSeen(seq: number): void
   /** Goes on with a message in the composer. */
   onEdit(message: Offered): void
+  /** Asks whether a second session shall begin after the turn of a message. */
+  onFork(said: Said): void
 }) {
   const { model, facts } = props
   const transcript = model.transcript.value
@@ -60,7 +63,7 @@ export function SessionLog(props: {
     onSeen: props.onSeen
   })
   const to = useReceiver(facts)
-  const actions = useActions(model, props.onEdit)
+  const actions = useActions(model, props)
   const shown = useBlockNodes(
     blocks.slice(reading.from, reading.to),
     context,
@@ -174,9 +177,9 @@ function useBlockNodes(
   return nodes
 }
 
-function useActions(model: SessionModel, write: (message: Offered) => void): BubbleActions {
-  const latest = useRef(write)
-  latest.current = write
+function useActions(model: SessionModel, asked: { onEdit(message: Offered): void; onFork(said: Said): void }): BubbleActions {
+  const latest = useRef(asked)
+  latest.current = asked
   return useMemo(
     () => ({
       files: model.files,
@@ -185,7 +188,10 @@ function useActions(model: SessionModel, write: (message: Offered) => void): Bub
         if (from !== 'app' || delivery === 'failed' || model.texts.takenBack.value.has(localId)) return false
         return seq === undefined || (delivery !== 'read' && model.facts.value?.hasReceipts === true)
       },
-      write: message => latest.current(message),
+      write: message => latest.current.onEdit(message),
+      canFork: ({ from, text }, delivery) =>
+        from !== 'decision' && text !== '' && delivery === 'read' && model.facts.value?.canForkAt === true,
+      fork: written => latest.current.onFork(written),
       withdraw: localId => void model.texts.withdraw(localId).catch(() => {})
     }),
     [model]

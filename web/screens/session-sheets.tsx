@@ -9,7 +9,7 @@ import { TroubleCard } from '../parts/trouble.tsx'
 import { go } from '../router.ts'
 import { live } from '../state/account.ts'
 import { trueNow } from '../state/clock.ts'
-import { forkSession } from '../state/histories.ts'
+import { forkSession, type Said } from '../state/histories.ts'
 import { home } from '../state/home.ts'
 import { hasHelper } from '../state/machines.ts'
 import type { SessionModel } from '../state/session.ts'
@@ -65,7 +65,8 @@ export function RenameSheet({ facts, onClose }: About) {
   )
 }
 
-export function ForkSheet({ facts, onClose }: About) {
+/** Of all that was said, or of what was said up to the turn of one message. */
+export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
   const [trouble, setTrouble] = useState<Trouble>()
   const { isBusy, run } = useBusy()
   const link = live.value
@@ -75,14 +76,20 @@ export function ForkSheet({ facts, onClose }: About) {
     run(async () => {
       if (!link || !machine) return
       setTrouble(undefined)
-      const outcome = await forkSession(link, machine.id, facts.id)
+      const outcome = await forkSession(link, machine.id, facts.id, after)
+      if (outcome === 'not-there') return setTrouble({ type: 'failed', why: 'failed', says: lists.forkNotThere(facts.agentShort) })
       if (typeof outcome !== 'string') return setTrouble(outcome)
       await sayFirst(link, outcome, '')
       go({ name: 'session', id: outcome, view: [] }, 'replace')
     })
   return (
     <Sheet title={lists.forkTitle} onClose={onClose}>
-      <p class="lead">{canFork ? lists.forkText(facts.host) : lists.noHelper(facts.host)}</p>
+      <p class="lead">{!canFork ? lists.noHelper(facts.host) : after ? lists.forkTextAt(facts.host) : lists.forkText(facts.host)}</p>
+      {after && (
+        <blockquote class="quoted" dir="auto">
+          {after.text}
+        </blockquote>
+      )}
       {trouble && <TroubleCard title={lists.forkFailed} trouble={trouble} host={facts.host} />}
       <div class="acts two">
         <Button look="quiet" isLarge onClick={() => history.back()}>

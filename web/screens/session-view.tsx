@@ -4,6 +4,7 @@ import { Problem } from '../parts/banner.tsx'
 import { Composer, type Offered } from '../parts/composer.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { PlanList } from '../parts/trail.tsx'
+import type { Said } from '../state/histories.ts'
 import type { SessionModel } from '../state/session.ts'
 import { isOtherwiseSealed } from '../state/session-key.ts'
 import { waitingOf } from '../state/session-waiting.ts'
@@ -28,6 +29,7 @@ export function SessionView(props: {
   const { model, work, onSeen } = props
   const facts = model.facts.value
   const [sheet, setSheet] = useState<'mode' | 'plan' | 'end'>()
+  const [forked, fork] = useState<Said>()
   const [offered, offer] = useState<Offered>()
   const [sentCount, countSent] = useState(0)
   useEffect(() => props.offered && offer(props.offered), [props.offered])
@@ -59,6 +61,7 @@ export function SessionView(props: {
   const shown = isSpacious.value ? shownOf?.(waiting) : undefined
   const { BeforeThis } = (shown?.type === 'permission' && beside.get()) || {}
   const { ModeSheet } = (sheet === 'mode' && modeSheet.get()) || {}
+  const { ForkSheet } = (forked && sheets.get()) || {}
   const { EndSheet } = (sheet === 'end' && sheets.get()) || {}
   return (
     <section class={`screen chat ${hasSide || BeforeThis ? 'has-side' : ''}`}>
@@ -79,6 +82,7 @@ export function SessionView(props: {
           sentCount={sentCount}
           onSeen={onSeen}
           onEdit={({ text, files }) => offer({ text, files })}
+          onFork={fork}
         />
         {Notices && <Notices model={model} facts={facts} />}
         {waiting.length > 0 ? (
@@ -129,6 +133,7 @@ export function SessionView(props: {
         <ModeSheet facts={facts} asked={model.choices.value} onChoose={(name, code) => void model.choose(name, code)} onClose={close} />
       )}
       {EndSheet && <EndSheet model={model} facts={facts} onClose={close} />}
+      {ForkSheet && forked && <ForkSheet facts={facts} after={forked} onClose={() => fork(undefined)} />}
       {sheet === 'plan' && plan !== undefined && (
         <Sheet title={words.plan} onClose={close}>
           <PlanList entries={plan} />

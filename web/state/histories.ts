@@ -1,6 +1,6 @@
 import { CallFailed, callMachine } from '../../lib/client/index.ts'
 import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
-import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import type { AgentHistory, RewindPoint } from '../../lib/protocol/sealed/machine-work.ts'
 import type { Live } from './live.ts'
 import { type Trouble, troubleOf } from './starting.ts'
 
@@ -41,14 +41,42 @@ export async function searchHistories(
   }
 }
 
-/** A session that knows what this one knows; resolves to its id. */
-export async function forkSession(link: Link, machine: string, session: string): Promise<string | Trouble> {
+/** A session that knows what this one knows, or that up to the end of the turn of one of its messages; resolves to its id. */
+export async function forkSession(link: Link, machine: string, session: string, after?: Said): Promise<string | Trouble | 'not-there'> {
   try {
-    const fork = await callMachine(link.socket, cipherOf(link, machine), machine, 'fork-session', { sessionId: session })
+    const cipher = cipherOf(link, machine)
+    const at = after && (await pointOf(link, machine, session, after))
+    if (after !== undefined && at === undefined) return 'not-there'
+    const fork = await callMachine(link.socket, cipher, machine, 'fork-session', { sessionId: session, ...(at !== undefined && { at }) })
     return fork.sessionId
   } catch (error) {
     return troubleOf(error)
   }
+}
+
+/** What a person said in a session, and when. */
+export interface Said {
+  readonly text: string
+  readonly at: number
+}
+
+// The agent keeps its conversation by itself and under other names: what was said is found by its words.
+async function pointOf(link: Link, machine: string, session: string, said: Said): Promise<string | undefined> {
+  const { points } = await callMachine(link.socket, cipherOf(link, machine), machine, 'rewind-points', { sessionId: session })
+  return pointFor(said, points)?.uuid
+}
+
+/** Of those with its words the one nearest in time: the same may have been said twice. Files and other messages may stand beside them. */
+export function pointFor({ text, at }: Said, points: readonly RewindPoint[]): RewindPoint | undefined {
+  const words = wordsOf(text)
+  if (words === '') return undefined
+  const same = points.filter(point => wordsOf(point.text) === words)
+  const holding = same.length > 0 ? same : points.filter(point => wordsOf(point.text).includes(words))
+  return holding.toSorted((a, b) => Math.abs(a.timestamp - at) - Math.abs(b.timestamp - at))[0]
+}
+
+function wordsOf(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 function cipherOf(link: Link, machine: string) {

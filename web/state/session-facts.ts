@@ -46,6 +46,8 @@ export interface SessionFacts {
   readonly hasReceipts: boolean
   /** The helper of its machine is there to begin it again. */
   readonly canResume: boolean
+  /** It can be forked at one of its messages: by its helper, where the agent keeps its conversation in a form that can be cut. */
+  readonly canForkAt: boolean
   /** The terminal has the keyboard. */
   readonly isInTerminal: boolean
   /** False: the keys on this device do not open it. */
@@ -85,6 +87,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     readSeq: session.readSeq ?? 0,
     hasReceipts: metadata?.methods !== undefined,
     canResume: !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine) && isResumable(metadata),
+    canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
     isReadable: metadata !== undefined
   }
@@ -93,4 +96,8 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
 // Happy's wrapper begins only the two again whose own conversations it keeps apart.
 function isResumable({ methods, flavor }: SessionMetadata): boolean {
   return methods !== undefined || ['claude', 'codex'].includes(flavor ?? 'claude')
+}
+
+function isCuttable({ methods, flavor }: SessionMetadata): boolean {
+  return methods !== undefined && ['claude', 'codex'].includes(flavor ?? '')
 }

@@ -89,6 +89,9 @@ const english = {
   fork: 'Fork from here',
   forkTitle: 'Fork this session?',
   forkText: (host: string) => `A second session begins on ${host} that knows what this one knows. This one stays as it is.`,
+  forkTextAt: (host: string) =>
+    `A second session begins on ${host} that knows all up to this message and what was done then. This one stays as it is.`,
+  forkNotThere: (agent: string) => `${agent} does not have this message in its conversation any more.`,
   forking: 'Forking',
   forkFailed: 'It was not forked',
   noHelper: (host: string) => `The helper of ${host} is not running.`,

@@ -75,6 +75,7 @@ export const talks: Record<string, () => SessionModel> = {
       isWorking: true
     })
   },
+  read: () => model({ facts: { deliveredSeq: 99, readSeq: 99 }, transcript: edited().end().done() }),
   thinking: () => {
     const told = work().mine('And look at logout, too.').done()
     return model({

@@ -83,6 +83,8 @@ export const lists: ListWords = {
   fork: '从这里分叉',
   forkTitle: '分叉这个会话？',
   forkText: host => `${host} 上会开始第二个会话，它知道这个会话所知道的一切。这个会话保持不变。`,
+  forkTextAt: host => `${host} 上会开始第二个会话，它知道这条消息及其后那一轮为止的一切。这个会话保持不变。`,
+  forkNotThere: agent => `${agent} 的对话中已没有这条消息。`,
   forking: '正在分叉',
   forkFailed: '没有分叉',
   noHelper: host => `${host} 的辅助程序没有运行。`,
