@@ -27,6 +27,10 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/session.ts')
   })
 
+  t.test('what was fetched says with which status and how much it was', async t => {
+    t.match(await row(/Fetched datatracker\.ietf\.org/).innerText(), /200, 48\skB/)
+  })
+
   t.test('a file that was written leads to itself too', async t => {
     const link = bodyOf(/Wrote src\/auth\/return-path\.ts/).getByRole('link', { name: 'Open file' })
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/return-path.ts')

@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
+import { fetchedOf } from '../state/fetched.ts'
 import { linesRead } from '../state/lines-read.ts'
 import { isOn } from '../state/preferences.ts'
 import type { Answered } from '../state/session-decisions.ts'
 import type { Step } from '../state/transcript.ts'
 import { session as words } from '../words/session.ts'
+import { bytes } from '../words/size.ts'
 import { duration } from '../words/time.ts'
 import { ChangeCount } from './change-count.tsx'
 import { Body } from './step-body.tsx'
@@ -80,6 +82,8 @@ function Meta({ step, isWaiting }: { step: Step; isWaiting: boolean }) {
       }
       const lines = step.kind === 'read' ? linesRead(step) : undefined
       if (lines !== undefined) return <>{[words.linesRead(...lines), text].filter(part => part !== '').join(', ')}</>
+      const fetched = step.kind === 'fetch' ? fetchedOf(step.content) : undefined
+      if (fetched !== undefined) return <>{[String(fetched.status), bytes(fetched.bytes)].join(', ')}</>
       if (step.inner !== undefined) return <>{[words.innerSteps(step.inner.steps), text].filter(part => part !== '').join(', ')}</>
       if (changes !== undefined) return <ChangeCount added={changes.added} removed={changes.removed} />
       return <>{text}</>

@@ -118,7 +118,10 @@ export const talks: Record<string, () => SessionModel> = {
           content: [{ type: 'text', text: '   118→export function open(cookie: Cookie) {\n   119→  return cookie.state\n   120→}' }]
         })
         .step({ kind: 'search', args: { pattern: 'returnTo' } }, 2)
-        .step({ kind: 'fetch', args: { url: 'https://datatracker.ietf.org/doc/html/rfc6749' } }, 4)
+        .step({ kind: 'fetch', args: { url: 'https://datatracker.ietf.org/doc/html/rfc6749' } }, 4, {
+          status: 'completed',
+          content: [{ type: 'text', text: 'HTTP 200, 48213 bytes\n\nThe state is an opaque value.' }]
+        })
         .plan(['Find it', 'completed'], ['Fix it', 'in_progress'], ['Tell', 'pending'])
         .step(
           {

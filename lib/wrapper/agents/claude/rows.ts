@@ -19,6 +19,8 @@ const turnRow = z.looseObject({
   isMeta: z.boolean().optional(),
   isSidechain: z.boolean().optional(),
   isApiErrorMessage: z.boolean().optional(),
+  /** Of an answer from the web, among what other tools write there. */
+  toolUseResult: z.looseObject({ code: z.int(), bytes: z.int() }).optional().catch(undefined),
   message: z.looseObject({
     id: z.string().optional(),
     model: z.string().optional(),
@@ -35,7 +37,13 @@ export type Row =
   | { type: 'mode'; mode: string }
   | { type: 'interrupted' }
   /** `isLast`: nothing comes after it in its turn. */
-  | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block; isLast: boolean }
+  | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block; isLast: boolean; fetched?: Fetched }
+
+/** The status of an answer from the web, and its size. */
+export interface Fetched {
+  readonly code: number
+  readonly bytes: number
+}
 
 /**
  * What a line of the transcript says to a reader; nothing for the many lines Claude Code writes for itself, and for those
@@ -51,6 +59,7 @@ export function readRow(line: string, since: number): Row[] {
   // Put in by every resume after a turn that was cut off; errors of the API come this way too and count.
   if (row.message.model === '<synthetic>' && !row.isApiErrorMessage) return []
   const { content } = row.message
+  const fetched = row.toolUseResult
   const blocks = typeof content === 'string' ? [{ type: 'text', text: content }] : content
   return blocks.flatMap((item, index): Row[] => {
     const { data } = block.safeParse(item)
@@ -60,7 +69,7 @@ export function readRow(line: string, since: number): Row[] {
       if (isOwnTalk(data.text)) return []
     }
     const isLast = row.message.stop_reason === 'end_turn' && index === blocks.length - 1
-    return [{ type: 'block', by: row.type, uuid: row.uuid, index, block: data, isLast }]
+    return [{ type: 'block', by: row.type, uuid: row.uuid, index, block: data, isLast, ...(fetched && { fetched }) }]
   })
 }
 

@@ -1,5 +1,5 @@
 import type { AgentEvent, Step } from '../agent.ts'
-import { type Block, type Row, resultText } from './rows.ts'
+import { type Block, type Fetched, type Row, resultText } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 
 type BlockRow = Extract<Row, { type: 'block' }>
@@ -38,13 +38,15 @@ export function createTelling({
     steps.set(call, step)
     emit({ type: 'step-started', step, row: `${call} begins` })
   }
-  const end = ({ tool_use_id: call, is_error: isError, content }: Extract<Block, { type: 'tool_result' }>) => {
+  const end = ({ tool_use_id: call, is_error: isError, content }: Extract<Block, { type: 'tool_result' }>, fetched?: Fetched) => {
     // It may have begun before the place from which this process reads; then it was told with all it says.
     const step = steps.get(call) ?? stepOf(call, '', {})
     steps.delete(call)
-    const text = resultText(content)
+    const said = resultText(content)
+    // In front of the text, where every app shows it; ours reads it there.
+    const text = fetched && step.kind === 'fetch' ? `HTTP ${fetched.code}, ${fetched.bytes} bytes\n\n${said}` : said
     const shown = text === '' ? step.content : [...step.content, { type: 'text' as const, text: shortened(text) }]
-    emit({ type: 'step-ended', step: { ...step, content: shown }, status: statusOf(text, isError === true), row: `${call} ends` })
+    emit({ type: 'step-ended', step: { ...step, content: shown }, status: statusOf(said, isError === true), row: `${call} ends` })
   }
   const plans = new Set<string>()
 
@@ -55,7 +57,7 @@ export function createTelling({
       for (const [call, step] of steps) emit({ type: 'step-ended', step, status: 'cancelled', row: `${call} ends` })
       steps.clear()
     },
-    take({ by, uuid, index, block }) {
+    take({ by, uuid, index, block, fetched }) {
       const row = `${uuid} ${index}`
       switch (block.type) {
         case 'text':
@@ -73,7 +75,7 @@ export function createTelling({
           return
         }
         case 'tool_result':
-          if (!plans.delete(block.tool_use_id)) end(block)
+          if (!plans.delete(block.tool_use_id)) end(block, fetched)
           return
       }
     }
