@@ -1,6 +1,7 @@
 import { Ring } from '../icons/glyph.tsx'
 import { Icon } from '../icons/icon.tsx'
-import type { Life, MyAnswer } from '../state/session-answers.ts'
+import type { Notice } from '../state/notices.ts'
+import type { Life } from '../state/session-answers.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
@@ -53,21 +54,33 @@ export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: Ses
   )
 }
 
-/** How an answer of this device ended, when that is not what the person meant to do. Stays until it was read. */
-export function AnswerNotice({ answer, life, facts, onClose }: { answer: MyAnswer; life: Life; facts: SessionFacts; onClose(): void }) {
-  const told = noticeOf(life, facts)
-  if (told === undefined) return null
-  const subject = subjectOf(answer.request, facts.path)
+/** How something ended that was read or answered here, when that is not what its reader meant to do. Stays until it was read. */
+export function NoticeCard(props: {
+  notice: Notice
+  facts: SessionFacts
+  me: string | undefined
+  onAskAgain: (() => void) | undefined
+  onClose(): void
+}) {
+  const { notice, facts } = props
+  const what = whatOf(notice, facts)
+  const told = toldOf(notice, facts, props.me)
   return (
     <article class={`ans ${told.isBad ? 'bad' : ''}`}>
       <header>
         <b>{told.title}</b>
-        <time>{clockTime(told.at ?? answer.at, Date.now())}</time>
+        <time>{clockTime(notice.at, Date.now())}</time>
       </header>
-      <code>{visible(subject.command ?? subject.heading)}</code>
+      <code>{visible(what)}</code>
       <p>{told.text}</p>
       <div class="acts">
-        <button class="btn quiet" type="button" onClick={onClose}>
+        {told.isBad && props.onAskAgain && (
+          <button class="btn quiet" type="button" onClick={props.onAskAgain}>
+            <Icon name="play" />
+            {words.resumeAndAsk}
+          </button>
+        )}
+        <button class="btn quiet" type="button" onClick={props.onClose}>
           {words.close}
         </button>
       </div>
@@ -75,22 +88,32 @@ export function AnswerNotice({ answer, life, facts, onClose }: { answer: MyAnswe
   )
 }
 
-function noticeOf(life: Life, facts: SessionFacts): { title: string; text: string; at?: number; isBad?: boolean } | undefined {
-  switch (life.type) {
-    case 'elsewhere': {
-      const { by, at } = life.answered
-      return { title: by === undefined ? words.answeredElsewhere : words.answeredOn(by), text: words.tapSecond, at }
-    }
-    case 'ended':
-      return facts.presence === 'here'
-        ? { title: words.withdrew(facts.agentShort), text: words.didNotRun }
-        : { title: words.notApplied, text: words.notAppliedWhy.stopped(facts.agentShort), isBad: true }
-    case 'queued':
-    case 'failed':
-    case 'sending':
-    case 'delivered':
-    case 'applied':
-      return undefined
+/** The command, or in a few words what else it was about. */
+export function whatOf({ asked }: Pick<Notice, 'asked'>, facts: SessionFacts): string {
+  if (asked.type === 'question') return asked.question.title ?? decide.questionCard(facts.agentShort)
+  const subject = subjectOf(asked.request, facts.path)
+  return subject.command ?? subject.heading
+}
+
+function toldOf(
+  { asked, mine, answered }: Notice,
+  facts: SessionFacts,
+  me: string | undefined
+): { title: string; text: string; isBad?: boolean } {
+  if (answered !== undefined) {
+    const { by, outcome, rule, said } = answered
+    const title = by === undefined ? words.answeredElsewhere : words.answeredOn(by)
+    if (mine !== undefined) return { title, text: words.tapSecond }
+    if (rule !== undefined && by === undefined) return { title: decide.byRule(rule), text: words.outcome[outcome].unknown }
+    if (said !== undefined) return { title, text: said.text === undefined ? decide.letItDecide : decide.answered(said.text) }
+    return { title: by !== undefined && by === me ? words.outcome[outcome].me : title, text: words.outcome[outcome].unknown }
+  }
+  const isHere = facts.presence === 'here'
+  if (mine !== undefined && !isHere) return { title: words.notApplied, text: words.notAppliedWhy.stopped(facts.agentShort), isBad: true }
+  const isCommand = asked.type === 'permission' && subjectOf(asked.request, facts.path).command !== undefined
+  return {
+    title: isHere ? words.withdrew(facts.agentShort) : words.sessionStopped,
+    text: asked.type === 'question' ? decide.leftOpen : isCommand ? words.commandDidNotRun : words.didNotRun
   }
 }
 

@@ -7,17 +7,21 @@ import { Empty } from '../parts/empty.tsx'
 import { whereOf } from '../parts/row.tsx'
 import { useSwipeAcross } from '../parts/swipe-across.ts'
 import { go } from '../router.ts'
+import { account, live } from '../state/account.ts'
 import { isStale } from '../state/connection.ts'
 import { decisions } from '../state/groups.ts'
 import { waitingOf } from '../state/session-waiting.ts'
 import { type OpenDecision, titleOf } from '../state/sessions.ts'
 import { words } from '../words/index.ts'
-import { Decisions, Notices } from './session-decide.tsx'
+import { Decisions } from './session-decide.tsx'
 import { useSessionModel } from './session-model.ts'
+import { AllNotices } from './session-notices.tsx'
 
 /** One decision after another, the one that waits longest first. What comes meanwhile raises the counter and moves nothing. */
 export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   const waiting = decisions.value
+  const link = live.value
+  const here = account.value
   // The place of the last one that was read: its neighbour comes when it is decided.
   const [lastAt, setLastAt] = useState(0)
   const found = waiting.findIndex(({ id }) => id === request)
@@ -46,6 +50,7 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
           </>
         )}
       </Bar>
+      {link && <AllNotices link={link} me={here.type === 'here' ? here.deviceName : undefined} />}
       {decision ? (
         <One key={`${decision.session.id} ${decision.id}`} decision={decision} />
       ) : (
@@ -80,15 +85,12 @@ function One({ decision }: { decision: OpenDecision }) {
         </a>
       </div>
       {model && facts ? (
-        <>
-          <Notices model={model} facts={facts} />
-          <Decisions
-            model={model}
-            facts={facts}
-            waiting={waitingOf(model.requests.value, model.questions.value).filter(({ id }) => id === decision.id)}
-            isCurrent={!isStale.value}
-          />
-        </>
+        <Decisions
+          model={model}
+          facts={facts}
+          waiting={waitingOf(model.requests.value, model.questions.value).filter(({ id }) => id === decision.id)}
+          isCurrent={!isStale.value}
+        />
       ) : (
         <p class="lead">{decisionTitle(decision)}</p>
       )}

@@ -1,15 +1,17 @@
 import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { DecisionDock } from '../parts/dock.tsx'
-import { AnswerNotice } from '../parts/dock-life.tsx'
 import { QuestionDock } from '../parts/dock-question.tsx'
 import { rich } from '../parts/rich-on-use.ts'
 import type { SessionModel } from '../state/session.ts'
 import { isPlan, type Verdict } from '../state/session-answers.ts'
 import type { OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
-import type { Waiting } from '../state/session-waiting.ts'
+import { type Waiting, waitingOf } from '../state/session-waiting.ts'
 import type { Transcript } from '../state/transcript.ts'
+import { noteWent } from '../state/went.ts'
+
+export { Notices } from './session-notices.tsx'
 
 const shownNow = signal<string | undefined>(undefined)
 
@@ -27,7 +29,9 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
   const asked = waiting[index]
   useEffect(() => {
     shownNow.value = asked?.id
-  }, [asked?.id])
+    // What is being read does not vanish without a word.
+    return () => asked && noteIfOver(model, asked)
+  }, [model, asked?.id])
   const edited = useMemo(() => editedIn(model.transcript.value), [model.transcript.value.items])
   // Nobody decides on what is not drawn.
   if (asked === undefined || rich.get() === undefined) return null
@@ -63,27 +67,18 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
   )
 }
 
-/** How answers ended that somebody gave elsewhere, or to what is no more. */
-export function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
-  const shown = noticesOf(model)
-  if (shown.length === 0) return null
-  return (
-    <div class="notices" role="status">
-      {shown.map(([id, { answer, life }]) => (
-        <AnswerNotice key={id} answer={answer} life={life} facts={facts} onClose={() => model.dismiss(id)} />
-      ))}
-    </div>
-  )
+/** Whoever only went on to something else is told nothing. */
+function noteIfOver(model: SessionModel, asked: Waiting): void {
+  const { id } = asked
+  const isOpen = waitingOf(model.requests.peek(), model.questions.peek()).some(each => each.id === id)
+  const isMine = model.lives.peek().has(id) || model.questionStates.peek().has(id)
+  if (!isOpen && !isMine) noteWent({ session: model.id, asked, at: Date.now() })
 }
 
 /** What a plan shall do differently goes to the agent as a message too: to be told why it was denied is not in the power of all agents. */
 function answer(model: SessionModel, request: OpenRequest, verdict: Verdict): void {
   void model.answer(request, verdict)
   if (isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
-}
-
-function noticesOf(model: SessionModel) {
-  return [...model.lives.value].filter(([, { life }]) => life.type === 'elsewhere' || life.type === 'ended')
 }
 
 /** Files that the agent changed, as far as this device knows. */

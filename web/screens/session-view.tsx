@@ -8,6 +8,7 @@ import type { Said } from '../state/histories.ts'
 import type { SessionModel } from '../state/session.ts'
 import { isOtherwiseSealed } from '../state/session-key.ts'
 import { waitingOf } from '../state/session-waiting.ts'
+import { went } from '../state/went.ts'
 import { isSpacious } from '../state/width.ts'
 import type { Work } from '../state/work.ts'
 import { session as words } from '../words/session.ts'
@@ -56,7 +57,7 @@ export function SessionView(props: {
   const isStale = feed === 'stale' || feed === 'catching-up'
   const side = work && folder.get()
   const hasSide = plan !== undefined || side?.hasChanges(work) === true
-  const hasDocks = waiting.length > 0 || model.lives.value.size > 0
+  const hasDocks = waiting.length > 0 || model.lives.value.size > 0 || went.value.some(({ session }) => session === model.id)
   const { Decisions, Notices, shownOf } = (hasDocks && docks.get()) || {}
   const shown = isSpacious.value ? shownOf?.(waiting) : undefined
   const { BeforeThis } = (shown?.type === 'permission' && beside.get()) || {}

@@ -2,7 +2,7 @@ import { computed, type ReadonlySignal } from '@preact/signals'
 import { CallFailed, callSession } from '../../lib/client/index.ts'
 import type { RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
 import { subjectOf } from '../parts/dock-subject.ts'
-import type { ReplyState } from './replies.ts'
+import type { Reply, ReplyState } from './replies.ts'
 import type { SessionSources } from './session.ts'
 import { type Life, lifeOf, type MyAnswer, type Verdict } from './session-answers.ts'
 import type { Answered, OpenRequest } from './session-decisions.ts'
@@ -32,19 +32,7 @@ export function openAsking(
   const { replies } = live
   const mine = computed(() => replies.all.value.filter(reply => reply.session === id))
   return {
-    lives: computed(
-      () =>
-        new Map(
-          mine.value.flatMap(reply => {
-            if (reply.type !== 'permission') return []
-            const { asked: request, verdict, at, state } = reply
-            const answer: MyAnswer = { request, verdict, at, state }
-            const isOpen = known.requests.value.some(each => each.id === request.id)
-            const answered = known.answered.value.find(each => each.id === request.id)
-            return [[request.id, { answer, life: lifeOf(answer, answered, isOpen, me) }] as const]
-          })
-        )
-    ),
+    lives: computed(() => livesOf(mine.value, { requests: known.requests.value, answered: known.answered.value }, me)),
     questionStates: computed(
       () => new Map(mine.value.flatMap(reply => (reply.type === 'question' ? [[reply.asked.id, reply.state] as const] : [])))
     ),
@@ -62,4 +50,22 @@ export function openAsking(
     },
     dismiss: request => replies.dismiss(id, request)
   }
+}
+
+/** Where the answers of this device to one session stand. */
+export function livesOf(
+  replies: readonly Reply[],
+  known: { requests: readonly OpenRequest[]; answered: readonly Answered[] },
+  me: string | undefined
+): Map<string, { answer: MyAnswer; life: Life }> {
+  return new Map(
+    replies.flatMap(reply => {
+      if (reply.type !== 'permission') return []
+      const { asked: request, verdict, at, state } = reply
+      const answer: MyAnswer = { request, verdict, at, state }
+      const isOpen = known.requests.some(each => each.id === request.id)
+      const answered = known.answered.find(each => each.id === request.id)
+      return [[request.id, { answer, life: lifeOf(answer, answered, isOpen, me) }] as const]
+    })
+  )
 }

@@ -1,5 +1,6 @@
 import type { SessionModel } from '../../../web/state/session.ts'
 import type { Life, MyAnswer } from '../../../web/state/session-answers.ts'
+import { noteWent } from '../../../web/state/went.ts'
 import { tell } from './fixtures.ts'
 import { model } from './session-model.ts'
 import { allowed, edited, force, run, waits } from './tales.ts'
@@ -50,6 +51,29 @@ export const answers: Record<string, () => SessionModel> = {
         ['p1', { answer, life }],
         ['p2', { answer, life: ended }]
       ]
+    })
+  },
+  'read-elsewhere': () => {
+    const asked = run('p1', 'npm run build')
+    noteWent({ session: 's1', asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt }, at: Date.now() })
+    return model({
+      transcript: waits('npm test'),
+      requests: [run('p2', 'npm test')],
+      answered: [{ ...allowed, id: 'p1', outcome: 'allowed-once', by: 'Tablet', at: Date.now() }]
+    })
+  },
+  'read-stopped': () => {
+    const asked = run('p1', 'npm run build')
+    noteWent({ session: 's1', asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt }, at: Date.now() })
+    return model({ transcript: edited().end().done(), facts: { presence: 'ended' } })
+  },
+  'not-applied': () => {
+    const asked = run('p1', 'npm run build')
+    const answer: MyAnswer = { request: asked, verdict: { kind: 'once' }, at: Date.now(), state: { type: 'delivered' } }
+    return model({
+      transcript: edited().end().done(),
+      facts: { presence: 'ended', canResume: true },
+      lives: [['p1', { answer, life: { type: 'ended' } }]]
     })
   },
   queued: () => {

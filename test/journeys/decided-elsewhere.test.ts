@@ -1,0 +1,46 @@
+import t from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { ask, run, world } from './kit/deciding.ts'
+
+const devices = await openDevices(t)
+
+t.test(
+  'a decision that is being read says in its place who answered it, that it was withdrawn, or that its session stopped [U2]',
+  async t => {
+    const { phone, session } = await world(t, devices)
+    const notice = (text: string) => phone.page.locator('.ans').filter({ hasText: text })
+    const answerOnTablet = async (approved: boolean) => {
+      const [id, { shown } = {}] = Object.entries(session.state.requests ?? {})[0] ?? []
+      if (id === undefined) throw new Error('nothing is open')
+      await session.call('permission', {
+        id,
+        approved,
+        decision: approved ? 'approved' : 'denied',
+        answeredBy: 'Tablet',
+        ...(shown && { shown })
+      })
+    }
+    await run(phone, 'echo one')
+    await ask(phone).waitFor()
+    await answerOnTablet(true)
+    await notice('Answered on Tablet').waitFor()
+    t.match(await notice('Answered on Tablet').innerText(), /\d:\d\d[\s\S]*echo one[\s\S]*Allowed once/)
+    await phone.press('Close')
+    await notice('Answered on Tablet').waitFor({ state: 'detached' })
+
+    await run(phone, 'echo two')
+    await ask(phone).waitFor()
+    await phone.visit('/needs-you')
+    await ask(phone).waitFor()
+    await session.call('abort', {})
+    await notice('Demo agent withdrew this').waitFor()
+    await phone.see('Nothing needs you')
+    await phone.page.goBack()
+
+    await run(phone, 'echo three')
+    await ask(phone).waitFor()
+    await session.call('killSession', {}).catch(() => {})
+    await notice('Session stopped').waitFor()
+    await notice('The command did not run.').waitFor()
+  }
+)

@@ -1,0 +1,97 @@
+import type { VNode } from 'preact'
+import { NoticeCard, whatOf } from '../parts/dock-life.tsx'
+import { home } from '../state/home.ts'
+import type { Live } from '../state/live.ts'
+import { type Noticed, noticesOf } from '../state/notices.ts'
+import type { SessionModel } from '../state/session.ts'
+import { livesOf } from '../state/session-asking.ts'
+import { decisionsOf, openRequests } from '../state/session-decisions.ts'
+import { factsOf, type SessionFacts } from '../state/session-facts.ts'
+import { answeredQuestions, openQuestions } from '../state/session-questions.ts'
+import { waitingOf } from '../state/session-waiting.ts'
+import { forgetWent, went } from '../state/went.ts'
+import { session as words } from '../words/session.ts'
+
+/** How decisions ended that were read in this session, or answered in vain. */
+export function Notices({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const lives = model.lives.value
+  const open = waitingOf(model.requests.value, model.questions.value)
+  const cards = cardsOf({
+    known: { facts, lives, answered: model.answered.value, open },
+    me: model.me,
+    onClose: id => (lives.has(id) ? model.dismiss(id) : forgetWent(facts.id)),
+    // The agent does not know that it was answered, so it is told to ask once more.
+    onAskAgain: facts.canResume
+      ? what => {
+          void model.texts.send(words.askAgain(what)).catch(() => {})
+          void model.resume()
+        }
+      : undefined
+  })
+  return <NoticeList cards={cards} />
+}
+
+/** The same of every session, where decisions are read one after another. */
+export function AllNotices({ link, me }: { link: Live; me: string | undefined }) {
+  const replies = link.replies.all.value
+  const ids = new Set([...replies, ...went.value].map(({ session }) => session))
+  const cards = [...ids].flatMap(id => {
+    const session = home.value.sessions.get(id)
+    if (session === undefined) return []
+    const state = session.agentState ?? undefined
+    const answered = [...decisionsOf(state), ...answeredQuestions(state)]
+    const requests = session.isActive ? openRequests(state) : []
+    const lives = livesOf(
+      replies.filter(reply => reply.session === id),
+      { requests, answered },
+      me
+    )
+    return cardsOf({
+      known: {
+        facts: factsOf(session, home.value.machines.get(session.metadata?.machineId ?? '')),
+        lives,
+        answered,
+        open: waitingOf(requests, session.isActive ? openQuestions(state) : [])
+      },
+      me,
+      onClose: asked => (lives.has(asked) ? link.replies.dismiss(id, asked) : forgetWent(id)),
+      onAskAgain: undefined
+    })
+  })
+  return <NoticeList cards={cards} />
+}
+
+function NoticeList({ cards }: { cards: readonly VNode[] }) {
+  if (cards.length === 0) return null
+  return (
+    <div class="notices" role="status">
+      {cards}
+    </div>
+  )
+}
+
+function cardsOf(props: {
+  known: Noticed
+  me: string | undefined
+  onClose(id: string): void
+  onAskAgain: ((what: string) => void) | undefined
+}): VNode[] {
+  const { known, me, onClose, onAskAgain } = props
+  const { facts } = known
+  return noticesOf(known, went.value).map(notice => (
+    <NoticeCard
+      key={`${facts.id} ${notice.id}`}
+      notice={notice}
+      facts={facts}
+      me={me}
+      onAskAgain={
+        onAskAgain &&
+        (() => {
+          onAskAgain(whatOf(notice, facts))
+          onClose(notice.id)
+        })
+      }
+      onClose={() => onClose(notice.id)}
+    />
+  ))
+}

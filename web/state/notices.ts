@@ -1,0 +1,45 @@
+import type { Life, MyAnswer } from './session-answers.ts'
+import type { Answered } from './session-decisions.ts'
+import type { SessionFacts } from './session-facts.ts'
+import type { Waiting } from './session-waiting.ts'
+import type { Went } from './went.ts'
+
+/** Something to be decided that is not open any more, though its reader did not decide it or meant to do so otherwise. */
+export interface Notice {
+  readonly id: string
+  readonly asked: Waiting
+  /** Undefined when it was only read here. */
+  readonly mine: MyAnswer | undefined
+  /** Undefined when it ended without anybody's answer. */
+  readonly answered: Answered | undefined
+  readonly at: number
+}
+
+/** What is known of one session. */
+export interface Noticed {
+  readonly facts: SessionFacts
+  readonly lives: ReadonlyMap<string, { answer: MyAnswer; life: Life }>
+  readonly answered: readonly Answered[]
+  readonly open: readonly Waiting[]
+}
+
+/** What is to be said of it, answers of this device first. */
+export function noticesOf(known: Noticed, gone: readonly Went[]): Notice[] {
+  const { facts, lives, answered } = known
+  const mine = [...lives].flatMap(([id, { answer, life }]): Notice[] => {
+    const asked: Waiting = { type: 'permission', request: answer.request, id, createdAt: answer.request.createdAt }
+    if (life.type === 'elsewhere') return [{ id, asked, mine: answer, answered: life.answered, at: life.answered.at }]
+    return life.type === 'ended' ? [{ id, asked, mine: answer, answered: undefined, at: answer.at }] : []
+  })
+  const read = gone.flatMap(({ session, asked, at }): Notice[] => {
+    const { id } = asked
+    if (session !== facts.id || lives.has(id)) return []
+    const notice = { id, asked, mine: undefined, at }
+    const end = answered.find(each => each.id === id)
+    if (end !== undefined) return [{ ...notice, answered: end.outcome === 'ended' ? undefined : end, at: end.at }]
+    // As long as its machine is away it may be open still.
+    const isOver = facts.presence === 'ended' || (facts.presence === 'here' && !known.open.some(each => each.id === id))
+    return isOver ? [{ ...notice, answered: undefined }] : []
+  })
+  return [...mine, ...read]
+}
