@@ -1,8 +1,13 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import t from 'tap'
 import * as z from 'zod'
 import type { MessageBody } from '../../lib/protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import { startServer } from '../kit/server.ts'
 import { onePixel } from './agents/contract.ts'
+import { daemonOf } from './kit/daemon.ts'
 import { demo, turnsEnded } from './kit/demo.ts'
 
 // What existing apps read, as they read it: one value of another shape, and they show nothing of the whole.
@@ -127,6 +132,38 @@ const message = z.union([
 function isOurs({ role, content }: MessageBody): boolean {
   return role === 'agent' || (role === 'session' && content['type'] !== 'session')
 }
+
+const machine = z.object({
+  host: text,
+  platform: text,
+  happyCliVersion: text,
+  homeDir: text,
+  happyHomeDir: text,
+  cliAvailability: z.object({
+    claude: z.boolean(),
+    codex: z.boolean(),
+    gemini: z.boolean(),
+    openclaw: z.boolean(),
+    detectedAt: z.number()
+  }),
+  resumeSupport: z.object({
+    rpcAvailable: z.literal(true),
+    requiresSameMachine: z.boolean(),
+    requiresHappyAgentAuth: z.literal(false),
+    happyAgentAuthenticated: z.boolean(),
+    detectedAt: z.number()
+  })
+})
+
+t.test('existing apps can read what a computer can do', async t => {
+  const bin = mkdtempSync(join(tmpdir(), 'afield-bin-'))
+  t.teardown(() => rmSync(bin, { recursive: true }))
+  writeFileSync(join(bin, 'codex'), '#!/bin/sh\n', { mode: 0o755 })
+  const { machine: daemon } = await daemonOf(t, await startServer(t), { PATH: bin, CLAUDE_CODE_EXECUTABLE: '', CODEX_BIN: '' })
+  await daemon.until(async () => (await daemon.metadata())?.cliAvailability !== undefined)
+  const told = machine.parse(await daemon.metadata())
+  t.match(told.cliAvailability, { claude: false, codex: true, gemini: false, openclaw: false })
+})
 
 t.test('existing apps can read everything that a whole session writes', async t => {
   const { session } = await demo(t)

@@ -120,6 +120,15 @@ export async function lookForAgents(env: Env): Promise<Pick<Choices, 'agents'> &
   }
 }
 
+/** Which are here, by the names that existing apps know, for the metadata of the machine. */
+export function agentsByName(env: Env): Record<string, boolean> {
+  const looked = knownAgents.flatMap(({ name, program }) => (program === undefined ? [] : [[name, fileOf(program, env) !== undefined]]))
+  return { ...notRun, ...Object.fromEntries(looked) }
+}
+
+// Existing apps want to read of these too.
+const notRun = { openclaw: false }
+
 // Where a person can name the file, and where installers put it, which a PATH of a service may lack.
 const namedIn: Readonly<Record<string, string>> = { claude: 'CLAUDE_CODE_EXECUTABLE', codex: 'CODEX_BIN', opencode: 'OPENCODE_BIN_PATH' }
 

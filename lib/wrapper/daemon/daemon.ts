@@ -5,6 +5,7 @@ import { keptToken } from '../kept-token.ts'
 import { keepDelivering } from '../leftovers.ts'
 import { endOrphans } from '../orphans.ts'
 import { listSessions } from '../session-folder.ts'
+import { agentsByName } from './agents-here.ts'
 import { openCatchUp } from './catch-up.ts'
 import { openDaemonControl } from './control.ts'
 import { endIdle } from './idle-end.ts'
@@ -59,6 +60,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     token,
     fetch,
     handlers,
+    agents: () => agentsByName(env),
     onState(state) {
       const link = inWords(state)
       place.note({ link })

@@ -21,6 +21,8 @@ export interface MachineLineOptions {
   token: string | TokenSource
   fetch: Fetch
   handlers: Partial<MachineHandlers>
+  /** Which agents are here, by name. */
+  agents(): Record<string, boolean>
   onState(state: LineState): void
 }
 
@@ -93,7 +95,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     const isClosed = () => {}
     const started = { status: 'running', pid: process.pid, startedAt: Date.now(), startedWithCliVersion: version() }
     daemonCell.update(before => ({ ...before, ...started })).catch(isClosed)
-    metadataCell.update(before => ({ ...before, ...metadataNow(home.path), methods: Object.keys(handlers) })).catch(isClosed)
+    metadataCell.update(before => ({ ...before, ...metadataNow(home.path), ...abilities(options) })).catch(isClosed)
     end.signal.addEventListener('abort', () => metadataCell.close(), { once: true })
   }
 
@@ -136,6 +138,22 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
       daemonCell?.close()
       socket?.close()
     }
+  }
+}
+
+/** In the words of existing apps, and in ours. */
+function abilities({ handlers, agents }: MachineLineOptions): Partial<MachineMetadata> {
+  const detectedAt = Date.now()
+  return {
+    cliAvailability: { ...agents(), detectedAt },
+    resumeSupport: {
+      rpcAvailable: true,
+      requiresSameMachine: true,
+      requiresHappyAgentAuth: false,
+      happyAgentAuthenticated: false,
+      detectedAt
+    },
+    methods: Object.keys(handlers)
   }
 }
 

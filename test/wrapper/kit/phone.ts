@@ -23,7 +23,7 @@ import {
   unwrapDataKey
 } from '../../../lib/crypto/index.ts'
 import type { ParamsOfCall, SessionCall } from '../../../lib/protocol/sealed/calls.ts'
-import { type DaemonState, daemonState } from '../../../lib/protocol/sealed/machine.ts'
+import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../../lib/protocol/sealed/machine.ts'
 import type { MachineCall, ParamsOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
 import type { MessageBody, MessageMeta, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
@@ -67,6 +67,7 @@ export interface PhoneMachine {
   readonly id: string
   /** What its daemon says of itself now. */
   state(): Promise<DaemonState | undefined>
+  metadata(): Promise<MachineMetadata | undefined>
   call<Name extends MachineCall>(method: Name, params: ParamsOfMachineCall<Name>): Promise<unknown>
   /** Resolves when it is so; asked again at each update of the account. */
   until(what: () => Promise<boolean>): Promise<void>
@@ -124,6 +125,10 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         async state() {
           const value = (await find())?.daemonState
           return value ? read(cipher, value, daemonState) : undefined
+        },
+        async metadata() {
+          const value = (await find())?.metadata
+          return value ? read(cipher, value, machineMetadata) : undefined
         },
         call: (method, params) => callMachine(socket, cipher, first.id, method, params),
         async until(what) {
