@@ -26,6 +26,8 @@ export interface Prompts extends AsyncIterable<Prompt> {
   offer(prompt: Omit<Prompt, 'attachments'>): void
   /** Comes before all that wait, but not before an earlier reason. */
   offerReason(reason: Reason): void
+  /** It was taken out and the agent could not be given it: the first again, and tried again when something else is said. */
+  putBack(prompt: Prompt): void
   /** Takes out the next one if it is urgent and nothing came with it. */
   takeUrgent(): Prompt | undefined
   /** Takes out the message of this local id; undefined when it does not wait. */
@@ -43,8 +45,14 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
   const waiting: Prompt[] = []
   let announced: Announced[] = []
   let isClosed = false
+  let isHeld = false
   let wake = () => {}
 
+  const add = (prompt: Prompt, at: number) => {
+    waiting.splice(at < 0 ? waiting.length : at, 0, prompt)
+    isHeld = false
+    wake()
+  }
   const steers = ({ meta }: Pick<Prompt, 'meta'>) => meta?.steer === true
 
   return {
@@ -62,13 +70,15 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       if (prompt.seq !== undefined) announced = []
       if (prompt.seq !== undefined && notes().settled?.includes(prompt.seq)) return
       const at = steers(prompt) ? waiting.findIndex(waiting => !steers(waiting)) : -1
-      waiting.splice(at < 0 ? waiting.length : at, 0, { ...prompt, attachments })
-      wake()
+      add({ ...prompt, attachments }, at)
     },
     offerReason({ text, localId }) {
       const at = waiting.findIndex(({ isReason }) => !isReason)
-      waiting.splice(at < 0 ? waiting.length : at, 0, { text, localId, meta: undefined, seq: undefined, attachments: [], isReason: true })
-      wake()
+      add({ text, localId, meta: undefined, seq: undefined, attachments: [], isReason: true }, at)
+    },
+    putBack(prompt) {
+      waiting.unshift(prompt)
+      isHeld = true
     },
     takeUrgent() {
       const [next] = waiting
@@ -91,7 +101,7 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
     async *[Symbol.asyncIterator]() {
       while (!isClosed) {
         await ready()
-        const next = waiting.shift()
+        const next = isHeld ? undefined : waiting.shift()
         if (next) yield next
         else if (!isClosed) await new Promise<void>(resolve => (wake = resolve))
       }

@@ -40,6 +40,10 @@ export function createTurns(parts: SessionParts): Turns {
 }
 
 const mostHanded = 200
+const notGiven = {
+  reason: 'failed',
+  error: 'The agent could not be given this message. It is given it with your next one, or when the session goes on.'
+} as const
 const steerWithinMs = 10_000
 
 class SessionTurns implements Turns {
@@ -115,7 +119,8 @@ class SessionTurns implements Turns {
   async serve(recountedUpTo: number): Promise<void> {
     const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
     for (const reason of this.#leftReasons) if (folder.notes.reasons?.includes(reason)) this.#sayFirst(reason)
-    for await (const { text: written, attachments, meta, seq, localId } of this.#prompts) {
+    for await (const prompt of this.#prompts) {
+      const { text: written, attachments, meta, seq, localId } = prompt
       await this.#turnEnded()
       if (this.#isEnding) return
       // It was heard before it was found in what the agent had written down.
@@ -131,7 +136,11 @@ class SessionTurns implements Turns {
       const handing = (agent.handover || this.#writesDown) && { seq: seq ?? null, localId, text: text.slice(0, mostHanded), isAhead }
       folder.note({ turn, ...(handing && { handing }) })
       await narrator.beginTurn({ name: turn })
-      if (!(await agent.prompt(text, images))) return this.end({ type: 'turn-ended', reason: 'cancelled' })
+      if (!(await agent.prompt(text, images))) {
+        this.#prompts.putBack(prompt)
+        await this.end({ type: 'turn-ended', ...(this.#isEnding ? { reason: 'cancelled' } : notGiven) })
+        continue
+      }
       // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
       // own terminal it has it when it has written it down.
       if (!this.#writesDown) {

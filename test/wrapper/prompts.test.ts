@@ -83,3 +83,26 @@ t.test('what was sent before a text belongs to it, and not to what is written at
     [[], [file], []]
   )
 })
+
+t.test('one that the agent could not be given is tried again before the next that is said, and not without', async t => {
+  const queue = prompts()
+  for (const prompt of [said(1), said(2)]) queue.offer(prompt)
+  const taken: number[] = []
+  let isPutBack = false
+  const reading = (async () => {
+    for await (const prompt of queue) {
+      taken.push(prompt.seq ?? 0)
+      if (!isPutBack) queue.putBack(prompt)
+      isPutBack = true
+    }
+  })()
+  while (!isPutBack) await Promise.resolve()
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(taken, [1])
+  t.equal(queue.length, 2)
+  queue.offer(said(3))
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(taken, [1, 1, 2, 3])
+  queue.close()
+  await reading
+})

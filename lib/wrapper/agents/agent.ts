@@ -150,8 +150,8 @@ export interface Agent {
   /** Whether `prompt` takes images. */
   readonly takesImages?: boolean
   /**
-   * Begins a turn, which ends with one `turn-ended`. Resolves when the agent was told; one turn at a time. False when the
-   * agent has ended: it was not told, and no turn begins.
+   * Begins a turn, which ends with one `turn-ended`. Resolves when the agent was told; one turn at a time. False when it
+   * could not be told, most often because it has ended: no turn begins, and the same may be tried again.
    */
   prompt(text: string, images?: readonly Image[]): Promise<boolean>
   /** Says it within the turn that runs, which goes on. False when that cannot be now; without it the turn has to be ended first. */

@@ -97,7 +97,8 @@ class TwoModes implements Agent, Handover {
         return true
       }
     }
-    return (await this.#remote?.prompt(text, images)) ?? false
+    // Where it stays at its terminal it has begun anew there, without the dialog that was open.
+    return (await this.#remote?.prompt(text, images)) ?? (await this.#terminal?.type(text)) ?? false
   }
 
   answer(ask: string, choice: string, reason?: string): boolean {

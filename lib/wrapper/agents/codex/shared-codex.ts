@@ -52,6 +52,7 @@ export async function startSharedCodex(options: SharedCodexOptions): Promise<Age
 
 // Codex asks on its own screen first whether it may work in a folder; it then has no thread yet.
 const threadWithinMs = 3_000
+const strangeAnswer = 'Codex took this message and answered in a way that Afield does not know.'
 const endTurnWithinMs = 1_500
 const endWithinMs = 500
 const slowReader = 64
@@ -137,16 +138,18 @@ class SharedCodex implements Agent {
   async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {
     if (this.#isStopping || this.#line.isClosed) return false
     await Promise.race([this.#threads.hasOne, pause(threadWithinMs)])
+    let isGiven = false
     try {
       if (this.conversation === '') await this.#threads.begin()
       const message = { threadId: this.conversation, clientUserMessageId: `${ownMessage}${randomUUID()}`, input: inputOf(text, images) }
-      const { turn } = turnStarted.parse(await this.#line.request('turn/start', message))
-      this.#turns.begin(turn.id)
+      const started = await this.#line.request('turn/start', message)
+      isGiven = true
+      this.#turns.begin(turnStarted.parse(started).turn.id)
       await this.#threads.join()
       return true
     } catch (error) {
-      if (!(error instanceof Refused)) return false
-      this.#emit({ type: 'turn-ended', reason: 'failed', error: error.message })
+      if (this.#line.isClosed || !(error instanceof Refused || isGiven)) return false
+      this.#emit({ type: 'turn-ended', reason: 'failed', error: error instanceof Refused ? error.message : strangeAnswer })
       return true
     }
   }

@@ -135,6 +135,11 @@ export function createMirror({ emit, post }: MirrorOptions) {
     get turnEnded(): Promise<void> | undefined {
       return turn?.ended.promise
     },
+    /** It never began. */
+    forgetTurn(): void {
+      turn?.ended.resolve()
+      turn = undefined
+    },
     use(chosen: OpencodeOptions): void {
       options = chosen
     },

@@ -81,7 +81,10 @@ class SharedOpencode implements Agent {
     try {
       await this.#say(text, images)
     } catch (error) {
-      if (!(error instanceof Refused)) return false
+      if (!(error instanceof Refused)) {
+        this.#mirror.forgetTurn()
+        return false
+      }
       this.#mirror.endTurn({ reason: 'failed', error: error.message })
     }
     return true

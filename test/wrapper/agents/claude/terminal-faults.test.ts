@@ -98,6 +98,20 @@ t.test('a message from the phone is not typed into a dialog', how, async t => {
   t.strictSame(texts(session), ['you said: not a choice'])
 })
 
+t.test('a message that cannot go over to the phone is said at the terminal once it is free, and so is the next', how, async t => {
+  const { terminal, session, home } = await claudeAtTerminal(t)
+  const adapter = join(home, 'agents', 'node_modules', '@agentclientprotocol', 'claude-agent-acp', 'index.mjs')
+  writeFileSync(adapter, 'process.exit(1)\n')
+  terminal.type('/menu\r')
+  await terminal.sees(/Choose/)
+  await session.say('not a choice')
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('the next')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(session), ['you said: not a choice', 'you said: the next'])
+  t.strictSame(said(session), ['not a choice', 'the next'])
+})
+
 t.test('a Claude Code that is killed ends its session with how, and keeps its words', how, async t => {
   const computer = await claudeAtTerminal(t)
   const { terminal, session } = computer
