@@ -1,14 +1,15 @@
 import { Icon } from '../icons/icon.tsx'
+import { go } from '../router.ts'
 import { live } from '../state/account.ts'
 import { home, markSeen, pin } from '../state/home.ts'
 import { selected, toggle } from '../state/selection.ts'
-import { isUnread, titleOf } from '../state/sessions.ts'
+import { isUnread, stateOfSession, titleOf } from '../state/sessions.ts'
 import type { SessionView } from '../state/store.ts'
 import { words as appWords } from '../words/index.ts'
 import { lists as words } from '../words/lists.ts'
 import { DotsMenu } from './dots-menu.tsx'
 import type { MenuItem } from './menu.tsx'
-import { SessionRow } from './row.tsx'
+import { isSilent, SessionRow } from './row.tsx'
 import { useSwipe } from './swipe.ts'
 
 /** A row of Home with everything that can be done to it: swiped, held, or from its menu. While some are picked a tap picks. */
@@ -23,7 +24,17 @@ export function RowItem(props: { session: SessionView; isCurrent: boolean; isSta
     // Not before somebody asks: Home would wait for it.
     if (link) void import('../state/putting-away.ts').then(({ archive }) => archive(link, [id]))
   }
+  const stop = () => {
+    if (link) void import('../state/putting-away.ts').then(({ askToStop }) => askToStop(link, id))
+  }
+  const isQuiet = !props.isStale && isSilent(session, stateOfSession(session, home.value), props.at)
   const items: MenuItem[] = [
+    ...(isQuiet
+      ? [
+          { icon: 'info' as const, name: words.look, onPress: () => go({ name: 'session', id, view: ['info'] }) },
+          { icon: 'square' as const, name: words.stopIt, onPress: stop }
+        ]
+      : []),
     { icon: 'pin', name: isPinned ? words.unpin : words.pin, onPress: () => pin([id], !isPinned) },
     { icon: 'archive', name: words.archive, onPress: putAway },
     ...(isUnread(session, home.value) ? [{ icon: 'check' as const, name: words.markRead, onPress: () => markSeen(id, session.seq) }] : []),

@@ -109,11 +109,13 @@ function machineOf({ metadata }: SessionView): MachineView | undefined {
   return metadata?.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
 }
 
-/** An agent that works and says nothing for long; not an error. */
 function silence(session: SessionView, state: SessionState, at: number): string | undefined {
-  const since = session.last?.at
-  if (state !== 'working' || since === undefined || at - since < silentAfterMs) return undefined
-  return lists.silentFor(lasting(at - since))
+  return session.last && isSilent(session, state, at) ? lists.silentFor(lasting(at - session.last.at)) : undefined
+}
+
+/** An agent that works and says nothing for long; not an error. */
+export function isSilent({ last }: SessionView, state: SessionState, at: number): boolean {
+  return state === 'working' && last !== undefined && at - last.at >= silentAfterMs
 }
 
 /** Working without a word for longer than this is told. */

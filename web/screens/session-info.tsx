@@ -2,9 +2,11 @@ import { useEffect, useState } from 'preact/hooks'
 import type { MachineProcess } from '../../lib/protocol/sealed/machine-work.ts'
 import { CopyButton } from '../parts/copy-button.tsx'
 import { Sheet } from '../parts/sheet.tsx'
+import { Output } from '../parts/step-output.tsx'
 import { live } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import { home } from '../state/home.ts'
+import { lastOutput } from '../state/last-output.ts'
 import { hasHelper } from '../state/machines.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -14,7 +16,7 @@ import { locale } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { bytes } from '../words/size.ts'
-import { duration } from '../words/time.ts'
+import { clockTime, duration } from '../words/time.ts'
 
 /** What a session is made of, as far as anybody tells. */
 export function InfoSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
@@ -23,6 +25,7 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
   const { tokens, cost } = spent(model.transcript.value)
   const told = process === 'asking' ? lists.facts.asking : process === 'unknown' ? lists.facts.notTold : undefined
   const known = typeof process === 'object' ? process : undefined
+  const heard = lastOutput(model.transcript.value)
   const rows: { name: string; value: string | undefined; canCopy?: boolean }[] = [
     { name: words.facts.folder, value: facts.path, canCopy: true },
     { name: words.facts.branch, value: facts.branch },
@@ -54,6 +57,12 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
             )
         )}
       </dl>
+      {heard && (
+        <section class="heard">
+          <h3>{lists.lastOutput(clockTime(heard.at, now.value))}</h3>
+          <Output text={heard.text} />
+        </section>
+      )}
     </Sheet>
   )
 }

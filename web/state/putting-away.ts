@@ -39,6 +39,18 @@ export async function endEach(live: Live, ids: readonly string[]): Promise<numbe
   return ended.filter(isEnded => isEnded).length
 }
 
+/** Asks an agent to stop what it does; it stays there. Says so when it could not be asked. */
+export async function askToStop(live: Live, id: string): Promise<void> {
+  const cipher = live.cipherOf(id)
+  const isAsked =
+    cipher &&
+    (await callSession(live.socket, cipher, id, 'abort', {}).then(
+      () => true,
+      () => false
+    ))
+  if (!isAsked) toast(words.notDone)
+}
+
 /** For good, here and everywhere. Resolves to how many were. */
 export async function deleteEach(live: Live, ids: readonly string[]): Promise<number> {
   let count = 0

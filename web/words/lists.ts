@@ -82,6 +82,7 @@ const english = {
   everywhere: 'In all sessions',
 
   rename: 'Rename',
+  renameOf: (title: string) => `Rename ${title}`,
   renameLabel: 'Title of the session',
   renameSave: 'Save',
   saving: 'Saving',
@@ -117,6 +118,7 @@ const english = {
   silentFor: (time: string) => `Silent for ${time}`,
   silentText: 'It may be busy with something long. Nothing is wrong for sure.',
   look: 'Look',
+  lastOutput: (time: string) => `Last output, ${time}`,
   stopIt: 'Stop',
   whileAway: 'While you were away',
   awayFor: (time: string) => `${time}: `,

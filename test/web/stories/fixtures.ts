@@ -9,7 +9,7 @@ import {
 import { type Attached, fileEvent } from '../../../web/state/attached.ts'
 import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
 
-interface StepStart {
+export interface StepStart {
   kind: StepKind
   args: Record<string, unknown>
   name?: string

@@ -9,4 +9,4 @@ import { talks } from './talks.ts'
 export const stories: Record<string, () => SessionModel> = { ...talks, ...decisions, ...answers, ...questions, ...states }
 
 /** The addresses of those that are about one, where there is one at all. */
-export const places: Readonly<Record<string, string>> = { 'message-gone': '/s/s1/m/999' }
+export const places: Readonly<Record<string, string>> = { 'message-gone': '/s/s1/m/999', info: '/s/s1/info' }

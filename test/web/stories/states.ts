@@ -21,6 +21,13 @@ export const states: Record<string, () => SessionModel> = {
       }
     }),
   'message-gone': () => model({ transcript: edited().end().done() }),
+  info: () =>
+    model({
+      transcript: edited()
+        .step({ kind: 'execute', args: { command: 'npm test' }, content: [{ type: 'text', text: '40 of 212 tests\n41 of 212 tests' }] })
+        .done(),
+      isWorking: true
+    }),
   terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),
   stopping: () =>
     model({

@@ -76,6 +76,7 @@ export const lists: ListWords = {
   everywhere: '在所有会话中',
 
   rename: '重命名',
+  renameOf: title => `重命名 ${title}`,
   renameLabel: '会话标题',
   renameSave: '保存',
   saving: '正在保存',
@@ -109,6 +110,7 @@ export const lists: ListWords = {
 
   silentFor: time => `已 ${time} 没有动静`,
   silentText: '它可能在做耗时的事，不一定有问题。',
+  lastOutput: time => `最后的输出，${time}`,
   look: '查看',
   stopIt: '停止',
   whileAway: '你离开的时候',
