@@ -5,6 +5,7 @@ import t from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { pressAwake, say, world } from './kit/deciding.ts'
+import { pick } from './kit/helper-world.ts'
 
 const devices = await openDevices(t)
 const refused = 'Nothing was changed: the screen lock was not confirmed.'
@@ -24,6 +25,13 @@ t.test('with an app lock nobody turns Full auto on in a session, after a plan or
 
   await say(phone, 'Plan it')
   await phone.page.getByRole('heading', { name: 'Go ahead with this?' }).waitFor()
+  await pick(phone, 'Session menu', 'Mode and model')
+  await phone.page
+    .getByRole('dialog')
+    .getByRole('radio', { name: /^Ask first/, checked: true })
+    .waitFor()
+  await phone.page.keyboard.press('Escape')
+  await phone.page.getByRole('dialog').waitFor({ state: 'detached' })
   await phone.page.getByRole('radio', { name: 'Full auto' }).check()
   await phone.hold(/^Hold to start/, refused)
   await ownerIsThere(phone)

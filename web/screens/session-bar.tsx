@@ -2,11 +2,19 @@ import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons/icon.tsx'
 import { pathOf } from '../routes.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 
 /** Back, what it is about, and which agent on which machine; the dot is filled while the machine is connected. */
-export function SessionBar(props: { facts: SessionFacts | undefined; isStale?: boolean; title?: string; children?: ComponentChildren }) {
-  const { facts } = props
+export function SessionBar(props: {
+  facts: SessionFacts | undefined
+  isStale?: boolean
+  title?: string
+  /** For a tap on the title. */
+  onRename?: () => void
+  children?: ComponentChildren
+}) {
+  const { facts, onRename } = props
   // Without a link nobody knows.
   const isHere = facts?.presence === 'here' && props.isStale !== true
   return (
@@ -24,6 +32,9 @@ export function SessionBar(props: { facts: SessionFacts | undefined; isStale?: b
             <span class="bar-s">{words.on(facts.agent, facts.host)}</span>
             {isHere && <span class="vh">. {words.live(facts.host)}</span>}
           </p>
+        )}
+        {onRename && (
+          <button class="bar-n" type="button" aria-haspopup="dialog" aria-label={lists.renameOf(facts?.title ?? '')} onClick={onRename} />
         )}
       </div>
       {props.children}

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { DotsMenu } from '../parts/dots-menu.tsx'
 import type { MenuItem } from '../parts/menu.tsx'
+import { hasChoices } from '../parts/mode-button.tsx'
 import { go, route } from '../router.ts'
 import { live } from '../state/account.ts'
 import { groups } from '../state/groups.ts'
@@ -13,7 +14,7 @@ import { session as words } from '../words/session.ts'
 import { sheets } from './session-on-use.ts'
 
 /** What can be done with a session besides talking in it. */
-export function SessionMenu({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+export function SessionMenu({ model, facts, onMode }: { model: SessionModel; facts: SessionFacts; onMode(): void }) {
   const at = route.value
   const isInfoAsked = at.name === 'session' && at.view[0] === 'info'
   const [open, setOpen] = useState<'rename' | 'fork' | 'export' | 'info' | 'end' | undefined>(isInfoAsked ? 'info' : undefined)
@@ -33,6 +34,8 @@ export function SessionMenu({ model, facts }: { model: SessionModel; facts: Sess
     { icon: 'pin', name: isPinned ? lists.unpin : lists.pin, onPress: () => pin(ids, !isPinned) },
     { icon: 'search', name: lists.searchHere, onPress: () => go({ name: 'search', in: facts.id }) },
     { icon: 'workflow', name: lists.fork, onPress: () => setOpen('fork') },
+    // While a decision stands in place of the composer, there is no other way to it.
+    ...(hasChoices(facts) ? [{ icon: 'shield-check' as const, name: words.modeAndModel, onPress: onMode }] : []),
     { icon: 'download', name: lists.export, onPress: () => setOpen('export') },
     { icon: 'info', name: words.info, onPress: () => setOpen('info') },
     { icon: isAway ? 'undo-2' : 'archive', name: isAway ? lists.restore : lists.archive, onPress: putAway },

@@ -29,7 +29,7 @@ export function SessionView(props: {
 }) {
   const { model, work, onSeen } = props
   const facts = model.facts.value
-  const [sheet, setSheet] = useState<'mode' | 'plan' | 'end'>()
+  const [sheet, setSheet] = useState<'mode' | 'plan' | 'end' | 'rename'>()
   const [forked, fork] = useState<Said>()
   const [offered, offer] = useState<Offered>()
   const [sentCount, countSent] = useState(0)
@@ -64,11 +64,12 @@ export function SessionView(props: {
   const { ModeSheet } = (sheet === 'mode' && modeSheet.get()) || {}
   const { ForkSheet } = (forked && sheets.get()) || {}
   const { EndSheet } = (sheet === 'end' && sheets.get()) || {}
+  const { RenameSheet } = (sheet === 'rename' && sheets.get()) || {}
   return (
     <section class={`screen chat ${hasSide || BeforeThis ? 'has-side' : ''}`}>
-      <SessionBar facts={facts} isStale={isStale}>
+      <SessionBar facts={facts} isStale={isStale} onRename={() => setSheet('rename')}>
         {side && <side.ChangesPill work={work} />}
-        <SessionMenu model={model} facts={facts} />
+        <SessionMenu model={model} facts={facts} onMode={() => setSheet('mode')} />
       </SessionBar>
       <div
         class="horizon"
@@ -134,6 +135,7 @@ export function SessionView(props: {
         <ModeSheet facts={facts} asked={model.choices.value} onChoose={(name, code) => void model.choose(name, code)} onClose={close} />
       )}
       {EndSheet && <EndSheet model={model} facts={facts} onClose={close} />}
+      {RenameSheet && <RenameSheet facts={facts} onClose={close} />}
       {ForkSheet && forked && <ForkSheet facts={facts} after={forked} onClose={() => fork(undefined)} />}
       {sheet === 'plan' && plan !== undefined && (
         <Sheet title={words.plan} onClose={close}>

@@ -308,6 +308,7 @@ const english = {
   close: 'Close',
 
   mode: 'Mode',
+  modeAndModel: 'Mode and model',
   modeTitle: (agent: string) => `How ${agent} works`,
   modeLegend: 'Mode, from the next step on',
   modeFailed: (host: string) => `${host} did not change the mode.`,

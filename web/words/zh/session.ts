@@ -288,6 +288,7 @@ export const session: SessionWords = {
   close: '关闭',
 
   mode: '模式',
+  modeAndModel: '模式与模型',
   modeTitle: agent => `${agent} 的工作方式`,
   modeLegend: '模式，从下一步起生效',
   modeFailed: host => `${host} 没有更改模式。`,
