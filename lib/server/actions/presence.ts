@@ -89,7 +89,7 @@ export class Presence {
     })
   }
 
-  /** A loaded session is wanted again: what was said of its end no longer counts. */
+  /** A loaded session is wanted again, or a process came for it: what was said of its end no longer counts. */
   listenAgain(account: AccountId, session: SessionId): void {
     const life = this.lives.get(keyOf(account, { of: 'session', id: session }))
     if (life) life.ended = undefined

@@ -157,6 +157,8 @@ export class SocketConnection implements EngineHandler {
     if (scope === 'app') return
     if (what === 'came') {
       if (scope.of === 'machine') presence.machineCame(account, scope)
+      // What comes over a new line was said after the end.
+      else presence.listenAgain(account, scope.id)
       return
     }
     // A process that is back already on a new connection has not left.

@@ -126,6 +126,17 @@ t.test('after a minute, or when the session is opened again, any sign of life co
   }
 })
 
+t.test('a process that comes for an ended session is heard at once, as one is that resumes it without opening it again', async t => {
+  const { ada, app, session, now } = await startWorld(t)
+  const ended = next(app, 'ephemeral')
+  await ada.call('POST', `/v1/sessions/${session}/archive`)
+  await ended
+  const resumed = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const told = next(app, 'ephemeral')
+  resumed.emit('session-alive', { sid: session, time: now() })
+  t.match(await told, { id: session, active: true })
+})
+
 t.test('a machine is there when its connection is, and gone with the last of them', async t => {
   const { ada, app, heard, now } = await startWorld(t)
   const scope = { clientType: 'machine-scoped', machineId: 'laptop' }
