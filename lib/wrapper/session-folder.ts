@@ -5,6 +5,7 @@ import type { Draft, Journal } from '../client/journal.ts'
 import { sessionMetadata } from '../protocol/sealed/session.ts'
 import { agentProgram } from './agents/program.ts'
 import { openJournalFile } from './journal-file.ts'
+import { openNotesFile } from './notes-file.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
 import { openSeenCalls } from './seen-calls.ts'
@@ -58,8 +59,10 @@ export type SessionNotes = z.infer<typeof sessionNotes>
 export interface SessionFolder {
   readonly path: string
   readonly notes: SessionNotes
-  /** On disk when it returns. */
+  /** On disk when it returns; while the disk is full, as soon as there is room. */
   note(changes: Partial<SessionNotes>): void
+  /** Resolves when all that was noted is on disk. */
+  noted(): Promise<void>
   openJournal(): Journal
   /** Keeps a message that the server will never take, with its reason, for whoever looks into it later. */
   setAside(draft: Draft, reason: string): void
@@ -191,7 +194,12 @@ interface Before {
 function openFolder(path: string, notes: SessionNotes, before?: Before): SessionFolder {
   const home = dirname(dirname(path))
   let now = notes
+  const file = openNotesFile(join(path, notesFile))
   let isOwn = true
+  const leave = () => {
+    isOwn = false
+    file.close()
+  }
   return {
     path,
     get notes() {
@@ -200,27 +208,28 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
     note(changes) {
       now = { ...now, ...changes }
       // What comes too late shall not write over what the next owner notes.
-      if (isOwn) writePrivateFile(join(path, notesFile), JSON.stringify(now))
+      if (isOwn) file.write(JSON.stringify(now))
     },
+    noted: () => file.settled(),
     setAside: (draft, reason) => appendPrivateFile(join(path, setAsideFile), `${JSON.stringify({ ...draft, reason })}\n`),
     openJournal: () => openJournalFile(join(path, journalFile)),
     openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
     giveBack() {
       if (!isOwn) return
       if (before) this.note({ ...before.notes, isStarting: undefined })
-      isOwn = false
+      leave()
       const isEnded = before?.isEnded && sizeOf(join(path, journalFile)) === 0
       renameSync(path, isEnded ? join(endedIn(home), now.tag) : join(sessionsIn(home), `${now.tag}@${nobody}`))
     },
     retire() {
-      isOwn = false
+      leave()
       rmSync(join(path, journalFile), { force: true })
       renameSync(path, join(endedIn(home), now.tag))
       syncFolder(endedIn(home))
       forgetOldest(home)
     },
     remove() {
-      isOwn = false
+      leave()
       rmSync(path, { recursive: true, force: true })
     }
   }

@@ -136,6 +136,8 @@ class SessionTurns implements Turns {
       const handing = (agent.handover || this.#writesDown) && { seq: seq ?? null, localId, text: text.slice(0, mostHanded), isAhead }
       folder.note({ turn, ...(handing && { handing }) })
       await narrator.beginTurn({ name: turn })
+      // After a crash it has to be known that the agent may have it.
+      await folder.noted()
       if (!(await agent.prompt(text, images))) {
         this.#prompts.putBack(prompt)
         await this.end({ type: 'turn-ended', ...(this.#isEnding ? { reason: 'cancelled' } : notGiven) })

@@ -226,6 +226,7 @@ class WrappedSession implements Session {
     this.#uplink?.setThinking(false)
     await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
     const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
+    await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})
     keeping.abandon()
     if (this.#uplink?.link.type === 'gone') folder.remove()
     else if (delivered) folder.retire()

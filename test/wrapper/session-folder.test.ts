@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import fs, { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
 import { createSessionFolder, findLeftovers, readNotes, takeOver } from '../../lib/wrapper/session-folder.ts'
@@ -58,3 +59,33 @@ t.test('a folder whose owner died before it wrote anything goes away; one with m
   t.match(readdirSync(sessions), [/^b@/])
   t.end()
 })
+
+t.test('on a full disk what is noted waits, and is there as soon as there is room', async t => {
+  const home = t.testdir()
+  const folder = createSessionFolder(home, notes)
+  const [name = ''] = readdirSync(join(home, 'sessions'))
+  const onDisk = () => readNotes(join(home, 'sessions', name))
+  const makeRoom = fillDisk()
+  t.teardown(makeRoom)
+  folder.note({ cursor: 1 })
+  folder.note({ cursor: 2, turn: 'a turn' })
+  t.match([folder.notes, onDisk()], [{ cursor: 2, turn: 'a turn' }, { cursor: 0 }])
+  makeRoom()
+  await folder.noted()
+  t.match(onDisk(), { cursor: 2, turn: 'a turn' })
+  folder.note({ cursor: 3 })
+  t.match(onDisk(), { cursor: 3 })
+})
+
+/** For what is written at once; returns how to make room again. */
+function fillDisk(): () => void {
+  const { writeFileSync } = fs
+  fs.writeFileSync = () => {
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  syncBuiltinESMExports()
+  return () => {
+    fs.writeFileSync = writeFileSync
+    syncBuiltinESMExports()
+  }
+}

@@ -23,8 +23,26 @@ t.test('a message that the agent could not be given ends its turn with a sentenc
   await serving
 })
 
+t.test('while what is noted is not on disk the agent is given nothing', async t => {
+  const disk = Promise.withResolvers<void>()
+  const { turns, given, notes } = turnsOf(
+    () => true,
+    () => disk.promise
+  )
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => notes()['turn'] !== null)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(given, [])
+  disk.resolve()
+  await until(() => given.length === 1)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  turns.close()
+  await serving
+})
+
 /** Those of a session without a server, whose agent takes what it is given the n-th time, or not. */
-function turnsOf(takes: (count: number) => boolean, note = (_: object) => {}) {
+function turnsOf(takes: (count: number) => boolean, noted = async () => {}) {
   const given: string[] = []
   const told: AgentEvent[] = []
   let notes: Record<string, unknown> = { cursor: 0, settled: [], turn: null }
@@ -42,9 +60,9 @@ function turnsOf(takes: (count: number) => boolean, note = (_: object) => {}) {
         return notes
       },
       note(changes: object) {
-        note(changes)
         notes = { ...notes, ...changes }
-      }
+      },
+      noted
     },
     narrator: { beginTurn: async () => 'turn', tell: async (event: AgentEvent) => void told.push(event) },
     notices: { turnBegan: nothing, turnEnded: nothing },

@@ -63,7 +63,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     agents: () => agentsByName(env),
     onState(state) {
       const link = inWords(state)
-      place.note({ link })
+      quietly(() => place.note({ link }), tell)
       tell(link)
     }
   })

@@ -1,0 +1,48 @@
+import { writePrivateFile } from './private-files.ts'
+
+/** A file that always holds what was written last. */
+export interface NotesFile {
+  /** On disk when it returns; while the disk takes nothing, as soon as it does again. */
+  write(text: string): void
+  /** Resolves when what was written last is on disk. */
+  settled(): Promise<void>
+  /** Writes nothing any more. */
+  close(): void
+}
+
+const retryMs = 1000
+
+export function openNotesFile(path: string): NotesFile {
+  let waiting: { text: string; timer: NodeJS.Timeout; written: PromiseWithResolvers<void> } | undefined
+  let isClosed = false
+
+  const write = (text: string) => {
+    if (isClosed) return
+    try {
+      writePrivateFile(path, text)
+    } catch (error) {
+      if (!passes(error)) throw error
+      if (waiting) waiting.text = text
+      else waiting = { text, timer: setInterval(() => write(waiting?.text ?? text), retryMs), written: Promise.withResolvers() }
+      return
+    }
+    clearInterval(waiting?.timer)
+    waiting?.written.resolve()
+    waiting = undefined
+  }
+  return {
+    write,
+    settled: async () => waiting?.written.promise,
+    close() {
+      isClosed = true
+      clearInterval(waiting?.timer)
+    }
+  }
+}
+
+/** What a person, or time, can put right: a full disk, one that fails now and then, too many open files. */
+function passes(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && passing.has(String(error.code))
+}
+
+const passing = new Set(['ENOSPC', 'EDQUOT', 'EIO', 'EROFS', 'EMFILE', 'ENFILE'])
