@@ -1,5 +1,6 @@
 import type { StepContent, StepKind } from '../../lib/protocol/sealed/messages.ts'
 import type { IconName } from '../icons/icon.tsx'
+import { exitCodeOf } from '../state/exit-code.ts'
 import { commandOf, pathOf, queryOf, urlOf } from '../state/transcript-steps.ts'
 import { session as words } from '../words/session.ts'
 import { duration } from '../words/time.ts'
@@ -35,7 +36,7 @@ export function wordsOf(call: Call, tense: Tense, folder: string | undefined): S
 
 /** How it ended, for the right edge of its row. `tookMs` is undefined when that is not known. */
 export function resultOf(call: Call, tookMs: number | undefined): { exit: number | undefined; text: string } {
-  const exit = call.kind === 'execute' ? exitCodeOf(call) : undefined
+  const exit = call.kind === 'execute' ? exitCodeOf(call.content) : undefined
   const parts = [exit === undefined ? undefined : words.exit(exit), tookMs === undefined || tookMs < 1000 ? undefined : duration(tookMs)]
   return { exit, text: parts.filter(part => part !== undefined).join(', ') }
 }
@@ -143,12 +144,6 @@ function withoutTicks(title: string): string | undefined {
 
 function isWrite({ name, content }: Call): boolean {
   return /^(write|create)/i.test(name) || (content.length > 0 && content.every(each => each.type === 'diff' && each.oldText === null))
-}
-
-// Only where the output says so in the words of the agents we know; a number that is merely likely is not shown.
-function exitCodeOf(call: Call): number | undefined {
-  const match = /(?:^|\n)\s*(?:exit(?:ed)?(?: with)?(?: code)?|exit[_ ]code)[:=\s]+(-?\d{1,3})\b/i.exec(textOf(call.content).slice(-2000))
-  return match?.[1] === undefined ? undefined : Number(match[1])
 }
 
 const icons: Readonly<Record<Call['kind'], IconName>> = {

@@ -18,15 +18,19 @@ export function WhileAway({ model }: { model: SessionModel }) {
   const transcript = model.transcript.value
   const since = absence?.seq
   const hasOlder = model.older.value !== 'none'
+  const asked = { requests: model.requests.value, questions: model.questions.value, answered: model.answered.value }
+  const tellsFailures = model.facts.value?.agent === 'Claude Code'
   const happened = useMemo(
-    () => (since === undefined ? undefined : happenedSince(transcript, since, hasOlder)),
-    [transcript.items, since, hasOlder]
+    () => (since === undefined ? undefined : happenedSince(transcript, since, { hasOlder, tellsFailures, asked })),
+    [transcript.items, since, hasOlder, ...Object.values(asked)]
   )
   if (isClosed || !absence || !happened || happened.first === undefined || model.feed.value !== 'live') return null
   const told = [
     happened.files > 0 && words.awayFiles(happened.files),
     happened.commands > 0 && words.awayCommands(happened.commands),
+    happened.tests !== undefined && words.awayTests[happened.tests],
     happened.failed > 0 && words.awayFailed(happened.failed),
+    happened.decisions > 0 && words.awayDecisions(happened.decisions),
     happened.questions > 0 && words.awayQuestions(happened.questions),
     happened.messages > 0 && words.awayMessages(happened.messages)
   ].filter(part => part !== false)

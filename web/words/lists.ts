@@ -124,6 +124,8 @@ const english = {
   awayFor: (time: string) => `${time}: `,
   awayFiles: (n: number) => plural(n, { one: '1 file changed', other: `${n} files changed` }),
   awayCommands: (n: number) => plural(n, { one: '1 command', other: `${n} commands` }),
+  awayTests: { pass: 'tests pass', fail: 'tests fail' },
+  awayDecisions: (n: number) => plural(n, { one: '1 decision', other: `${n} decisions` }),
   awayFailed: (n: number) => plural(n, { one: '1 step failed', other: `${n} steps failed` }),
   awayQuestions: (n: number) => plural(n, { one: '1 question', other: `${n} questions` }),
   awayMessages: (n: number) => plural(n, { one: '1 message', other: `${n} messages` }),

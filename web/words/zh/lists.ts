@@ -117,6 +117,8 @@ export const lists: ListWords = {
   awayFor: time => `${time}：`,
   awayFiles: n => `更改了 ${n} 个文件`,
   awayCommands: n => `运行了 ${n} 条命令`,
+  awayTests: { pass: '测试通过', fail: '测试失败' },
+  awayDecisions: n => `${n} 项决定`,
   awayFailed: n => `${n} 步失败`,
   awayQuestions: n => `${n} 个问题`,
   awayMessages: n => `${n} 条消息`,
