@@ -48,7 +48,7 @@ export async function examineComputer({ home, env, fetch, now }: HealthOptions):
     ...(server === undefined ? [] : await reach(server, fetch, now)),
     await agents(env),
     await daemon(home.path),
-    service(home.path, env),
+    service(env),
     policy(home.path),
     waiting(home.path),
     leftOver(home.path)
@@ -63,7 +63,11 @@ const fail = (of: string, says: string, advice: string): HealthFinding => ({ of,
 function folder(path: string): HealthFinding {
   const of = 'wrapper folder'
   if (process.platform === 'win32') return ok(of, path)
-  const open = [path, ...readdirSync(path).map(name => join(path, name))].filter(file => (statSync(file).mode & 0o077) !== 0)
+  const open = [path, ...readdirSync(path).map(name => join(path, name))].filter(file => {
+    // What Node.js made of the program, which is no secret: nobody else may change it.
+    const forbidden = file === join(path, 'compiled') ? 0o022 : 0o077
+    return (statSync(file).mode & forbidden) !== 0
+  })
   const [first] = open
   if (first === undefined) return ok(of, `${path}, private`)
   return fail(of, `others can look into ${open.length === 1 ? first : `${first} and ${open.length - 1} more`}`, `chmod -R go= ${path}`)
@@ -141,10 +145,10 @@ async function daemon(home: string): Promise<HealthFinding> {
   return notes.link === 'live' ? ok(of, runs) : warn(of, runs, `See: ${typed('daemon logs')}`)
 }
 
-function service(home: string, env: Env): HealthFinding {
+function service(env: Env): HealthFinding {
   const of = 'service'
   try {
-    const { file } = findService(home, env)
+    const { file } = findService(env)
     if (existsSync(file)) return ok(of, `installed, ${file}`)
     return ok(of, `not installed; ${typed('daemon install')} starts the daemon whenever you are signed in`)
   } catch {

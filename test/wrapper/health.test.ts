@@ -16,6 +16,8 @@ t.test('a computer says what is wrong with it, in lines with what to do', async 
     const found = await examineComputer({ home: openHome({ AFIELD_HOME: home }), env, fetch, now })
     return Object.fromEntries(found.map(finding => [finding.of, finding]))
   }
+  mkdirSync(join(home, 'compiled'))
+  chmodSync(join(home, 'compiled'), 0o755)
   t.match(await look(), {
     'wrapper folder': { state: 'ok' },
     link: { state: 'ok', says: `linked to an account on ${server.url}` },
@@ -28,6 +30,9 @@ t.test('a computer says what is wrong with it, in lines with what to do', async 
   })
   t.match(await look(() => Date.now() - 3_600_000), { 'clock here': { state: 'warn', says: /3\d\d\d s behind that of the server/ } })
 
+  chmodSync(join(home, 'compiled'), 0o777)
+  t.match(await look(), { 'wrapper folder': { state: 'fail', says: /compiled/ } })
+  chmodSync(join(home, 'compiled'), 0o755)
   chmodSync(join(home, 'credentials.json'), 0o644)
   writeFileSync(join(home, 'policy.json'), '{ "folders": ["relative"] }', { mode: 0o600 })
   await server.close()
