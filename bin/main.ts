@@ -28,6 +28,7 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .version(version())
     .help()
     .alias('help', 'h')
+    .updateStrings({ array: 'words' })
     .wrap(Math.min(120, process.stdout.columns ?? 100))
     .example('$0 serve', 'the server, on http://127.0.0.1:3005')
     .example('$0 login', 'link this computer; --server says where')

@@ -13,7 +13,7 @@ export function builder(line: Argv): Argv {
   return line
     .positional('words', anyWords('Words of its title or folder, or its id; without them you pick one'))
     .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to go on in; without it one in which the agent asks' })
-    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without Claude Code’s own screen' })
+    .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
     .option('tag', { type: 'string', hidden: true })
 }

@@ -14,7 +14,8 @@ export const builder = serverOptions
 export function serverOptions(line: Argv): Argv {
   for (const { flag, kind, choices, about, env, defaultHere } of optionRows()) {
     line.option(flag, {
-      type: kind,
+      // The choices say it better, and both break the line.
+      type: choices ? undefined : kind,
       describe: `${about} [${env}]`,
       requiresArg: kind !== 'boolean',
       ...(choices && { choices }),
