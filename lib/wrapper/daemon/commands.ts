@@ -112,18 +112,20 @@ export async function showLog({ home, terminal, lines, follow }: DaemonCommand):
 
 export async function installDaemon(options: DaemonCommand): Promise<number> {
   const { home, env, terminal, keepAwake } = options
-  needCredentials(options)
+  const { server } = needCredentials(options)
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
-  const service = findService(home.path, env)
-  service.install()
+  const service = findService(env)
+  // There is one daemon for a home; from now on it is that of the service.
+  if (findDaemon(home.path)) await stopDaemon(options)
+  service.install({ home: home.path, server })
   terminal.write(
     `The daemon runs now, and whenever you are signed in. ${service.file} says so; remove it with: ${typed('daemon uninstall')}\n`
   )
   return 0
 }
 
-export async function uninstallDaemon({ home, env, terminal }: DaemonCommand): Promise<number> {
-  findService(home.path, env).uninstall()
+export async function uninstallDaemon({ env, terminal }: DaemonCommand): Promise<number> {
+  findService(env).uninstall()
   terminal.write('The daemon does not start with this computer any more.\n')
   return 0
 }

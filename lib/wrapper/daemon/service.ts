@@ -9,41 +9,61 @@ import { ownProgram } from '../own-program.ts'
 export interface Service {
   /** The file that says so. */
   readonly file: string
-  install(): void
+  /** Also in place of an earlier one. */
+  install(daemon: ServedDaemon): void
   uninstall(): void
 }
 
+export interface ServedDaemon {
+  home: string
+  /** The one that the person is linked to there. */
+  server: string
+}
+
+type Env = Readonly<Record<string, string | undefined>>
+
 /** A user unit of systemd, or an agent of launchd. Throws CannotStart where there is neither. */
-export function findService(home: string, env: Readonly<Record<string, string | undefined>>): Service {
-  if (process.platform === 'darwin') return launchd(home)
-  if (process.platform === 'linux') return systemd(home, env)
+export function findService(env: Env): Service {
+  if (process.platform === 'darwin') return launchd(env)
+  if (process.platform === 'linux') return systemd(env)
   throw new CannotStart('Afield knows no way to start with this system. Start the daemon yourself with: afield daemon start')
 }
 
-function systemd(home: string, env: Readonly<Record<string, string | undefined>>): Service {
+function programOf({ server }: ServedDaemon): string[] {
+  const { command, args } = ownProgram(['daemon', 'run', '--server', server])
+  return [command, ...args]
+}
+
+// How the network is reached, and where agents and their settings are: a service begins without what the person's shell says of it.
+const keptNames = [
+  'PATH',
+  'NODE_EXTRA_CA_CERTS',
+  'SSL_CERT_FILE',
+  ...['http_proxy', 'https_proxy', 'no_proxy', 'all_proxy'].flatMap(name => [name, name.toUpperCase()]),
+  'CLAUDE_CONFIG_DIR',
+  'CLAUDE_CODE_EXECUTABLE',
+  'CODEX_HOME',
+  'CODEX_BIN',
+  'OPENCODE_BIN_PATH',
+  'XDG_CONFIG_HOME',
+  'XDG_DATA_HOME'
+]
+
+function environmentOf({ home }: ServedDaemon, env: Env): [name: string, value: string][] {
+  const kept = keptNames.flatMap(name => (env[name] ? [[name, env[name]] satisfies [string, string]] : []))
+  return [['AFIELD_HOME', home], ['AFIELD_SERVICE', '1'], ...kept]
+}
+
+function systemd(env: Env): Service {
   const file = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'systemd', 'user', 'afield.service')
-  const { command, args } = ownProgram(['daemon', 'run'])
-  const unit = `[Unit]
-Description=Afield: keeps this computer reachable from your phone
-After=network-online.target
-
-[Service]
-ExecStart=${[command, ...args].map(quoted).join(' ')}
-Environment=${quoted(`AFIELD_HOME=${home}`)} AFIELD_SERVICE=1 ${quoted(`PATH=${env['PATH'] ?? ''}`)}
-Restart=on-failure
-RestartSec=5
-# Sessions are processes of their own: they go on when the daemon ends.
-KillMode=process
-
-[Install]
-WantedBy=default.target
-`
   return {
     file,
-    install() {
-      save(file, unit)
+    install(daemon) {
+      save(file, unitOf(daemon, env))
       run('systemctl', ['--user', 'daemon-reload'])
-      run('systemctl', ['--user', 'enable', '--now', 'afield.service'])
+      run('systemctl', ['--user', 'enable', 'afield.service'])
+      // Also one that ran before with an earlier unit.
+      run('systemctl', ['--user', 'restart', 'afield.service'])
     },
     uninstall() {
       run('systemctl', ['--user', 'disable', '--now', 'afield.service'])
@@ -53,37 +73,36 @@ WantedBy=default.target
   }
 }
 
-function launchd(home: string): Service {
+function unitOf(daemon: ServedDaemon, env: Env): string {
+  const environment = environmentOf(daemon, env).map(([name, value]) => `Environment=${quoted(`${name}=${value}`)}`)
+  return `[Unit]
+Description=Afield: keeps this computer reachable from your phone
+
+[Service]
+ExecStart=${programOf(daemon)
+    .map(word => quoted(word).replaceAll('$', '$$$$'))
+    .join(' ')}
+${environment.join('\n')}
+Restart=on-failure
+RestartSec=5
+# Sessions are processes of their own: they go on when the daemon ends.
+KillMode=process
+
+[Install]
+WantedBy=default.target
+`
+}
+
+function launchd(env: Env): Service {
   const label = 'dev.afield.daemon'
   const file = join(homedir(), 'Library', 'LaunchAgents', `${label}.plist`)
-  const { command, args } = ownProgram(['daemon', 'run'])
-  const words = [command, ...args].map(word => `    <string>${escaped(word)}</string>`).join('\n')
-  const plist = `<?xml version="1.0" encoding="UTF-8"?>
-<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
-<plist version="1.0">
-<dict>
-  <key>Label</key><string>${label}</string>
-  <key>ProgramArguments</key>
-  <array>
-${words}
-  </array>
-  <key>EnvironmentVariables</key>
-  <dict>
-    <key>AFIELD_HOME</key><string>${escaped(home)}</string>
-    <key>AFIELD_SERVICE</key><string>1</string>
-    <key>PATH</key><string>${escaped(process.env['PATH'] ?? '')}</string>
-  </dict>
-  <key>RunAtLoad</key><true/>
-  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
-  <key>AbandonProcessGroup</key><true/>
-</dict>
-</plist>
-`
   const domain = `gui/${userInfo().uid}`
   return {
     file,
-    install() {
-      save(file, plist)
+    install(daemon) {
+      // One that is known already is not taken a second time.
+      spawnSync('launchctl', ['bootout', `${domain}/${label}`])
+      save(file, plistOf(label, daemon, env))
       run('launchctl', ['bootstrap', domain, file])
     },
     uninstall() {
@@ -91,6 +110,30 @@ ${words}
       rmSync(file, { force: true })
     }
   }
+}
+
+function plistOf(label: string, daemon: ServedDaemon, env: Env): string {
+  const words = programOf(daemon).map(word => `    <string>${escaped(word)}</string>`)
+  const environment = environmentOf(daemon, env).map(([name, value]) => `    <key>${name}</key><string>${escaped(value)}</string>`)
+  return `<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">
+<plist version="1.0">
+<dict>
+  <key>Label</key><string>${label}</string>
+  <key>ProgramArguments</key>
+  <array>
+${words.join('\n')}
+  </array>
+  <key>EnvironmentVariables</key>
+  <dict>
+${environment.join('\n')}
+  </dict>
+  <key>RunAtLoad</key><true/>
+  <key>KeepAlive</key><dict><key>SuccessfulExit</key><false/></dict>
+  <key>AbandonProcessGroup</key><true/>
+</dict>
+</plist>
+`
 }
 
 function save(file: string, text: string): void {
@@ -104,9 +147,9 @@ function run(command: string, args: readonly string[]): void {
   if (status !== 0) throw new CannotStart(`${command} ${args.join(' ')} failed: ${stderr.trim() || `exit code ${status}`}`)
 }
 
-/** As systemd reads words: in quotes, with its own signs doubled. */
+/** As systemd reads words: in quotes, with its own signs doubled. A dollar is one of them in commands alone. */
 function quoted(word: string): string {
-  return `"${word.replace(/[\\"]/g, '\\$&').replace(/%/g, '%%').replace(/\$/g, '$$$$')}"`
+  return `"${word.replace(/[\\"]/g, '\\$&').replace(/%/g, '%%')}"`
 }
 
 function escaped(text: string): string {

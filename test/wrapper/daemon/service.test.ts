@@ -1,0 +1,44 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { startServer } from '../../kit/server.ts'
+import { daemonOf } from '../kit/daemon.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+const skip = process.platform !== 'linux' && 'systemd is of Linux'
+
+t.test('the daemon is installed with its server and the way to the network, in place of the one that runs', { skip }, async t => {
+  const server = await startServer(t)
+  const { home, process: daemon } = await daemonOf(t, server)
+  const bin = join(home, '..', 'bin')
+  const config = join(home, '..', 'config')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'systemctl'), `#!/bin/sh\necho "$@" >> "${bin}/asked"\n`, { mode: 0o755 })
+  const env = {
+    PATH: `${bin}:${process.env['PATH']}`,
+    XDG_CONFIG_HOME: config,
+    NODE_EXTRA_CA_CERTS: '/etc/home "ca".pem',
+    HTTPS_PROXY: 'http://proxy.example:3128',
+    CODEX_HOME: '/srv/100%$/codex',
+    ANTHROPIC_API_KEY: 'sk-secret'
+  }
+  const install = runWrapper(t, { home, args: ['daemon', 'install', '--server', server.url], env })
+  await install.says(/The daemon runs now/)
+  t.equal(await daemon.ended, 0, 'the one that ran has made place')
+  const unit = readFileSync(join(config, 'systemd', 'user', 'afield.service'), 'utf8')
+  for (const line of [
+    `"daemon" "run" "--server" "${server.url}"`,
+    `Environment="AFIELD_HOME=${home}"`,
+    'Environment="AFIELD_SERVICE=1"',
+    'Environment="NODE_EXTRA_CA_CERTS=/etc/home \\"ca\\".pem"',
+    'Environment="HTTPS_PROXY=http://proxy.example:3128"',
+    'Environment="CODEX_HOME=/srv/100%%$/codex"'
+  ])
+    t.match(unit, line)
+  t.notMatch(unit, /sk-secret/, 'no key of a model is written down')
+  t.strictSame(readFileSync(join(bin, 'asked'), 'utf8').trim().split('\n'), [
+    '--user daemon-reload',
+    '--user enable afield.service',
+    '--user restart afield.service'
+  ])
+})
