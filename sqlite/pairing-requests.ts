@@ -9,7 +9,6 @@ const accountKey = '(SELECT key FROM account WHERE id = ?)'
 
 interface KeptRequest extends PairingRequestRow {
   pollHash: string
-  account: AccountId | null
   response: string | null
   answerHash: Buffer | null
 }
@@ -80,8 +79,8 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
       queue.read(() => {
         const row = read(id, now)
         if (!row) return 'unknown'
-        const { kind, name, publicKey, deviceKey, from, state, endsAt } = row
-        return { kind, name, publicKey, deviceKey, from, state, endsAt }
+        const { kind, name, publicKey, deviceKey, from, state, account, endsAt } = row
+        return { kind, name, publicKey, deviceKey, from, state, account, endsAt }
       }),
     pollPairingRequest: ask => queue.write(() => poll(ask)),
     approvePairingRequest: ({ id, account, device, response, now }) =>

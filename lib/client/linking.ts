@@ -117,8 +117,9 @@ async function pollUntilApproved(
 
 /** What the approver sees of a request. `altered`: the server tells of other keys than the link does. */
 export type LinkingView =
-  | { type: 'waiting'; name: string; from: string; approval: LinkingApproval }
-  | { type: 'answered' }
+  | { type: 'waiting'; name: string; from: string; endsInMs: number | undefined; approval: LinkingApproval }
+  /** `isYours`: by this account; undefined when the server does not tell. */
+  | { type: 'answered'; name: string; isYours: boolean | undefined }
   | { type: 'gone' }
   | { type: 'altered' }
 
@@ -144,12 +145,13 @@ export async function lookAtRequest(given: {
   const params = { id: pairingId.parse(link.id) }
   try {
     const row = await rest.call('readPairing', { params })
-    if (row.state === 'approved' || row.state === 'delivered') return { type: 'answered' }
+    const { name, from, endsInMs, isYours } = row
+    if (row.state === 'approved' || row.state === 'delivered') return { type: 'answered', name, isYours }
     if (row.state === 'over') return { type: 'gone' }
     const asker = { publicKey: bytesOf(row.publicKey), deviceKey: bytesOf(row.deviceKey) }
     const isSame = row.kind === link.kind && toBase64(keyPrint(asker.publicKey)) === toBase64(link.keyPrint)
     if (!isSame || !canReceiveBoxes(asker.publicKey) || asker.deviceKey.length !== 32) return { type: 'altered' }
-    return { type: 'waiting', name: row.name, from: row.from, approval: approvalOf(given, asker) }
+    return { type: 'waiting', name, from, endsInMs, approval: approvalOf(given, asker) }
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return { type: 'gone' }
     throw error

@@ -28,6 +28,8 @@ export interface PairingRequestRow {
   from: string
   /** `over` when it was refused or its time was up. */
   state: 'waiting' | 'approved' | 'delivered' | 'over'
+  /** Who let it in. */
+  account: AccountId | null
   endsAt: number
 }
 

@@ -24,6 +24,7 @@ t.test('a terminal shows a link and four digits, and is let in with a key to wri
   const view = await look()
   assert(view.type === 'waiting')
   t.match(view, { name: 'orchard-mini', from: '127.0.0' })
+  t.ok(view.endsInMs && view.endsInMs > 290_000 && view.endsInMs <= 300_000, 'and how long it waits still')
   const spaced = `${linking.checkCode.slice(0, 2)} ${linking.checkCode.slice(2)}`
   t.equal(await view.approval.approve(spaced), 'approved')
   t.equal(await view.approval.approve(linking.checkCode), 'approved', 'a repeat after a lost reply')
@@ -36,7 +37,7 @@ t.test('a terminal shows a link and four digits, and is let in with a key to wri
   t.not(renewed, end.signedIn.token)
   await createRest({ server: world.url, token: renewed, fetch }).call('listSessions', {})
   t.same(await linking.wait(), { type: 'expired' })
-  t.same(await look(), { type: 'answered' })
+  t.same(await look(), { type: 'answered', name: 'orchard-mini', isYours: true })
 })
 
 t.test('a device is handed the whole account', async t => {

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Device, type DeviceLook, openDevices } from '../kit/browser.ts'
@@ -11,7 +11,7 @@ const devices = await openDevices(t)
 const shots = process.env['SHOTS']
 
 t.test('the phone says who asks and what it gets, and lets in the computer whose check code was typed [A7]', async t => {
-  const { phone, ask } = await personAndServer(t)
+  const { server, phone, ask, helper } = await personAndServer(t)
   const { login, link, checkCode } = await ask()
   await phone.page.goto(link)
   await phone.see('This gives full control of your agents.')
@@ -20,12 +20,37 @@ t.test('the phone says who asks and what it gets, and lets in the computer whose
   await phone.hold('Hold to link', 'Type all four digits first.')
   await phone.write('Check code', checkCode)
   await shoot(phone, 'ready')
-  await phone.hold('Hold to link', 'Linked')
+  const [, left = ''] = /Valid for\s+(\d min)/.exec(await phone.page.locator('.facts').innerText()) ?? []
+  t.equal(left, '4 min', 'and how long the code is good')
+  const name = hostname()
+  await phone.see(`Link ${name} to your account?`)
+  await phone.hold('Hold to link', `${name} is linked`)
   t.equal(await login.ended, 0, login.output)
+  t.equal(await phone.page.getByRole('link', { name: 'Start a session there' }).count(), 0, 'nothing runs there that could')
+  await helper().says(/ live\n/)
+  await phone.press('Start a session there')
+  await phone.see(`Start on ${name}`)
 
   await phone.visit('/')
   await phone.page.goto(link)
-  await phone.see('This request was answered already')
+  await phone.see(`${name} is linked already`)
+  const other = await devices.open(t, server.url)
+  await other.createAccount()
+  await other.page.goto(link)
+  await other.see('This code belongs to another account')
+})
+
+t.test('a request that nobody answers in its five minutes ends before the eyes of who reads it', async t => {
+  const { phone, ask } = await personAndServer(t)
+  const { link } = await ask()
+  // Otherwise the server would set the clock right.
+  await phone.context.route('**/health', route => route.abort())
+  await phone.page.clock.install()
+  await phone.page.goto(link)
+  await phone.see('This gives full control of your agents.')
+  await phone.page.clock.fastForward(299_000)
+  await phone.see('This request has ended')
+  await phone.see('Scan a code')
 })
 
 t.test('three wrong check codes end the request on both sides [A8]', async t => {
@@ -82,7 +107,8 @@ async function personAndServer(t: Test, look: DeviceLook = {}) {
     const login = loginWith()
     return { login, ...(await readCode(login)) }
   }
-  return { phone, ask, loginWith }
+  const helper = () => runWrapper(t, { home: join(folder, 'home'), args: ['daemon', 'run'] })
+  return { server, phone, ask, loginWith, helper }
 }
 
 async function shoot(device: Device, name: string): Promise<void> {

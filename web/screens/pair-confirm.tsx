@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Logo } from '../icons/logo.tsx'
 import { Problem } from '../parts/banner.tsx'
@@ -7,15 +7,22 @@ import { useBusy } from '../parts/busy.ts'
 import { Field } from '../parts/field.tsx'
 import { HoldButton } from '../parts/hold.tsx'
 import { AskOwner, useOwner } from '../parts/owner-first.tsx'
+import { useTicking } from '../parts/ticking.ts'
 import { forgetArrival, goBack } from '../router.ts'
 import type { PairingView, ReadyToLink } from '../state/pairing.ts'
 import { chooseConfirming, confirming } from '../state/preferences.ts'
 import { joining } from '../words/joining.ts'
+import { duration } from '../words/time.ts'
 
 /** Everything that linking would mean, next to the button that does it. Whoever hands out the account key has to be the owner of this device. */
 export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(view: PairingView): void }) {
   const owner = useOwner()
-  const { asker, getsAll } = view
+  const { asker, getsAll, endsAt } = view
+  const at = useTicking(endsAt !== undefined)
+  const isOver = endsAt !== undefined && at >= endsAt
+  useEffect(() => {
+    if (isOver) onView({ type: 'gone' })
+  }, [isOver])
   const mayAnswer = owner.isSure || !getsAll
   return (
     <div class="screen flow">
@@ -33,13 +40,15 @@ export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(vie
               <Icon name={view.isDevice ? 'smartphone' : 'laptop'} />
             </span>
           </div>
-          <h1 tabIndex={-1}>{view.isDevice ? joining.pair.device : joining.pair.machine}</h1>
+          <h1 tabIndex={-1}>
+            {view.isDevice ? joining.pair.device : asker ? joining.pair.machineNamed(asker.name) : joining.pair.machine}
+          </h1>
           <dl class="facts">
             <Fact name={joining.pair.asks} value={asker?.name ?? (view.isDevice ? joining.pair.asksDevice : joining.pair.asksTerminal)} />
             {asker && <Fact name={joining.pair.network} value={asker.from} />}
             <Fact name={joining.pair.gets} value={getsAll ? joining.pair.getsAll : joining.pair.getsV2} isDanger={getsAll} />
             <Fact name={joining.pair.server} value={location.host} />
-            <Fact name={joining.pair.valid} value={joining.pair.validText} />
+            <Fact name={joining.pair.valid} value={endsAt === undefined ? joining.pair.validText : duration(Math.max(0, endsAt - at))} />
           </dl>
           {getsAll ? <CanAll /> : <CanAndCannot />}
         </div>

@@ -5,7 +5,10 @@ import { FlowBar } from '../parts/bar.tsx'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { WithCommand } from '../parts/with-command.tsx'
 import { arrival, goBack } from '../router.ts'
+import { pathOf } from '../routes.ts'
 import { live } from '../state/account.ts'
+import { home } from '../state/home.ts'
+import { hasHelper, nameOfMachine } from '../state/machines.ts'
 import { lookAtLink, type PairingView } from '../state/pairing.ts'
 import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
@@ -37,11 +40,11 @@ export function PairScreen() {
     case 'ready':
       return <ConfirmPairing key={href} view={view} onView={setView} />
     case 'linked':
-      return <Linked isDevice={view.isDevice} />
+      return <Linked isDevice={view.isDevice} name={view.name} />
     case 'gone':
       return <Gone />
     case 'answered':
-      return <Told title={joining.pair.answeredTitle} text={joining.pair.answeredText} />
+      return <Answered view={view} />
     case 'refused':
       return <Told title={joining.pair.wrongCodesTitle} text={joining.pair.wrongCodesText} canScan />
     case 'altered':
@@ -57,7 +60,15 @@ export function PairScreen() {
   }
 }
 
-function Linked({ isDevice }: { isDevice: boolean }) {
+function Answered({ view: { name, isYours } }: { view: Extract<PairingView, { type: 'answered' }> }) {
+  if (isYours === false) return <Told title={joining.pair.othersTitle} text={<WithCommand told={joining.pair.othersText} />} canScan />
+  const title = isYours && name ? joining.pair.linkedBefore(name) : joining.pair.answeredTitle
+  return <Told title={title} text={joining.pair.answeredText} />
+}
+
+function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefined }) {
+  // It tells of itself once its helper or an agent runs there.
+  const machine = isDevice ? undefined : [...home.value.machines.values()].find(each => hasHelper(each) && nameOfMachine(each) === name)
   return (
     <div class="screen flow">
       <FlowBar back={{ name: 'home' }} icon="x" />
@@ -66,14 +77,21 @@ function Linked({ isDevice }: { isDevice: boolean }) {
           <span class="gl gl-done big">
             <Icon name="check" />
           </span>
-          <h1 tabIndex={-1}>{joining.pair.doneTitle}</h1>
+          <h1 tabIndex={-1} dir="auto">
+            {name ? joining.pair.doneNamed(name) : joining.pair.doneTitle}
+          </h1>
           <p class="lead" role="status">
             {isDevice ? joining.pair.doneDevice : joining.pair.doneText}
           </p>
         </div>
       </div>
       <footer class="foot">
-        <ButtonLink look="primary" href="/" isLarge isWide>
+        {machine && (
+          <ButtonLink look="primary" href={pathOf({ name: 'new', machine: machine.id })} isLarge isWide>
+            {joining.pair.startThere}
+          </ButtonLink>
+        )}
+        <ButtonLink look={machine ? 'text' : 'primary'} href="/" isLarge isWide>
           {joining.pair.toHome}
         </ButtonLink>
       </footer>

@@ -8,16 +8,17 @@ import {
   readPairingStatus,
   readRequestLink
 } from '../../lib/client/index.ts'
+import { trueNow } from './clock.ts'
 import type { Live } from './live.ts'
 
 /** What a person has to know about a link that was scanned, pasted or opened. */
 export type PairingView =
   | { type: 'checking' }
   | ReadyToLink
-  | { type: 'linked'; isDevice: boolean }
+  | { type: 'linked'; isDevice: boolean; name: string | undefined }
   /** Expired, withdrawn or never there. */
   | { type: 'gone' }
-  | { type: 'answered' }
+  | { type: 'answered'; name?: string | undefined; isYours?: boolean | undefined }
   /** Ended by wrong check codes. */
   | { type: 'refused' }
   /** The server tells of another asker than the link does. */
@@ -34,6 +35,8 @@ export interface ReadyToLink {
   getsAll: boolean
   /** Who asks, as the server knows it. Undefined for requests of the first kind, which have no check code. */
   asker: { name: string; from: string } | undefined
+  /** By the clock of the server, ms since 1970; undefined when it does not tell. */
+  endsAt: number | undefined
   answer(checkCode: string): Promise<PairingView | AnswerProblem>
   /** Turns the asker away, where it can be told. */
   refuse(): Promise<void>
@@ -61,18 +64,19 @@ export async function lookAtLink(live: Linking, href: string): Promise<PairingVi
 async function lookAtOurs({ rest, vault }: Linking, link: RequestLink): Promise<PairingView> {
   const seen = await lookAtRequest({ rest, vault, link })
   if (seen.type !== 'waiting') return seen
-  const { name, from, approval } = seen
+  const { name, from, endsInMs, approval } = seen
   const isDevice = link.kind === 'device'
   return {
     type: 'ready',
     isDevice,
     getsAll: isDevice,
     asker: { name, from },
+    endsAt: endsInMs === undefined ? undefined : trueNow() + endsInMs,
     refuse: () => approval.reject().catch(() => {}),
     answer: checkCode =>
       orRefusal(async () => {
         const outcome = await approval.approve(checkCode)
-        if (outcome === 'approved') return { type: 'linked', isDevice }
+        if (outcome === 'approved') return { type: 'linked', isDevice, name }
         return { type: outcome }
       })
   }
@@ -93,12 +97,13 @@ async function lookAtFirstKind({ rest, vault }: Linking, href: string): Promise<
     isDevice,
     getsAll: isDevice || !supportsV2,
     asker: undefined,
+    endsAt: undefined,
     refuse: async () => {},
     answer: () =>
       orRefusal(async () => {
         if (isDevice) await answerDeviceLinking({ rest, vault, publicKey })
         else await answerPairing({ rest, vault, publicKey, supportsV2 })
-        return { type: 'linked', isDevice }
+        return { type: 'linked', isDevice, name: undefined }
       })
   }
 }

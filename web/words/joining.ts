@@ -126,6 +126,7 @@ const english = {
 
   pair: {
     machine: 'Link this computer to your account?',
+    machineNamed: (name: string) => `Link ${name} to your account?`,
     device: 'Give this device your account?',
     from: 'Link from a computer',
     asks: 'Asks',
@@ -172,6 +173,9 @@ const english = {
     goneTitle: 'This request has ended',
     goneText: ['Show a new code with ', 'afield login', '.'] as const,
     answeredTitle: 'This request was answered already',
+    linkedBefore: (name: string) => `${name} is linked already`,
+    othersTitle: 'This code belongs to another account',
+    othersText: ['It was answered there, and nothing was linked here. Show a new code with ', 'afield login', '.'] as const,
     answeredText: 'If that was not you, end the sign-in you do not know under Settings, Devices.',
     noLinkTitle: 'There is no request in this address',
     noLinkText: 'Scan the code the computer shows, or paste its link.',
@@ -184,6 +188,8 @@ const english = {
     unreachableText: 'Nothing was linked.',
     refusedTitle: 'The server refused',
     doneTitle: 'Linked',
+    doneNamed: (name: string) => `${name} is linked`,
+    startThere: 'Start a session there',
     doneText: 'Its sessions appear on Home as soon as an agent runs there.',
     doneDevice: 'The other device has your account now.',
     toHome: 'To your sessions',

@@ -39,11 +39,15 @@ export async function askPairing(
   return { id, expiresInMs: openForMs, serverKeyId: Buffer.from(identity.keyId).toString('base64') }
 }
 
-export async function readPairing({ store }: Pick<Deps, 'store'>, id: PairingId): Promise<ReplyOf<'readPairing'>> {
-  const row = await store.readPairingRequest(id, await store.time())
+export async function readPairing({ store }: Pick<Deps, 'store'>, caller: Caller, id: PairingId): Promise<ReplyOf<'readPairing'>> {
+  const now = await store.time()
+  const row = await store.readPairingRequest(id, now)
   if (row === 'unknown') throw failure('pairing-not-found')
-  const { kind, name, from, publicKey, deviceKey, state } = row
-  return { kind, name, from, publicKey, deviceKey, state }
+  const { kind, name, from, publicKey, deviceKey, state, account, endsAt } = row
+  const seen = { kind, name, from, publicKey, deviceKey, state }
+  return state === 'waiting'
+    ? { ...seen, endsInMs: Math.max(0, Math.round(endsAt - now)) }
+    : { ...seen, isYours: account === caller.account }
 }
 
 /** Asked once a second by whoever has the secret of the request; to everybody else there is none. */

@@ -91,7 +91,7 @@ export function createHttpHandlers(
   return {
     signIn: async ({ body, from }) => ({ success: true, ...(await signIn(deps, body, from)) }),
     askPairing: ({ body, from }) => askPairing(deps, body, from),
-    readPairing: ({ params }) => readPairing(deps, params.id),
+    readPairing: ({ caller, params }) => readPairing(deps, caller, params.id),
     pollPairing: ({ params, body, from }) => pollPairingRequest(deps, params.id, body, from),
     approvePairing: ({ caller, params, body }) => approvePairing(deps, caller, params.id, body).then(() => ok),
     rejectPairing: ({ params }) => rejectPairing(deps, params.id).then(() => ok),

@@ -122,6 +122,7 @@ export const joining: JoiningWords = {
 
   pair: {
     machine: '将这台电脑关联到你的账户？',
+    machineNamed: name => `将 ${name} 关联到你的账户？`,
     device: '把你的账户交给这台设备？',
     from: '来自电脑的链接',
     asks: '请求方',
@@ -167,6 +168,9 @@ export const joining: JoiningWords = {
     goneTitle: '此请求已结束',
     goneText: ['请用 ', 'afield login', ' 显示新的二维码。'],
     answeredTitle: '此请求已被答复',
+    linkedBefore: name => `${name} 此前已关联`,
+    othersTitle: '此代码属于另一个账户',
+    othersText: ['它已在那边得到答复，这里没有关联任何东西。用 ', 'afield login', ' 显示新的代码。'],
     answeredText: '如果不是你，请在“设置”的“设备”中结束你不认识的登录。',
     noLinkTitle: '此地址中没有请求',
     noLinkText: '请扫描电脑显示的二维码，或粘贴它的链接。',
@@ -179,6 +183,8 @@ export const joining: JoiningWords = {
     unreachableText: '没有关联任何内容。',
     refusedTitle: '服务器拒绝了请求',
     doneTitle: '已关联',
+    doneNamed: name => `${name} 已关联`,
+    startThere: '在那里开始会话',
     doneText: '只要智能体在那里运行，它的会话就会出现在主页。',
     doneDevice: '另一台设备现在有了你的账户。',
     toHome: '查看你的会话',

@@ -32,7 +32,8 @@ export const pairingRoutes = {
     auth: 'manage',
     limit: 0,
     ours: true,
-    about: 'Who asks, and from which network, for whoever was shown the link of the request.',
+    about:
+      'Who asks, from which network and for how long still, for whoever was shown the link of the request; `isYours`: the account that asks here let it in.',
     params,
     reply: z.object({
       kind: pairingKind,
@@ -40,7 +41,9 @@ export const pairingRoutes = {
       from: z.string(),
       publicKey: key,
       deviceKey: key,
-      state: z.enum(['waiting', 'approved', 'delivered', 'over'])
+      state: z.enum(['waiting', 'approved', 'delivered', 'over']),
+      endsInMs: z.int().optional(),
+      isYours: z.boolean().optional()
     })
   }),
   pollPairing: route({

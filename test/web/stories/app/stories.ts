@@ -87,6 +87,7 @@ const ready = (given: Partial<ReadyToLink> = {}): ReadyToLink => ({
   isDevice: false,
   getsAll: false,
   asker: { name: 'studio-mini', from: '192.0.2.0/24' },
+  endsAt: Date.now() + 252_000,
   answer: async () => ({ type: 'wrong-code' }),
   refuse: async () => {},
   ...given
@@ -102,9 +103,12 @@ const linking = {
     pairing: ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2.0/24' } }),
     kept: riskyLock
   }),
-  'pair-linked': pairing({ type: 'linked', isDevice: false }),
+  'pair-linked': pairing({ type: 'linked', isDevice: false, name: 'studio-mini' }),
+  'pair-linked-new': pairing({ type: 'linked', isDevice: false, name: 'garden-shed' }),
   'pair-gone': pairing({ type: 'gone' }),
   'pair-answered': pairing({ type: 'answered' }),
+  'pair-linked-before': pairing({ type: 'answered', name: 'studio-mini', isYours: true }),
+  'pair-others': pairing({ type: 'answered', name: 'studio-mini', isYours: false }),
   'pair-refused': pairing({ type: 'refused' }),
   'pair-altered': pairing({ type: 'altered' }),
   'pair-no-link': at('/pair'),
