@@ -107,7 +107,6 @@ class OnTerminal implements TerminalClaude {
       overwritten: this.#overwritten.read
     })
     this.#transcript = openTranscript({
-      since: Date.now(),
       onRow: row => this.#take(row),
       onRead: upTo => {
         emit({ type: 'told', upTo })

@@ -6,7 +6,10 @@ import { type Row, readRow } from './rows.ts'
 
 /** Follows the file in which Claude Code writes down a conversation, line by line, each once. */
 export interface Transcript {
-  /** Reads this file from now on, what the one before still holds first. */
+  /**
+   * Reads this file from now on, what the one before still holds first. All before `offset` is past; without one, what is older than
+   * this reader: a conversation that is gone over to has its past in its file, or copied into a new one.
+   */
   follow(file: string, offset?: number): void
   /** Tells every whole line that is new. */
   read(): void
@@ -16,15 +19,13 @@ export interface Transcript {
 }
 
 export interface TranscriptReader {
-  /**
-   * Lines of before, in milliseconds since 1970, are not told: a conversation that is gone on with has its past in the same
-   * file, or copied into a new one.
-   */
-  since: number
   onRow(row: Row): void
   /** Every line before this place was told. */
   onRead(upTo: ToldUpTo): void
+  clock?: Readonly<{ now(): number; elapsedMs(): number }>
 }
+
+const systemClock = { now: () => Date.now(), elapsedMs: () => performance.now() }
 
 const lookEveryMs = 100
 // Somebody waits for it.
@@ -32,8 +33,11 @@ const lookAgainMs = 50
 // A line is told once even when the file was copied: by the id of what it says.
 const mostRemembered = 20_000
 
-export function openTranscript({ since, onRow, onRead }: TranscriptReader): Transcript {
+export function openTranscript({ onRow, onRead, clock = systemClock }: TranscriptReader): Transcript {
   let reading: ToldUpTo | undefined
+  let isPastInFile = false
+  const opened = clock.elapsedMs()
+  let since = clock.now()
   const seen = new Set<string>()
 
   const isNew = (row: Row) => {
@@ -50,15 +54,18 @@ export function openTranscript({ since, onRow, onRead }: TranscriptReader): Tran
     const { lines, next } = newLines(reading)
     if (next.offset === reading.offset) return
     reading = next
-    for (const line of lines) for (const row of readRow(line, since)) if (isNew(row)) onRow(row)
+    // By the clock of now it began earlier, when that was set back.
+    since = Math.min(since, clock.now() - (clock.elapsedMs() - opened))
+    for (const line of lines) for (const row of readRow(line, isPastInFile ? since : 0)) if (isNew(row)) onRow(row)
     onRead(next)
   }
   const timer = setInterval(read, lookEveryMs)
   return {
-    follow(file, offset = 0) {
+    follow(file, offset) {
       if (reading?.file === file) return
       read()
-      reading = { file, offset }
+      reading = { file, offset: offset ?? 0 }
+      isPastInFile = offset === undefined
       onRead(reading)
       read()
     },
