@@ -35,6 +35,8 @@ export interface AccountVault {
   openKey(dataEncryptionKey: string | null): Cipher | undefined
   /** The same for the attachments of a session. */
   openBlobKey(dataEncryptionKey: string | null): Bytes | undefined
+  /** The key itself, to hand on to a program that had it; undefined also for legacy encryption, where it would be the account. */
+  rawKey(dataEncryptionKey: string | null): Bytes | undefined
   newKey(): SealingKey
 }
 
@@ -81,6 +83,7 @@ export function accountVault(secret: Uint8Array): AccountVault {
       const dataKey = openDataKey(dataEncryptionKey)
       return dataKey && dataKeyCipher(dataKey)
     },
+    rawKey: dataEncryptionKey => (dataEncryptionKey === null ? undefined : openDataKey(dataEncryptionKey)),
     openBlobKey(dataEncryptionKey) {
       if (dataEncryptionKey === null) return legacyBlobKey(secret)
       const dataKey = openDataKey(dataEncryptionKey)

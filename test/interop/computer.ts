@@ -10,6 +10,8 @@ export interface Computer {
   home: string
   agents: string
   server: string
+  /** What else its programs find in their environment. */
+  env?: Readonly<Record<string, string>>
   teardown(end: () => unknown): void
 }
 
@@ -29,7 +31,7 @@ export function furnishComputer({ entry, folder, teardown }: Stage, server: stri
 }
 
 /** Nothing of ours leaks in: no variables of an agent or a server that happens to run around this test. */
-export function environmentOf({ home, agents, server }: Computer): NodeJS.ProcessEnv {
+export function environmentOf({ home, agents, server, env }: Computer): NodeJS.ProcessEnv {
   return {
     PATH: [agents, dirname(process.execPath), '/usr/local/bin', '/usr/bin', '/bin'].join(delimiter),
     HOME: home,
@@ -40,7 +42,8 @@ export function environmentOf({ home, agents, server }: Computer): NodeJS.Proces
     HAPPY_SERVER_URL: server,
     HAPPY_WEBAPP_URL: server,
     // Ink draws nothing until its end where it believes to be in CI; `open` must not look for a browser.
-    HEADLESS: '1'
+    HEADLESS: '1',
+    ...env
   }
 }
 

@@ -38,7 +38,7 @@ export function Composer(props: {
   const [caret, setCaret] = useState<number>()
   const [problem, setProblem] = useState(false)
   const [isWhole, setWhole] = useState(false)
-  /** Sent before its files were there. */
+  /** Sent before its files were there, or its agent. */
   const [waits, setWaits] = useState<{ isSteer: boolean }>()
   const area = useRef<HTMLTextAreaElement>(null)
   const chosen = files.chosen.value
@@ -60,12 +60,16 @@ export function Composer(props: {
     if (props.offered === undefined) return
     goOn(props.offered)
   }, [props.offered])
+  const isAsleep = facts.wakesDeaf
+  const isNotWoken = typeof model.asked.value.resume === 'object'
   useEffect(() => {
-    if (waits === undefined || isUploading) return
+    // Why is said above; what was to be sent stays where it was written.
+    if (isAsleep && isNotWoken) setWaits(undefined)
+    if (waits === undefined || isUploading || isAsleep) return
     // Somebody decides first what becomes of one that failed.
     if (chosen.some(({ state }) => state.type === 'failed')) setWaits(undefined)
     else sendNow(waits.isSteer)
-  }, [waits, isUploading])
+  }, [waits, isUploading, isAsleep, isNotWoken])
   const lines = useGrowing(area, text)
   const suggestions = useSuggestions(text, caret, {
     commands: facts.commands,
@@ -98,7 +102,8 @@ export function Composer(props: {
   }
   const send = (isSteer: boolean) => {
     if (!canSend) return
-    if (isUploading) setWaits({ isSteer })
+    if (isAsleep) void model.resume()
+    if (isUploading || isAsleep) setWaits({ isSteer })
     else sendNow(isSteer)
   }
   const sendNow = (isSteer: boolean) => {
@@ -190,7 +195,7 @@ export function Composer(props: {
         <ComposerFiles files={files} />
         {waits && (
           <p class="waits" role="status">
-            {compose.uploading}
+            {isUploading ? compose.uploading : compose.waking(facts.agentShort)}
           </p>
         )}
         <textarea

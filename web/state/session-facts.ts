@@ -46,6 +46,8 @@ export interface SessionFacts {
   readonly hasReceipts: boolean
   /** The helper of its machine is there to begin it again. */
   readonly canResume: boolean
+  /** Begun again, it would pass over what was said meanwhile: it has to be there before anything is said. */
+  readonly wakesDeaf: boolean
   /** It can be forked at one of its messages: by its helper, where the agent keeps its conversation in a form that can be cut. */
   readonly canForkAt: boolean
   /** The terminal has the keyboard. */
@@ -58,6 +60,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
   const { metadata, agentState } = session
   const agent = agentOf(session) ?? 'The agent'
   const ofHappy = metadata && happyModes(metadata)
+  const canResume = !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine) && isResumable(metadata)
   return {
     id: session.id,
     seq: session.seq,
@@ -86,7 +89,8 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     deliveredSeq: session.deliveredSeq ?? 0,
     readSeq: session.readSeq ?? 0,
     hasReceipts: metadata?.methods !== undefined,
-    canResume: !session.isActive && metadata !== undefined && machine !== undefined && hasHelper(machine) && isResumable(metadata),
+    canResume,
+    wakesDeaf: canResume && metadata?.methods === undefined,
     canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
     isReadable: metadata !== undefined

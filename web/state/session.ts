@@ -100,6 +100,11 @@ export function openSession(sources: SessionSources): SessionModel {
   const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])
   const asking = openAsking(sources, { requests, answered })
   const asked = signal(askedNothing)
+  // One of Happy's says that it is done when what it found was about to end.
+  let heardOf: ReturnType<typeof setTimeout> | undefined
+  const neverHeard = (): void => {
+    if (asked.peek().resume === 'asking') asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
+  }
 
   const isWorking = computed(() => {
     const now = facts.value
@@ -175,6 +180,7 @@ export function openSession(sources: SessionSources): SessionModel {
       if (outcome.type === 'failed') asked.value = { ...asked.peek(), resume: outcome }
       // The helper may say so before the session itself is heard.
       else if (facts.peek()?.presence === 'here') asked.value = { ...asked.peek(), resume: undefined }
+      else heardOf = setTimeout(neverHeard, heardWithinMs)
     },
     async takeOver() {
       asked.value = { ...asked.peek(), takeOver: 'asking' }
@@ -186,6 +192,7 @@ export function openSession(sources: SessionSources): SessionModel {
     },
     loadOlder: messages.loadOlder,
     close() {
+      clearTimeout(heardOf)
       forget()
       unwatch()
       files.close()
@@ -197,5 +204,6 @@ export function openSession(sources: SessionSources): SessionModel {
 }
 
 const mostFound = 8
+const heardWithinMs = 20_000
 // Wrappers give a sign of life every 20 s at the latest, and say with it whether they work.
 const longestSilenceMs = 30_000

@@ -15,6 +15,7 @@ const english = {
   collapse: 'Write below the conversation',
   steerHint: 'Hold, or Alt Enter, to steer now',
   uploading: 'Leaves as soon as the files are there.',
+  waking: (agent: string) => `Leaves as soon as ${agent} is there.`,
 
   attached: 'Added files',
   remove: (name: string) => `Remove ${name}`,

@@ -39,7 +39,26 @@ export const machineCalls = {
     started
   ),
   'resume-happy-session': call(
-    z.looseObject({ sessionId: z.string(), model: z.string().max(200).nullish(), permissionMode: z.string().max(100).nullish() }),
+    z.looseObject({
+      sessionId: z.string(),
+      model: z.string().max(200).nullish(),
+      permissionMode: z.string().max(100).nullish(),
+      /** What a helper of Happy's needs of a session that it no longer knows; it takes it only with its own machine id in the metadata. */
+      fallback: z
+        .looseObject({
+          metadata: z.record(z.string(), z.unknown()),
+          metadataVersion: z.int(),
+          agentStateVersion: z.int(),
+          seq: z.int(),
+          /** base64 of the 32 bytes. */
+          encryptionKey: z.string(),
+          encryptionVariant: z.literal('dataKey')
+        })
+        .nullish()
+        .catch(undefined),
+      /** Why there is none, for the sentence in which the helper refuses. */
+      fallbackReason: z.string().nullish().catch(undefined)
+    }),
     started
   ),
   'stop-session': call(z.looseObject({ sessionId: z.string() }), done),
@@ -56,6 +75,8 @@ export const machineCalls = {
           agent: z.string(),
           title: z.string(),
           version: z.string().optional(),
+          /** How its version stands to those that this helper was tested with. */
+          tested: z.enum(['tested', 'newer', 'older']).optional().catch(undefined),
           isSignedIn: z.boolean().optional(),
           /** What to run on the machine to sign in. */
           signIn: z.string().optional()

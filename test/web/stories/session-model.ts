@@ -58,6 +58,7 @@ const facts: SessionFacts = {
   readSeq: 0,
   hasReceipts: true,
   canResume: false,
+  wakesDeaf: false,
   canForkAt: true,
   isInTerminal: false,
   isReadable: true

@@ -11,6 +11,7 @@ export const compose: ComposeWords = {
   collapse: '在对话下方书写',
   steerHint: '长按或 Alt Enter 立即转向',
   uploading: '文件上传后即发送。',
+  waking: agent => `${agent} 启动后即发送。`,
 
   attached: '已添加的文件',
   remove: name => `移除 ${name}`,

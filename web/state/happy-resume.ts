@@ -1,0 +1,33 @@
+import { toBase64 } from '../../lib/crypto/index.ts'
+import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import type { Live } from './live.ts'
+import { isOurs } from './machines.ts'
+import type { Home } from './store.ts'
+
+export interface ReminderLink {
+  readonly vault: Pick<Live['vault'], 'rawKey'>
+  readonly feed: Pick<Live['feed'], 'sessions'>
+}
+
+/**
+ * What a helper of Happy's is told of a session that it is to begin again: it forgets those of long ago, and keeps none of another
+ * installation. The key goes to no machine but the one that the session is from, which had it before. Helpers of ours remember by themselves.
+ */
+export function reminderFor(
+  { vault, feed }: ReminderLink,
+  { machines, sessions }: Pick<Home, 'machines' | 'sessions'>,
+  machine: string,
+  session: string
+): Pick<ParamsOfMachineCall<'resume-happy-session'>, 'fallback' | 'fallbackReason'> {
+  const helper = machines.get(machine)
+  const metadata = sessions.get(session)?.metadata
+  const row = [...feed.sessions.values()].find(({ id }) => id === session)
+  if (helper === undefined || isOurs(helper) || metadata === undefined || row === undefined) return {}
+  if (metadata.machineId !== machine) return { fallbackReason: 'other-machine' }
+  const key = vault.rawKey(row.dataEncryptionKey)
+  if (key === undefined) return { fallbackReason: 'no-session-key' }
+  const { seq, metadataVersion, agentStateVersion } = row
+  return {
+    fallback: { metadata, metadataVersion, agentStateVersion, seq, encryptionKey: toBase64(key), encryptionVariant: 'dataKey' }
+  }
+}
