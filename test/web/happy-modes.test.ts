@@ -1,6 +1,6 @@
 import t from 'tap'
 import { sessionMetadata } from '../../lib/protocol/sealed/session.ts'
-import { happyModeOf, saidMode } from '../../web/state/happy-codes.ts'
+import { happyModeOf, hasFullAuto, saidMode } from '../../web/state/happy-codes.ts'
 import { happyModes } from '../../web/state/happy-modes.ts'
 import type { Live } from '../../web/state/live.ts'
 import { openChoices } from '../../web/state/session-choices.ts'
@@ -36,6 +36,15 @@ t.test('messages say the mode that was picked, in words that the wrapper obeys',
   t.equal(saidMode(metadata({ permissionMode: 'default' })), 'read-only', 'or it would stay with never asking')
   t.equal(saidMode(metadata({ permissionMode: 'default', flavor: 'codex' })), 'default')
   t.equal(saidMode(metadata({ permissionMode: 'plan', operatingModes: [] })), undefined)
+  t.end()
+})
+
+t.test('the mode that never asks is known where it is kept with the session, to end with its agent', t => {
+  t.ok(hasFullAuto(metadata({ permissionMode: 'bypassPermissions' })))
+  t.ok(hasFullAuto(metadata({ permissionMode: 'yolo', flavor: 'codex' })))
+  t.notOk(hasFullAuto(metadata({ permissionMode: 'acceptEdits' })))
+  t.notOk(hasFullAuto(metadata({ permissionMode: 'bypassPermissions', methods: [] })), 'ours begins anew by itself')
+  t.notOk(hasFullAuto(metadata()))
   t.end()
 })
 

@@ -26,6 +26,19 @@ t.test('an ended session goes on where it was, and reads what was written to it 
   t.match(listSessions(home), [{ pid: undefined, notes: { id: session.id, turn: null } }], 'and can be resumed again')
 })
 
+t.test('a resumed session asks again, whichever mode it had and its agent remembers', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await session.call('setMode', { mode: 'acceptEdits' })
+  await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'acceptEdits')
+  await wrapper.kill('SIGTERM')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  const resumed = runWrapper(t, { home, args: ['resume', session.id] })
+  await session.until(({ metadata }) => metadata.lifecycleState === 'running' && metadata.hostPid === resumed.child.pid)
+  await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'default')
+  await session.say('SCRIPT: tool write {"path":"pear.txt","content":"ripe"}')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+})
+
 t.test('a session never has two live processes', async t => {
   const { session, wrapper, home } = await demo(t)
   await wrapper.says(/live/)

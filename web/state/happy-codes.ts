@@ -19,6 +19,11 @@ export function saidMode(metadata: SessionMetadata | undefined): string | undefi
   return (metadata.flavor ?? 'claude') === 'claude' && mode === 'default' ? 'read-only' : mode
 }
 
+/** It was put into the mode that never asks, which is kept with the session and not by its agent. */
+export function hasFullAuto(metadata: SessionMetadata): boolean {
+  return happyCodes(metadata) !== undefined && ['bypassPermissions', 'yolo'].includes(metadata.permissionMode ?? '')
+}
+
 /** The agent's own name for a mode; undefined when it has none like it. */
 export function happyModeOf(agent: string, mode: StartMode): string | undefined {
   const codes = codesOf(agent)

@@ -1,6 +1,8 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 import { type Cipher, callSession } from '../../lib/client/index.ts'
 import type { MessageMeta } from '../../lib/protocol/sealed/messages.ts'
+import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import { hasFullAuto } from './happy-codes.ts'
 import type { Live } from './live.ts'
 import type { SessionFacts } from './session-facts.ts'
 import { changeMetadata } from './session-metadata.ts'
@@ -110,6 +112,15 @@ async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name
   }
 }
 
-function keepMode({ live, id }: Parameters<typeof openChoices>[0], code: string): Promise<void> {
+/** Full auto ends with the agent that had it, and the one that goes on asks first. Rejects when that could not be kept. */
+export async function endFullAuto(
+  live: Pick<Live, 'feed' | 'socket' | 'cipherOf'>,
+  id: string,
+  metadata: SessionMetadata | null | undefined
+): Promise<void> {
+  if (metadata && hasFullAuto(metadata)) await keepMode({ live, id }, 'default')
+}
+
+function keepMode({ live, id }: { live: Pick<Live, 'feed' | 'socket' | 'cipherOf'>; id: string }, code: string): Promise<void> {
   return changeMetadata(live, id, metadata => ({ ...metadata, permissionMode: code }))
 }

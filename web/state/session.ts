@@ -4,7 +4,7 @@ import { connection } from './connection.ts'
 import type { Live } from './live.ts'
 import { hasHelper } from './machines.ts'
 import { type Asking, openAsking } from './session-asking.ts'
-import { type AskedChoices, type ChoiceName, openChoices } from './session-choices.ts'
+import { type AskedChoices, type ChoiceName, endFullAuto, openChoices } from './session-choices.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from './session-decisions.ts'
 import { factsOf, type SessionFacts } from './session-facts.ts'
 import { openFiles, type SessionFiles } from './session-files.ts'
@@ -176,6 +176,14 @@ export function openSession(sources: SessionSources): SessionModel {
       const helper = machine.peek()
       if (helper === undefined || asked.peek().resume === 'asking') return
       asked.value = { ...asked.peek(), resume: 'asking' }
+      const isReset = await endFullAuto(live, id, session.peek()?.metadata).then(
+        () => true,
+        () => false
+      )
+      if (!isReset) {
+        asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
+        return
+      }
       const outcome = await resumeSession(live, helper.id, id)
       if (outcome.type === 'failed') asked.value = { ...asked.peek(), resume: outcome }
       // The helper may say so before the session itself is heard.

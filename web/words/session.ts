@@ -325,7 +325,7 @@ const english = {
     harmless: ['Ask before changes', 'Asks before edits and commands, and for nothing else.']
   },
   fullAutoTitle: 'Full auto never asks',
-  fullAutoHint: 'Commands and edits run without you until you change the mode again.',
+  fullAutoHint: 'Commands and edits run without you until you change the mode or the agent ends. Resumed, it asks first.',
   fullAutoYes: 'Use Full auto',
   lockRefused: 'Nothing was changed: the screen lock was not confirmed.',
   cancel: 'Cancel',

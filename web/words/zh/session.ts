@@ -304,7 +304,7 @@ export const session: SessionWords = {
     harmless: ['改动前询问', '编辑和运行命令之前先询问，其余不问。']
   },
   fullAutoTitle: '全自动模式从不询问',
-  fullAutoHint: '在你再次更改模式之前，命令和编辑都不经你同意就执行。',
+  fullAutoHint: '在你更改模式或智能体结束之前，命令和编辑都不经你同意就执行。恢复后它会先询问。',
   fullAutoYes: '使用全自动',
   lockRefused: '没有任何改动：屏幕锁没有得到确认。',
   cancel: '取消',
