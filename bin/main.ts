@@ -1,5 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
+import { folded } from '../lib/wrapper/terminal/style.ts'
 import { commands } from './commands.ts'
 import { misuse, refuseUnknownCommand } from './misuse.ts'
 
@@ -67,7 +68,9 @@ function refuseFor(argv: readonly string[]) {
 
 function stop(error: unknown): never {
   if (error instanceof CannotStart) {
-    console.error(error.message)
+    const { columns } = process.stderr
+    // A file, or another program, has it as it is.
+    console.error(columns ? folded(error.message, columns) : error.message)
     process.exit(error.exitCode)
   }
   console.error(error)

@@ -18,7 +18,7 @@ import type { Console } from './terminal/console.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
 import { drawSession, type SessionView } from './terminal/session-view.ts'
 import { shareTerminal } from './terminal/share.ts'
-import { plain, styleFor } from './terminal/style.ts'
+import { folded, plain, styleFor } from './terminal/style.ts'
 import { openBlock, type Terminal } from './terminal/terminal.ts'
 
 export interface RunOptions {
@@ -65,8 +65,8 @@ async function run(options: RunOptions): Promise<number> {
   const credentials = needCredentials(options)
   keepLeases(home.path)
   await endOrphans(home.path)
-  await refuseOpen(options)
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
+  await refuseOpen(options, resume)
   const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
   const screen = openScreen(options, credentials.server)
   const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
@@ -118,7 +118,7 @@ async function run(options: RunOptions): Promise<number> {
 
 // What conversations of before take to read is not loaded for a new one: its agent shall begin soon.
 
-async function refuseOpen({ home, resume, env }: RunOptions): Promise<void> {
+async function refuseOpen({ home, env }: RunOptions, resume: string | undefined): Promise<void> {
   if (resume === undefined) return
   const { refuseOpen } = await import('./histories/open-elsewhere.ts')
   refuseOpen(home.path, resume, agentEnvironment(env))
@@ -236,15 +236,16 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
 export type Screen = ReturnType<typeof openScreen>
 
 function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): number {
+  const write = (text: string) => terminal.write(terminal.isTTY ? folded(text, terminal.columns) : text)
   const rest = delivered
     ? 'Everything was delivered.'
     : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
   switch (how.type) {
     case 'asked':
-      terminal.write(`The session has ended. ${rest}\n`)
+      write(`The session has ended. ${rest}\n`)
       return 0
     case 'elsewhere':
-      terminal.write(`${how.sentence} ${rest}\n`)
+      write(`${how.sentence} ${rest}\n`)
       return 0
     case 'agent-died': {
       const { message, lastLines } = how.died
@@ -253,9 +254,7 @@ function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): nu
         .slice(-10)
         .map(plain)
         .filter(line => line !== '')
-      terminal.write(
-        [`${message} ${rest}`, ...(last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []), ''].join('\n')
-      )
+      write([`${message} ${rest}`, ...(last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []), ''].join('\n'))
       return 1
     }
   }

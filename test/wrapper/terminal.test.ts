@@ -1,7 +1,15 @@
 import t from 'tap'
 import { drawSession, type SessionView } from '../../lib/wrapper/terminal/session-view.ts'
-import { fit, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
+import { fit, folded, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
 import { openBlock } from '../../lib/wrapper/terminal/terminal.ts'
+
+t.test('a sentence is broken between words, and what is to be copied not at all', t => {
+  const command = '  npm install --prefix /home/ann/.afield/agents'
+  t.strictSame(folded(`Claude cannot be driven here.\n${command}\n`, 20).split('\n'), ['Claude cannot be', 'driven here.', command, ''])
+  t.equal(folded('a/word/longer/than/it', 10), 'a/word/longer/than/it')
+  t.equal(folded('一二三 四五', 6), '一二三\n四五', 'wide letters take two columns')
+  t.end()
+})
 
 const view: SessionView = {
   session: 'cmabc',

@@ -36,6 +36,26 @@ export function fit(text: string, columns: number): string {
   return `${cut}…`
 }
 
+/** Breaks sentences between words, where the terminal would break them within. What is indented is to be copied, and stays whole. */
+export function folded(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .map(line => (line.startsWith(' ') ? line : foldedLine(line, columns)))
+    .join('\n')
+}
+
+function foldedLine(text: string, columns: number): string {
+  let line = ''
+  const lines = []
+  for (const word of text.split(' ')) {
+    if (line !== '' && widthOf(`${line} ${word}`) > columns) {
+      lines.push(line)
+      line = word
+    } else line = line === '' ? word : `${line} ${word}`
+  }
+  return [...lines, line].join('\n')
+}
+
 /** Columns on screen: wide letters take two, joining marks none. */
 export function widthOf(text: string): number {
   let width = 0
