@@ -1,3 +1,5 @@
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { CannotStart } from '../../lib/exit.ts'
 import type { AgentKind } from '../../lib/wrapper/agents/agent.ts'
@@ -38,15 +40,32 @@ t.test('an ended session whose agent does not start is ended as it was, also in 
   t.match(listSessions(home), [{ pid: undefined, notes: { endedBy: 'person' } }])
 })
 
+t.test('a session whose conversation is open in Claude Code itself is not gone on with beside it', async t => {
+  const { home, folder } = await computerWithSession(t)
+  const conversation = 'd2d5dbf8-1f0c-4b61-b2b5-0b7a0c1b6d41'
+  folder.note({ turn: null, metadata: { ...folder.notes.metadata, flavor: 'claude', agentSessionId: conversation } })
+  folder.retire()
+  const config = join(home, '..', 'claude')
+  mkdirSync(join(config, 'sessions'), { recursive: true })
+  const file = join(config, 'sessions', `${process.pid}.json`)
+  writeFileSync(file, JSON.stringify({ pid: process.pid, sessionId: conversation }))
+  await t.rejects(resume(home, { CLAUDE_CONFIG_DIR: config }), { message: /open in Claude Code right now, as process \d+\. Close it/ })
+  t.match(listSessions(home), [{ pid: undefined, notes: { isStarting: undefined } }])
+
+  const longAgo = new Date(Date.now() - 24 * 3_600_000)
+  utimesSync(file, longAgo, longAgo)
+  await t.rejects(resume(home, { CLAUDE_CONFIG_DIR: config }), { message: /not signed in/ }, 'another program has its number now')
+})
+
 function only(home: string) {
   const [known] = listSessions(home)
   if (!known) throw new Error('there is no session')
   return known
 }
 
-function resume(home: string): Promise<number> {
+function resume(home: string, env = {}): Promise<number> {
   const earlier = reopen(only(home))
-  return runAgent({ home: openHome({ AFIELD_HOME: home }), server: undefined, env: {}, terminal, kind, directory: home, earlier })
+  return runAgent({ home: openHome({ AFIELD_HOME: home }), server: undefined, env, terminal, kind, directory: home, earlier })
 }
 
 const kind: AgentKind = {

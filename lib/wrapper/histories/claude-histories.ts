@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { readRow } from '../agents/claude/rows.ts'
 import { configFolder } from '../agents/claude/transcript.ts'
-import { nameOf } from '../process-name.ts'
+import { beganAt, nameOf } from '../process-name.ts'
 import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
 
 type Env = Readonly<Record<string, string>>
@@ -52,8 +52,19 @@ export function openInClaude(env: Env): Map<string, number> {
   const folder = join(configFolder(env), 'sessions')
   if (!existsSync(folder)) return new Map()
   const open = readdirSync(folder).flatMap(name => {
-    const { data } = live.safeParse(parse(readFileSync(join(folder, name), 'utf8')))
-    return data && nameOf(data.pid) !== undefined ? [[data.sessionId, data.pid] as const] : []
+    const file = join(folder, name)
+    const { data } = live.safeParse(parse(readFileSync(file, 'utf8')))
+    return data && isWriter(data.pid, file) ? [[data.sessionId, data.pid] as const] : []
   })
   return new Map(open)
 }
+
+/** After a restart of the computer its id may be another program's, which began only after the file was written. */
+function isWriter(pid: number, file: string): boolean {
+  if (nameOf(pid) === undefined) return false
+  const began = beganAt(pid)
+  const written = statSync(file, { throwIfNoEntry: false })?.mtimeMs
+  return began === undefined || written === undefined || began < written + clockMayDifferMs
+}
+
+const clockMayDifferMs = 60_000
