@@ -22,6 +22,8 @@ export function createChoices(options: {
   const { agent, publish, tell } = options
   const now: Partial<Record<Kind, Options>> = {}
   const first: Partial<Record<Kind, string>> = {}
+  /** What the agent takes over later. */
+  const wished: Partial<Record<Kind, string>> = {}
 
   const set = async (kind: Kind, id: string) => (await (kind === 'model' ? agent.setModel?.(id) : agent.setEffort?.(id))) ?? false
 
@@ -30,12 +32,18 @@ export function createChoices(options: {
     const has = (id: string) => now[kind]?.available.some(option => option.id === id)
     // Some existing apps write it for what others write null for.
     const id = wish === null || (wish === 'default' && !has(wish)) ? first[kind] : wish
-    if (id === undefined || id === now[kind]?.current) return
-    if (!(await set(kind, id))) await tell(`The agent has no ${words[kind]} ${id}; it goes on as it was.`)
+    if (id === undefined || id === now[kind]?.current || id === wished[kind]) return
+    const isSet = await set(kind, id)
+    if (isSet === false) await tell(`The agent has no ${words[kind]} ${id}; it goes on as it was.`)
+    if (isSet !== 'later') return
+    wished[kind] = id
+    await tell(later(kind))
   }
 
   return {
     follow({ models, efforts }) {
+      delete wished.model
+      delete wished.effort
       if (models) now.model = models
       else delete now.model
       if (efforts) now.effort = efforts
@@ -55,11 +63,15 @@ export function createChoices(options: {
       await apply('effort', meta?.effort)
     },
     async choose(kind, id) {
-      if (!(await set(kind, id))) throw new Error(`The agent has no such ${words[kind]}.`)
+      const isSet = await set(kind, id)
+      if (isSet === false) throw new Error(`The agent has no such ${words[kind]}.`)
+      if (isSet === 'later') throw new Error(later(kind))
     }
   }
 }
 
+const later = (kind: Kind) =>
+  `While it is on its own screen, its ${words[kind]} is chosen there. It will be this one once your phone takes over.`
 const words = { model: 'model', effort: 'level of thought' }
 
 /** As apps know what can be chosen. */

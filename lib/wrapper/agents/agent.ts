@@ -162,9 +162,9 @@ export interface Agent {
   readonly hearsReasons?: boolean
   /** Mode ids are the agent's own, see the `modes` event. False when it has no such mode or refused. */
   setMode(mode: string): Promise<boolean>
-  /** As `setMode`, by the ids of the `options` event. */
-  setModel?(model: string): Promise<boolean>
-  setEffort?(effort: string): Promise<boolean>
+  /** As `setMode`, by the ids of the `options` event. `later`: once the phone drives, if it has one of that id. */
+  setModel?(model: string): Promise<boolean | 'later'>
+  setEffort?(effort: string): Promise<boolean | 'later'>
   /**
    * The answers are to questions of the form, with options that it has, and none is missing that has to be. False when the question is
    * not open any more. Throws, with a sentence for the one who answers, when a text does not fit; the question then stays open. Without

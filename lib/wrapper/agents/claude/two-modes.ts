@@ -45,8 +45,8 @@ class TwoModes implements Agent, Handover {
   #conversation: string
   #hasHistory: boolean
   #mode: string
-  /** The mode that the phone wants once it drives. */
-  #wish: string | undefined
+  /** What the phone wants once it drives. */
+  #wish: { mode?: string; model?: string; effort?: string } = {}
   readonly #missed = new Set<Missing>()
   #terminal: TerminalClaude | undefined
   #remote: Agent | undefined
@@ -118,18 +118,22 @@ class TwoModes implements Agent, Handover {
     await this.#changing
     if (this.#remote) return this.#remote.setMode(mode)
     // At the terminal only the keys there change it, and which of them does is up to the person and the version.
-    this.#wish = mode
+    this.#wish.mode = mode
     return mode === this.#terminal?.mode
   }
 
-  async setModel(model: string): Promise<boolean> {
+  async setModel(model: string): Promise<boolean | 'later'> {
     await this.#changing
-    return (await this.#remote?.setModel?.(model)) ?? false
+    if (this.#remote) return (await this.#remote.setModel?.(model)) ?? false
+    this.#wish.model = model
+    return 'later'
   }
 
-  async setEffort(effort: string): Promise<boolean> {
+  async setEffort(effort: string): Promise<boolean | 'later'> {
     await this.#changing
-    return (await this.#remote?.setEffort?.(effort)) ?? false
+    if (this.#remote) return (await this.#remote.setEffort?.(effort)) ?? false
+    this.#wish.effort = effort
+    return 'later'
   }
 
   answerQuestion(ask: string, answers: Answers | undefined): boolean {
@@ -250,8 +254,8 @@ class TwoModes implements Agent, Handover {
   async #openRemote(): Promise<void> {
     const { how, startRemote } = this.#options
     this.#emit({ type: 'controlled', by: 'phone' })
-    const mode = this.#wish ?? this.#mode
-    this.#wish = undefined
+    const { mode = this.#mode, model, effort } = this.#wish
+    this.#wish = {}
     const remote = await startRemote({ ...how, isUntold: false, mode, resume: this.#hasHistory ? this.#conversation : undefined })
     this.#remote = remote
     if (remote.conversation !== this.#conversation) {
@@ -259,6 +263,8 @@ class TwoModes implements Agent, Handover {
       this.#emit({ type: 'conversation', id: remote.conversation })
     }
     this.#listening = this.#listen(remote)
+    if (model !== undefined) await remote.setModel?.(model)
+    if (effort !== undefined) await remote.setEffort?.(effort)
   }
 
   async #closeRemote(): Promise<void> {
@@ -281,7 +287,7 @@ class TwoModes implements Agent, Handover {
   #pass(event: AgentEvent): void {
     if (event.type === 'modes') {
       this.#mode = event.modes.current
-      this.#wish = undefined
+      delete this.#wish.mode
     }
     if (event.type === 'text' || event.type === 'prompted') this.#hasHistory = true
     this.#emit(event)

@@ -12,6 +12,18 @@ let mode = 'auto'
 let turn = { signal: undefined, abort() {} }
 const modes = () => ({ currentModeId: mode, availableModes: ['auto', 'default', 'acceptEdits', 'plan'].map(id => ({ id, name: id })) })
 
+let model = 'quick'
+const configOptions = () => [
+  {
+    id: 'model',
+    name: 'Model',
+    category: 'model',
+    type: 'select',
+    currentValue: model,
+    options: ['quick', 'deep'].map(value => ({ value, name: value }))
+  }
+]
+
 function toolsFor(client, signal) {
   const tell = update => client.notify(methods.client.session.update, { sessionId: conversation.id, update })
   return {
@@ -69,12 +81,12 @@ agent({ name: 'fake-claude-agent-acp' })
   .onRequest(methods.agent.session.new, () => {
     if (process.env.FAKE_REFUSES === 'both') throw new RequestError(-32603, 'Internal error', { details: 'this Claude Code is too old' })
     conversation = openConversation(randomUUID(), 'sdk-ts')
-    return { sessionId: conversation.id, modes: modes() }
+    return { sessionId: conversation.id, modes: modes(), configOptions: configOptions() }
   })
   .onRequest(methods.agent.session.resume, ({ params }) => {
     conversation = openConversation(params.sessionId, 'sdk-ts')
     if (!conversation.exists()) throw RequestError.resourceNotFound(params.sessionId)
-    return { modes: modes() }
+    return { modes: modes(), configOptions: configOptions() }
   })
   .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
     mode = params.modeId
@@ -83,6 +95,10 @@ agent({ name: 'fake-claude-agent-acp' })
       update: { sessionUpdate: 'current_mode_update', currentModeId: mode }
     })
     return {}
+  })
+  .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    model = params.value
+    return { configOptions: configOptions() }
   })
   .onNotification(methods.agent.session.cancel, () => turn.abort())
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {

@@ -128,6 +128,21 @@ t.test('the mode is changed with the keys of the terminal; what the phone wants 
   await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'plan')
 })
 
+t.test('the model that the phone wants of Claude at its terminal holds once the phone drives, and that is said once', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  await t.rejects(session.call('setModel', { model: 'deep' }), { message: /model is chosen there.*once your phone takes over/ })
+  for (const turn of [1, 2]) {
+    await session.say(`hello ${turn}`, { model: 'deep' })
+    await session.until(session => turnsEnded(session) === turn)
+  }
+  t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1)
+  await session.call('switch', { to: 'remote' })
+  await session.until(({ metadata }) => metadata.currentModelCode === 'deep')
+  await session.say('hello 3', { model: 'deep' })
+  await session.until(session => turnsEnded(session) === 3)
+  t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1, 'and it needs no other word')
+})
+
 t.test('Esc in the terminal ends the turn on the phone, with the half that was said', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type(`slow 20000 ${'word '.repeat(100)}\r`)
