@@ -22,6 +22,8 @@ class JournalFile implements Journal {
   readonly #path: string
   #file: FileHandle | undefined
   #length = 0
+  /** Behind that length the file may hold the beginning of a record. */
+  #isTorn = false
   #waiting = new Map<string, Draft>()
   #waitingBytes = 0
   #busy: Promise<unknown> = Promise.resolve()
@@ -61,12 +63,11 @@ class JournalFile implements Journal {
       if (this.#waiting.size === 0) {
         await file.truncate(0)
         this.#length = 0
+        this.#isTorn = false
         return
       }
       // No sync: after a crash these drafts are sent once more, and the server knows them.
-      const bytes = encode(record)
-      await file.appendFile(bytes)
-      this.#length += bytes.length
+      await this.#write(encode(record), { isSynced: false })
       if (this.#length > worthCompacting && this.#length > 2 * this.#waitingBytes) await this.#compact()
     })
   }
@@ -78,15 +79,19 @@ class JournalFile implements Journal {
     await file?.close()
   }
 
-  async #write(bytes: Buffer): Promise<void> {
+  async #write(bytes: Buffer, { isSynced } = { isSynced: true }): Promise<void> {
     const file = this.#opened()
+    // Half a record must not come back after the caller was told that it failed, nor stand before what follows.
+    if (this.#isTorn) await file.truncate(this.#length)
+    this.#isTorn = true
     try {
       await file.appendFile(bytes)
-      await file.datasync()
+      if (isSynced) await file.datasync()
       this.#length += bytes.length
+      this.#isTorn = false
     } catch (error) {
-      // Half a record must not come back after the caller was told that it failed.
       await file.truncate(this.#length)
+      this.#isTorn = false
       throw error
     }
   }

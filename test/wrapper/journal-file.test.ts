@@ -1,4 +1,5 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { open } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openJournalFile } from '../../lib/wrapper/journal-file.ts'
@@ -75,6 +76,40 @@ t.test('what the server has does not make the file grow for ever', async t => {
   await journal.remove([draft('stays')])
   t.equal(statSync(file).size, 0, 'and when nothing waits it is empty')
 })
+
+t.test('a disk that fills while one is removed, and fills again, takes no other with it [W1, W4]', async t => {
+  const file = join(t.testdir(), 'journal')
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  await journal.load()
+  const disk = await smallDisk(t)
+  await journal.append([draft('a'), draft('b')])
+  disk.isFull = true
+  await t.rejects(journal.remove([draft('a')]), { code: 'ENOSPC' })
+  disk.isFull = false
+  await journal.append([draft('c')])
+  disk.isFull = true
+  await t.rejects(journal.append([draft('d')]), { code: 'ENOSPC' })
+  disk.isFull = false
+  t.strictSame(await namesIn(file), ['a', 'b', 'c'], 'what was removed is only sent once more')
+  await journal.append([draft('e')])
+  t.strictSame(await namesIn(file), ['a', 'b', 'c', 'e'])
+})
+
+/** One that takes the beginning of a record when it is full. */
+async function smallDisk(t: Test): Promise<{ isFull: boolean }> {
+  const disk = { isFull: false }
+  const probe = await open(process.execPath, 'r')
+  const handles = Object.getPrototypeOf(probe)
+  await probe.close()
+  const { appendFile } = handles
+  handles.appendFile = async function (bytes: Buffer) {
+    await appendFile.call(this, disk.isFull ? bytes.subarray(0, 20) : bytes)
+    if (disk.isFull) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  t.teardown(() => Object.assign(handles, { appendFile }))
+  return disk
+}
 
 /** Three records, each with one draft, and where the last of them begins. */
 async function written(t: Test) {
