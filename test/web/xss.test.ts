@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { marked } from 'marked'
-import type { Page } from 'playwright-core'
+import type { Page, WebSocketRoute } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { startLinking } from '../../lib/client/linking.ts'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
@@ -10,16 +10,17 @@ import { openChromium } from '../kit/chromium.ts'
 import { startServer } from '../kit/server.ts'
 import { hostileWorld } from './kit/hostile-world.ts'
 import { withoutPolicy } from './kit/no-policy.ts'
-import { fieldsOn, openEveryPlace } from './kit/places.ts'
+import { fieldsOn, goTo } from './kit/on-the-page.ts'
+import { openEveryPlace } from './kit/places.ts'
 import { watchForHarm } from './kit/watch-for-harm.ts'
 import { evilWords, mutations, nameOf, payloads } from './kit/xss.ts'
 
 // For longer and another way: AFIELD_XSS_SECONDS=600 AFIELD_XSS_SEED=2 TAP_TIMEOUT=700 node test/web/xss.test.ts
-const seconds = Number(process.env['AFIELD_XSS_SECONDS'] ?? 3)
+const seconds = Number(process.env['AFIELD_XSS_SECONDS'] ?? 1)
 const seed = Number(process.env['AFIELD_XSS_SEED'] ?? process.env['AFIELD_SEED'] ?? 1)
 
-// Never on a screen: a refused answer and a path of a copy are said in the app's own words.
-const unseen = new Set(['answer.refusal', 'copy.path'])
+// Said once an answer was refused, which comes last.
+const unseen = new Set(['answer.refusal'])
 
 const browser = openChromium(t)
 
@@ -41,11 +42,22 @@ async function restore(page: Page, url: string, secret: Uint8Array): Promise<boo
   return answer?.headers()['content-security-policy'] !== undefined
 }
 
-/** A session as the app writes it into a file. */
-async function exported(page: Page, session: string, button: string): Promise<string> {
-  await page.goto(session)
-  await page.getByRole('button', { name: 'Session menu' }).click()
-  await page.getByRole('menuitem', { name: 'Export' }).click()
+/** Says yes to what is asked, as somebody who reads it to its end first and is not too quick. */
+async function allow(page: Page): Promise<void> {
+  const button = page.locator('.dock').getByRole('button', { name: /^Allow/ })
+  const isThere = (selector: string) => {
+    const dock = document.querySelector(selector)
+    dock?.scrollTo(0, dock.scrollHeight)
+    return [...(dock?.querySelectorAll('button') ?? [])].some(each => each.textContent.startsWith('Allow'))
+  }
+  await page.waitForFunction(isThere, '.dock')
+  const awakeAt = (await page.evaluate(() => performance.now())) + 450
+  await page.waitForFunction(at => performance.now() > at, awakeAt)
+  await button.click()
+}
+
+/** A session as the app writes it into a file, from the sheet that stays open for another. */
+async function exported(page: Page, button: string): Promise<string> {
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: button }).click()])
   return readFileSync(await download.path(), 'utf8')
 }
@@ -57,16 +69,33 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
   const world = await hostileWorld(t, server, evil)
   const { id } = await world.session(evil)
   const calm = await world.session(evil, { isAsking: false })
+  await world.session(evil, { isAsking: false, isAway: true })
+  const page = await openPage(t)
+  const { harm } = await watchForHarm(page, bare)
+  const links = new Set<WebSocketRoute>()
+  let isCut = false
+  await page.routeWebSocket(/./, link => {
+    links.add(link)
+    if (isCut) void link.close()
+    else link.connectToServer()
+  })
+  // Where a device was seen is for the server to say, or for a proxy before it.
+  await page.route('**/v1/devices', async route => {
+    const answer = await route.fetch()
+    const { devices } = await answer.json()
+    await route.fulfill({
+      response: answer,
+      json: { devices: devices.map((each: object) => ({ ...each, lastUsedFrom: evil('device.from') })) }
+    })
+  })
+  t.notOk(await restore(page, bare, world.secret), 'there is no policy')
 
   await t.test('in every field, although no policy would stop it', async t => {
-    const page = await openPage(t)
-    const { harm } = await watchForHarm(page, bare)
-    t.notOk(await restore(page, bare, world.secret), 'there is no policy')
     t.same(await harm(), [])
     const seen = new Set<string>()
     const asker = await startLinking('terminal', { server: bare, deviceName: evil('asker.name'), fetch })
     if (asker === 'unsupported') throw new Error('This server links devices.')
-    await openEveryPlace(page, { url: bare, asking: id, calm: calm.id, machine: world.machine, pairing: asker.link, evil }, async place => {
+    await openEveryPlace(page, { asking: id, calm, machine: world.machine, pairing: asker.link, evil }, async place => {
       t.same(await harm(), [], place)
       for (const field of await fieldsOn(page)) seen.add(field)
     })
@@ -79,11 +108,8 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
   })
 
   await t.test('each by itself and what grows out of them, as what an agent says', async t => {
-    const page = await openPage(t)
-    const { harm } = await watchForHarm(page, bare)
-    t.notOk(await restore(page, bare, world.secret), 'there is no policy')
     const { id, say } = await world.session()
-    await page.goto(`${bare}/s/${id}`)
+    await goTo(page, `/s/${id}`)
     const log = page.getByRole('log')
     await log.waitFor()
     // A few at a time: what is far from the end of a conversation is not drawn.
@@ -110,8 +136,9 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
   })
 
   await t.test('in what is exported, opened as it is and by a viewer of Markdown that forbids nothing', async t => {
-    const page = await openPage(t)
-    t.notOk(await restore(page, bare, world.secret), 'there is no policy')
+    await goTo(page, `/s/${calm.id}`)
+    await page.getByRole('button', { name: 'Session menu' }).click()
+    await page.getByRole('menuitem', { name: 'Export' }).click()
     const viewer = await openPage(t)
     const folder = t.testdir()
     const { harm } = await watchForHarm(viewer, 'null')
@@ -119,7 +146,7 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
       ['md', 'To read (Markdown)'],
       ['json', 'For programs (JSON)']
     ] as const) {
-      const text = await exported(page, `${bare}/s/${calm.id}`, button)
+      const text = await exported(page, button)
       for (const field of ['session.summary', 'prose', 'mine.text', 'execute.said', 'acp.message'])
         t.match(text, nameOf(field), `${form} has ${field}`)
       const shown = form === 'md' ? [text, await marked(text)] : [text]
@@ -135,11 +162,31 @@ t.test(`no text of an agent, a folder or a computer becomes more than text, from
     }
   })
 
+  await t.test('in an answer that is refused, and in one that waits for a link', async t => {
+    await goTo(page, `/s/${id}`)
+    const dock = page.locator('.dock')
+    await dock.getByText(nameOf('short.command')).first().waitFor()
+    await allow(page)
+    await dock.getByText(nameOf('answer.refusal')).first().waitFor()
+    t.same(await harm(), [], 'an answer that is refused')
+    isCut = true
+    for (const link of links) void link.close()
+    await page.getByText('Live', { exact: true }).first().waitFor({ state: 'hidden' })
+    await allow(page)
+    const takeBack = page.getByText('Withdraw').first()
+    await takeBack.waitFor()
+    t.same(await harm(), [], 'an answer')
+    await goTo(page, '/')
+    await takeBack.waitFor()
+    t.match(await page.locator('.leaving').innerText(), nameOf('short.command'))
+    t.same(await harm(), [], 'the list of all')
+  })
+
   await t.test('with the policy nothing even tries', async t => {
     const page = await openPage(t)
     const { harm } = await watchForHarm(page, new URL(server.url).origin)
     t.ok(await restore(page, server.url, world.secret), 'there is a policy')
-    await page.goto(`${server.url}/s/${id}`)
+    await goTo(page, `/s/${id}`)
     await page.locator('.dock').waitFor()
     await page.getByRole('log').getByText('evil.example').first().waitFor()
     t.same(await harm(), [])

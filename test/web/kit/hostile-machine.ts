@@ -2,14 +2,15 @@ import type { MachineHandlers } from '../../../lib/client/machine-calls.ts'
 import type { MachineMetadata } from '../../../lib/protocol/sealed/machine.ts'
 import { type Evil, evilName } from './xss.ts'
 
-export function machineAbout(evil: Evil): MachineMetadata {
+/** `name`: of the field that it is called by. */
+export function machineAbout(evil: Evil, name = 'machine.name'): MachineMetadata {
   return {
     host: 'a',
     platform: evil('machine.platform'),
     happyCliVersion: evil('machine.version'),
     homeDir: `/${evilName(evil, 'machine.home')}`,
     happyHomeDir: '/h',
-    displayName: evil('machine.name'),
+    displayName: evil(name),
     methods: [
       'choices',
       'listDirectory',
@@ -23,13 +24,14 @@ export function machineAbout(evil: Evil): MachineMetadata {
       'restart',
       'keep-awake',
       'rules',
+      'rules-try',
       'make-folder'
     ]
   }
 }
 
-/** What its helper answers. */
-export function answersOfMachine(evil: Evil): Partial<MachineHandlers> {
+/** What its helper answers; `session` runs there. */
+export function answersOfMachine(evil: Evil, session: () => string | undefined): Partial<MachineHandlers> {
   const folder = `/${evilName(evil, 'choices.folder')}`
   const said = (name: string) => ({
     agent: 'claude',
@@ -103,17 +105,30 @@ export function answersOfMachine(evil: Evil): Partial<MachineHandlers> {
     listDirectory: { success: true as const, entries: [{ name: evilName(evil, 'folders.name'), type: 'directory' as const }] }
   }
   const refusal = evil('spawn.refusal')
+  const unread = evil('folders.refusal')
+  const own = {
+    ...answers.processes.processes[0],
+    id: 'own',
+    isLeftOver: false,
+    title: evil('process.own.title'),
+    folder: `/${evilName(evil, 'process.own.folder')}`
+  }
+  // One that cannot say how, the second time.
+  const updates = [answers.update, { ...answers.update, command: undefined, message: evil('update.message') }]
+  const trial = { looked: 1, passed: 1, entries: [{ at: 1, what: evil('trial.what'), answer: 'denied' as const }] }
   return {
     choices: () => answers.choices,
-    processes: () => answers.processes,
+    processes: () => ({ processes: [...answers.processes.processes, { ...own, session: session() }] }),
     worktrees: () => answers.worktrees,
     'agent-histories': () => answers['agent-histories'],
     'search-histories': () => answers['search-histories'],
     log: () => answers.log,
-    update: () => answers.update,
+    update: () => updates.shift() ?? answers.update,
     rules: () => answers.rules,
-    listDirectory: () => answers.listDirectory,
+    listDirectory: ({ path }) => (path.includes('⟦folders.name⟧') ? { success: false, error: unread } : answers.listDirectory),
+    'rules-try': () => trial,
     'keep-awake': () => ({ on: false, isAwake: false, canDo: true }),
-    'spawn-happy-session': () => Promise.reject(new Error(refusal))
+    'spawn-happy-session': ({ directory }) =>
+      directory.includes('⟦') ? { type: 'requestToApproveDirectoryCreation', directory } : Promise.reject(new Error(refusal))
   }
 }

@@ -1,6 +1,6 @@
 import { newEnvelope, newId } from '../../../lib/client/messages.ts'
 import { type MessageBody, type SessionEvent, type StepKind, stepKind } from '../../../lib/protocol/sealed/messages.ts'
-import { type Evil, evilName, urls } from './xss.ts'
+import { type Evil, evilChange, evilName, urls } from './xss.ts'
 
 /** Everything that can happen in a session, told in evil words. */
 export function eventsOf(evil: Evil, turn: string): MessageBody[] {
@@ -27,7 +27,9 @@ export function eventsOf(evil: Evil, turn: string): MessageBody[] {
     file('picture', 'image/png'),
     ...stepKind.options.flatMap(kind => stepsOf(evil, kind)),
     ...urls.flatMap((url, index) => fetching(url, index)),
-    ...finding(evil)
+    ...finding(evil),
+    // Not over yet.
+    { t: 'tool-call-start', call: 'now', name: 'Bash', title: '', description: '', args: { command: evil('now.command') }, kind: 'execute' }
   ]
   const within: SessionEvent[] = [
     { t: 'start', title: evil('subagent.title') },
@@ -45,7 +47,7 @@ function stepsOf(evil: Evil, kind: StepKind, where = ''): SessionEvent[] {
   const content =
     kind === 'edit'
       ? [
-          { type: 'diff' as const, path, oldText: evil(`${at}.old`), newText: `${evil(`${at}.new`)}\n` },
+          { type: 'diff' as const, path, ...evilChange(evil, at) },
           { type: 'diff' as const, path: evilName(evil, `${at}.other`), oldText: null, newText: 'x' }
         ]
       : [said]

@@ -4,7 +4,7 @@ import { toBase64 } from '../../../lib/crypto/index.ts'
 import { stepKind } from '../../../lib/protocol/sealed/messages.ts'
 import type { Communication } from '../../../lib/protocol/sealed/questions.ts'
 import type { AgentState, PermissionRequest, SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
-import { type Evil, evilName, urls } from './xss.ts'
+import { type Evil, evilChange, evilName, evilWord, urls } from './xss.ts'
 
 export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
   const choice = (name: string) => ({
@@ -55,19 +55,18 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
     const at = `ask.${kind}`
     const path = `/${evilName(evil, `${at}.path`)}`
     const content =
-      kind === 'edit'
-        ? { type: 'diff' as const, path, oldText: evil(`${at}.old`), newText: `${evil(`${at}.new`)}\n` }
-        : { type: 'text' as const, text: evil(`${at}.said`) }
+      kind === 'edit' ? { type: 'diff' as const, path, ...evilChange(evil, at) } : { type: 'text' as const, text: evil(`${at}.said`) }
     // The second of a kind makes it a question of the agent's own.
     const isNamed = ['think', 'other'].includes(kind)
-    const isOwn = kind === 'think'
+    const isOwn = ['think', 'plan'].includes(kind)
     const twin = { id: `${index}.c`, label: isOwn ? evil(`${at}.twin`) : '', kind: 'allow_once' as const }
     return [
       at,
       {
         tool: isNamed ? evil(`${at}.tool`) : kind,
         arguments: {
-          ...(kind === 'execute' && { command: evil(`${at}.command`) }),
+          // The words that make it risky are shown in another way.
+          ...(kind === 'execute' && { command: `rm ${evilWord(evil, `${at}.risk`)} -rf ${evil(`${at}.command`)}` }),
           ...(kind === 'fetch' && { url: evil(`${at}.url`) }),
           cwd: `/${evilName(evil, `${at}.cwd`)}`,
           description: evil(`${at}.reason`),
@@ -88,7 +87,7 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
     ]
   })
   return {
-    requests: isAsking ? Object.fromEntries(requests) : {},
+    requests: isAsking ? { ...Object.fromEntries(requests), short: shortRequest(evil) } : {},
     completedRequests: {
       done: {
         tool: evil('done.tool'),
@@ -110,6 +109,23 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
       }
     },
     communications: Object.fromEntries(isAsking ? communicationsOf(evil) : [])
+  }
+}
+
+/** One that a list has room for, and that a rule could answer. */
+function shortRequest(evil: Evil): PermissionRequest {
+  return {
+    tool: 'Bash',
+    kind: 'execute',
+    arguments: { command: evilWord(evil, 'short.command') },
+    createdAt: 0,
+    choices: [
+      { id: 'a', label: 'Yes', kind: 'allow_once' },
+      { id: 'b', label: evil('short.session'), kind: 'allow_always' },
+      { id: 'c', label: 'No', kind: 'reject_once' }
+    ],
+    suggestedRule: { on: 'command', pattern: evil('short.pattern').slice(0, 1000), folder: `/${evilName(evil, 'short.folder')}` },
+    shown: 'x'
   }
 }
 
@@ -139,7 +155,8 @@ function form(evil: Evil): Communication {
           options: [{ value: 'v', label: evil('form.label'), description: evil('form.description') }],
           allowsOther: true,
           isRequired: false
-        }
+        },
+        { id: 'r', question: evil('form.other'), multiSelect: false, options: [], allowsOther: true, isRequired: false }
       ]
     }
   }
@@ -149,9 +166,10 @@ export async function serveFolder(
   socket: LiveSocket,
   cipher: Parameters<typeof serveSession>[0]['cipher'],
   session: string,
-  evil: Evil
+  evil: Evil,
+  { isClean }: { isClean: boolean }
 ): Promise<void> {
-  const path = (name: string) => evilName(evil, name)
+  const path = (name: string) => `${evilName(evil, `${name}.folder`)}/${evilName(evil, name)}`
   const changed = {
     path: path('git.path'),
     letter: 'R' as const,
@@ -171,19 +189,20 @@ export async function serveFolder(
       upstream: 'a',
       ahead: 1,
       behind: 1,
-      files: [changed, { ...changed, path: 'a.ts' }]
+      files: isClean ? [] : [changed, { ...changed, path: 'a.ts' }, { ...changed, path: path('git.next') }]
     },
-    diff: { type: 'text' as const, oldText: evil('git.old'), newText: `${evil('git.new')}\n` },
+    diff: { type: 'text' as const, ...evilChange(evil, 'git') },
     refused: { type: 'refused' as const, why: 'failed' as const, says: evil('git.says') },
     shown: { ...commit, body: evil('git.body'), files: [{ ...changed, path: path('git.shown') }] },
     text: {
-      files: [{ path: path('found.path'), lines: [{ number: 1, text: evil('found.text'), ranges: [{ from: 0, to: 3 }] }] }],
+      files: [{ path: path('found.path'), lines: [{ number: 1, text: evil('found.text'), ranges: [{ from: 0, to: 60 }] }] }],
       isCut: true
     },
     files: { paths: [path('found.file')], isCut: true },
     list: { success: true as const, entries: [{ name: evil('list.name'), type: 'file' as const, size: 1 }] },
     file: { success: true as const, content: toBase64(new TextEncoder().encode(evil('file.content').replaceAll('\0', ''))) }
   }
+  const trial = { looked: 1, passed: 1, entries: [{ at: 1, what: evil('before.what'), answer: 'denied' as const }] }
   const refusal = evil('answer.refusal')
   await serveSession({
     socket,
@@ -199,6 +218,7 @@ export async function serveFolder(
       findFiles: () => answers.files,
       listDirectory: ({ path }) => (/\.\w+$/.test(path) ? { success: false, error: 'ENOTDIR' } : answers.list),
       readFile: () => answers.file,
+      'rules-try': () => trial,
       permission: () => Promise.reject(new Error(refusal)),
       communication: () => Promise.reject(new Error(refusal))
     }

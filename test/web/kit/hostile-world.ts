@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Test } from 'tap'
 import { signIn } from '../../../lib/client/login.ts'
 import { serveMachine } from '../../../lib/client/machine-calls.ts'
-import { newEnvelope, newId, sealDraft } from '../../../lib/client/messages.ts'
+import { newEnvelope, newId, sealDraft, sealPartial, userText } from '../../../lib/client/messages.ts'
 import { createRest } from '../../../lib/client/rest.ts'
 import { type LiveSocket, openSocket } from '../../../lib/client/socket.ts'
 import { accountVault } from '../../../lib/client/vault.ts'
@@ -18,12 +18,14 @@ export interface HostileWorld {
   readonly secret: Uint8Array
   readonly machine: string
   /** A session whose every word is evil, and that asks for every kind of decision unless told; or, without, a quiet one. */
-  session(evil?: Evil, asks?: { isAsking: boolean }): Promise<HostileSession>
+  session(evil?: Evil, about?: { isAsking: boolean; isAway?: boolean }): Promise<HostileSession>
 }
 
 export interface HostileSession {
   readonly id: string
   say(texts: readonly string[]): Promise<void>
+  /** A text and a thought that have only begun. */
+  begin(text: string, thought: string): void
 }
 
 export async function hostileWorld(t: Test, server: { url: string; data: string }, evil: Evil): Promise<HostileWorld> {
@@ -45,19 +47,35 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
   await signIn({ server: server.url, secret: engine.randomBytes(32), fetch: named }).catch(() => {})
   const machine = crypto.randomUUID()
   const ofMachine = vault.newKey()
-  const daemonState = ofMachine.cipher.seal({ status: 'running', startedAt: Date.now() })
+  // Begun after it was last heard, by its own clock: so it counts as there, whether or not a page heard its one sign of life.
+  const daemonState = ofMachine.cipher.seal({ status: 'running', startedAt: Date.now() + 3_600_000 })
   const sealed = ofMachine.cipher.seal(machineAbout(evil))
   await rest.call('openMachine', { body: { id: machine, metadata: sealed, daemonState, dataEncryptionKey: ofMachine.wrapped } })
+  let atWork: string | undefined
   const helper = await open({ as: 'machine', id: machine })
-  await serveMachine({ socket: helper, cipher: ofMachine.cipher, machine, handlers: answersOfMachine(evil) }).registered
+  await serveMachine({ socket: helper, cipher: ofMachine.cipher, machine, handlers: answersOfMachine(evil, () => atWork) }).registered
   helper.send('machine-alive', { machineId: machine, time: Date.now() })
+  // Another, which nobody hears of.
+  const ofOther = vault.newKey()
+  const silent = { status: 'running', startedAt: 1 }
+  await rest.call('openMachine', {
+    body: {
+      id: crypto.randomUUID(),
+      metadata: ofOther.cipher.seal(machineAbout(evil, 'silent.name')),
+      daemonState: ofOther.cipher.seal(silent),
+      dataEncryptionKey: ofOther.wrapped
+    }
+  })
 
   return {
     secret,
     machine,
-    async session(evil, { isAsking } = { isAsking: true }) {
+    async session(evil, { isAsking, isAway = false } = { isAsking: true }) {
       const key = vault.newKey()
-      const metadata = evil === undefined ? { path: '/home/a', host: 'a', machineId: machine } : metadataOf(evil, machine)
+      const metadata =
+        evil === undefined
+          ? { path: '/home/a', host: 'a', machineId: machine }
+          : { ...metadataOf(evil, machine), ...(isAway && { archivedAt: Date.now() }) }
       const body = {
         tag: newId(),
         metadata: key.cipher.seal(metadata),
@@ -66,16 +84,28 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
       }
       const { session } = await rest.call('openSession', { body })
       const socket = await open({ as: 'session', id: session.id })
-      if (evil !== undefined) await serveFolder(socket, key.cipher, session.id, evil)
-      socket.send('session-alive', { sid: session.id, time: Date.now(), thinking: true, mode: 'remote' })
+      if (evil !== undefined) await serveFolder(socket, key.cipher, session.id, evil, { isClean: isAsking })
+      if (!isAway) socket.send('session-alive', { sid: session.id, time: Date.now(), thinking: true, mode: 'remote' })
       const append = async (bodies: readonly Parameters<typeof sealDraft>[2][]) => {
         const messages = bodies.map(each => sealDraft(key.cipher, session.id, each))
         await rest.call('appendMessages', { params: { id: session.id }, body: { messages } })
       }
       const turn = newId()
-      if (evil !== undefined) await append([...bodiesOf(evil), ...eventsOf(evil, turn)])
+      if (evil !== undefined && !isAway) {
+        const gone = sealDraft(key.cipher, session.id, userText(evil('mine.gone')))
+        await rest.call('appendMessages', { params: { id: session.id }, body: { messages: [gone] } })
+        const withdrawn = newEnvelope({ t: 'withdraw', localId: gone.localId }, { role: 'user' })
+        await append([{ role: 'session', content: { type: 'session', data: withdrawn } }, ...bodiesOf(evil), ...eventsOf(evil, turn)])
+      }
+      if (!isAsking && !isAway) atWork = session.id
+      const partial = (text: string, thinking: boolean) =>
+        socket.send('partial', { sid: session.id, partial: sealPartial(key.cipher, { turn, block: newId(), text, thinking }) })
       return {
         id: session.id,
+        begin(text, thought) {
+          partial(text, false)
+          partial(thought, true)
+        },
         say: texts => append(texts.map(text => ({ role: 'session', content: newEnvelope({ t: 'text', text }, { role: 'agent', turn }) })))
       }
     }

@@ -1,11 +1,12 @@
 import type { Locator, Page } from 'playwright-core'
+import type { HostileSession } from './hostile-world.ts'
+import { goTo, hasWords, hasWordsAtItsTop } from './on-the-page.ts'
 import { type Evil, evilName, nameOf } from './xss.ts'
 
 interface Where {
-  readonly url: string
   /** A session that waits for decisions, and one that does not. */
   readonly asking: string
-  readonly calm: string
+  readonly calm: HostileSession
   readonly machine: string
   /** Of somebody who asks to be linked. */
   readonly pairing: string
@@ -40,11 +41,14 @@ class Places {
     await this.#visit(`/s/${asking}`, 'prose')
     await this.#page.locator('.dock').waitFor()
     await this.#walkDecisions()
-    await this.#visit(`/s/${calm}`, 'subagent.title')
+    await this.#visit(`/s/${calm.id}`, 'subagent.title')
+    calm.begin(this.#where.evil('partial.text'), this.#where.evil('partial.thought').split('\n').join(' '))
+    await this.#see('partial.thought')
+    await this.#look('a text that grows')
     await this.#openFolds()
     await this.#see('execute.said')
     await this.#look('the steps of a session, opened')
-    await this.#page.waitForFunction(hasWordsAtItsTop, nameOf('mine.picture'))
+    await this.#page.waitForFunction(hasWordsAtItsTop, nameOf('mine.picture'), often)
     await this.#look('the beginning of a session')
     await this.#page.getByRole('link', { name: 'All it did' }).click()
     await this.#see('subagent.prose')
@@ -53,9 +57,9 @@ class Places {
     await this.#look('the trail of a subagent')
     await this.#page.goBack()
     await this.#page.locator('.composer [aria-haspopup=dialog]').first().click()
-    await this.#see('model.value')
+    await this.#seeSheet('model.description')
     await this.#look('the sheet of modes')
-    await this.#page.keyboard.press('Escape')
+    await this.#close()
     await this.#page.getByRole('textbox', { name: /message/i }).fill('/')
     await this.#see('slash')
     await this.#look('commands')
@@ -63,14 +67,17 @@ class Places {
     await this.#see('found.file')
     await this.#look('files to mention')
     await this.#attach()
-    await this.#visit(`/s/${calm}/info`, 'worktree.repository')
+    await this.#visit(`/s/${calm.id}/info`, 'worktree.repository')
     await this.#look('session info')
   }
 
   async folder(): Promise<void> {
-    const { calm } = this.#where
-    await this.#visit(`/s/${calm}/changes`, 'git.path')
+    const { asking, calm, evil } = this.#where
+    await this.#visit(`/s/${calm.id}/changes`, 'git.path')
     await this.#look('changes')
+    await this.#press(/^Comment on/)
+    await this.#page.locator('main textarea').first().waitFor()
+    await this.#look('a comment on a file')
     await this.#press(/^Commit/)
     await this.#page.getByRole('dialog').getByRole('textbox').fill('a')
     await this.#page
@@ -87,10 +94,18 @@ class Places {
       ['log', 'git.subject'],
       ['log/abcdef12', 'git.body']
     ] as const) {
-      await this.#visit(`/s/${calm}/${path}`, field)
+      await this.#visit(`/s/${calm.id}/${path}`, field)
       await this.#look(path)
     }
-    await this.#visit(`/s/${calm}/files`, 'list.name')
+    const name = (field: string) => encodeURIComponent(evilName(evil, field))
+    await this.#visit(`/s/${calm.id}/files/${name('address.folder')}/${name('address.file')}.txt`, 'file.content')
+    await this.#look('a file in a folder')
+    await this.#press('Edit')
+    await this.#page.locator('main form textarea').first().waitFor()
+    await this.#look('a file that is edited')
+    await this.#visit(`/s/${asking}/changes`, 'git.branch')
+    await this.#look('nothing changed')
+    await this.#visit(`/s/${calm.id}/files`, 'list.name')
     await this.#page.getByRole('searchbox').or(this.#page.getByPlaceholder('Search')).first().fill('a')
     await this.#see('found.file')
     await this.#look('files found')
@@ -106,28 +121,34 @@ class Places {
     await this.#look('a machine')
     for (const [button, field] of [
       [/^Log/, 'log.line'],
-      [/^Update/, 'update.command']
+      [/^Update/, 'update.command'],
+      [/^Update/, 'update.message'],
+      [/^End /, 'process.true.title'],
+      [/^Remove/, 'copy.path']
     ] as const) {
       await this.#press(button)
-      await this.#see(field)
+      await this.#seeSheet(field)
       await this.#look(`a machine, ${field}`)
-      await this.#page.keyboard.press('Escape')
+      await this.#close()
     }
     await this.#visit(`/new?machine=${machine}&folder=/a`, 'choices.signIn')
     await this.#look('a new session')
     await this.#press(/^Folder|^a /)
-    await this.#see('choices.folder')
+    await this.#seeSheet('choices.folder')
     await this.#look('folders')
-    await this.#page.keyboard.press('Escape')
+    await this.#close()
     await this.#press(/^a\b/)
     await this.#press('Browse')
-    await this.#see('folders.name')
+    await this.#seeSheet('folders.name')
     await this.#look('what is in a folder')
-    await this.#page.keyboard.press('Escape')
+    await this.#page.getByRole('dialog').getByText(nameOf('folders.name')).first().click()
+    await this.#seeSheet('folders.refusal')
+    await this.#look('a folder that cannot be read')
+    await this.#close()
     await this.#press(/^Continue a conversation/)
-    await this.#see('history.title')
+    await this.#seeSheet('history.title')
     await this.#look('conversations to go on with')
-    await this.#page.keyboard.press('Escape')
+    await this.#close()
     await this.#press(/^Start on/)
     await this.#see('spawn.refusal')
     await this.#look('a session that does not begin')
@@ -135,28 +156,42 @@ class Places {
     await this.#press(/^Also look on/)
     await this.#see('heard.sentence')
     await this.#look('what machines found')
+    await this.#visit(`/search?in=${this.#where.calm.id}`, 'session.summary')
+    await this.#look('search in a session')
   }
 
   async lists(): Promise<void> {
     for (const [path, field] of [
       ['/', 'session.summary'],
       ['/needs-you', 'session.summary'],
-      ['/machines', 'machine.name'],
+      ['/needs-you/ask.other', 'ask.other.tool'],
+      ['/archive', 'session.summary'],
+      ['/machines', 'silent.name'],
       ['/settings/rules', 'rule.pattern'],
-      ['/settings/rules/r1', 'rule.folder'],
+      ['/settings/rules/r1', 'trial.what'],
       ['/settings/devices', 'device.name'],
       ['/settings/access', 'access.name'],
-      ['/settings/people', 'invite.label']
+      ['/settings/people', 'invite.label'],
+      ['/settings/about', 'machine.version']
     ] as const) {
       await this.#visit(path, field)
+      if (path === '/settings/people') await this.#page.getByText('A program').first().waitFor()
       await this.#look(path)
     }
-    await this.#page.getByText('A program').first().waitFor()
-    await this.#look('somebody who asks to be let in')
     await this.#visit('/settings/devices', 'device.name')
     await this.#press(/^Unlink/)
     await this.#page.getByRole('dialog').getByText(nameOf('device.name')).first().waitFor()
     await this.#look('a device to unlink')
+    await this.#visit('/', 'session.summary')
+    await this.#page.keyboard.press('Control+k')
+    await this.#page.locator('dialog.palette').getByText(nameOf('session.summary')).first().waitFor()
+    await this.#look('what can be gone to')
+    await this.#page.keyboard.press('Escape')
+    await this.#page.locator('dialog.palette').waitFor({ state: 'detached' })
+    await this.#press(/^More for/)
+    await this.#page.getByRole('menuitem', { name: 'Select' }).click()
+    await this.#page.getByRole('checkbox').first().waitFor()
+    await this.#look('sessions to pick')
   }
 
   /** What an address brings along, which anybody can write. */
@@ -166,11 +201,14 @@ class Places {
     for (const [path, field] of [
       [new URL(this.#where.pairing).pathname + new URL(this.#where.pairing).hash, 'asker.name'],
       [`/search?q=${address('query')}`, 'query'],
-      [`/new?machine=${machine}&prompt=${address('prompt')}&folder=${address('folder')}`, 'folder']
+      [`/new?machine=${machine}&prompt=${address('prompt')}&folder=${encodeURIComponent(`/${evilName(evil, 'folder')}`)}`, 'folder']
     ] as const) {
       await this.#visit(path, field)
       await this.#look(`${field} of an address`)
     }
+    await this.#press(/^Start on/)
+    await this.#seeSheet('folder')
+    await this.#look('a folder to make')
   }
 
   /** What a person attaches was named by somebody, too. */
@@ -185,16 +223,25 @@ class Places {
   }
 
   async #visit(path: string, field: string): Promise<void> {
-    await this.#page.goto(this.#where.url + path)
+    await goTo(this.#page, path)
     await this.#see(field)
   }
 
+  async #close(): Promise<void> {
+    await this.#page.keyboard.press('Escape')
+    await this.#page.getByRole('dialog').waitFor({ state: 'detached' })
+  }
+
   async #see(field: string): Promise<void> {
-    await this.#page.waitForFunction(hasWords, nameOf(field)).catch(async error => {
+    await this.#page.waitForFunction(hasWords, nameOf(field), often).catch(async error => {
       // Harm may be why.
       await this.#look(`${field}, which never came up`)
       throw new Error(`${field} never came up on ${this.#page.url().slice(0, 100)}`, { cause: error })
     })
+  }
+
+  async #seeSheet(field: string): Promise<void> {
+    await this.#page.getByRole('dialog').getByText(nameOf(field)).first().waitFor()
   }
 
   async #press(name: string | RegExp): Promise<void> {
@@ -220,39 +267,34 @@ class Places {
     const count = Number(/of (\d+)/.exec(await next.innerText())?.[1] ?? 1)
     for (let at = 1; at <= count; at++) {
       await this.#look(`decision ${at} of ${count}`)
+      await this.#lookAround(`decision ${at}`)
       await next.click()
       await next.filter({ hasText: `${(at % count) + 1} of` }).waitFor()
     }
   }
-}
 
-/** The fields whose words can be read, or heard, on what is shown now. */
-export async function fieldsOn(page: Page): Promise<string[]> {
-  return [...(await page.evaluate(wordsOn)).matchAll(/⟦([\w.-]+)⟧/g)].flatMap(([, name]) => name ?? [])
-}
-
-function wordsOn(): string {
-  const heard = ['title', 'aria-label', 'alt', 'placeholder'].flatMap(name =>
-    [...document.querySelectorAll(`[${name}]`)].map(each => each.getAttribute(name))
-  )
-  const typed = [...document.querySelectorAll('input, textarea')].map(each => ('value' in each ? each.value : ''))
-  return [document.body.textContent, ...heard, ...typed].join(' ')
-}
-
-// What is far from where a reader is is not drawn.
-function hasWordsAtItsTop(name: string): boolean {
-  document.querySelector('[role=log]')?.scrollTo(0, 0)
-  return [...document.querySelectorAll('[role=log], [role=log] [alt]')].some(each =>
-    `${each.textContent} ${each.getAttribute('alt')}`.includes(name)
-  )
-}
-
-// In the page itself, which does not have the function above.
-function hasWords(name: string): boolean {
-  const isIn = (text: unknown) => typeof text === 'string' && text.includes(name)
-  if (isIn(document.body.textContent)) return true
-  for (const each of document.querySelectorAll('[title], [aria-label], input, textarea')) {
-    if (isIn(each.getAttribute('title')) || isIn(each.getAttribute('aria-label')) || ('value' in each && isIn(each.value))) return true
+  /** What one decision has to open. */
+  async #lookAround(place: string): Promise<void> {
+    const dock = this.#page.locator('.dock')
+    const scope = dock.getByRole('radio', { name: 'This session' })
+    if (await scope.isVisible()) {
+      await scope.check()
+      await this.#look(`${place}, for the session`)
+    }
+    const always = dock.getByRole('button', { name: 'Always' })
+    if (await always.isVisible()) {
+      await always.click()
+      await this.#seeSheet('before.what')
+      await this.#look(`${place}, always`)
+      await this.#close()
+    }
+    const next = dock.getByRole('button', { name: 'Next', exact: true })
+    while (await next.isVisible()) {
+      await next.click()
+      await this.#look(`${place}, its next question`)
+    }
   }
-  return false
 }
+
+// At every frame, which is the default, the looking itself would be most of the work.
+const often = { polling: 50 }

@@ -124,8 +124,21 @@ export function evilWords(seed: number): { evil: Evil; fields: Set<string> } {
 
 /** The same for one part of a path, which may be all that is shown of it. */
 export function evilName(evil: Evil, field: string): string {
+  return `${evilWord(evil, field)} [a](javascript:${run}) "onmouseover="${run}"`.replaceAll('/', '')
+}
+
+/** The same in so few words that they are shown where little fits. */
+export function evilWord(evil: Evil, field: string): string {
   const [first = ''] = evil(field).split('\n')
-  return `${first} [a](javascript:${run}) "onmouseover="${run}"`.replaceAll('/', '')
+  return first
+}
+
+/** A text before and after it was changed, with evil in all of it and, alone, in what is new in a line. */
+export function evilChange(evil: Evil, field: string): { oldText: string; newText: string } {
+  return {
+    oldText: `${evil(`${field}.old`)}\nkept here`,
+    newText: `${evil(`${field}.new`)}\nkept ${evilWord(evil, `${field}.inserted`)} here\n`
+  }
 }
 
 /** The same for a header, which has nothing but ASCII. */
