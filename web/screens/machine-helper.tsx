@@ -102,13 +102,13 @@ function Agents({ choices: { agents, missingAgents = [] } }: { choices: Choices 
       <h2>{machineWords.agents}</h2>
       {agents.length === 0 && <p class="lead">{machineWords.noAgents}</p>}
       <div class="card tight">
-        {agents.map(({ agent, title, version, isSignedIn, signIn }) => (
+        {agents.map(({ agent, title, version, tested, isSignedIn, signIn }) => (
           <div key={agent}>
             <div class="irow">
               <Icon name="square-terminal" />
               <span>
                 <b dir="auto">{title}</b>
-                {version !== undefined && <small>{machineWords.version(version)}</small>}
+                {version !== undefined && <small>{machineWords.version[tested ?? 'unknown'](version)}</small>}
               </span>
               {isSignedIn !== undefined && (
                 <small class={isSignedIn ? 'state-t' : 'state-t danger-t'}>

@@ -27,7 +27,12 @@ const english = {
   signInWith: 'Sign in on the machine',
   notHere: 'Not installed',
   installWith: 'Install it there:',
-  version: (version: string) => `Version ${version}`,
+  version: {
+    unknown: (version: string) => `Version ${version}`,
+    tested: (version: string) => `Version ${version}, tested`,
+    newer: (version: string) => `Version ${version}, newer than tested`,
+    older: (version: string) => `Version ${version}, older than tested`
+  },
 
   copies: 'Own worktrees',
   copiesHint: 'Copies of a repository that sessions worked on.',

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
 import { configFolder } from '../agents/claude/transcript.ts'
 import { findProgram, isProgram } from '../agents/find-program.ts'
+import { comparedToTested } from '../agents/tested-versions.ts'
 import { agentEnvironment } from '../credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -102,12 +103,14 @@ export async function lookForAgents(env: Env): Promise<Pick<Choices, 'agents'> &
       const file = program === undefined ? undefined : fileOf(program, env)
       if (program !== undefined && file === undefined) return { missing: { agent: name, title, install } }
       const version = file === undefined ? undefined : await versionOf(file, env)
+      const tested = comparedToTested(name, version)
       const known = isSignedIn?.(env)
       return {
         here: {
           agent: name,
           title,
           ...(version !== undefined && { version }),
+          ...(tested !== undefined && { tested }),
           ...(known !== undefined && { isSignedIn: known }),
           ...(signIn !== undefined && { signIn })
         }

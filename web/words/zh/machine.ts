@@ -23,7 +23,12 @@ export const machine: MachineWords = {
   signInWith: '请在机器上登录',
   notHere: '未安装',
   installWith: '请在那里安装：',
-  version: version => `版本 ${version}`,
+  version: {
+    unknown: version => `版本 ${version}`,
+    tested: version => `版本 ${version}，已测试`,
+    newer: version => `版本 ${version}，比测试过的新`,
+    older: version => `版本 ${version}，比测试过的旧`
+  },
 
   copies: '独立工作树',
   copiesHint: '会话曾在其中工作的仓库副本。',

@@ -3,21 +3,25 @@ import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { readPrivateFile, writePrivateFile } from '../../private-files.ts'
+import { comparedToTested, newestTested } from '../tested-versions.ts'
 
-// Run with its own screen, its hooks and its transcript, in test/real. Another patch of these is taken to be the same.
-const tried = { oldest: '2.1', newest: '2.1.329' }
+const oldestTested = '2.1'
 
 /** What to tell the person about a version that was not tried; undefined for one that was. */
 export function unknownVersion(version: string | undefined): string | undefined {
-  const [major, minor] = numbersOf(version ?? '')
-  const [triedMajor = 0, triedMinor = 0] = numbersOf(tried.newest)
-  if (major === undefined || minor === undefined) return 'Afield could not find out which version of Claude Code this is.'
-  if (major === triedMajor && minor === triedMinor) return undefined
-  const isNewer = major > triedMajor || (major === triedMajor && minor > triedMinor)
-  return isNewer
-    ? `Claude Code ${version} is newer than tested (${tried.newest}). What does not work at its terminal, your phone drives instead.`
-    : `Claude Code ${version} is older than tested (${tried.oldest} and newer). What does not work at its terminal, your phone drives instead.`
+  switch (comparedToTested('claude', version)) {
+    case 'tested':
+      return undefined
+    case 'newer':
+      return `Claude Code ${version} is newer than tested (${newestTested['claude']}). ${otherwise}`
+    case 'older':
+      return `Claude Code ${version} is older than tested (${oldestTested} and newer). ${otherwise}`
+    case undefined:
+      return 'Afield could not find out which version of Claude Code this is.'
+  }
 }
+
+const otherwise = 'What does not work at its terminal, your phone drives instead.'
 
 /** Asked once for each program that is installed; undefined when it does not say. */
 export async function versionOf(
@@ -50,8 +54,4 @@ function ask(program: string, env: Readonly<Record<string, string | undefined>>)
   return new Promise(resolve => {
     execFile(program, ['--version'], { env, timeout: askWithinMs }, (_, output) => resolve(/\d+(\.\d+)+/.exec(output)?.[0]))
   })
-}
-
-function numbersOf(version: string): number[] {
-  return version.split('.').map(Number).filter(Number.isInteger)
 }

@@ -4,6 +4,7 @@ import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { chooseMode } from '../modes.ts'
+import { newerThanTested } from '../tested-versions.ts'
 import { type Asking, createAsking } from './asking.ts'
 import { greet, type Line, Refused } from './line.ts'
 import { cautious, modesAt } from './modes.ts'
@@ -133,6 +134,8 @@ class SharedCodex implements Agent {
     const isResumed = resume !== undefined && (await this.#threads.resume(resume))
     if (this.ownScreen) await this.#openScreen(isResumed)
     else if (!isResumed) await this.#threads.begin()
+    const warning = newerThanTested('codex', 'Codex', this.version)
+    if (warning !== undefined) this.#emit({ type: 'notice', text: warning })
   }
 
   async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {

@@ -2,6 +2,7 @@ import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type OwnScreen, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
+import { newerThanTested } from '../tested-versions.ts'
 import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say } from './conversation.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import type { OpencodeOptions } from './options.ts'
@@ -71,6 +72,8 @@ class SharedOpencode implements Agent {
     this.#choices.tell()
     this.#commands = await commandsOf(this.#server)
     this.#emit({ type: 'commands', names: [...this.#commands] })
+    const warning = newerThanTested('opencode', 'opencode', this.version)
+    if (warning !== undefined) this.#emit({ type: 'notice', text: warning })
     if (how.screen) this.#openScreen(how.screen)
   }
 

@@ -78,8 +78,8 @@ const rule = { folder, madeAt: now - 3 * 24 * 60 * minute, madeBy: 'Chrome on An
 export const machine: ToldByMachine = {
   choices: {
     agents: [
-      { agent: 'claude', title: 'Claude Code', version: '2.1.40', isSignedIn: true },
-      { agent: 'codex', title: 'Codex', version: '0.160.0', isSignedIn: true },
+      { agent: 'claude', title: 'Claude Code', version: '2.1.40', tested: 'tested', isSignedIn: true },
+      { agent: 'codex', title: 'Codex', version: '0.181.0', tested: 'newer', isSignedIn: true },
       { agent: 'opencode', title: 'OpenCode', version: '1.2.0', isSignedIn: false, signIn: 'opencode auth login' }
     ],
     missingAgents: [{ agent: 'gemini', title: 'Gemini', install: 'npm install -g @google/gemini-cli' }],

@@ -58,6 +58,13 @@ t.test('a version that Afield does not know is driven through the adapter if tha
   await listenTo(agent).until('modes')
 })
 
+t.test('a version newer than the tested one is named to the phone', async t => {
+  const directory = t.testdir()
+  const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory, FAKE_VERSION: '0.181.0' } })
+  t.teardown(() => agent.stop())
+  t.match(await listenTo(agent).until('notice'), { text: /^Codex 0\.181\.0 is newer than tested \(0\.169\.0\)/ })
+})
+
 t.test('what was said after a place is told again under the same names, and a message of ours as ours', async t => {
   const directory = t.testdir()
   const env = { PATH: process.env['PATH'] ?? '', HOME: directory }

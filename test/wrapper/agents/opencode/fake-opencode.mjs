@@ -264,7 +264,7 @@ function serve() {
     Object.entries(variants).map(([id, variants]) => [id, { id, name: `Fake ${id}`, limit: { context: 1000 }, variants }])
   )
   const routes = [
-    ['GET', /^\/global\/health$/, () => ({ healthy: true, version: '1.18.33' })],
+    ['GET', /^\/global\/health$/, () => ({ healthy: true, version: process.env.FAKE_VERSION ?? '1.18.33' })],
     [
       'GET',
       /^\/agent$/,

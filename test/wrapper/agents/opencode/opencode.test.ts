@@ -47,6 +47,12 @@ async function begin(t: Test, how: Partial<StartAgent> = {}) {
 
 const how = { skip: isWindows && 'the fake is a script' }
 
+t.test('a version newer than the tested one is named to the phone', how, async t => {
+  const env = { PATH: process.env['PATH'] ?? '', HOME: t.testdir(), FAKE_VERSION: '1.20.1' }
+  const { talk } = await begin(t, { env })
+  t.match(await talk.until('notice'), { text: /^opencode 1\.20\.1 is newer than tested \(1\.18\.33\)/ })
+})
+
 t.test('plan, title, tokens and cost, and a helper with what it says', how, async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('todo')
