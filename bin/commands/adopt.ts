@@ -3,6 +3,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
 import { type ListedHistory, openHistories } from '../../lib/wrapper/histories/histories.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { drawHistories } from '../../lib/wrapper/terminal/history-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
@@ -41,7 +42,9 @@ async function choose(
   const [only, ...others] = found
   if (!only)
     throw new CannotStart(
-      words.length > 0 ? 'No conversation of an agent has these words.' : 'No agent has a conversation on this computer.'
+      words.length > 0
+        ? `No conversation of an agent has these words. Pick one with: ${typed('adopt')}`
+        : 'No agent has a conversation on this computer.'
     )
   if (others.length === 0 && words.length > 0) return only
   terminal.write(`\n${drawHistories(found, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)

@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/session-folder.ts'
 import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
@@ -50,7 +51,12 @@ interface Choosing {
 
 async function choose(found: readonly KnownSession[], { terminal, env, words }: Choosing): Promise<KnownSession> {
   const [only, ...others] = found
-  if (!only) throw new CannotStart(words.length > 0 ? 'No ended session has these words.' : 'No session has ended on this computer yet.')
+  if (!only)
+    throw new CannotStart(
+      words.length > 0
+        ? `No ended session has these words. See them with: ${typed('sessions')}`
+        : 'No session has ended on this computer yet.'
+    )
   if (others.length === 0 && words.length > 0) return only
   const shown = found.slice(0, mostShown)
   terminal.write(`\n${drawSessions(shown, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)
