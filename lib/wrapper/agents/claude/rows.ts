@@ -30,12 +30,18 @@ const turnRow = z.looseObject({
 })
 const modeRow = z.looseObject({ type: z.literal('permission-mode'), permissionMode: z.string() })
 
+const titleRow = z.union([
+  z.looseObject({ type: z.literal('custom-title'), customTitle: z.string().min(1) }),
+  z.looseObject({ type: z.literal('ai-title'), aiTitle: z.string().min(1) })
+])
+
 export type Block = z.infer<typeof block>
 
 /** One thing a line of the transcript says. `uuid` and `index` name it for ever: a line is copied when a conversation is resumed. */
 export type Row =
   | { type: 'mode'; mode: string }
   | { type: 'interrupted' }
+  | { type: 'title'; title: string; byPerson: boolean }
   /** `isLast`: nothing comes after it in its turn. */
   | { type: 'block'; by: 'user' | 'assistant'; uuid: string; index: number; block: Block; isLast: boolean; fetched?: Fetched }
 
@@ -53,6 +59,8 @@ export function readRow(line: string, since: number): Row[] {
   const value = parse(line)
   const mode = modeRow.safeParse(value)
   if (mode.success) return [{ type: 'mode', mode: mode.data.permissionMode }]
+  const title = titleRow.safeParse(value)
+  if (title.success) return [titleOf(title.data)]
   const { data: row } = turnRow.safeParse(value)
   if (!row || row.isMeta || row.isSidechain) return []
   if (row.timestamp !== undefined && Date.parse(row.timestamp) < since) return []
@@ -71,6 +79,11 @@ export function readRow(line: string, since: number): Row[] {
     const isLast = row.message.stop_reason === 'end_turn' && index === blocks.length - 1
     return [{ type: 'block', by: row.type, uuid: row.uuid, index, block: data, isLast, ...(fetched && { fetched }) }]
   })
+}
+
+function titleOf(row: z.infer<typeof titleRow>): Row {
+  const byPerson = row.type === 'custom-title'
+  return { type: 'title', title: byPerson ? row.customTitle : row.aiTitle, byPerson }
 }
 
 /** What a tool gave back, as text. */

@@ -12,6 +12,7 @@ import { createQuestions, type Questions } from './questions.ts'
 import type { Row } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 import { createTelling, type Telling } from './telling.ts'
+import { createTitles } from './titles.ts'
 import { createToolUses } from './tool-uses.ts'
 import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
 import { createTyping, type Typing } from './typing.ts'
@@ -81,6 +82,7 @@ class OnTerminal implements TerminalClaude {
   readonly #abilities: Abilities
   readonly #overwritten = createOverwritten()
   readonly #uses = createToolUses()
+  readonly #nameIt: ReturnType<typeof createTitles>
   #isBusy = false
   #isCut = false
   #lastText: string | undefined
@@ -99,6 +101,7 @@ class OnTerminal implements TerminalClaude {
     this.#questions = createQuestions(emit)
     this.#typing = createTyping(keys => this.#screen?.write(keys))
     this.#live = createLiveText(emit)
+    this.#nameIt = createTitles(emit)
     this.#abilities = createAbilities(onMissing)
     this.#telling = createTelling({
       emit,
@@ -222,6 +225,9 @@ class OnTerminal implements TerminalClaude {
     switch (row.type) {
       case 'mode':
         this.#noticeMode(row.mode)
+        return
+      case 'title':
+        this.#nameIt(row)
         return
       case 'interrupted':
         // Its end is told once all that was read with it is noted.

@@ -180,6 +180,15 @@ async function submit(text) {
         drawInput()
       }
       return
+    case '/name':
+      // As the real one does: its own comes again after the person's.
+      for (const title of [
+        { type: 'ai-title', aiTitle: 'Guess' },
+        { type: 'custom-title', customTitle: 'Chosen' },
+        { type: 'ai-title', aiTitle: 'Guess' }
+      ])
+        conversation.note(title)
+      return drawInput()
     case '/crash':
       return process.kill(process.pid, 'SIGKILL')
   }

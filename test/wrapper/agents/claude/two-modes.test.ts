@@ -143,6 +143,16 @@ t.test('the model that the phone wants of Claude at its terminal holds once the 
   t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1, 'and it needs no other word')
 })
 
+t.test('a session is called as its conversation is at the terminal', how, async t => {
+  const { terminal, session } = await claudeAtTerminal(t)
+  terminal.type('hello\r')
+  await session.until(session => turnsEnded(session) === 1)
+  terminal.type('/name\r')
+  terminal.type('more\r')
+  await session.until(session => turnsEnded(session) === 2)
+  await session.until(({ metadata }) => metadata.summary?.text === 'Chosen')
+})
+
 t.test('Esc in the terminal ends the turn on the phone, with the half that was said', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type(`slow 20000 ${'word '.repeat(100)}\r`)
