@@ -27,6 +27,9 @@ t.test(
     t.match(await notice('Answered on Tablet').innerText(), /\d:\d\d[\s\S]*echo one[\s\S]*Allowed once/)
     await phone.press('Close')
     await notice('Answered on Tablet').waitFor({ state: 'detached' })
+    await phone.visit(`/needs-you/${Object.keys(session.state.completedRequests ?? {})[0]}`)
+    await notice('Answered on Tablet').waitFor()
+    await phone.visit(`/s/${session.id}`)
 
     await run(phone, 'echo two')
     await ask(phone).waitFor()

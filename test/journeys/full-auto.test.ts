@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 import { type Device, openDevices } from '../kit/browser.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { pressAwake, say, world } from './kit/deciding.ts'
+import { pressAwake, run, say, world } from './kit/deciding.ts'
 import { pick } from './kit/helper-world.ts'
 
 const devices = await openDevices(t)
@@ -49,6 +49,15 @@ t.test('with an app lock nobody turns Full auto on in a session, after a plan or
   await ownerIsThere(phone)
   await pressAwake(phone, /^Start in Full auto on/)
   await phone.page.getByPlaceholder('Message Demo agent').waitFor()
+})
+
+t.test('a risky command is run by nobody else either, who is told so [H10] [U1]', async t => {
+  const { phone } = await world(t, devices)
+  await withLock(phone)
+  await run(phone, 'rm -rf leaves')
+  await phone.hold(/^Hold to run once/, refused)
+  await ownerIsThere(phone)
+  await phone.hold(/^Hold to run once/, 'Ran rm -rf leaves')
 })
 
 /** A lock whose owner is not there: at a bare number for an address the browser confirms nobody. */

@@ -1,7 +1,6 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
 import { Icon } from '../icons/icon.tsx'
-import { stepUp } from '../state/lock.ts'
 import { isOwnQuestion, isPlan, type Life, type MyAnswer, type Verdict, verdictsOf } from '../state/session-answers.ts'
 import type { OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -18,6 +17,7 @@ import { type Scope, ScopeChoice } from './dock-scope.tsx'
 import { type DecisionSubject, subjectOf } from './dock-subject.ts'
 import { HoldButton } from './hold.tsx'
 import { useInert } from './inert.ts'
+import { LockRefused, useStepUp } from './step-up.tsx'
 import { useTicking } from './ticking.ts'
 
 export interface DockProps {
@@ -109,6 +109,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
   const isInert = useInert(`${request.id} ${request.shown ?? JSON.stringify(request.arguments)}`)
   const hold = useId()
   const rest = useRest(footer, request)
+  const { isRefused, surely } = useStepUp()
   const latest = useRef<{ request: OpenRequest; verdict: Verdict | undefined; isOff: boolean } | undefined>(undefined)
   if (denying !== undefined) {
     return (
@@ -128,10 +129,12 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
   latest.current = { request, verdict, isOff }
   // The lock takes its time to ask: what is true when it was answered counts, and only for what was on the screen.
   const allowRisky = async () => {
-    if (isOff || !(await stepUp())) return
-    const now = latest.current
-    if (now?.verdict === undefined || now.isOff || now.request.id !== request.id || now.request.shown !== request.shown) return
-    props.onAnswer(now.verdict)
+    if (isOff) return
+    await surely(() => {
+      const now = latest.current
+      if (now?.verdict === undefined || now.isOff || now.request.id !== request.id || now.request.shown !== request.shown) return
+      props.onAnswer(now.verdict)
+    })
   }
   // A click that no pointer made has no count.
   const deny = ({ detail }: MouseEvent) => {
@@ -189,6 +192,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
           </button>
         )}
       </div>
+      {isRefused && <LockRefused />}
       <Status {...props} isRisky={isRisky} id={hold} />
     </footer>
   )

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
@@ -10,8 +10,10 @@ import { go } from '../router.ts'
 import { account, live } from '../state/account.ts'
 import { isStale } from '../state/connection.ts'
 import { decisions } from '../state/groups.ts'
+import { home } from '../state/home.ts'
 import { waitingOf } from '../state/session-waiting.ts'
 import { type OpenDecision, titleOf } from '../state/sessions.ts'
+import { noteWent, type Went } from '../state/went.ts'
 import { words } from '../words/index.ts'
 import { Decisions } from './session-decide.tsx'
 import { useSessionModel } from './session-model.ts'
@@ -27,6 +29,9 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
   const found = waiting.findIndex(({ id }) => id === request)
   const at = found < 0 ? Math.min(lastAt, waiting.length - 1) : found
   const decision = waiting[at]
+  // Whoever comes for one that is over is told how it ended.
+  const over = found < 0 && request !== undefined ? overOf(request) : undefined
+  useEffect(() => over && noteWent(over), [over?.asked.id])
   const show = (index: number) => {
     const next = waiting[index]
     if (next === undefined) return
@@ -66,6 +71,16 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
       )}
     </section>
   )
+}
+
+function overOf(id: string): Went | undefined {
+  for (const session of home.value.sessions.values()) {
+    const request = session.agentState?.completedRequests?.[id]
+    if (request === undefined) continue
+    const { createdAt } = request
+    return { session: session.id, asked: { type: 'permission', request: { ...request, id }, id, createdAt }, at: request.completedAt }
+  }
+  return undefined
 }
 
 /** A decision with where it comes from, and its dock. */
