@@ -5,6 +5,7 @@ import t from 'tap'
 import { language, languageFor, languageNames, locale, nameOf, speakAs, speakLater } from '../../web/words/language.ts'
 import { pluralIn } from '../../web/words/plural.ts'
 import { chinese } from '../../web/words/zh/index.ts'
+import { joining } from '../../web/words/zh/joining.ts'
 import { laterChinese } from '../../web/words/zh/later.ts'
 import { literalsOnScreen } from '../kit/literals.ts'
 
@@ -32,7 +33,7 @@ t.test('a number takes the form that the language of the sentence has for it', a
 t.test('every sentence of the Chinese is Chinese, with what it was told inside', async t => {
   // What is the same in every language: the name, and names of files.
   const same = new Set(['app.app', 'joining.key.fileName', 'settings.exportName'])
-  for (const { path, text } of sentences({ ...chinese, ...laterChinese })) {
+  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining })) {
     // Commands in the middle of a sentence are typed as they are.
     if (same.has(path) || /(Text|Hint)\.1$/.test(path)) continue
     t.ok(/\p{Script=Han}/u.test(text) || !/[A-Za-z]{3}/.test(text), `${path}: ${text}`)

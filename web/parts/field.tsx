@@ -9,6 +9,8 @@ export function Field(props: {
   onInput(value: string): void
   isCode?: boolean
   isDigits?: boolean
+  /** Nobody looking on reads it, and the browser does not keep it. */
+  isSecret?: boolean
   hasFocus?: boolean
   maxLength?: number
 }) {
@@ -17,24 +19,24 @@ export function Field(props: {
   useEffect(() => {
     if (props.hasFocus) input.current?.focus()
   }, [props.hasFocus])
+  const given = {
+    id,
+    ref: input,
+    class: props.isCode ? 'mono' : '',
+    inputMode: props.isDigits ? ('numeric' as const) : undefined,
+    value: props.value,
+    onInput: (event: { currentTarget: HTMLInputElement }) => props.onInput(event.currentTarget.value),
+    maxLength: props.maxLength,
+    autocomplete: props.isSecret ? 'new-password' : 'off',
+    autocapitalize: props.isCode ? 'none' : 'sentences',
+    spellcheck: false,
+    'aria-invalid': props.error !== undefined,
+    'aria-describedby': `${id}-note`
+  } as const
   return (
     <div class="fld">
       <label for={id}>{props.label}</label>
-      <input
-        id={id}
-        ref={input}
-        class={props.isCode ? 'mono' : ''}
-        type="text"
-        inputMode={props.isDigits ? 'numeric' : undefined}
-        value={props.value}
-        onInput={event => props.onInput(event.currentTarget.value)}
-        maxLength={props.maxLength}
-        autocomplete="off"
-        autocapitalize={props.isCode ? 'none' : 'sentences'}
-        spellcheck={false}
-        aria-invalid={props.error !== undefined}
-        aria-describedby={`${id}-note`}
-      />
+      {props.isSecret ? <input type="password" {...given} /> : <input type="text" {...given} />}
       <small id={`${id}-note`} class={props.error ? 'bad' : ''} aria-live="polite">
         {props.error ?? props.hint}
       </small>

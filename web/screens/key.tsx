@@ -4,6 +4,7 @@ import { FlowBar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { copySecret } from '../parts/copy.ts'
 import { Field } from '../parts/field.tsx'
+import { KeyFileSheet } from '../parts/key-file-sheet.tsx'
 import { KeyGroups } from '../parts/key-groups.tsx'
 import { useIsShown, useKeyText } from '../parts/own-key.ts'
 import { AskOwner, useOwner } from '../parts/owner-first.tsx'
@@ -48,11 +49,12 @@ export function KeyScreen() {
 function ShownKey() {
   const key = useKeyText()
   const isShown = useIsShown()
+  const [isSaving, setSaving] = useState(false)
   return (
     <>
       <KeyGroups value={key} isShown={isShown} />
       <div class="acts three">
-        <Button look="quiet" icon="download" onClick={() => key && saveKeyFile(key)}>
+        <Button look="quiet" icon="download" onClick={() => setSaving(true)}>
           {joining.key.save}
         </Button>
         <Button look="quiet" icon="printer" onClick={() => print()}>
@@ -66,6 +68,7 @@ function ShownKey() {
         <Icon name="eye-off" />
         {joining.key.hidden}
       </p>
+      {isSaving && key && <KeyFileSheet value={key} onClose={() => setSaving(false)} />}
     </>
   )
 }
@@ -145,14 +148,4 @@ function Checked() {
       </footer>
     </div>
   )
-}
-
-/** The key with how to use it, as a text file. */
-export function saveKeyFile(key: string): void {
-  const url = URL.createObjectURL(new Blob([joining.key.fileText(key, location.origin)], { type: 'text/plain' }))
-  const link = document.createElement('a')
-  link.href = url
-  link.download = joining.key.fileName
-  link.click()
-  setTimeout(() => URL.revokeObjectURL(url), 10_000)
 }

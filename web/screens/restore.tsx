@@ -3,6 +3,7 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
+import { KeyFileField, useKeyFile } from '../parts/key-file-field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { goOn } from '../router.ts'
 import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/account.ts'
@@ -18,10 +19,12 @@ export function RestoreScreen() {
   const [text, setText] = useState('')
   const [problem, setProblem] = useState<SignInProblem>()
   const { isBusy, run } = useBusy()
+  const file = useKeyFile(key => setText(groupTyped(key)))
   const reading = client?.readBackupKey(text)
 
   const submit = (event: Event) => {
     event.preventDefault()
+    if (file.isSealed) return void run(file.open)
     if (!reading?.ok) return
     void run(async () => {
       setProblem(undefined)
@@ -38,13 +41,20 @@ export function RestoreScreen() {
           <h1 tabIndex={-1}>{joining.restore.title}</h1>
           <p class="lead">{joining.restore.lead}</p>
           <KeyField text={text} onText={setText} reading={reading} />
+          <KeyFileField file={file} />
           {problem && <ProblemOf problem={problem} />}
         </div>
       </div>
       <footer class="foot">
-        <Button look="primary" type="submit" isLarge isWide isOff={!reading?.ok} busy={isBusy && joining.restore.busy}>
-          {joining.restore.submit}
-        </Button>
+        {file.isSealed ? (
+          <Button look="primary" type="submit" isLarge isWide isOff={file.passphrase === ''} busy={isBusy && joining.keyFile.opening}>
+            {joining.keyFile.open}
+          </Button>
+        ) : (
+          <Button look="primary" type="submit" isLarge isWide isOff={!reading?.ok} busy={isBusy && joining.restore.busy}>
+            {joining.restore.submit}
+          </Button>
+        )}
       </footer>
     </form>
   )

@@ -5,6 +5,7 @@ import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { Choice, Choices, Switch, Switches } from '../parts/choice.tsx'
 import { copySecret } from '../parts/copy.ts'
+import { KeyFileSheet } from '../parts/key-file-sheet.tsx'
 import { KeyGroups } from '../parts/key-groups.tsx'
 import { useIsShown, useKeyText } from '../parts/own-key.ts'
 import { account, shouldCheckKey } from '../state/account.ts'
@@ -31,11 +32,11 @@ import { languageNames, nameOf, tagOf } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
 import { settings } from '../words/settings.ts'
 import { date } from '../words/time.ts'
-import { saveKeyFile } from './key.tsx'
 
 export function KeyPage() {
   const [wantsToSee, setWantsToSee] = useState(false)
   const [isRefused, setRefused] = useState(false)
+  const [isSaving, setSaving] = useState(false)
   const { isBusy, run } = useBusy()
   const key = useKeyText()
   const isShown = useIsShown()
@@ -62,10 +63,11 @@ export function KeyPage() {
             {joining.key.copy}
           </Button>
         )}
-        <Button look="quiet" icon="download" onClick={() => key && void surely(() => saveKeyFile(key))}>
+        <Button look="quiet" icon="download" onClick={() => void surely(() => setSaving(true))}>
           {settings.keySave}
         </Button>
       </div>
+      {isSaving && key && <KeyFileSheet value={key} onClose={() => setSaving(false)} />}
       {isRefused && <Problem title={settings.lockRefused} text={settings.lockRefusedText} />}
       {lockChoice.value === 'off' && (
         <p class="note">
@@ -119,6 +121,7 @@ export function AppearancePage() {
       <Switches title={settings.reading}>
         <OwnSwitch name="wrap" />
         <OwnSwitch name="compact" />
+        <OwnSwitch name="announces" />
       </Switches>
       <Switches title={settings.writing}>
         <OwnSwitch name="enterSends" />

@@ -67,6 +67,27 @@ const english = {
     again: 'Show me the key again'
   },
 
+  keyFile: {
+    title: 'Save the key as a file',
+    lead: 'A passphrase seals the file. Afield opens it with that, and so does every program that knows age.',
+    passphrase: 'Passphrase',
+    hint: 'Some words that nobody guesses. Empty: the file is not sealed.',
+    again: 'The same once more',
+    short: 'At least ten letters, please.',
+    differs: 'That is not the same.',
+    save: 'Save file',
+    sealing: 'Sealing the file',
+    plain: 'Without a passphrase?',
+    plainText: 'Whoever gets hold of the file has your whole account.',
+    savePlain: 'Save it unsealed',
+    choose: 'Open a key file',
+    sealed: 'This file is sealed.',
+    open: 'Open the file',
+    opening: 'Opening the file',
+    wrong: 'That is not the passphrase of this file.',
+    other: 'There is no account key in this file'
+  },
+
   lock: {
     title: 'Lock Afield on this device?',
     turnOn: 'Turn on',

@@ -22,7 +22,10 @@ const languages = {
     locale: 'zh-CN',
     direction: 'ltr',
     load: async () => (await import('./zh/index.ts')).chinese,
-    loadLater: async () => (await import('./zh/later.ts')).laterChinese
+    loadLater: async () => {
+      const [{ laterChinese }, { joining }] = await Promise.all([import('./zh/later.ts'), import('./zh/joining.ts')])
+      return { ...laterChinese, joining }
+    }
   }
 } as const satisfies Record<string, Language>
 

@@ -63,6 +63,27 @@ export const joining: JoiningWords = {
     again: '再给我看一次密钥'
   },
 
+  keyFile: {
+    title: '将密钥保存为文件',
+    lead: '密码短语会加密此文件。Afield 和任何支持 age 的程序都可用它打开。',
+    passphrase: '密码短语',
+    hint: '几个没人猜得到的词。留空：文件不加密。',
+    again: '再输入一次',
+    short: '至少需要十个字符。',
+    differs: '两次输入不一致。',
+    save: '保存文件',
+    sealing: '正在加密文件',
+    plain: '不用密码短语？',
+    plainText: '谁拿到这个文件，谁就拥有你的整个账户。',
+    savePlain: '不加密保存',
+    choose: '打开密钥文件',
+    sealed: '此文件已加密。',
+    open: '打开文件',
+    opening: '正在打开文件',
+    wrong: '这不是此文件的密码短语。',
+    other: '此文件中没有账户密钥'
+  },
+
   lock: {
     title: '要在此设备上锁定 Afield 吗？',
     turnOn: '开启',

@@ -1,10 +1,9 @@
 import type { LaterWords } from '../spoken.ts'
 import { compose } from './compose.ts'
-import { joining } from './joining.ts'
 import { machine } from './machine.ts'
 import { people } from './people.ts'
 import { session } from './session.ts'
 import { work } from './work.ts'
 
 /** What the screens say that come when they are opened. */
-export const laterChinese: LaterWords = { compose, joining, machine, people, session, work }
+export const laterChinese: Omit<LaterWords, 'joining'> = { compose, machine, people, session, work }

@@ -12,9 +12,11 @@ export async function press(what: string): Promise<void> {
     input.dispatchEvent(new InputEvent('input', { bubbles: true }))
     return
   }
-  const pressed = await found(() =>
-    [...document.querySelectorAll<HTMLElement>('main button, main a, main summary')].find(each => isCalled(each, what))
-  )
+  const pressed = await found(() => {
+    const layer = document.querySelector('dialog[open]') ?? document.querySelector('main')
+    const named = (kinds: string) => [...(layer?.querySelectorAll<HTMLElement>(kinds) ?? [])].find(each => isCalled(each, what))
+    return named('button, a, summary') ?? named('label')
+  })
   pressed.click()
 }
 

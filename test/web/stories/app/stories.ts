@@ -60,6 +60,10 @@ const news = {
   'new-more': at('/new', { press: ['More'] }),
   'new-folder': at('/new', { press: ['orchard-api'] }),
   'new-histories': at('/new', { press: ['Continue'] }),
+  'new-lock-refused': at('/new', {
+    press: ['Full auto', 'Start in Full auto'],
+    kept: { 'afield-lock': '{"choice":"risky","id":"AAAA"}' }
+  }),
   'new-waiting': at('/new', { machine: {} }),
   'new-not-answered': at('/new', { machine: { choices: 'away' } }),
   'new-asleep': at('/new', { home: homeOf([{ ...thinkpad, daemonState: { status: 'stopped' } }], []) }),
@@ -131,6 +135,8 @@ const first = {
   key: at('/start/key', { isKeyChecked: false }),
   'key-locked': at('/start/key', { isKeyChecked: false, kept: riskyLock }),
   check: at('/start/check', { isKeyChecked: false }),
+  'key-file': at('/start/key', { isKeyChecked: false, press: ['Save file'] }),
+  'key-file-plain': at('/start/key', { isKeyChecked: false, press: ['Save file', 'Save file'] }),
   'lock-offer': at('/start/key', { isKeyChecked: false, isFirstRun: true, press: ['Later'] }),
   insecure: at('/', { account: 'insecure' }),
   'no-storage': at('/', { account: 'unkept' }),

@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs'
+import t from 'tap'
+import { type Device, openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+
+const devices = await openDevices(t)
+const passphrase = 'seven grey geese flew north'
+
+t.test('the account key is saved sealed with a passphrase, and restores the account with it alone', async t => {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const phone = await devices.open(t, server.url)
+  const key = await phone.createAccount()
+  await phone.visit('/settings/account-key')
+  await phone.press('Save file')
+  await phone.write('Passphrase', 'short')
+  await pressSave(phone, 'Save file')
+  await phone.see('At least ten letters, please.')
+  await phone.write('Passphrase', passphrase)
+  await phone.write('The same once more', `${passphrase}!`)
+  await pressSave(phone, 'Save file')
+  await phone.see('That is not the same.')
+  await phone.write('The same once more', passphrase)
+  const sealed = await saved(phone, 'Save file')
+  t.equal(sealed.name, 'afield-account-key.age')
+  t.match(sealed.text, /^-----BEGIN AGE ENCRYPTED FILE-----/)
+  t.notOk(sealed.text.includes(key.slice(0, 5)))
+
+  const desk = await devices.open(t, server.url, { width: 1280, height: 800 })
+  await desk.visit('/restore')
+  await choose(desk, 'notes.txt', 'Dear diary')
+  await desk.see('There is no account key in this file')
+  await choose(desk, sealed.name, sealed.text)
+  await desk.write('Passphrase', `${passphrase}?`)
+  await desk.press('Open the file')
+  await desk.see('That is not the passphrase of this file.')
+  t.equal(await desk.page.getByRole('textbox', { name: 'Account key' }).inputValue(), '')
+  await desk.write('Passphrase', passphrase)
+  await desk.page.keyboard.press('Enter')
+  await desk.see('That looks like a key.')
+  await desk.press('Restore')
+  await desk.see('Live')
+})
+
+t.test('a key file is plain only for who leaves the passphrase empty and says so once more; it restores too', async t => {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const phone = await devices.open(t, server.url)
+  const key = await phone.createAccount()
+  await phone.visit('/start/key')
+  await phone.press('Save file')
+  await pressSave(phone, 'Save file')
+  await phone.see('Whoever gets hold of the file has your whole account.')
+  await phone.write('Passphrase', 'x')
+  await phone.seeNoMore('Whoever gets hold of the file')
+  await phone.write('Passphrase', '')
+  await pressSave(phone, 'Save file')
+  const plain = await saved(phone, 'Save it unsealed')
+  t.equal(plain.name, 'afield-account-key.txt')
+  t.ok(plain.text.includes(key))
+
+  const desk = await devices.open(t, server.url)
+  await desk.visit('/restore')
+  await choose(desk, plain.name, plain.text)
+  await desk.see('That looks like a key.')
+  await desk.press('Restore')
+  await desk.see('Live')
+})
+
+async function pressSave(device: Device, name: string): Promise<void> {
+  await device.page.getByRole('dialog').getByRole('button', { name }).click()
+}
+
+async function saved(device: Device, name: string): Promise<{ name: string; text: string }> {
+  const downloading = device.page.waitForEvent('download')
+  await pressSave(device, name)
+  const download = await downloading
+  return { name: download.suggestedFilename(), text: readFileSync(await download.path(), 'utf8') }
+}
+
+async function choose(device: Device, name: string, text: string): Promise<void> {
+  await device.page.getByRole('button', { name: 'Open a key file' }).waitFor()
+  await device.page.locator('input[type=file]').setInputFiles({ name, mimeType: 'text/plain', buffer: Buffer.from(text) })
+}

@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks'
+import { sealKeyFile } from '../state/key-file.ts'
+import { joining } from '../words/joining.ts'
+import { Problem } from './banner.tsx'
+import { useBusy } from './busy.ts'
+import { Button } from './button.tsx'
+import { Field } from './field.tsx'
+import { Sheet } from './sheet.tsx'
+
+const shortest = 10
+const words = joining.keyFile
+
+/** The key with how to use it, as a file: sealed with a passphrase, or plain for who leaves that empty and says so once more. */
+export function KeyFileSheet({ value, onClose }: { value: string; onClose(): void }) {
+  const [passphrase, setPassphrase] = useState('')
+  const [again, setAgain] = useState('')
+  const [problem, setProblem] = useState<'short' | 'differs' | 'plain'>()
+  const { isBusy, run } = useBusy()
+  const { fileName, fileText } = joining.key
+
+  const save = (event: Event) => {
+    event.preventDefault()
+    const text = fileText(value, location.origin)
+    if (passphrase === '' && again === '') {
+      if (problem !== 'plain') return setProblem('plain')
+      download(fileName, text)
+      return history.back()
+    }
+    if (passphrase.length < shortest) return setProblem('short')
+    if (passphrase !== again) return setProblem('differs')
+    void run(async () => {
+      setProblem(undefined)
+      await painted()
+      download(fileName.replace(/\.txt$/, '.age'), await sealKeyFile(text, passphrase))
+      history.back()
+    })
+  }
+  const type = (set: (text: string) => void) => (text: string) => {
+    setProblem(undefined)
+    set(text)
+  }
+  return (
+    <Sheet title={words.title} onClose={onClose}>
+      <form class="form" onSubmit={save}>
+        <p class="lead">{words.lead}</p>
+        <Field
+          label={words.passphrase}
+          hint={words.hint}
+          error={problem === 'short' ? words.short : undefined}
+          value={passphrase}
+          onInput={type(setPassphrase)}
+          isSecret
+          hasFocus
+        />
+        <Field
+          label={words.again}
+          error={problem === 'differs' ? words.differs : undefined}
+          value={again}
+          onInput={type(setAgain)}
+          isSecret
+        />
+        {problem === 'plain' && <Problem title={words.plain} text={words.plainText} />}
+        <Button look={problem === 'plain' ? 'danger' : 'primary'} type="submit" isLarge isWide busy={isBusy && words.sealing}>
+          {problem === 'plain' ? words.savePlain : words.save}
+        </Button>
+      </form>
+    </Sheet>
+  )
+}
+
+/** Sealing holds the page for a moment: until then what it does is on the screen. */
+export function painted(): Promise<void> {
+  return new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: 'text/plain' }))
+  const link = document.createElement('a')
+  link.href = url
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(url), 10_000)
+}
