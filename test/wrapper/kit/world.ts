@@ -17,6 +17,18 @@ import type { WrapperProcess } from './wrapper.ts'
 /** A computer that was linked to the account of a phone as `afield login` does it, without the time that a process takes to start. */
 export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: string }): Promise<{ phone: Phone; home: string }> {
   const phone = await startPhone(t, server)
+  const home = openTestHome(t)
+  const own = openHome({ AFIELD_HOME: home })
+  const { terminal, says } = readTerminal()
+  const linked = login({ home: own, server: server.url, env: {}, terminal, forHappy: false })
+  const { link, checkCode } = await readCode({ says })
+  await phone.pair(link, checkCode)
+  if ((await linked) !== 0) throw new Error('the computer was not linked')
+  return { phone, home: own.path }
+}
+
+/** Of a computer, and all that is started for it, until the test is over. */
+export function openTestHome(t: Pick<Test, 'teardown'>): string {
   // A second `t.testdir()` would take away the first, which may be the server's.
   const folder = mkdtempSync(join(tmpdir(), 'afield-test-'))
   const home = join(folder, 'home')
@@ -26,13 +38,7 @@ export async function linkedComputer(t: Pick<Test, 'teardown'>, server: { url: s
     await watchdog.endAll()
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   })
-  const own = openHome({ AFIELD_HOME: home })
-  const { terminal, says } = readTerminal()
-  const linked = login({ home: own, server: server.url, env: {}, terminal, forHappy: false })
-  const { link, checkCode } = await readCode({ says })
-  await phone.pair(link, checkCode)
-  if ((await linked) !== 0) throw new Error('the computer was not linked')
-  return { phone, home: own.path }
+  return home
 }
 
 /** One without a person, whose lines the test reads. */
