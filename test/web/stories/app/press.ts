@@ -21,7 +21,8 @@ export async function press(what: string): Promise<void> {
 }
 
 function isCalled(element: HTMLElement, name: string): boolean {
-  return (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().startsWith(name)
+  const isOff = element.matches(':disabled, [aria-disabled="true"]')
+  return !isOff && (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().startsWith(name)
 }
 
 /** As soon as it is there. */
@@ -34,7 +35,7 @@ function found<Found>(look: () => Found | null | undefined): Promise<Found> {
     resolve(seen)
   }
   const watching = new MutationObserver(again)
-  watching.observe(document.body, { childList: true, subtree: true, characterData: true })
+  watching.observe(document.body, { childList: true, subtree: true, characterData: true, attributes: true })
   again()
   return promise
 }
