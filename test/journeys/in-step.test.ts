@@ -77,6 +77,17 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     await row(phone, 'The medlars are soft.').locator('.unread').waitFor({ state: 'hidden' })
   })
 
+  await t.test('what is read on one device is read on the other', async () => {
+    await phone.visit('/')
+    await desk.visit('/')
+    await desk.see('Live')
+    await say(tab, 'SCRIPT: text The hips are red.')
+    await row(desk, 'The hips are red.').locator('.unread').waitFor()
+    await row(desk, 'The hips are red.').locator('.unread').waitFor({ state: 'hidden' })
+    await row(desk, 'The hips are red.').waitFor()
+    await desk.visit(`/s/${session.id}`)
+  })
+
   await t.test('how the app looks is chosen for all tabs of a device', async t => {
     await tab.visit('/settings/appearance')
     await tab.page.getByLabel('Dark', { exact: true }).click()

@@ -28,6 +28,14 @@ export function tellHome(event: HomeEvent): void {
 export function markSeen(id: string, seq: number): void {
   tellHome({ type: 'seen', id, seq })
   tellTabs({ type: 'seen', id, seq })
+  tellDevices?.(id, seq)
+}
+
+let tellDevices: typeof markSeen | undefined
+
+/** What the person sees here is told to this one, while there is a link. */
+export function onMarked(listener: typeof markSeen | undefined): void {
+  tellDevices = listener
 }
 
 /** Kept first in the list, on this device alone. */
