@@ -45,6 +45,18 @@ t.test('a session that speaks with another key says so, and nothing is sent into
   await device.page.waitForFunction(() => document.querySelector('textarea')?.value === 'And the second?', undefined, { polling: 50 })
 })
 
+t.test('what an agent asks and this device cannot open is said to be there', async t => {
+  const { device, vault, open } = await sealedWorld(t, devices)
+  const [key, other] = [vault.newKey(), vault.newKey()]
+  const [closed, clear] = [await open(key, 'Pruning', { state: other.cipher }), await open(key, 'Mulching')]
+  await device.visit(`/s/${closed}`)
+  await device.see('What Claude asks cannot be opened here')
+  await device.see(/Decide on studio-mini/)
+  await device.visit(`/s/${clear}`)
+  await device.page.getByRole('textbox', { name: /message/i }).waitFor()
+  t.equal(await device.page.getByText('cannot be opened here').count(), 0)
+})
+
 t.test('a session that was made for another account is named as such, and opens to words instead of a composer', async t => {
   const { device, open } = await sealedWorld(t, devices)
   const id = await open(accountVault(engine.randomBytes(32)).newKey(), 'Not mine')

@@ -17,6 +17,9 @@ export function Presence({ model, facts, isStale }: { model: SessionModel; facts
     <div class="presence">
       {facts.presence !== 'here' && <Absence model={model} facts={facts} />}
       {facts.presence === 'here' && facts.isInTerminal && <InTerminal model={model} facts={facts} />}
+      {!facts.isStateReadable && facts.presence !== 'ended' && (
+        <Banner icon="lock" title={words.stateClosedTitle(facts.agentShort)} text={words.stateClosedHint(facts.host)} />
+      )}
       <Silence model={model} />
       <LimitCard id={model.id} transcript={model.transcript.value} />
       <WhileAway model={model} />

@@ -54,6 +54,8 @@ export interface SessionFacts {
   readonly isInTerminal: boolean
   /** False: the keys on this device do not open it. */
   readonly isReadable: boolean
+  /** False: what its agent asks is not known here, because it does not open. */
+  readonly isStateReadable: boolean
 }
 
 export function factsOf(session: SessionView, machine: MachineView | undefined): SessionFacts {
@@ -93,7 +95,8 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     wakesDeaf: canResume && metadata?.methods === undefined,
     canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
-    isReadable: metadata !== undefined
+    isReadable: metadata !== undefined,
+    isStateReadable: agentState !== undefined
   }
 }
 

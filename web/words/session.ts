@@ -51,8 +51,8 @@ const english = {
   skipped: {
     unreadable: (count: number) =>
       plural(count, {
-        one: 'This message cannot be opened with the keys on this device.',
-        other: `${count} messages cannot be opened with the keys on this device.`
+        one: 'This message cannot be opened with the keys on this device. Your other devices have the same; what its agent said is still on the machine.',
+        other: `${count} messages cannot be opened with the keys on this device. Your other devices have the same; what their agent said is still on the machine.`
       }),
     'unknown-shape': (count: number) =>
       plural(count, {
@@ -183,7 +183,10 @@ const english = {
   unknownTitle: 'There is no such session here',
   unknownHint: 'It may belong to another account, or its address was not copied whole.',
   sealedTitle: 'This session cannot be opened here',
-  sealedHint: 'It was made with keys that are not on this device.',
+  sealedHint: 'It was made with keys that are not on this device. Sign in with the account that it was made for.',
+  stateClosedTitle: (agent: string) => `What ${agent} asks cannot be opened here`,
+  stateClosedHint: (host: string) =>
+    `It is sealed with a key that this device does not have, or told in a way that this app does not know yet. Decide on ${host}, or reload the app.`,
   otherKeyTitle: 'The key of this session does not match',
   otherKeyText: (agent: string, host: string) =>
     `What ${agent} says on ${host} is sealed with a key that this device does not have, and it could not read what you write. Nothing is sent. Begin a new session.`,

@@ -27,9 +27,10 @@ export async function sealedWorld(t: Test, devices: Devices, setup: ServerSetup 
     device,
     vault,
     person,
-    async open(key: ReturnType<AccountVault['newKey']>, title: string): Promise<string> {
-      const about = { path: '/home/mira/orchard', host: 'studio-mini', summary: { text: title, updatedAt: Date.now() } }
-      const body = { tag: newId(), metadata: key.cipher.seal(about), agentState: key.cipher.seal({}), dataEncryptionKey: key.wrapped }
+    async open(key: ReturnType<AccountVault['newKey']>, title: string, { state = key.cipher } = {}): Promise<string> {
+      const summary = { text: title, updatedAt: Date.now() }
+      const about = { path: '/home/mira/orchard', host: 'studio-mini', summary, lifecycleState: 'running' }
+      const body = { tag: newId(), metadata: key.cipher.seal(about), agentState: state.seal({}), dataEncryptionKey: key.wrapped }
       return (await rest.call('openSession', { body })).session.id
     },
     async say(id: string, cipher: Cipher, ...bodies: MessageBody[]): Promise<void> {

@@ -59,6 +59,7 @@ const facts: SessionFacts = {
   hasReceipts: true,
   canResume: false,
   wakesDeaf: false,
+  isStateReadable: true,
   canForkAt: true,
   isInTerminal: false,
   isReadable: true

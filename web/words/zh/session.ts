@@ -45,7 +45,8 @@ export const session: SessionWords = {
   imageFrom: host => `来自 ${host} 的图片`,
   file: (name, size) => `${name}，${size}`,
   skipped: {
-    unreadable: count => (count === 1 ? '此设备上的密钥打不开这条消息。' : `此设备上的密钥打不开这 ${count} 条消息。`),
+    unreadable: count =>
+      `${count === 1 ? '此设备上的密钥打不开这条消息。' : `此设备上的密钥打不开这 ${count} 条消息。`}你的其他设备用的也是同样的密钥；代理说过的话仍在它的机器上。`,
     'unknown-shape': count => (count === 1 ? '此应用还不认识这种消息。' : `有 ${count} 条消息的类型此应用还不认识。`)
   },
   turn: { cancelled: '已停止', failed: agent => `${agent} 没能完成` },
@@ -164,7 +165,9 @@ export const session: SessionWords = {
   unknownTitle: '这里没有这个会话',
   unknownHint: '它可能属于另一个账户，或者地址没有复制完整。',
   sealedTitle: '无法在这里打开此会话',
-  sealedHint: '它使用的密钥不在此设备上。',
+  sealedHint: '它使用的密钥不在此设备上。请用创建它的账户登录。',
+  stateClosedTitle: agent => `${agent} 的询问无法在这里打开`,
+  stateClosedHint: host => `它用此设备没有的密钥加密，或者此应用还不认识它的写法。请在 ${host} 上做决定，或重新加载应用。`,
   otherKeyTitle: '此会话的密钥不匹配',
   otherKeyText: (agent, host) => `${host} 上的 ${agent} 用此设备没有的密钥加密它的话，也读不了你写的内容。不会发送任何内容。请新建会话。`,
   terminalTitle: host => `已在 ${host} 的终端中打开`,
