@@ -52,69 +52,30 @@ function declarations() {
 export async function binary() {
   if (isAppStale()) await bundleApp()
   const work = at('build/binary')
-  const program = join(work, 'afield.cjs')
   rmSync(work, { recursive: true, force: true })
-  mkdirSync(work, { recursive: true })
-  await bundleProgram(program)
+  const pieces = join(work, 'program')
+  mkdirSync(pieces, { recursive: true })
+  // Only now: it needs the pinned Node.js.
+  const { bundleProgram, compilePieces } = await import('./program.mjs')
+  const start = await bundleProgram(pieces)
+  await compilePieces(pieces)
 
   const executable = at('build', isWindows ? 'afield.exe' : 'afield')
   const pkgPlatform = { darwin: 'macos', win32: 'win' }[process.platform] ?? process.platform
   const target = { platform: pkgPlatform, arch: process.arch, nodeRange: `node${process.versions.node}`, output: executable }
   require('pkg/lib-es5/options').default.set({})
-  const assets = await assetsOfProgram(work)
-  await require('pkg/lib-es5/sea').default(program, {
+  const assets = await assetsOfProgram(work, pieces)
+  await require('pkg/lib-es5/sea').default(start, {
     targets: [target],
     nodePath: process.execPath,
     signature: true,
-    seaConfig: { assets, useCodeCache: true }
+    seaConfig: { assets }
   })
   chmodSync(executable, 0o755)
   console.log(`build/afield ${(statSync(executable).size / 1e6).toFixed(1)} MB`)
 }
 
-async function bundleProgram(outfile) {
-  const { build, stop } = await import('esbuild')
-  await build({
-    ...forNode,
-    entryPoints: ['bin/binary.ts'],
-    outfile,
-    format: 'cjs',
-    target: 'node24',
-    minify: true,
-    keepNames: true,
-    lineLimit: 160,
-    plugins: [embeddedPty, englishComplaints],
-    // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
-    external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
-    define: { 'import.meta.url': 'bundleUrl' },
-    banner: { js: 'const bundleUrl = require("node:url").pathToFileURL(__filename).href;' }
-  })
-  await stop()
-}
-
-// This package knows no other way to its addon than a file beside it.
-const embeddedPty = {
-  name: 'embedded-pty',
-  setup(build) {
-    build.onLoad({ filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8')
-      const contents = source.replace('= loadNative();', "= embeddedAddon('zigpty.node') ?? loadNative();")
-      if (contents === source) throw new Error('zigpty loads its addon in another way than build.mjs expects.')
-      return { contents: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n${contents}`, loader: 'js' }
-    })
-  }
-}
-
-// zod brings its complaints in sixty languages, a tenth of the program, and sets all of them up whenever it starts; we use none but English.
-const englishComplaints = {
-  name: 'english-complaints',
-  setup(build) {
-    const filter = /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/
-    build.onLoad({ filter }, () => ({ contents: "export { default as en } from './en.js'", loader: 'js' }))
-  }
-}
-
-async function assetsOfProgram(work) {
+async function assetsOfProgram(work, pieces) {
   const { relaxGlibc } = await import('../lib/server/edge/glibc.ts')
   const uws = trustedUws()
   writeFileSync(join(work, 'uws.node'), relaxGlibc(uws) ?? uws)
@@ -124,6 +85,7 @@ async function assetsOfProgram(work) {
     'native/zigpty.node': at(`node_modules/zigpty/prebuilds/zigpty.${process.platform}-${process.arch}.node`),
     'native/better_sqlite3.node': at(`node_modules/better-sqlite3/prebuilds/${process.platform}-${process.arch}.node`)
   }
+  for (const name of readdirSync(pieces)) assets[`program/${name}`] = join(pieces, name)
   for (const file of filesUnder(at('sqlite'))) if (file.endsWith('.sql')) assets[`sqlite/${relative(at('sqlite'), file)}`] = file
   for (const file of filesUnder(at('build/web'))) assets[`web/${relative(at('build/web'), file).split(sep).join('/')}`] = file
   return assets

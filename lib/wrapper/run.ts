@@ -87,7 +87,7 @@ async function run(options: RunOptions): Promise<number> {
   const [{ startSession }, { createSessionFolder }, { fetch }, { newSessionKey }] = await Promise.all([
     import('./session.ts'),
     import('./session-folder.ts'),
-    import('undici'),
+    import('./fetch.ts'),
     import('./session-key.ts'),
     import('../crypto/ready.ts').then(({ cryptoReady }) => cryptoReady())
   ])
@@ -219,7 +219,7 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       const { findLeftovers } = await import('./session-folder.ts')
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
-        const [{ keepDelivering }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('undici')])
+        const [{ keepDelivering }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('./fetch.ts')])
         await keepDelivering({ home, fetch, signal })
       }
       leftovers = 0

@@ -1,0 +1,51 @@
+import { pathToFileURL } from 'node:url'
+import { Script } from 'node:vm'
+
+/** One file of the bundled program. */
+export interface Piece {
+  text: string
+  /** What V8 made of the text in an earlier run: with it nothing that ran then is compiled again. */
+  compiled?: Uint8Array | undefined
+}
+
+export interface PiecesOptions {
+  read(name: string): Piece
+  /** Reaches what is no piece. */
+  require(name: string): unknown
+  /** Where the program is. */
+  filename: string
+  onScript?: ((name: string, script: Script) => void) | undefined
+}
+
+// What a bundled file calls by these names; `bundleUrl` stands for `import.meta.url`.
+const parameters = ['require', 'module', 'exports', '__filename', 'bundleUrl']
+
+/** The text of a piece, from a file of CommonJS. */
+export function pieceOf(file: string): string {
+  return `(function(${parameters}){${file}\n})`
+}
+
+/**
+ * Runs a program from the piece of that name on; each other one is loaded when it is first required. So a command takes
+ * the time and the memory of its own pieces, not those of the whole program.
+ */
+export function runPieces(first: string, { read, require, filename, onScript }: PiecesOptions): unknown {
+  const url = pathToFileURL(filename).href
+  const loaded = new Map<string, { exports: unknown }>()
+
+  const load = (name: string): unknown => {
+    const known = loaded.get(name)
+    if (known) return known.exports
+    const module = { exports: {} as unknown }
+    // Before it runs: pieces may require each other.
+    loaded.set(name, module)
+    const { text, compiled } = read(name)
+    const script = new Script(text, { filename: name, cachedData: compiled })
+    onScript?.(name, script)
+    script.runInThisContext()(requireAny, module, module.exports, filename, url)
+    return module.exports
+  }
+  const requireAny = (name: string) => (name.startsWith('./') ? load(name.slice(2)) : require(name))
+
+  return load(first)
+}

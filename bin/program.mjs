@@ -1,0 +1,101 @@
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Script } from 'node:vm'
+import { pieceOf } from './pieces.ts'
+import { rehearse } from './rehearsal.mjs'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const at = (...parts) => join(root, ...parts)
+
+// Names stay as they are: errors tell them, and keeping them beside shorter ones would cost time at each start.
+const small = { minifySyntax: true, minifyWhitespace: true, lineLimit: 160 }
+const bundled = {
+  absWorkingDir: root,
+  bundle: true,
+  platform: 'node',
+  target: 'node24',
+  legalComments: 'none',
+  logLevel: 'warning',
+  ...small
+}
+
+/**
+ * Bundles the single-file program into the pieces that bin/pieces.ts runs, one for each `import()` and for what several of
+ * them share. Returns the file that starts it.
+ */
+export async function bundleProgram(folder) {
+  const { build, transform, stop } = await import('esbuild')
+  const start = join(folder, '..', 'start.cjs')
+  await build({ ...bundled, entryPoints: ['bin/binary-start.ts'], outfile: start, format: 'cjs' })
+  const { metafile } = await build({
+    ...bundled,
+    entryPoints: ['bin/binary.ts'],
+    metafile: true,
+    outdir: folder,
+    // The only format that esbuild splits.
+    format: 'esm',
+    splitting: true,
+    chunkNames: '[name]-[hash]',
+    plugins: [embeddedPty, englishComplaints],
+    // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
+    external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
+    // Whether there is one is asked by Socket.IO's client, which then uses `ws`; Node.js would load all it has for `fetch`.
+    define: { 'import.meta.url': 'bundleUrl', 'globalThis.WebSocket': 'undefined' }
+  })
+  refuseNamesOfCommonJs(metafile)
+  for (const name of readdirSync(folder)) {
+    const file = join(folder, name)
+    const cjs = { ...small, format: 'cjs', platform: 'node', target: 'node24', supported: { 'dynamic-import': false } }
+    const { code } = await transform(readFileSync(file, 'utf8'), cjs)
+    writeFileSync(file, pieceOf(code))
+  }
+  await stop()
+  return start
+}
+
+// Split, such a package has a default alone, and what is taken from it by name is undefined.
+function refuseNamesOfCommonJs({ inputs }) {
+  for (const [file, { imports }] of Object.entries(inputs)) {
+    const wrong = imports.find(({ kind, path }) => kind === 'dynamic-import' && inputs[path]?.format === 'cjs')
+    if (wrong)
+      throw new Error(`${file} imports ${wrong.original} when it runs, which is CommonJS. Let it import a file that imports that by name.`)
+  }
+}
+
+/**
+ * Keeps beside each piece what V8 makes of it, as most of the time that a program takes to start is spent compiling: of those
+ * that start an agent all that runs on the way, of the others what V8 compiles at once.
+ */
+export async function compilePieces(folder) {
+  // Where no script is a program there is no fake Claude Code.
+  if (process.platform !== 'win32') await rehearse(folder)
+  const pieces = readdirSync(folder).filter(name => name.endsWith('.js'))
+  for (const name of pieces) {
+    const compiled = join(folder, `${name}.compiled`)
+    const text = readFileSync(join(folder, name), 'utf8')
+    if (!existsSync(compiled)) writeFileSync(compiled, new Script(text, { filename: name }).createCachedData())
+  }
+}
+
+// This package knows no other way to its addon than a file beside it.
+const embeddedPty = {
+  name: 'embedded-pty',
+  setup(build) {
+    build.onLoad({ filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
+      const source = readFileSync(path, 'utf8')
+      const contents = source.replace('= loadNative();', "= embeddedAddon('zigpty.node') ?? loadNative();")
+      if (contents === source) throw new Error('zigpty loads its addon in another way than bin/program.mjs expects.')
+      return { contents: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n${contents}`, loader: 'js' }
+    })
+  }
+}
+
+// zod brings its complaints in sixty languages, a tenth of the program, and sets all of them up whenever it starts; we use none but English.
+const englishComplaints = {
+  name: 'english-complaints',
+  setup(build) {
+    const filter = /[\\/]zod[\\/]v4[\\/]locales[\\/]index\.js$/
+    build.onLoad({ filter }, () => ({ contents: "export { default as en } from './en.js'", loader: 'js' }))
+  }
+}
