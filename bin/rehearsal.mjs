@@ -2,11 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { withDeadline } from '../lib/async/deadline.ts'
 import { createServer } from '../lib/server/create.ts'
 import { computerWithClaude } from '../test/wrapper/kit/claude.ts'
 import { turnsEnded } from '../test/wrapper/kit/demo.ts'
 
 const rehearsed = fileURLToPath(new URL('rehearsed.mjs', import.meta.url))
+const withinMs = 120_000
+// Its scripts shall run on this very Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
 
 /** Runs `afield claude` once from the pieces in that folder, with a fake Claude Code, to its end after one turn. */
@@ -19,14 +22,17 @@ export async function rehearse(folder) {
     const server = await createServer({ port: 0, signup: 'open', limits: 'off', logLevel: 'silent', expoUrl: 'off', data })
     t.teardown(() => server.close())
     const { phone, sitDown } = await computerWithClaude(t, server)
-    const terminal = sitDown(['claude'], { PATH }, [process.execPath, rehearsed, folder])
-    const session = await phone.session()
-    await terminal.sees(/❯/)
-    terminal.type('rehearsed\r')
-    await session.until(session => turnsEnded(session) === 1)
-    terminal.kill('SIGTERM')
-    await terminal.ended
+    await withDeadline(withinMs, () => perform(phone, sitDown(['claude'], { PATH }, [process.execPath, rehearsed, folder])))
   } finally {
     for (const close of closing) await close()
   }
+}
+
+async function perform(phone, terminal) {
+  const session = await phone.session()
+  await terminal.sees(/❯/)
+  terminal.type('rehearsed\r')
+  await session.until(session => turnsEnded(session) === 1)
+  terminal.kill('SIGTERM')
+  await terminal.ended
 }
