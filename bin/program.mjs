@@ -37,11 +37,10 @@ export async function bundleProgram(folder) {
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
-    plugins: [embeddedPty, englishComplaints],
+    plugins: [embeddedPty, noBrowserSocket, englishComplaints],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
-    // Whether there is one is asked by Socket.IO's client, which then uses `ws`; Node.js would load all it has for `fetch`.
-    define: { 'import.meta.url': 'bundleUrl', 'globalThis.WebSocket': 'undefined' }
+    define: { 'import.meta.url': 'bundleUrl' }
   })
   refuseNamesOfCommonJs(metafile)
   for (const name of readdirSync(folder)) {
@@ -79,15 +78,31 @@ export async function compilePieces(folder) {
 }
 
 // This package knows no other way to its addon than a file beside it.
-const embeddedPty = {
-  name: 'embedded-pty',
-  setup(build) {
-    build.onLoad({ filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/ }, ({ path }) => {
-      const source = readFileSync(path, 'utf8')
-      const contents = source.replace('= loadNative();', "= embeddedAddon('zigpty.node') ?? loadNative();")
-      if (contents === source) throw new Error('zigpty loads its addon in another way than bin/program.mjs expects.')
-      return { contents: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n${contents}`, loader: 'js' }
-    })
+const embeddedPty = replaced({
+  filter: /[\\/]zigpty[\\/]dist[\\/]index\.mjs$/,
+  words: '= loadNative();',
+  by: "= embeddedAddon('zigpty.node') ?? loadNative();",
+  first: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n`
+})
+
+// Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
+const noBrowserSocket = replaced({
+  filter: /[\\/]engine\.io-client[\\/]build[\\/]esm(-debug)?[\\/]transports[\\/]websocket\.js$/,
+  words: 'globalThis.WebSocket || globalThis.MozWebSocket',
+  by: 'undefined'
+})
+
+/** Replaces words in one file of a package. */
+function replaced({ filter, words, by, first = '' }) {
+  return {
+    name: `replaced ${words}`,
+    setup(build) {
+      build.onLoad({ filter }, ({ path }) => {
+        const source = readFileSync(path, 'utf8')
+        if (!source.includes(words)) throw new Error(`${path} is another than bin/program.mjs expects: it lacks "${words}".`)
+        return { contents: first + source.replace(words, by), loader: 'js' }
+      })
+    }
   }
 }
 
