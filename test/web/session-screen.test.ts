@@ -128,6 +128,20 @@ t.test('the session screen in a real browser', async t => {
     await sheet.waitFor({ state: 'detached' })
   })
 
+  t.test('what an agent says is read out as it comes; what was there, and each single step, is not', async t => {
+    const page = await open(t, 'session')
+    await page.evaluate(`hear('All tests pass.')`)
+    const log = page.getByRole('log')
+    t.equal(await log.getAttribute('aria-live'), 'polite')
+    t.equal(await log.locator('.block:not([aria-live])').innerText(), 'All tests pass.')
+    t.ok((await log.locator('.block[aria-live="off"]').count()) > 3)
+    t.equal(await page.locator('.strip [role="status"]').innerText(), '', 'what runs is shown, and is no news by itself')
+    await page.evaluate(`localStorage.setItem('afield-announces', 'false')`)
+    await page.reload()
+    await log.waitFor()
+    t.equal(await log.getAttribute('aria-live'), 'off')
+  })
+
   t.test('what comes below moves nothing that is being read, and is counted', async t => {
     const page = await open(t, 'many')
     await page.mouse.move(195, 400)

@@ -36,12 +36,16 @@ export function ActivityStrip({
   const isAsking = stop?.state === 'asking' && stop.isRepeated === true
   return (
     <div class="strip">
-      <p role="status">
+      <p>
         <span class="s-ring">
           <Ring />
         </span>
-        <b>{stop === undefined ? doing(transcript, facts) : isStillRunning ? words.stillRunning : words.stopping}</b>
-        {stop?.state === 'failed' && <span class="s-meta bad">{words.stopFailed(facts.host)}</span>}
+        {/* What it does is read out with what comes into the transcript, and not each step by itself. */}
+        {stop === undefined && <b>{doing(transcript, facts)}</b>}
+        <span role="status">
+          {stop !== undefined && <b>{isStillRunning ? words.stillRunning : words.stopping}</b>}
+          {stop?.state === 'failed' && <span class="s-meta bad">{words.stopFailed(facts.host)}</span>}
+        </span>
       </p>
       <span class="s-more">
         {plan !== undefined && at >= 0 && (

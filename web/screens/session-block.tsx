@@ -10,10 +10,18 @@ import { session as words } from '../words/session.ts'
 import { clockTime, dayName } from '../words/time.ts'
 
 /** One block of the transcript. */
-export function BlockView(props: { block: Block; context: StepContext; to: Receiver; delivery: Delivery; isNewest: boolean }) {
+export function BlockView(props: {
+  block: Block
+  context: StepContext
+  to: Receiver
+  delivery: Delivery
+  isNewest: boolean
+  /** It comes while somebody is there, and is read out to who does not see it; steps are summed up elsewhere. */
+  isNews: boolean
+}) {
   const { block } = props
   return (
-    <div class="block" data-key={block.key}>
+    <div class="block" data-key={block.key} aria-live={props.isNews ? undefined : 'off'}>
       {block.type === 'day' ? (
         <h2 class="day">{dayOf(block.at)}</h2>
       ) : block.type === 'trail' ? (

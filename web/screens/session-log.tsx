@@ -1,6 +1,7 @@
 import type { VNode } from 'preact'
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
+import { Announcements } from '../parts/announcements.tsx'
 import { Bubble, type BubbleActions, Bubbles } from '../parts/bubble.tsx'
 import type { Offered } from '../parts/composer.tsx'
 import { Growing } from '../parts/partial.tsx'
@@ -9,6 +10,7 @@ import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { callOfRequest, joinAnswered } from '../state/asked-steps.ts'
 import { isStale } from '../state/connection.ts'
 import type { Said } from '../state/histories.ts'
+import { isOn } from '../state/preferences.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { Answered, OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -63,21 +65,32 @@ export function SessionLog(props: {
     onSeen: props.onSeen
   })
   const to = useReceiver(facts)
+  const newsAfter = useNews(model.feed.value === 'live', lastSeq)
   const actions = useActions(model, props)
   const shown = useBlockNodes(
     blocks.slice(reading.from, reading.to),
     context,
     facts,
     to,
-    waiting.length === 0 ? newestMine(transcript) : undefined
+    waiting.length === 0 ? newestMine(transcript) : undefined,
+    newsAfter
   )
   const isEmpty = blocks.length === 0 && waiting.length === 0 && transcript.partials.length === 0
   const newCount = reading.isAtEnd ? 0 : transcript.items.filter(item => item.seq > reading.seenSeq).length
 
   return (
     <div class="log-w">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}
-      <div class="scroll" role="log" aria-label={words.conversation} tabIndex={0} ref={reading.scroller} onScroll={reading.onScroll}>
+      <div
+        class="scroll"
+        role="log"
+        // Of what is in there most is silent: see the blocks.
+        aria-live={isOn('announces') ? 'polite' : 'off'}
+        aria-label={words.conversation}
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
+        tabIndex={0}
+        ref={reading.scroller}
+        onScroll={reading.onScroll}
+      >
         <div class="col" ref={reading.column}>
           <Bubbles.Provider value={actions}>
             {isEmpty ? (
@@ -117,6 +130,7 @@ export function SessionLog(props: {
           </Bubbles.Provider>
         </div>
       </div>
+      <Announcements model={model} folder={facts.path} />
       {!reading.isAtEnd && (
         <button class="to-end" type="button" onClick={reading.toEnd}>
           <Icon name="chevron-down" />
@@ -145,7 +159,8 @@ function useBlockNodes(
   context: StepContext,
   facts: SessionFacts,
   to: Receiver,
-  newest: string | undefined
+  newest: string | undefined,
+  newsAfter: number
 ): VNode[] {
   const drawn = useRef(new Map<string, Parameters<typeof BlockView>[0] & { node: VNode }>())
   const next: typeof drawn.current = new Map()
@@ -153,10 +168,12 @@ function useBlockNodes(
     const before = drawn.current.get(block.key)
     const isNewest = block.key === newest
     const delivery = deliveryOf(block, facts)
+    const isNews = block.type === 'item' && block.item.type !== 'mine' && block.item.seq > newsAfter
     const isSame =
       before !== undefined &&
       before.context === context &&
       before.isNewest === isNewest &&
+      before.isNews === isNews &&
       before.to === to &&
       before.delivery === delivery &&
       sameBlock(before.block, block)
@@ -168,13 +185,24 @@ function useBlockNodes(
           to,
           delivery,
           isNewest,
-          node: <BlockView key={block.key} block={block} context={context} to={to} delivery={delivery} isNewest={isNewest} />
+          isNews,
+          node: (
+            <BlockView key={block.key} block={block} context={context} to={to} delivery={delivery} isNewest={isNewest} isNews={isNews} />
+          )
         }
     next.set(block.key, entry)
     return entry.node
   })
   drawn.current = next
   return nodes
+}
+
+/** Up to where nothing is news: what was there before, or came while the link was lost. */
+function useNews(isLive: boolean, lastSeq: number): number {
+  const after = useRef(Number.POSITIVE_INFINITY)
+  if (!isLive) after.current = Number.POSITIVE_INFINITY
+  else if (after.current === Number.POSITIVE_INFINITY) after.current = lastSeq
+  return after.current
 }
 
 function useActions(model: SessionModel, asked: { onEdit(message: Offered): void; onFork(said: Said): void }): BubbleActions {

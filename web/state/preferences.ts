@@ -12,6 +12,8 @@ const switches = {
   wrap: false,
   /** Steps are lines only: changes and failures stay folded. */
   compact: false,
+  /** What comes into a session is read out to who does not see it. */
+  announces: true,
   /** With a keyboard Enter sends; off, it begins a new line. */
   enterSends: true,
   /** Fetches only what is asked for. */
@@ -91,6 +93,7 @@ function read(): void {
   switchesNow.value = {
     wrap: readSwitch('wrap'),
     compact: readSwitch('compact'),
+    announces: readSwitch('announces'),
     enterSends: readSwitch('enterSends'),
     lowData: readSwitch('lowData'),
     byFolder: readSwitch('byFolder'),

@@ -118,6 +118,8 @@ const english = {
   silentFor: (time: string) => `Silent for ${time}`,
   silentText: 'It may be busy with something long. Nothing is wrong for sure.',
   look: 'Look',
+  steps: (n: number) => plural(n, { one: '1 step', other: `${n} steps` }),
+  stepsNow: (n: number, verb: string, object: string) => `${plural(n, { one: '1 step', other: `${n} steps` })}. ${verb} ${object}`,
   lastOutput: (time: string) => `Last output, ${time}`,
   stopIt: 'Stop',
   whileAway: 'While you were away',

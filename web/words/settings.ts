@@ -14,6 +14,8 @@ const english = {
   reading: 'Reading',
   compact: 'Compact steps',
   compactHint: 'Changes and failures stay folded until you open them.',
+  announces: 'Read out what comes',
+  announcesHint: 'For screen readers, in an open session: what the agent says, and every 5 seconds what it does.',
   writing: 'Writing',
   enterSends: 'Enter sends',
   enterSendsHint: 'With a keyboard. Off, Enter begins a new line and Ctrl Enter sends.',

@@ -10,11 +10,13 @@ import { SubagentScreen } from '../../../web/screens/subagent.tsx'
 import { WorkScreen } from '../../../web/screens/work.tsx'
 import { noteLink } from '../../../web/state/connection.ts'
 import { tellHome } from '../../../web/state/home.ts'
+import { startPreferences } from '../../../web/state/preferences.ts'
 import { busyHome } from './app/world.ts'
 import { tellMore } from './session-model.ts'
 import { places, stories } from './sessions.ts'
 import { workStories } from './work.ts'
 
+startPreferences()
 const params = new URLSearchParams(location.search)
 const theme = params.get('theme')
 if (theme !== null) document.documentElement.dataset['theme'] = theme

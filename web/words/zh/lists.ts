@@ -110,6 +110,8 @@ export const lists: ListWords = {
 
   silentFor: time => `已 ${time} 没有动静`,
   silentText: '它可能在做耗时的事，不一定有问题。',
+  steps: n => `${n} 步`,
+  stepsNow: (n, verb, object) => `${n} 步。${verb} ${object}`,
   lastOutput: time => `最后的输出，${time}`,
   look: '查看',
   stopIt: '停止',

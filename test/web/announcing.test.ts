@@ -1,0 +1,46 @@
+import t from 'tap'
+import { createAnnouncer } from '../../web/state/announcing.ts'
+import { type StepStart, tell } from './stories/fixtures.ts'
+
+const command: StepStart = { kind: 'execute', args: { command: 'npm test' } }
+
+function listening() {
+  const heard: string[] = []
+  let waiting: (() => void) | undefined
+  const announcer = createAnnouncer(
+    ({ steps, running }) => heard.push(`${steps} steps, now ${running?.args['command']}`),
+    (ms, then) => {
+      t.equal(ms, 5_000)
+      waiting = then
+      return () => {
+        waiting = undefined
+      }
+    }
+  )
+  const pass = () => waiting?.()
+  return { heard, announcer, pass, isWaiting: () => waiting !== undefined }
+}
+
+t.test('steps are read out together, at most every 5 s, with what runs now', async t => {
+  const { heard, announcer, pass } = listening()
+  const story = tell().mine('Test it').turn()
+  announcer.take(story.done().items, true)
+  for (const seconds of [1, 1, undefined]) announcer.take(story.step(command, seconds).done().items, true)
+  t.same(heard, [])
+  pass()
+  t.same(heard, ['3 steps, now npm test'])
+  announcer.take(story.done().items, true)
+  t.same(heard.length, 1, 'what was read out is not read out again')
+})
+
+t.test('neither what was there before nor what came while the link was lost is told, nor older pages', async t => {
+  const { heard, announcer, isWaiting } = listening()
+  const story = tell().mine('Test it').turn().say('One').step(command, 1)
+  announcer.take(story.done().items, true)
+  announcer.take(story.say('Two').done().items, false)
+  announcer.take(story.step(command, 1).done().items, true)
+  const all = tell().mine('Before').say('Long ago').done().items
+  announcer.take([...all.map(item => ({ ...item, seq: 0 })), ...story.done().items], true)
+  t.same(heard, [])
+  t.equal(isWaiting(), false)
+})
