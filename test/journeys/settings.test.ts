@@ -116,6 +116,9 @@ t.test('the app lock covers the app until its owner is there, or has the account
 
 t.test('everything is exported as one file, and erasing leaves nothing of Afield in the browser', async t => {
   const { device } = await deviceWithAccount(t)
+  await device.visit('/settings/appearance')
+  await device.page.getByLabel('Dark', { exact: true }).click()
+  t.equal(await device.page.evaluate(() => localStorage.getItem('afield-theme')), 'dark')
   await device.visit('/settings/storage')
   await device.see('Kept until deleted')
   const downloading = device.page.waitForEvent('download')
