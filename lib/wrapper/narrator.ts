@@ -53,15 +53,27 @@ export function createNarrator(deps: {
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
+  // What has no name of its own is named after its turn and what it says, as whoever reads it once more names it.
+  const timesTold = new Map<string, number>()
+  const nameOf = (ev: SessionEvent, by = ''): string | undefined => {
+    const words = saidBy(ev)
+    if (words === undefined) return undefined
+    const said = `${by} ${words}`
+    const times = (timesTold.get(said) ?? 0) + 1
+    timesTold.set(said, times)
+    return `${turn} ${said} ${times}`
+  }
+
   const tell = (
     ev: SessionEvent,
     { row, subagent, ...about }: { id?: string; usage?: Envelope['usage']; row?: string | undefined; subagent?: string | undefined } = {}
   ) => {
     turn ??= newId()
     const helper = subagent === undefined ? {} : { subagent: idOfRow(`subagent ${subagent}`) }
+    const name = row ?? nameOf(ev, subagent)
     return put(
       sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn, ...helper }), ...about }),
-      row === undefined ? undefined : idOfRow(row)
+      name === undefined ? undefined : idOfRow(name)
     )
   }
 
@@ -101,6 +113,7 @@ export function createNarrator(deps: {
       lastText = undefined
       idOfBlock.clear()
       diffsOfCall.clear()
+      timesTold.clear()
       await tell({ t: 'turn-start' }, { row: `${turn} begins` })
       return turn
     },
@@ -182,6 +195,22 @@ export function createNarrator(deps: {
 export function idOfRow(row: string): string {
   const digest = createHash('sha256').update(row).digest('hex')
   return `r${BigInt(`0x${digest}`).toString(36).padStart(50, '0').slice(-23)}`
+}
+
+/** The same of what was heard as of what was written down. Nothing of what is said by Afield. */
+function saidBy(ev: SessionEvent): string | undefined {
+  switch (ev.t) {
+    case 'text':
+      return `${ev.thinking ? 'thinks' : 'says'} ${ev.text.replace(/\s+/g, '')}`
+    case 'tool-call-start':
+      return `${ev.call} begins`
+    case 'tool-call-end':
+      return `${ev.call} ends`
+    case 'plan':
+      return `plans ${ev.entries.map(({ content, status }) => `${status} ${content}`).join('\n')}`
+    default:
+      return undefined
+  }
 }
 
 const partialEveryMs = 100

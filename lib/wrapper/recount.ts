@@ -2,13 +2,14 @@ import { isAbsolute } from 'node:path'
 import { userText } from '../client/messages.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
 import type { AgentEvent, Untold } from './agents/agent.ts'
-import { readSince } from './agents/claude/untold.ts'
+import { readSince, readTurn } from './agents/claude/untold.ts'
 import { createNarrator, idOfRow } from './narrator.ts'
 import { withoutReason } from './reasons.ts'
 import type { SessionFolder, SessionNotes } from './session-folder.ts'
 
 /** What an agent wrote down by itself, and the process that should have told it did not. */
-export function readUntold({ toldUpTo, handing }: Pick<SessionNotes, 'toldUpTo' | 'handing'>): Untold {
+export function readUntold({ toldUpTo, handing, turn, turnAt }: Pick<SessionNotes, 'toldUpTo' | 'handing' | 'turn' | 'turnAt'>): Untold {
+  if (!toldUpTo && turn !== null && turnAt) return { events: readTurn(turnAt, handing?.text), upTo: undefined }
   // An agent that does not write into a file tells it when it is started again.
   return toldUpTo && isAbsolute(toldUpTo.file) ? readSince(toldUpTo, handing?.text) : { events: [], upTo: undefined }
 }

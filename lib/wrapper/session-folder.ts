@@ -30,6 +30,8 @@ const sessionNotes = z.object({
   turn: z.string().nullable(),
   /** What the agent itself wrote down was told up to here; null while it is told in another way. */
   toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
+  /** Where what the agent writes down of the turn begins, while that is told as it comes. */
+  turnAt: z.object({ file: z.string(), offset: z.number() }).nullish(),
   /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal; `isAhead`: others with lower ones wait. */
   handing: z
     .object({ seq: z.number().nullable(), localId: z.string().nullish(), text: z.string(), isAhead: z.boolean().optional() })

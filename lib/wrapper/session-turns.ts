@@ -133,8 +133,14 @@ class SessionTurns implements Turns {
       const turn = newId()
       // At its own terminal it may keep the prompt before it says so.
       const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
-      const handing = (agent.handover || this.#writesDown) && { seq: seq ?? null, localId, text: text.slice(0, mostHanded), isAhead }
-      folder.note({ turn, ...(handing && { handing }) })
+      const turnAt = agent.writesAt?.() ?? null
+      const handing = (agent.handover || turnAt || this.#writesDown) && {
+        seq: seq ?? null,
+        localId,
+        text: text.slice(0, mostHanded),
+        isAhead
+      }
+      folder.note({ turn, turnAt, ...(handing && { handing }) })
       await narrator.beginTurn({ name: turn })
       // After a crash it has to be known that the agent may have it.
       await folder.noted()
@@ -159,7 +165,7 @@ class SessionTurns implements Turns {
     const { narrator, notices, uplink } = this.#parts
     await narrator.tell(how)
     // A prompt that was typed, and of which nothing was written down, is handed over again by the next process.
-    this.note({ turn: null, ...(!this.#writesDown && { handing: null }) })
+    this.note({ turn: null, turnAt: null, ...(!this.#writesDown && { handing: null }) })
     this.step = undefined
     uplink?.setThinking(false)
     notices.turnEnded(how.reason, this.#prompts.length === 0)

@@ -22,6 +22,8 @@ export interface Computer {
   ask(count: number, line: string): string
   /** Undefined where nobody can: only the phone speaks. */
   type?: (terminal: PersonAtTerminal, session: PhoneSession, text: string) => Promise<void>
+  /** Nobody promises what it wrote down just before it was killed itself. */
+  isAgentSpared?: boolean
   /** What people and the agent said, as the agent has it. */
   written(session: PhoneSession): string[]
 }
@@ -32,6 +34,7 @@ type Server = { url: string }
 /** By the name on the command line; the second of each is the real one. */
 export const computers = {
   claude: { fake: claude(computerWithClaude), real: claude(computerWithRealClaude) },
+  'claude-remote': { fake: claudeForPhone(computerWithClaude), real: claudeForPhone(computerWithRealClaude) },
   codex: { fake: codex, real: realCodex },
   opencode: { fake: opencode, real: realOpencode },
   acp: { fake: scripted, real: scripted }
@@ -61,6 +64,22 @@ function claude(computerOf: typeof computerWithClaude | typeof computerWithRealC
         }
         await lineByLine(terminal, session, text)
       },
+      written: () => written(computer)
+    }
+  }
+}
+
+/** Without its own screen: what is said comes over its adapter, and is read again from what it wrote down. */
+function claudeForPhone(computerOf: typeof computerWithClaude | typeof computerWithRealClaude) {
+  return async (t: Teardown, server: Server): Promise<Computer> => {
+    const computer = await computerOf(t, server)
+    return {
+      phone: computer.phone,
+      sitDown: ([command = 'claude', ...words] = []) => computer.sitDown([command, '--remote', ...words]),
+      ready: /waits for a message|works, /,
+      agent: /claude/,
+      ask: many,
+      isAgentSpared: true,
       written: () => written(computer)
     }
   }

@@ -8,7 +8,7 @@ import { everybody, runRounds } from './rounds.ts'
 const seed = Number(process.env['AFIELD_KILLS_SEED'] ?? Date.now() % 1_000_000)
 const kept = { lost: [], doubled: [], isMisplaced: false, unended: 0 }
 
-const names = { claude: 'Claude', codex: 'Codex', opencode: 'opencode', acp: 'an ACP agent' }
+const names = { claude: 'Claude', 'claude-remote': 'Claude without its screen', codex: 'Codex', opencode: 'opencode', acp: 'an ACP agent' }
 
 for (const [at, [agent, { fake }]] of Object.entries(computers).entries()) {
   const turn = (seed + at) % everybody.length

@@ -7,7 +7,7 @@ import { computers } from './computers.ts'
 import { isKept } from './judge.ts'
 import { runRounds } from './rounds.ts'
 
-// node build.mjs kills [--agent claude|codex|opencode|acp] [--rounds 20] [--seed 7] [--real]   kills wrapper, agent and server in
+// node build.mjs kills [--agent claude|claude-remote|codex|opencode|acp] [--rounds 20] [--seed 7] [--real]   kills wrapper, agent and server in
 // the middle of what is said; --real with the agent that CLAUDE_BIN, CODEX_BIN or OPENCODE_BIN names, on a model on loopback
 const { values } = parseArgs({
   options: {

@@ -147,3 +147,22 @@ t.test('what the conversation has cost is told at the end of a turn', async t =>
   await narrator.tell({ type: 'turn-ended', reason: 'done' })
   t.match(envelopes().at(-1)?.usage, { cost: { amount: 0.25, currency: 'USD' } })
 })
+
+t.test('what is told again of a turn carries the names it had, and the same words said twice have two [X1]', async t => {
+  const names: (string | undefined)[] = []
+  const tellTurn = async (turn: string) => {
+    const narrator = createNarrator({ put: async (_, localId) => void names.push(localId), showPartial() {} })
+    await narrator.beginTurn({ name: turn })
+    for (const block of ['b1', 'b2']) await narrator.tell({ type: 'text', block: block + names.length, text: 'again', thinking: false })
+    await narrator.tell({ type: 'step-started', step })
+    await narrator.tell({ type: 'step-ended', step, status: 'completed' })
+    await narrator.tell({ type: 'turn-ended', reason: 'done' })
+    return names.splice(0)
+  }
+  const once = await tellTurn('one turn')
+  t.strictSame(await tellTurn('one turn'), once)
+  t.equal(new Set(once).size, once.length)
+  t.notOk(once.includes(undefined))
+  const another = await tellTurn('another turn')
+  t.notOk(another.some(name => once.includes(name)))
+})

@@ -65,7 +65,7 @@ export type TurnEnd = { reason: 'done' | 'cancelled' } | { reason: 'failed'; err
 
 /** Names what is told for ever, so that what is told again after a crash is kept once. */
 interface Named {
-  row?: string
+  row?: string | undefined
 }
 
 /** The agent's own id of the one of its helpers that did it; none when the agent did it itself. */
@@ -181,6 +181,8 @@ export interface Agent {
   readonly ownScreen?: OwnScreen
   /** It says with `prompted` what it has written down of what it was given, and with `told` how far all was told. */
   readonly writesDown?: boolean
+  /** Where what it writes down of a turn that begins now will stand, so that the rest of one in which this process dies can be told. */
+  writesAt?(): ToldUpTo | undefined
   /** What it wrote down after the place that `start` was given as `toldUpTo`. */
   readonly untold?: Untold
   /** Ends the agent and everything it started. Resolves when nothing of it runs any more. */

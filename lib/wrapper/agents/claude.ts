@@ -4,7 +4,7 @@ import { isSingleFile } from '../../assets.ts'
 import { CannotStart } from '../../exit.ts'
 import { ownProgram } from '../own-program.ts'
 import type { AgentKind, StartAgent } from './agent.ts'
-import { hasTranscript } from './claude/transcript.ts'
+import { endOfTranscript, hasTranscript } from './claude/transcript.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
 import { findProgram, isProgram } from './find-program.ts'
 
@@ -38,7 +38,8 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
         // At its own screen it is not needed, and it is large.
         const { startAcp } = await import('./acp.ts')
         const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
-        return startAcp({ ...program, title }, { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+        const agent = await startAcp({ ...program, title }, { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
+        return Object.assign(agent, { writesAt: () => endOfTranscript(how.env, how.directory, agent.conversation) })
       }
       if (!how.screen) return startRemote(how)
       if (!(options.hasPty ?? (await import('./pty.ts')).hasPty)) {

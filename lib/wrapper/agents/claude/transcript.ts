@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readdirSync, readSync, statSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readdirSync, readSync, realpathSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { pause } from '../../../async/pause.ts'
 import type { ToldUpTo } from '../agent.ts'
@@ -99,6 +99,12 @@ export function newLines({ file, offset }: ToldUpTo): { lines: string[]; next: T
 /** Where Claude Code will write, or has written, what is said in a conversation; its hooks name the file too, but later. */
 export function transcriptFile(env: Readonly<Record<string, string>>, directory: string, conversation: string): string {
   return join(configFolder(env), 'projects', directory.replace(/[^a-zA-Z0-9]/g, '-'), `${conversation}.jsonl`)
+}
+
+/** Up to where it has written down a conversation. */
+export function endOfTranscript(env: Readonly<Record<string, string>>, directory: string, conversation: string): ToldUpTo {
+  const file = transcriptFile(env, realpathSync(directory), conversation)
+  return { file, offset: sizeOf(file) }
 }
 
 /** Without one there is nothing to go on with: a conversation in which nothing was said was never written down. */

@@ -8,13 +8,14 @@ import {
   type Answers,
   type Handover,
   type Image,
-  type StartAgent
+  type StartAgent,
+  type ToldUpTo
 } from '../agent.ts'
 import { type Missing, withoutIt } from './abilities.ts'
 import { modesAt } from './modes.ts'
 import type { TerminalEnd } from './own-screen.ts'
 import { startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
-import { hasTranscript } from './transcript.ts'
+import { endOfTranscript, hasTranscript } from './transcript.ts'
 
 export interface TwoModesOptions {
   home: string
@@ -99,6 +100,10 @@ class TwoModes implements Agent, Handover {
     }
     // Where it stays at its terminal it has begun anew there, without the dialog that was open.
     return (await this.#remote?.prompt(text, images)) ?? (await this.#terminal?.type(text)) ?? false
+  }
+
+  writesAt(): ToldUpTo {
+    return endOfTranscript(this.#options.how.env, this.#options.how.directory, this.#conversation)
   }
 
   answer(ask: string, choice: string, reason?: string): boolean {

@@ -30,3 +30,14 @@ export function readSince(place: ToldUpTo, handed: string | undefined): { events
   telling.cutSteps()
   return { events, upTo: next }
 }
+
+/**
+ * What it wrote down of a turn that was told as it came. Nothing in it has a name: what was told has been named after the turn and
+ * what it says. All prompts in it were said on a device, where they are shown.
+ */
+export function readTurn(place: ToldUpTo, handed: string | undefined): AgentEvent[] {
+  return readSince(place, handed).events.flatMap(event => {
+    if (event.type === 'prompted' && !event.isOurs) return []
+    return 'row' in event ? [{ ...event, row: undefined }] : [event]
+  })
+}
