@@ -49,7 +49,7 @@ export function SubagentScreen({ model, facts, id }: { model: SessionModel; fact
       <div class="scroll" tabIndex={0}>
         <div class="col">
           {blocks.map(block => (
-            <BlockView key={block.key} block={block} context={context} to={to} delivery="read" isNewest={false} />
+            <BlockView key={block.key} block={block} context={context} to={to} delivery="read" isNewest={false} isNews={false} />
           ))}
           {blocks.length === 0 && <p class="lead">{known ? words.subagentBegins : words.subagentNotHere}</p>}
         </div>
