@@ -1,7 +1,7 @@
 import t from 'tap'
 import { newEnvelope, sessionMessage, userText } from '../../lib/client/index.ts'
 import type { SessionEvent } from '../../lib/protocol/sealed/messages.ts'
-import { lineOf } from '../../web/state/last-line.ts'
+import { endedIn, lineOf } from '../../web/state/last-line.ts'
 
 t.test('a row says the last thing that means something to a person', async t => {
   const rows: [SessionEvent, string | undefined][] = [
@@ -36,4 +36,18 @@ t.test('what a person wrote is marked as theirs, and a long text is cut', async 
 t.test('what a subagent says is its own affair', async t => {
   const ev: SessionEvent = { t: 'text', text: 'inside' }
   t.equal(lineOf(sessionMessage(newEnvelope(ev, { role: 'agent', turn: 't', subagent: 's' }))), undefined)
+})
+
+t.test('a command is told with its call, and what ends it says whether it ran', async t => {
+  const told = (ev: SessionEvent) => sessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' }))
+  const begun: SessionEvent = { t: 'tool-call-start', call: 'c', name: 'Bash', title: 'npm test', description: '', args: {} }
+  t.same(lineOf(told(begun)), { text: 'npm test', command: { call: 'c', hasRun: false } })
+  t.same(lineOf(told({ ...begun, name: 'Read', title: 'Read a.ts' })), { text: 'Read a.ts' }, 'a title that has its verb')
+  const ways = [
+    ['completed', true],
+    ['failed', true],
+    ['denied', false],
+    ['cancelled', false]
+  ] as const
+  for (const [status, hasRun] of ways) t.same(endedIn(told({ t: 'tool-call-end', call: 'c', status })), [{ call: 'c', hasRun }], status)
 })

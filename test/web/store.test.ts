@@ -51,6 +51,15 @@ t.test('a sign of life keeps the last line, and an older line never replaces a n
   t.equal(after([line('gone', 1, 'x')], home), home, 'a line of a session nobody knows is dropped')
 })
 
+t.test('the command of a row has run when its step ends, is no command that ran when it was denied, and no other step ends it', async t => {
+  const running: HomeEvent = { type: 'line', id: 'a', line: { seq: 5, at, text: 'npm test', command: { call: 'c', hasRun: false } } }
+  const commandAfter = (call: string, hasRun: boolean) =>
+    after([told('a'), running, { type: 'step-ended', id: 'a', call, hasRun }]).sessions.get('a')?.last?.command
+  t.same(commandAfter('c', true), { call: 'c', hasRun: true })
+  t.equal(commandAfter('c', false), undefined)
+  t.same(commandAfter('other', true), { call: 'c', hasRun: false })
+})
+
 t.test('a session shows one state, the one that matters most', async t => {
   const request = { tool: 'Bash', arguments: { command: 'ls' }, createdAt: at }
   const asking = { agentState: { requests: { r: request } } }

@@ -18,8 +18,9 @@ import {
 import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
-import { ago, clockTime, fullTime, lasting } from '../words/time.ts'
+import { ago, clockTime, duration, fullTime, lasting } from '../words/time.ts'
 import { decisionGlyph, decisionTitle } from './decision-card.tsx'
+import { useTicking } from './ticking.ts'
 
 /** A session as one link: its state, what it is about, what it does now, where. `isStale` shows clock times instead of ages. */
 export function SessionRow({
@@ -51,7 +52,7 @@ export function SessionRow({
           {session.metadata ? (titleOf(session) ?? words.session.untitled) : words.session.sealed}
         </span>
         <span class="row-a" dir="auto">
-          {silence(session, state, at) ?? liveLine(session, state)}
+          {silence(session, state, at) ?? <LiveLine session={session} state={state} />}
         </span>
         <span class="row-m">{whereOf(session)}</span>
       </span>
@@ -121,9 +122,28 @@ export function isSilent({ last }: SessionView, state: SessionState, at: number)
 /** Working without a word for longer than this is told. */
 export const silentAfterMs = 4 * 60_000
 
+function LiveLine({ session, state }: { session: SessionView; state: SessionState }) {
+  const { last } = session
+  const command = last?.command
+  if (state === 'working' && command?.hasRun === false) return <RunningLine what={last?.text ?? ''} since={runsSince(session)} />
+  return <>{liveLine(session, state)}</>
+}
+
+function RunningLine({ what, since }: { what: string; since: number }) {
+  const tookMs = useTicking(true) - since
+  return <>{tookMs < 1000 ? words.session.running(what) : words.session.runningFor(what, duration(tookMs))}</>
+}
+
+// Told before it was allowed, a command runs from then on.
+function runsSince({ last, agentState }: SessionView): number {
+  const answered = Object.values(agentState?.completedRequests ?? {}).map(request => request.completedAt ?? 0)
+  return Math.max(last?.at ?? 0, ...answered)
+}
+
 function liveLine(session: SessionView, state: SessionState): string {
   if (!session.metadata) return ''
-  const last = lastLineOf(session)?.text
+  const shown = lastLineOf(session)
+  const last = shown?.command?.hasRun ? words.session.ran(shown.text) : shown?.text
   if (state === 'away') return absence(session)
   const decision = openDecisions(session)[0]
   if (decision) return decisionTitle(decision)

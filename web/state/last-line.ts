@@ -4,12 +4,21 @@ import type { LastLine } from './store.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
 
 /** What a row says of a message; undefined when it tells a person nothing by itself. */
-export function lineOf(body: MessageBody): Pick<LastLine, 'text' | 'end'> | undefined {
+export function lineOf(body: MessageBody): Told | undefined {
   const told = happeningsOf({ seq: 0, localId: null, at: 0, body }).map(lineOfHappening)
   return told.findLast(line => line !== undefined)
 }
 
-function lineOfHappening(happening: Happening): Pick<LastLine, 'text' | 'end'> | undefined {
+/** The steps that a message ends; those that were denied or cut short have not run. */
+export function endedIn(body: MessageBody): { call: string; hasRun: boolean }[] {
+  return happeningsOf({ seq: 0, localId: null, at: 0, body }).flatMap(each =>
+    each.type === 'step-ended' ? [{ call: each.call, hasRun: each.status !== 'denied' && each.status !== 'cancelled' }] : []
+  )
+}
+
+type Told = Pick<LastLine, 'text' | 'end' | 'command'>
+
+function lineOfHappening(happening: Happening): Told | undefined {
   // What a subagent says belongs to its own trail.
   if (happening.subagent !== undefined) return undefined
   switch (happening.type) {
@@ -18,7 +27,10 @@ function lineOfHappening(happening: Happening): Pick<LastLine, 'text' | 'end'> |
     case 'text':
       return happening.thinking ? undefined : { text: oneLine(happening.text) }
     case 'step-started':
-      return { text: oneLine(happening.title || happening.name) }
+      return {
+        text: oneLine(happening.title || happening.name),
+        ...(happening.kind === 'execute' && { command: { call: happening.call, hasRun: false } })
+      }
     case 'plan':
       return {
         text: words.session.planned(happening.entries.filter(entry => entry.status === 'completed').length, happening.entries.length)

@@ -1,7 +1,7 @@
 import { type AccountFeed, type Cipher, type LiveSocket, openMessage, type Rest } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { home, tellHome } from './home.ts'
-import { lineOf } from './last-line.ts'
+import { endedIn, lineOf } from './last-line.ts'
 import { isOn } from './preferences.ts'
 import type { LastLine } from './store.ts'
 
@@ -20,8 +20,7 @@ export function followLines(deps: {
   const stopped = new AbortController()
   const read = (messages: readonly MessageRecord[], session: string) => {
     const cipher = deps.cipherOf(session)
-    const line = cipher && newestLine(cipher, messages)
-    if (line) tellHome({ type: 'line', id: session, line })
+    if (cipher) tell(session, newsOf(cipher, messages))
   }
   const stopUpdates = deps.socket.onUpdate(({ body }) => {
     if (body.t === 'new-message') read([body.message], body.sid)
@@ -79,18 +78,31 @@ async function fetchEach(
       { params: { id: row.id }, query: { before_seq: seq + 1, limit: messagesToLookAt } },
       { signal }
     )
-    const line = newestLine(cipher, page.messages)
-    if (line) tellHome({ type: 'line', id, line: { ...line, seq: Math.max(line.seq, seq) } })
+    const { line, ended } = newsOf(cipher, page.messages)
+    tell(id, { line: line && { ...line, seq: Math.max(line.seq, seq) }, ended })
   }
 }
 
-/** Of the newest message that has something to say. */
-function newestLine(cipher: Cipher, messages: readonly MessageRecord[]): LastLine | undefined {
+interface News {
+  line: LastLine | undefined
+  ended: ReturnType<typeof endedIn>
+}
+
+function tell(id: string, { line, ended }: News): void {
+  if (line) tellHome({ type: 'line', id, line })
+  for (const step of ended) tellHome({ type: 'step-ended', id, ...step })
+}
+
+/** The line of the newest message that has something to say, and the steps that ended since. */
+function newsOf(cipher: Cipher, messages: readonly MessageRecord[]): News {
   const newestFirst = [...messages].sort((a, b) => b.seq - a.seq)
+  const ended: News['ended'] = []
   for (const record of newestFirst) {
     const message = openMessage(cipher, record)
-    const line = message.ok ? lineOf(message.body) : undefined
-    if (line) return { ...line, seq: record.seq, at: record.createdAt }
+    if (!message.ok) continue
+    const line = lineOf(message.body)
+    ended.push(...endedIn(message.body))
+    if (line) return { line: { ...line, seq: record.seq, at: record.createdAt }, ended }
   }
-  return undefined
+  return { line: undefined, ended }
 }

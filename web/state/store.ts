@@ -50,6 +50,8 @@ export interface LastLine {
   readonly at: number
   readonly text: string
   readonly end?: 'completed' | 'failed' | 'cancelled'
+  /** `text` is a command, the one of this call; `hasRun` once it came to its end. */
+  readonly command?: { readonly call: string; readonly hasRun: boolean }
 }
 
 export type HomeEvent =
@@ -57,6 +59,8 @@ export type HomeEvent =
   | { type: 'session'; session: Omit<SessionView, 'last'> }
   | { type: 'session-removed'; id: string }
   | { type: 'line'; id: string; line: LastLine }
+  /** A step of the session ended; one that was denied or cut short has not run. */
+  | { type: 'step-ended'; id: string; call: string; hasRun: boolean }
   | { type: 'machine'; machine: MachineView }
   | { type: 'machine-removed'; id: string }
   /** The server told everything; what it did not name is gone, once it is the whole. */
@@ -84,6 +88,8 @@ export function reduce(home: Home, event: HomeEvent): Home {
       return { ...home, sessions: withoutEntry(home.sessions, event.id), seenSeq: withoutEntry(home.seenSeq, event.id) }
     case 'line':
       return withLine(home, event.id, event.line)
+    case 'step-ended':
+      return withStepEnded(home, event)
     case 'machine':
       return { ...home, machines: withEntry(home.machines, event.machine.id, event.machine) }
     case 'machine-removed':
@@ -113,6 +119,13 @@ function withLine(home: Home, id: string, line: LastLine): Home {
   const session = home.sessions.get(id)
   if (!session || (session.last && session.last.seq >= line.seq)) return home
   return { ...home, sessions: withEntry(home.sessions, id, { ...session, last: line }) }
+}
+
+function withStepEnded(home: Home, { id, call, hasRun }: Extract<HomeEvent, { type: 'step-ended' }>): Home {
+  const session = home.sessions.get(id)
+  if (session?.last?.command?.call !== call) return home
+  const { command, ...last } = session.last
+  return { ...home, sessions: withEntry(home.sessions, id, { ...session, last: hasRun ? { ...last, command: { call, hasRun } } : last }) }
 }
 
 // A device that sees the account for the first time was not there for any of it: nothing is unread then.

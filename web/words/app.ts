@@ -94,6 +94,7 @@ const english = {
     you: (text: string) => `You: ${text}`,
     ran: (what: string) => `Ran ${what}`,
     running: (what: string) => `Running ${what}`,
+    runningFor: (what: string, time: string) => `Running ${what}, ${time}`,
     file: (name: string) => `Sent ${name}`,
     planned: (done: number, all: number) => `Plan, ${done} of ${all}`,
     limit: 'Usage limit reached',

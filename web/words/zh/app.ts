@@ -89,6 +89,7 @@ export const app: AppWords = {
     you: text => `你：${text}`,
     ran: what => `已运行 ${what}`,
     running: what => `正在运行 ${what}`,
+    runningFor: (what, time) => `正在运行 ${what}，${time}`,
     file: name => `已发送 ${name}`,
     planned: (done, all) => `计划，${done} / ${all}`,
     limit: '已达用量上限',

@@ -40,6 +40,8 @@ interface Given extends Partial<Omit<SessionView, 'metadata' | 'last'>> {
   agent?: string
   ago?: number
   line?: string
+  /** The line is a command. */
+  command?: NonNullable<SessionView['last']>['command']
   end?: 'completed' | 'failed' | 'cancelled'
   metadata?: Partial<SessionMetadata>
 }
@@ -54,6 +56,7 @@ export function session({
   agent = 'claude',
   ago = 1,
   line,
+  command,
   end,
   metadata,
   ...given
@@ -70,7 +73,7 @@ export function session({
     updatedAt: at,
     dataEncryptionKey: null,
     agentState: null,
-    last: line === undefined ? undefined : { seq, at, text: line, ...(end && { end }) },
+    last: line === undefined ? undefined : { seq, at, text: line, ...(end && { end }), ...(command && { command }) },
     ...given,
     metadata: {
       path,
@@ -123,7 +126,7 @@ export const tokens = session({
 })
 export const plainAsk = session({ title: 'Tidy the build', ago: 3, line: 'Building', agentState: asksForCommand('npm run build', 3) })
 export const moving = [
-  session({ title: 'SSO loses return path', ago: 0.1, line: 'Running npm test', isThinking: true }),
+  session({ title: 'SSO loses return path', ago: 0.7, line: 'npm test', command: { call: 'c1', hasRun: false }, isThinking: true }),
   session({
     title: 'Bump esbuild and drop Babel',
     on: buildBox,
