@@ -24,7 +24,7 @@ for (const [words, off] of [
     await phone.pair(link, checkCode)
     t.equal(await login.ended, 0, login.output)
 
-    runWrapper(t, { home, args: ['demo'], env })
+    const demo = runWrapper(t, { home, args: ['demo'], env })
     const session = await phone.session()
     await session.say('SCRIPT: text hello ;; tool write {"path":"a.txt","content":"x"}')
     await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
@@ -38,5 +38,9 @@ for (const [words, off] of [
     t.equal(await again.ended, 0)
     t.match(again.output, /now|s ago|min/, 'ages are by its own clock')
     await session.call('killSession', {})
+    await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+    await demo.ended
+    const [{ activeAt = 0 } = {}] = await phone.sessions()
+    t.ok(Math.abs(Date.now() - activeAt) < 60_000, 'it was there just now, as the server has it')
   })
 }

@@ -38,7 +38,7 @@ export interface Phone {
   session(but?: readonly string[]): Promise<PhoneSession>
   /** The first computer of the account that is there. */
   machine(): Promise<PhoneMachine>
-  sessions(): Promise<{ id: string; active: boolean; metadata: SessionMetadata; state: AgentState | undefined }[]>
+  sessions(): Promise<{ id: string; active: boolean; activeAt: number; metadata: SessionMetadata; state: AgentState | undefined }[]>
 }
 
 export interface PhoneSession {
@@ -105,11 +105,12 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
       await answerPairing({ rest, vault, publicKey: read.publicKey, supportsV2: true })
     },
     async sessions() {
-      return (await list()).map(({ id, active, dataEncryptionKey, metadata, agentState: state }) => {
+      return (await list()).map(({ id, active, activeAt, dataEncryptionKey, metadata, agentState: state }) => {
         const cipher = cipherOf(dataEncryptionKey)
         return {
           id,
           active,
+          activeAt,
           metadata: read(cipher, metadata, sessionMetadata),
           state: state === null ? undefined : read(cipher, state, agentState)
         }
