@@ -15,6 +15,7 @@ t.test('the first person of a server needs its setup code, and it leaves the add
   const phone = await devices.open(t, server.url)
 
   await phone.visit('/')
+  await phone.see(/ · Afield \d+\.\d+\.\d+$/)
   await phone.press('Create an account')
   await phone.press('Create my account')
   await phone.see('The first account of a server needs its setup code.')

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Banner, Problem } from '../parts/banner.tsx'
 import { ButtonLink } from '../parts/button.tsx'
@@ -57,6 +58,7 @@ export function NoStorageScreen() {
 }
 
 function Welcome({ children }: { children: ComponentChildren }) {
+  const version = useServerVersion()
   return (
     <div class="screen welcome">
       <div class="w-art">
@@ -70,8 +72,25 @@ function Welcome({ children }: { children: ComponentChildren }) {
         <p class="w-server">
           <Icon name="server" />
           {location.host}
+          {version !== undefined && ` · ${words.app} ${version}`}
         </p>
       </div>
     </div>
   )
+}
+
+function useServerVersion(): string | undefined {
+  const [version, setVersion] = useState<string>()
+  useEffect(() => {
+    let isGone = false
+    // Only the host is said where it does not answer.
+    void import('../state/about.ts')
+      .then(({ serverVersion }) => serverVersion())
+      .then(found => !isGone && setVersion(found))
+      .catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return version
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash, timingSafeEqual } from 'node:crypto'
+import { version } from '../../assets.ts'
 import type { BackupState, Backups } from '../backups.ts'
 import type { Metrics } from '../metrics.ts'
 import { statusLine } from './reply.ts'
@@ -25,6 +26,7 @@ export interface StatusDeps {
  * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
  */
 export function serveStatus(app: Routes, { health, metrics, backups, scrape }: StatusDeps): void {
+  const running = version()
   serve(app, '/health', (response, request) => {
     answerLater(response, request, metrics, async () => {
       const is = await health()
@@ -32,6 +34,7 @@ export function serveStatus(app: Routes, { health, metrics, backups, scrape }: S
         status: is === 'ok' ? 'ok' : 'error',
         timestamp: new Date().toISOString(),
         service: 'afield',
+        version: running,
         ...(backups && { backup: shown(backups.state()) })
       })
     })

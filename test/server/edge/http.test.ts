@@ -7,11 +7,11 @@ import { exchange, openTcp, readAnswer } from '../raw-http.ts'
 
 const json = 'application/json'
 
-t.test('a server that serves says so', async t => {
+t.test('a server that serves says so, and which version it is', async t => {
   const server = await startServer(t)
   const { status, body } = await call(server, 'GET', '/health')
   t.equal(status, 200)
-  t.match(body, { status: 'ok', service: 'afield', timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ })
+  t.match(body, { status: 'ok', service: 'afield', version: /^\d+\.\d+\.\d+/, timestamp: /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/ })
 })
 
 t.test('a route nobody serves is answered with its path and method, and without its query', async t => {

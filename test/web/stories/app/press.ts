@@ -1,4 +1,4 @@
-/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button; all else begins the name of what is pressed. */
+/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button; all else begins the name of what is pressed, after `dialog` in the sheet that opens. */
 export async function press(what: string): Promise<void> {
   if (what === '?' || what.startsWith('ctrl ')) {
     const key = what.replace('ctrl ', '')
@@ -12,11 +12,11 @@ export async function press(what: string): Promise<void> {
     input.dispatchEvent(new InputEvent('input', { bubbles: true }))
     return
   }
-  const pressed = await found(() => {
-    const layer = document.querySelector('dialog[open]') ?? document.querySelector('main')
-    const named = (kinds: string) => [...(layer?.querySelectorAll<HTMLElement>(kinds) ?? [])].find(each => isCalled(each, what))
-    return named('button, a, summary') ?? named('label')
-  })
+  const name = what.replace(/^dialog /, '')
+  const place = name === what ? 'main' : 'dialog[open]'
+  const pressed = await found(() =>
+    [...document.querySelectorAll<HTMLElement>(`${place} button, ${place} a, ${place} summary`)].find(each => isCalled(each, name))
+  )
   pressed.click()
 }
 

@@ -2,7 +2,7 @@ import type { PairingView, ReadyToLink } from '../../../../web/state/pairing.ts'
 import { emptyHome } from '../../../../web/state/store.ts'
 import type { AppStory } from './shown.ts'
 import { limitedStorage, machine, server } from './told.ts'
-import { archived, busyHome, homeOf, machines, moving, plainAsk, resting, session, studio, thinkpad } from './world.ts'
+import { archived, busyHome, homeOf, machines, moving, plainAsk, resting, session, stopped, studio, thinkpad } from './world.ts'
 
 const at = (path: string, given: Partial<AppStory> = {}): AppStory => ({
   at: path,
@@ -76,6 +76,7 @@ const machinesStories = {
   'machines-none': at('/machines', { home: nobody }),
   machine: at('/machines/m1'),
   'machine-away': at('/machines/m3'),
+  'machine-stopped': at('/machines/m3', { home: homeOf([stopped], []) }),
   'machine-waiting': at('/machines/m1', { machine: {} }),
   'machine-not-answered': at('/machines/m1', { machine: { processes: 'away', worktrees: 'away', choices: 'away', 'keep-awake': 'away' } }),
   'machine-gone': at('/machines/m9'),
@@ -136,7 +137,7 @@ const first = {
   'key-locked': at('/start/key', { isKeyChecked: false, kept: riskyLock }),
   check: at('/start/check', { isKeyChecked: false }),
   'key-file': at('/start/key', { isKeyChecked: false, press: ['Save file'] }),
-  'key-file-plain': at('/start/key', { isKeyChecked: false, press: ['Save file', 'Save file'] }),
+  'key-file-plain': at('/start/key', { isKeyChecked: false, press: ['Save file', 'dialog Save file'] }),
   'lock-offer': at('/start/key', { isKeyChecked: false, isFirstRun: true, press: ['Later'] }),
   insecure: at('/', { account: 'insecure' }),
   'no-storage': at('/', { account: 'unkept' }),
