@@ -1,5 +1,5 @@
 import t from 'tap'
-import { hasHelper, stateOfMachine } from '../../web/state/machines.ts'
+import { hasHelper, stateOfMachine, stoppedAt } from '../../web/state/machines.ts'
 import type { MachineView } from '../../web/state/store.ts'
 
 const startedAt = 1000
@@ -19,6 +19,14 @@ t.test('a helper can be asked while it is there, and is not offered once it is g
 t.test('a machine whose helper has just come is not called away', async t => {
   t.equal(stateOfMachine(machine({ isActive: false, activeAt: 900 }), { sessions: new Map() }), 'online')
   t.equal(stateOfMachine(machine({ isActive: false, activeAt: 5000 }), { sessions: new Map() }), 'away')
+})
+
+t.test('a helper that said goodbye was stopped, one that runs again or fell silent was not', async t => {
+  const stopped = (status: string, shutdownRequestedAt?: number) => stoppedAt({ daemonState: { status, shutdownRequestedAt } })
+  t.equal(stopped('offline', 4000), 4000)
+  t.equal(stopped('running', 4000), undefined)
+  t.equal(stopped('running'), undefined)
+  t.equal(stopped('offline'), undefined)
 })
 
 function machine(of: Partial<MachineView>): MachineView {

@@ -5,10 +5,10 @@ import { WithCommand } from '../parts/with-command.tsx'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
-import { hasHelper, sessionsOn, stateOfMachine, systemName } from '../state/machines.ts'
+import { awaySince, hasHelper, sessionsOn, stateOfMachine, stoppedAt, systemName } from '../state/machines.ts'
 import type { MachineView, SessionView } from '../state/store.ts'
 import { words } from '../words/index.ts'
-import { agoInWords, clockTime, date } from '../words/time.ts'
+import { agoInWords, date } from '../words/time.ts'
 import { Helper } from './machine-helper.tsx'
 import { Processes } from './machine-running.tsx'
 import { SessionCard } from './machine-sessions.tsx'
@@ -29,7 +29,7 @@ export function MachineScreen({ id }: { id: string }) {
         sub={
           <>
             <i class={`dot ${state === 'online' ? 'on' : ''}`} />
-            {state === 'away' ? words.machines.sinceAway(clockTime(machine.activeAt, now.value)) : words.machines[state]}
+            {state === 'away' ? awaySince(machine, now.value) : words.machines[state]}
           </>
         }
         back={{ name: 'machines' }}
@@ -37,7 +37,7 @@ export function MachineScreen({ id }: { id: string }) {
       />
       <div class="scroll">
         <div class="col form">
-          {state === 'away' && <WhatToDo />}
+          {state === 'away' && <WhyAway machine={machine} />}
           {!isStale.value && hasHelper(machine) && metadata?.methods?.includes('processes') ? (
             <Processes machine={machine} active={active} />
           ) : (
@@ -96,9 +96,12 @@ function Fact({ name, value, isCode }: { name: string; value: string; isCode?: b
   )
 }
 
-function WhatToDo() {
+function WhyAway({ machine }: { machine: MachineView }) {
+  const isStopped = stoppedAt(machine) !== undefined
   return (
     <section class="card">
+      {isStopped && <h2 class="card-h">{words.machine.stoppedTitle}</h2>}
+      {isStopped && <p class="lead">{words.machine.stoppedText}</p>}
       <h2 class="card-h">{words.machine.awayTitle}</h2>
       <p class="lead">
         <WithCommand told={words.machine.awayText} />

@@ -5,10 +5,9 @@ import { Empty } from '../parts/empty.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { home } from '../state/home.ts'
-import { nameOfMachine, sessionsOn, stateOfMachine } from '../state/machines.ts'
+import { awaySince, nameOfMachine, sessionsOn, stateOfMachine } from '../state/machines.ts'
 import type { MachineView } from '../state/store.ts'
 import { words } from '../words/index.ts'
-import { clockTime } from '../words/time.ts'
 
 export function MachinesScreen() {
   const machines = [...home.value.machines.values()].sort((a, b) => nameOfMachine(a).localeCompare(nameOfMachine(b)))
@@ -54,7 +53,7 @@ function MachineRow({ machine }: { machine: MachineView }) {
       href={`/machines/${encodeURIComponent(id)}`}
       icon={state === 'away' ? 'moon' : 'monitor'}
       title={nameOfMachine(machine)}
-      text={state === 'away' ? words.machines.sinceAway(clockTime(machine.activeAt, now.value)) : words.machines.agents(running)}
+      text={state === 'away' ? awaySince(machine, now.value) : words.machines.agents(running)}
     >
       <i class={`dot ${state === 'online' ? 'on' : ''}`} />
       <span class="vh">{words.machines[state]}</span>

@@ -1,4 +1,5 @@
 import { words } from '../words/index.ts'
+import { clockTime } from '../words/time.ts'
 import { lastMovedAt } from './sessions.ts'
 import type { Home, MachineView, SessionView } from './store.ts'
 
@@ -21,6 +22,19 @@ export function hasHelper({ isActive, activeAt, daemonState }: Pick<MachineView,
   if (daemonState?.status !== 'running') return false
   // One that has just come says so before the server's lists do; had it gone again, that would be known and later.
   return isActive || (daemonState.startedAt ?? 0) > activeAt
+}
+
+/** When its helper said goodbye, in ms since 1970; undefined for one that runs or went without a word. */
+export function stoppedAt({ daemonState }: Pick<MachineView, 'daemonState'>): number | undefined {
+  return daemonState?.status === 'running' ? undefined : daemonState?.shutdownRequestedAt
+}
+
+/** Since when a machine is away, and what of it is. */
+export function awaySince(machine: MachineView, now: number): string {
+  const stopped = stoppedAt(machine)
+  return stopped === undefined
+    ? words.machines.sinceAway(clockTime(machine.activeAt, now))
+    : words.machines.helperStopped(clockTime(stopped, now))
 }
 
 /** False for one whose helper is Happy's, which tells of no methods. */

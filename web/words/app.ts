@@ -166,6 +166,7 @@ const english = {
     idle: 'No agent running',
     away: 'Away',
     sinceAway: (when: string) => `Away since ${when}`,
+    helperStopped: (when: string) => `Helper stopped, ${when}`,
     agents: (n: number) => (n === 0 ? 'No agent running' : plural(n, { one: '1 agent running', other: `${n} agents running` })),
     sealed: 'This machine cannot be opened'
   },
@@ -182,6 +183,8 @@ const english = {
     earlier: 'Earlier here',
     none: 'No agent runs here now.',
     awayTitle: 'What you can do',
+    stoppedTitle: 'Its helper was stopped',
+    stoppedText: 'By somebody there, or because the computer shut down.',
     awayText: ['Wake it, check its power and network, or run ', 'afield doctor', ' on it.'] as const
   },
 

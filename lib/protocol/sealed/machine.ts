@@ -17,7 +17,9 @@ export const machineMetadata = z.looseObject({
 export const daemonState = z.looseObject({
   status: z.string(),
   pid: z.number().optional(),
-  startedAt: z.number().optional()
+  startedAt: z.number().optional(),
+  /** When it was told to end. Stays after the next start. */
+  shutdownRequestedAt: z.number().optional().catch(undefined)
 })
 
 export type MachineMetadata = z.infer<typeof machineMetadata>

@@ -160,6 +160,7 @@ export const app: AppWords = {
     idle: '没有智能体在运行',
     away: '不在线',
     sinceAway: when => `自 ${when} 起不在线`,
+    helperStopped: when => `辅助程序已于 ${when} 停止`,
     agents: n => (n === 0 ? '没有智能体在运行' : `${n} 个智能体在运行`),
     sealed: '无法打开此机器'
   },
@@ -176,6 +177,8 @@ export const app: AppWords = {
     earlier: '此前在这里',
     none: '现在没有智能体在这里运行。',
     awayTitle: '你可以做什么',
+    stoppedTitle: '它的辅助程序已停止',
+    stoppedText: '有人在那里停止了它，或者计算机已关机。',
     awayText: ['唤醒它，检查电源和网络，或在它上面运行 ', 'afield doctor', '。']
   },
 

@@ -32,6 +32,7 @@ function machine(id: string, host: string, platform: string, given: Partial<Mach
 export const studio = machine('m1', 'studio-mini', 'darwin')
 export const buildBox = machine('m2', 'build-box', 'linux')
 export const thinkpad = machine('m3', 'thinkpad', 'linux', { isActive: false, activeAt: now - 130 * minute })
+export const stopped = { ...thinkpad, daemonState: { status: 'offline', shutdownRequestedAt: now - 131 * minute } }
 
 interface Given extends Partial<Omit<SessionView, 'metadata' | 'last'>> {
   title: string
