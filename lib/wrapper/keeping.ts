@@ -1,4 +1,5 @@
 import { pause } from '../async/pause.ts'
+import { newEnvelope, newId, sessionMessage } from '../client/messages.ts'
 import { OutboxFull } from '../client/outbox.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
 
@@ -8,11 +9,13 @@ export interface Keeping {
   readonly trouble: string | undefined
   /**
    * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost; when
-   * more waits for the server than is allowed, the agent works on and what it says is not kept.
+   * more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
    */
   keep(body: MessageBody, localId?: string): Promise<void>
-  /** Some of it was left out. */
-  dropped(): void
+  /** Some of it was left out after all. */
+  dropped(count: number): void
+  /** The server has everything. */
+  drained(): void
   /** Waits for the disk no more. */
   abandon(): void
 }
@@ -21,31 +24,82 @@ const retryDiskMs = 1000
 
 export function createKeeping(put: (body: MessageBody, localId?: string) => Promise<void>, onChange: () => void): Keeping {
   const end = new AbortController()
-  let trouble: string | undefined
+  let ofDisk: string | undefined
+  let ofRoom: string | undefined
+  let missing = 0
+  let leftOut = 0
 
-  const tell = (now: string | undefined) => {
-    trouble = now
+  const tell = (disk: string | undefined, room: string | undefined) => {
+    if (ofDisk === disk && ofRoom === room) return
+    ofDisk = disk
+    ofRoom = room
     onChange()
+  }
+  /** Where it is, and so before what follows. */
+  const sayMissing = async () => {
+    const count = missing
+    if (count === 0) return
+    missing = 0
+    await put(
+      said(`${counted(count, 'message')} of the agent ${count === 1 ? 'is' : 'are'} missing here: too much waited for the server.`)
+    ).catch(error => {
+      missing += count
+      throw error
+    })
+  }
+  const sayLeftOut = async () => {
+    const count = leftOut
+    if (count === 0) return
+    leftOut = 0
+    await put(
+      said(
+        `Before this ${counted(count, 'thought or plan', 'thoughts and plans')} ${count === 1 ? 'was' : 'were'} left out: too much waited for the server.`
+      )
+    )
   }
   return {
     get trouble() {
-      return trouble
+      return ofDisk ?? ofRoom
     },
     async keep(body, localId) {
       for (;;) {
         try {
+          // Put at once, as all that is kept: each stands where it was said.
+          void sayMissing().catch(() => {})
           await put(body, localId)
-          if (trouble !== undefined) tell(undefined)
+          tell(undefined, ofRoom)
           return
         } catch (error) {
           if (end.signal.aborted) return
-          if (error instanceof OutboxFull) return tell('Too much waits for the server: what the agent says now is not kept.')
-          tell(`Nothing can be kept on disk: ${error instanceof Error ? error.message : String(error)}`)
+          if (error instanceof OutboxFull) {
+            missing += 1
+            return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
+          }
+          tell(`Nothing can be kept on disk: ${error instanceof Error ? error.message : String(error)}`, ofRoom)
           await pause(retryDiskMs, { signal: end.signal }).catch(() => {})
         }
       }
     },
-    dropped: () => tell('Too much waits for the server: the oldest thoughts and plans are left out.'),
+    dropped(count) {
+      leftOut += count
+      tell(ofDisk, 'Too much waits for the server: the oldest thoughts and plans are left out.')
+    },
+    drained() {
+      if (ofRoom === undefined) return
+      tell(ofDisk, undefined)
+      // What cannot be said now is said with what is kept next.
+      void sayMissing()
+        .then(sayLeftOut)
+        .catch(() => {})
+    },
     abandon: () => end.abort()
   }
+}
+
+function said(text: string): MessageBody {
+  return sessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() }))
+}
+
+function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`
 }

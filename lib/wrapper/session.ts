@@ -2,6 +2,7 @@ import { withDeadline } from '../async/deadline.ts'
 import type { OpenedMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
+import { agentEndOf } from './agent-end.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
 import type { LinkState } from './link-state.ts'
@@ -134,11 +135,11 @@ class WrappedSession implements Session {
       onMessage: (message, about) => this.#hear(message, about),
       onMetadata: metadata => this.#followMetadata(metadata),
       onSetAside: refusal => void narrator.say(`The server did not take a message, which is kept on this computer: ${refusal.message}`),
-      onDropped: () => keeping.dropped(),
+      onDropped: count => keeping.dropped(count),
       onChange: () => this.#followLink()
     })
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
-    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, methods: Object.keys(handlers) }))
+    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, methods: Object.keys(handlers) }))
     if (untold) this.#recounting = recount(untold, folder, (body, localId) => keeping.keep(body, localId))
     await this.#recounting
     void this.#listen()
@@ -200,6 +201,7 @@ class WrappedSession implements Session {
 
   #followLink(): void {
     if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
+    if (this.#uplink?.waiting === 0) this.#parts.keeping.drained()
     this.#options.onChange()
   }
 
@@ -224,6 +226,8 @@ class WrappedSession implements Session {
     approvals.end()
     watchers.close()
     this.#uplink?.setThinking(false)
+    const agentEnd = how.type === 'agent-died' ? agentEndOf(how.died.how) : undefined
+    if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
     await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
     const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
     await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})

@@ -1,0 +1,62 @@
+import t from 'tap'
+import { envelopeOf, userText } from '../../lib/client/messages.ts'
+import { OutboxFull } from '../../lib/client/outbox.ts'
+import { createKeeping } from '../../lib/wrapper/keeping.ts'
+
+t.test('that thoughts were left out is shown until the server has everything, and is then said in the history once [W3]', async t => {
+  const { keeping, kept, room } = outbox()
+  room.dropsThoughts = true
+  await keeping.keep(userText('one'))
+  room.dropsThoughts = false
+  await keeping.keep(userText('two'))
+  t.match(keeping.trouble, /the oldest thoughts and plans are left out/)
+  keeping.drained()
+  t.equal(keeping.trouble, undefined)
+  keeping.drained()
+  await keeping.keep(userText('three'))
+  t.match(kept(), ['one', 'two', /^Before this 1 thought or plan was left out/, 'three'])
+})
+
+t.test('where words of the agent are missing the history says so, before what follows [W3]', async t => {
+  const { keeping, kept, room } = outbox()
+  await keeping.keep(userText('one'))
+  room.isFull = true
+  await keeping.keep(userText('lost'))
+  await keeping.keep(userText('lost too'))
+  t.match(keeping.trouble, /what the agent says now is not kept/)
+  room.isFull = false
+  await keeping.keep(userText('two'))
+  await keeping.keep(userText('three'))
+  t.match(kept(), ['one', /^2 messages of the agent are missing here/, 'two', 'three'])
+  keeping.drained()
+  t.equal(keeping.trouble, undefined)
+  t.equal(kept().length, 4)
+})
+
+t.test('words that are missing at the end are told as soon as the server has what was before them [W3]', async t => {
+  const { keeping, kept, room } = outbox()
+  room.isFull = true
+  await keeping.keep(userText('lost'))
+  keeping.drained()
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(kept(), [])
+  room.isFull = false
+  await keeping.keep(userText('after'))
+  t.match(kept(), [/^1 message of the agent is missing here/, 'after'])
+})
+
+/** With as much room as the test says. */
+function outbox() {
+  const room = { isFull: false, dropsThoughts: false }
+  const texts: string[] = []
+  const keeping = createKeeping(
+    async body => {
+      if (room.isFull) throw new OutboxFull('full')
+      if (room.dropsThoughts) keeping.dropped(1)
+      const ev = envelopeOf(body)?.ev
+      texts.push(ev?.t === 'service' ? ev.text : body.role === 'user' ? body.content.text : '')
+    },
+    () => {}
+  )
+  return { keeping, room, kept: () => texts }
+}
