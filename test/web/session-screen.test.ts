@@ -142,6 +142,11 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await log.getAttribute('aria-live'), 'off')
   })
 
+  t.test('of an agent that was killed it says why that may be', async t => {
+    const page = await open(t, 'ended-killed')
+    await page.getByText(/Exit 137, probably out of memory\. The session is safe\./).waitFor()
+  })
+
   t.test('what comes below moves nothing that is being read, and is counted', async t => {
     const page = await open(t, 'many')
     await page.mouse.move(195, 400)

@@ -44,7 +44,7 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
               ? words.awayTitle(facts.host)
               : words.endedTitle(facts.agentShort)
         }
-        text={resume === 'asking' ? words.keptText : isAway ? words.awaySince(at) : words.endedHint(at)}
+        text={resume === 'asking' ? words.keptText : isAway ? words.awaySince(at) : endedText(facts, at)}
       >
         {facts.canResume && (
           <Button look="quiet" icon="play" onClick={() => void model.resume()} busy={resume === 'asking' && words.resuming}>
@@ -59,6 +59,13 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
       )}
     </>
   )
+}
+
+function endedText({ agentEnd: { code = 0, signal } = {} }: SessionFacts, at: string): string {
+  // The system ends so what takes the last of its memory; a shell gives that as 128 and the number of the signal.
+  if (signal === 'SIGKILL' || code === 137) return words.endedMemory(at)
+  if (signal !== undefined) return words.endedBy(signal, at)
+  return code === 0 ? words.endedHint(at) : words.endedExit(code, at)
 }
 
 function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts }) {

@@ -1,4 +1,4 @@
-import type { Choice, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import type { AgentEnd, Choice, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import { saidMode } from './happy-codes.ts'
 import { happyModes } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
@@ -22,6 +22,8 @@ export interface SessionFacts {
   readonly process: number | undefined
   /** `here`: its wrapper is connected. `away`: it should be, and is not. `ended`: nothing runs any more. */
   readonly presence: 'here' | 'away' | 'ended'
+  /** How its agent ended, when it ended by itself and that is known. */
+  readonly agentEnd: AgentEnd | undefined
   /** When its wrapper was last heard of, in ms since 1970. */
   readonly activeAt: number
   readonly isThinking: boolean
@@ -76,6 +78,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     version: metadata?.version,
     process: metadata?.hostPid,
     presence: session.isActive ? 'here' : metadata?.lifecycleState === 'running' ? 'away' : 'ended',
+    agentEnd: metadata?.agentEnd,
     activeAt: session.activeAt,
     isThinking: session.isThinking,
     modes: metadata?.operatingModes ?? ofHappy?.modes ?? [],

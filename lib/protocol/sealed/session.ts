@@ -7,6 +7,8 @@ import { rulePattern } from './rules.ts'
 
 const choice = z.looseObject({ code: z.string(), value: z.string(), description: z.string().nullish() })
 
+const agentEnd = z.looseObject({ code: z.int().optional(), signal: z.string().optional() })
+
 /** What a session tells about itself. Unknown fields are kept, so that read-modify-write keeps those of newer clients. */
 export const sessionMetadata = z.looseObject({
   path: z.string(),
@@ -47,6 +49,8 @@ export const sessionMetadata = z.looseObject({
   restoredAt: z.number().optional().catch(undefined),
   /** Ours: the copy of a repository that was made for it. */
   worktree: worktree.optional().catch(undefined),
+  /** Ours: how the process of the agent ended, when it ended by itself. */
+  agentEnd: agentEnd.optional().catch(undefined),
   /** Ours: the methods that this session answers; existing wrappers tell none. */
   methods: z.array(z.string()).optional().catch(undefined)
 })
@@ -105,6 +109,7 @@ export const agentState = z.looseObject({
 })
 
 export type Choice = z.infer<typeof choice>
+export type AgentEnd = z.infer<typeof agentEnd>
 export type SessionMetadata = z.infer<typeof sessionMetadata>
 export type PermissionChoice = z.infer<typeof permissionChoice>
 export type PermissionRequest = z.infer<typeof permissionRequest>

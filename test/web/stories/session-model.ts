@@ -34,6 +34,7 @@ const facts: SessionFacts = {
   version: '0.1.0',
   process: 4242,
   presence: 'here',
+  agentEnd: undefined,
   activeAt: Date.now() - 3000,
   isThinking: false,
   modes,

@@ -28,6 +28,8 @@ export const states: Record<string, () => SessionModel> = {
         .done(),
       isWorking: true
     }),
+  'ended-killed': () =>
+    model({ transcript: edited().end().done(), facts: { presence: 'ended', canResume: true, agentEnd: { code: 137 } } }),
   terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),
   stopping: () =>
     model({

@@ -1,0 +1,29 @@
+import t from 'tap'
+import { agentEndOf } from '../../lib/wrapper/agent-end.ts'
+import { demo, turnsEnded } from './kit/demo.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+t.test(
+  'how a process ended is told as its code or its signal, and nothing is guessed',
+  { skip: process.platform === 'win32' && 'no signals' },
+  async t => {
+    t.same(agentEndOf('exit code 137'), { code: 137 })
+    t.same(agentEndOf('killed by SIGKILL'), { signal: 'SIGKILL' })
+    t.same(agentEndOf('signal 9'), { signal: 'SIGKILL' })
+    t.equal(agentEndOf('It could not be started.'), undefined)
+    t.equal(agentEndOf('signal 999'), undefined)
+  }
+)
+
+t.test('an agent that ended by itself leaves with how in the metadata, until the session goes on', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await session.say('SCRIPT: die')
+  await wrapper.ended
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+  t.same(session.metadata.agentEnd, { code: 3 })
+  runWrapper(t, { home, args: ['resume', session.id] })
+  await session.until(({ metadata }) => metadata.lifecycleState === 'running')
+  t.notOk('agentEnd' in session.metadata)
+  await session.say('SCRIPT: text again')
+  await session.until(session => turnsEnded(session) >= 1)
+})
