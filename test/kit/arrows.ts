@@ -19,7 +19,11 @@ const common = ['exit', 'options', 'assets', 'node-version', 'async', 'local-soc
 
 // A room may import what its rooms may import: the arrows are transitive.
 const rooms: Record<string, Room> = {
-  web: { files: ['web/'], rooms: ['client'], packages: ['preact', '@preact/signals', 'idb', 'uqr', 'client-zip', 'marked', 'diff', 'qr'] },
+  web: {
+    files: ['web/'],
+    rooms: ['client'],
+    packages: ['preact', '@preact/signals', 'idb', 'uqr', 'client-zip', 'marked', 'diff', 'qr', 'age-encryption']
+  },
   wrapper: {
     files: ['lib/wrapper/'],
     rooms: ['client', ...common],
