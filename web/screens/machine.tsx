@@ -37,7 +37,8 @@ export function MachineScreen({ id }: { id: string }) {
       />
       <div class="scroll">
         <div class="col form">
-          {state === 'away' && <WhyAway machine={machine} />}
+          {state === 'away' && stoppedAt(machine) !== undefined && <p class="lead">{words.machine.stopped}</p>}
+          {state === 'away' && <WhatToDo />}
           {!isStale.value && hasHelper(machine) && metadata?.methods?.includes('processes') ? (
             <Processes machine={machine} active={active} />
           ) : (
@@ -96,12 +97,9 @@ function Fact({ name, value, isCode }: { name: string; value: string; isCode?: b
   )
 }
 
-function WhyAway({ machine }: { machine: MachineView }) {
-  const isStopped = stoppedAt(machine) !== undefined
+function WhatToDo() {
   return (
     <section class="card">
-      {isStopped && <h2 class="card-h">{words.machine.stoppedTitle}</h2>}
-      {isStopped && <p class="lead">{words.machine.stoppedText}</p>}
       <h2 class="card-h">{words.machine.awayTitle}</h2>
       <p class="lead">
         <WithCommand told={words.machine.awayText} />

@@ -5,7 +5,7 @@ import { Empty } from '../parts/empty.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { home } from '../state/home.ts'
-import { awaySince, nameOfMachine, sessionsOn, stateOfMachine } from '../state/machines.ts'
+import { awaySince, nameOfMachine, sessionsOn, stateOfMachine, systemName } from '../state/machines.ts'
 import type { MachineView } from '../state/store.ts'
 import { words } from '../words/index.ts'
 
@@ -47,16 +47,21 @@ export function MachinesScreen() {
 function MachineRow({ machine }: { machine: MachineView }) {
   const { id } = machine
   const state = stateOfMachine(machine, home.value)
-  const running = sessionsOn(machine, home.value).filter(session => session.isActive).length
+  const told = state === 'away' ? awaySince(machine, now.value) : words.machines.agents(running(machine))
+  const system = machine.metadata && systemName(machine.metadata.platform)
   return (
     <LinkRow
       href={`/machines/${encodeURIComponent(id)}`}
       icon={state === 'away' ? 'moon' : 'monitor'}
       title={nameOfMachine(machine)}
-      text={state === 'away' ? awaySince(machine, now.value) : words.machines.agents(running)}
+      text={[system, told].filter(part => part !== undefined).join(' · ')}
     >
       <i class={`dot ${state === 'online' ? 'on' : ''}`} />
       <span class="vh">{words.machines[state]}</span>
     </LinkRow>
   )
+}
+
+function running(machine: MachineView): number {
+  return sessionsOn(machine, home.value).filter(session => session.isActive).length
 }

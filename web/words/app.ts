@@ -183,8 +183,7 @@ const english = {
     earlier: 'Earlier here',
     none: 'No agent runs here now.',
     awayTitle: 'What you can do',
-    stoppedTitle: 'Its helper was stopped',
-    stoppedText: 'By somebody there, or because the computer shut down.',
+    stopped: 'Its helper was stopped by somebody there, or because the computer shut down.',
     awayText: ['Wake it, check its power and network, or run ', 'afield doctor', ' on it.'] as const
   },
 
