@@ -21,6 +21,7 @@ export interface Keeping {
 }
 
 const retryDiskMs = 1000
+const tooMuch = 'too much waited for the server'
 
 export function createKeeping(put: (body: MessageBody, localId?: string) => Promise<void>, onChange: () => void): Keeping {
   const end = new AbortController()
@@ -35,27 +36,18 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
     ofRoom = room
     onChange()
   }
-  /** Where it is, and so before what follows. */
-  const sayMissing = async () => {
+  // Put at once, as all that is kept: each stands where it belongs. What cannot be said now is said with what is kept next.
+  const sayMissing = () => {
     const count = missing
-    if (count === 0) return
     missing = 0
-    await put(
-      said(`${counted(count, 'message')} of the agent ${count === 1 ? 'is' : 'are'} missing here: too much waited for the server.`)
-    ).catch(error => {
-      missing += count
-      throw error
-    })
+    const are = count === 1 ? 'message of the agent is' : 'messages of the agent are'
+    if (count > 0) put(said(`${count} ${are} missing here: ${tooMuch}.`)).catch(() => (missing += count))
   }
-  const sayLeftOut = async () => {
+  const sayLeftOut = () => {
     const count = leftOut
-    if (count === 0) return
     leftOut = 0
-    await put(
-      said(
-        `Before this ${counted(count, 'thought or plan', 'thoughts and plans')} ${count === 1 ? 'was' : 'were'} left out: too much waited for the server.`
-      )
-    )
+    const were = count === 1 ? 'thought or plan was' : 'thoughts and plans were'
+    if (count > 0) put(said(`Before this ${count} ${were} left out: ${tooMuch}.`)).catch(() => (leftOut += count))
   }
   return {
     get trouble() {
@@ -64,8 +56,7 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
     async keep(body, localId) {
       for (;;) {
         try {
-          // Put at once, as all that is kept: each stands where it was said.
-          void sayMissing().catch(() => {})
+          sayMissing()
           await put(body, localId)
           tell(undefined, ofRoom)
           return
@@ -87,10 +78,8 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
     drained() {
       if (ofRoom === undefined) return
       tell(ofDisk, undefined)
-      // What cannot be said now is said with what is kept next.
-      void sayMissing()
-        .then(sayLeftOut)
-        .catch(() => {})
+      sayMissing()
+      sayLeftOut()
     },
     abandon: () => end.abort()
   }
@@ -98,8 +87,4 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
 
 function said(text: string): MessageBody {
   return sessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() }))
-}
-
-function counted(count: number, one: string, many = `${one}s`): string {
-  return `${count} ${count === 1 ? one : many}`
 }
