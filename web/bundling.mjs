@@ -102,7 +102,7 @@ function listed(names) {
 const routes = 'lib/protocol/wire/routes/'
 
 /** Routes for other clients. A test sees to it that nothing here asks for them. */
-export const neverAsked = /^lib\/protocol\/wire\/routes\/(unoffered|usage)\.ts$/
+export const neverAsked = /^lib\/protocol\/wire\/routes\/(kv-lists|unoffered|usage)\.ts$/
 
 /** What the routes say about themselves is for the pages of the manual. */
 function withoutManual(text) {

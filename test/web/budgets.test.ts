@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { kvRoutes } from '../../lib/protocol/wire/routes/kv.ts'
+import { kvListRoutes } from '../../lib/protocol/wire/routes/kv-lists.ts'
 import { unofferedRoutes } from '../../lib/protocol/wire/routes/unoffered.ts'
 import { usageRoutes } from '../../lib/protocol/wire/routes/usage.ts'
 import { lucide } from '../../web/icons/lucide.ts'
@@ -47,7 +47,7 @@ t.test('no route that was left out of the app is asked for by it', async t => {
       .filter(file => /\.tsx?$/.test(file))
       .map(file => join(folder, file))
   )
-  const names = Object.keys({ ...kvRoutes, ...unofferedRoutes, ...usageRoutes })
+  const names = Object.keys({ ...kvListRoutes, ...unofferedRoutes, ...usageRoutes })
   const asks = new RegExp(`call\\(\\s*'(?:${names.join('|')})'`)
   t.same(
     sources.filter(file => asks.test(readFileSync(file, 'utf8'))),

@@ -1,5 +1,5 @@
 import { toBase64 } from '../../lib/crypto/index.ts'
-import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import type { Live } from './live.ts'
 import { isOurs } from './machines.ts'
 import type { Home } from './store.ts'
@@ -7,6 +7,21 @@ import type { Home } from './store.ts'
 export interface ReminderLink {
   readonly vault: Pick<Live['vault'], 'rawKey'>
   readonly feed: Pick<Live['feed'], 'sessions'>
+}
+
+/** As Happy's helper reads it; one that does not fit it passes over. */
+export interface Reminder {
+  readonly fallback?: {
+    readonly metadata: SessionMetadata
+    readonly metadataVersion: number
+    readonly agentStateVersion: number
+    readonly seq: number
+    /** base64 of the 32 bytes. */
+    readonly encryptionKey: string
+    readonly encryptionVariant: 'dataKey'
+  }
+  /** Why there is none, for the sentence in which the helper refuses. */
+  readonly fallbackReason?: string
 }
 
 /**
@@ -18,7 +33,7 @@ export function reminderFor(
   { machines, sessions }: Pick<Home, 'machines' | 'sessions'>,
   machine: string,
   session: string
-): Pick<ParamsOfMachineCall<'resume-happy-session'>, 'fallback' | 'fallbackReason'> {
+): Reminder {
   const helper = machines.get(machine)
   const metadata = sessions.get(session)?.metadata
   const row = [...feed.sessions.values()].find(({ id }) => id === session)

@@ -22,7 +22,7 @@ import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { isStale, noteLink, watchDevice } from './connection.ts'
 import { deviceDb } from './device-db.ts'
 import { type GoingsOn, openGoingsOn } from './going-on.ts'
-import { home, onMarked, tellHome } from './home.ts'
+import { home, tellHome } from './home.ts'
 import { deviceJournal } from './journal.ts'
 import { followLines } from './last-lines.ts'
 import { type LiveFiles, liveFiles } from './live-files.ts'
@@ -145,31 +145,14 @@ export async function openLive(
     canSay: session => cipherOf(session) !== undefined,
     say: (session, text) => sayFirst({ socket, feed, cipherOf, outbox }, session, text)
   })
-  let isClosed = false
   // Not needed before the first paint.
-  const marks = import('./read-marks.ts').then(({ followReadMarks }) => {
-    if (isClosed) return undefined
-    const followed = followReadMarks({
-      rest,
-      socket,
-      cipher: vault.settings,
-      onMarks(marks) {
-        for (const [id, seq] of marks) tellHome({ type: 'seen', id, seq })
-      },
-      isKnown: session => home.peek().sessions.has(session)
-    })
-    onMarked(followed.note)
-    return followed
-  })
+  const marks = import('./shared-marks.ts').then(({ shareReadMarks }) => shareReadMarks({ rest, socket, vault }))
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()
       outbox.wake()
     },
-    shown(isShown) {
-      socket.send('app-state', { state: isShown ? 'active' : 'background' })
-      if (!isShown) void marks.then(followed => followed?.flush())
-    }
+    shown: isShown => socket.send('app-state', { state: isShown ? 'active' : 'background' })
   })
 
   return {
@@ -188,9 +171,7 @@ export async function openLive(
     onStored: listener => added(stored, listener),
     onSetAside: listener => added(setAside, listener),
     async close() {
-      isClosed = true
-      onMarked(undefined)
-      void marks.then(followed => followed?.close())
+      void marks.then(({ close }) => close())
       unwatch()
       await replies.close()
       starts.close()

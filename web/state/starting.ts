@@ -3,7 +3,7 @@ import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../lib/protoco
 import { askMachine, type MachineLink, type Trouble } from './asking-machine.ts'
 import { deviceDb } from './device-db.ts'
 import { saidMode } from './happy-codes.ts'
-import { type ReminderLink, reminderFor } from './happy-resume.ts'
+import type { ReminderLink } from './happy-resume.ts'
 import { home } from './home.ts'
 import type { Live } from './live.ts'
 import { sessionsOn } from './machines.ts'
@@ -56,6 +56,7 @@ export async function startSession(link: MachineLink, machine: string, asked: As
 }
 
 export async function resumeSession(link: MachineLink & ReminderLink, machine: string, session: string): Promise<Started> {
+  const { reminderFor } = await import('./happy-resume.ts')
   return started(link, machine, 'resume-happy-session', { sessionId: session, ...reminderFor(link, home.peek(), machine, session) })
 }
 

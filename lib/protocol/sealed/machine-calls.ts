@@ -42,22 +42,7 @@ export const machineCalls = {
     z.looseObject({
       sessionId: z.string(),
       model: z.string().max(200).nullish(),
-      permissionMode: z.string().max(100).nullish(),
-      /** What a helper of Happy's needs of a session that it no longer knows; it takes it only with its own machine id in the metadata. */
-      fallback: z
-        .looseObject({
-          metadata: z.record(z.string(), z.unknown()),
-          metadataVersion: z.int(),
-          agentStateVersion: z.int(),
-          seq: z.int(),
-          /** base64 of the 32 bytes. */
-          encryptionKey: z.string(),
-          encryptionVariant: z.literal('dataKey')
-        })
-        .nullish()
-        .catch(undefined),
-      /** Why there is none, for the sentence in which the helper refuses. */
-      fallbackReason: z.string().nullish().catch(undefined)
+      permissionMode: z.string().max(100).nullish()
     }),
     started
   ),

@@ -6,6 +6,7 @@ import { attachmentRoutes } from './routes/attachments.ts'
 import { changeRoutes } from './routes/changes.ts'
 import { deviceRoutes } from './routes/devices.ts'
 import { kvRoutes } from './routes/kv.ts'
+import { kvListRoutes } from './routes/kv-lists.ts'
 import { machineRoutes } from './routes/machines.ts'
 import { pairingRoutes } from './routes/pairing.ts'
 import { pushRoutes } from './routes/push.ts'
@@ -29,6 +30,7 @@ export const routes = {
   ...accountRoutes,
   ...artifactRoutes,
   ...attachmentRoutes,
+  ...kvListRoutes,
   ...kvRoutes,
   ...accessKeyRoutes,
   ...usageRoutes,

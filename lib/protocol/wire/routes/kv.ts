@@ -1,30 +1,12 @@
 import * as z from 'zod'
 import { kvKey, sealed } from '../ids.ts'
 import { kvConflict, kvRecord } from '../records.ts'
-import { kib, route, wholeNumber } from './route.ts'
+import { kib, route } from './route.ts'
 
 const mutation = z.object({ key: kvKey, value: sealed.nullable(), version: z.int().min(-1) })
 
 /** Small values under keys that clients choose. The server can read the keys. */
 export const kvRoutes = {
-  readKvKey: route({
-    method: 'GET',
-    path: '/v1/kv/:key',
-    auth: 'read',
-    limit: 0,
-    about: 'The value of one key.',
-    params: z.object({ key: kvKey }),
-    reply: kvRecord
-  }),
-  listKv: route({
-    method: 'GET',
-    path: '/v1/kv',
-    auth: 'read',
-    limit: 0,
-    about: 'The keys that begin with the prefix, with their values, in order.',
-    query: z.object({ prefix: z.string().max(1024).default(''), limit: wholeNumber.pipe(z.number().min(1).max(1000)).default(100) }),
-    reply: z.object({ items: z.array(kvRecord) })
-  }),
   readKv: route({
     method: 'POST',
     path: '/v1/kv/bulk',

@@ -1,0 +1,26 @@
+import { home, onMarked, tellHome } from './home.ts'
+import type { Live } from './live.ts'
+import { followReadMarks } from './read-marks.ts'
+
+/** Tells the other devices what the person sees on this one, and the other way round, until it is closed. */
+export function shareReadMarks({ rest, socket, vault }: Pick<Live, 'rest' | 'socket' | 'vault'>): { close(): void } {
+  const followed = followReadMarks({
+    rest,
+    socket,
+    cipher: vault.settings,
+    onMarks(marks) {
+      for (const [id, seq] of marks) tellHome({ type: 'seen', id, seq })
+    },
+    isKnown: session => home.peek().sessions.has(session)
+  })
+  const hidden = () => document.visibilityState === 'hidden' && followed.flush()
+  document.addEventListener('visibilitychange', hidden)
+  onMarked(followed.note)
+  return {
+    close() {
+      document.removeEventListener('visibilitychange', hidden)
+      onMarked(undefined)
+      followed.close()
+    }
+  }
+}
