@@ -49,7 +49,6 @@ const english = {
     later: 'Later, remind me tomorrow',
     ask: 'Do you have your account key?',
     askLater: 'Next week',
-    concealed: 'Hidden while you were away',
     fileName: 'afield-account-key.txt',
     fileText: (key: string, server: string) =>
       `Afield account key\n\n${key}\n\nWhoever has this key can read everything in the account. Keep it where you keep your passport.\nServer: ${server}\nTo use it: open the server, choose "Restore with my account key".\n`

@@ -45,7 +45,6 @@ export const joining: JoiningWords = {
     later: '稍后，明天提醒我',
     ask: '你保存好账户密钥了吗？',
     askLater: '下周再问我',
-    concealed: '你离开时已隐藏',
     fileName: 'afield-account-key.txt',
     fileText: (key, server) =>
       `Afield 账户密钥\n\n${key}\n\n持有此密钥的人可以读取账户中的一切。请把它放在你存放护照的地方。\n服务器：${server}\n使用方法：打开服务器，选择“用账户密钥恢复”。\n`
