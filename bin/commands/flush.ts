@@ -2,6 +2,7 @@ import { fetch } from 'undici'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { cryptoReady } from '../../lib/crypto/ready.ts'
 import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/leftovers.ts'
+import { findDamaged } from '../../lib/wrapper/session-folder.ts'
 import { readServerOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -13,7 +14,9 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   await cryptoReady()
   await takeFromOthers(home.path)
   const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * Number(args['seconds']) })
-  if (found === 0) terminal.write('Nothing waits: every earlier session was delivered.\n')
-  else terminal.write(`Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.\n`)
-  process.exit(delivered === found ? 0 : 1)
+  const damaged = findDamaged(home.path)
+  if (found === 0 && damaged.length === 0) terminal.write('Nothing waits: every earlier session was delivered.\n')
+  if (found > 0) terminal.write(`Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.\n`)
+  for (const path of damaged) terminal.write(`What a session left in ${path} cannot be delivered: its notes are damaged.\n`)
+  process.exit(delivered === found && damaged.length === 0 ? 0 : 1)
 }

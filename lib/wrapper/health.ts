@@ -12,7 +12,7 @@ import { homePath } from './home-path.ts'
 import { listLeases } from './leases.ts'
 import { readPolicy } from './methods/policy.ts'
 import { typed } from './own-program.ts'
-import { findLeftovers } from './session-folder.ts'
+import { findDamaged, findLeftovers } from './session-folder.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -178,6 +178,9 @@ function waiting(home: string): HealthFinding {
   const bytes = journals.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
   const left = findLeftovers(home).length
   const says = `${(bytes / 1_000_000).toFixed(1)} MB of journals`
+  const [damaged] = findDamaged(home)
+  if (damaged !== undefined)
+    return warn(of, `${says}; the notes of ${damaged} are damaged`, 'Nobody can deliver what is in it; look into it, or remove it')
   if (left > 0)
     return warn(
       of,

@@ -94,6 +94,11 @@ export function findLeftovers(home: string): string[] {
   return readdirSync(sessions).flatMap(name => (ownerOf(name) === undefined ? [join(sessions, name)] : []))
 }
 
+/** Those of them that nobody can deliver: there are messages in it, and what is noted of their session is damaged. */
+export function findDamaged(home: string): string[] {
+  return findLeftovers(home).filter(path => !readNotes(path) && existsSync(join(path, journalFile)))
+}
+
 export interface KnownSession {
   path: string
   notes: SessionNotes

@@ -1,3 +1,5 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { fetch } from 'undici'
 import type { Fetch } from '../../lib/client/rest.ts'
@@ -70,6 +72,34 @@ t.test('what is said in an ended session without a link is delivered later, and 
   const session = await phone.session()
   await session.until(session => session.events().some(event => event.t === 'service' && event.text === 'It did not start.'))
   t.match(listSessions(home), [{ notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
+})
+
+t.test('a message that the server never takes is set aside and told of once, and those around it arrive [W5]', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'one', 'poison', 'two')
+  const picky: Fetch = async (url, init) =>
+    init.body?.includes('"poison"') === true && url.endsWith('/messages')
+      ? { status: 413, headers: new Headers(), text: async () => '{"error":"Payload Too Large"}' }
+      : fetch(url, init)
+  const own = openHome({ AFIELD_HOME: home })
+  t.strictSame(await deliverLeftovers({ home: own, fetch: picky, withinMs: long }), { found: 1, delivered: 1 })
+  const session = await phone.session()
+  const told = () => session.events().flatMap(event => (event.t === 'service' && /did not take/.test(event.text) ? event.text : []))
+  await session.until(() => told().length > 0)
+  t.strictSame(said(session), ['one', 'two'])
+  t.match(told(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
+})
+
+t.test('what nobody can deliver is named', async t => {
+  const { home, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const [path = ''] = findLeftovers(home)
+  writeFileSync(join(path, 'session.json'), '{')
+  const flush = runWrapper(t, { home, args: ['flush'] })
+  t.equal(await flush.ended, 1)
+  t.ok(flush.output.includes(path), flush.output)
+  t.notMatch(flush.output, /Nothing waits/)
+  t.ok(existsSync(join(path, 'outbox.journal')), 'and is kept')
 })
 
 function said({ messages }: Pick<PhoneSession, 'messages'>): string[] {

@@ -26,13 +26,13 @@ export async function computerWithSession(t: Test) {
   return { server, phone, home, folder }
 }
 
-/** As if its process had been killed with this in its journal. */
+/** As if its process had been killed with this in its journal, each under the name of its text. */
 export async function leaveBehind(home: string, folder: SessionFolder, ...texts: string[]): Promise<void> {
   const key = fromBase64(folder.notes.key ?? '')
   if (!key) throw new Error('the session has no key')
   const journal = folder.openJournal()
   await journal.load()
-  await journal.append(texts.map(text => sealDraft(dataKeyCipher(key), folder.notes.tag, userText(text, { sentFrom: 'cli' }))))
+  await journal.append(texts.map(text => sealDraft(dataKeyCipher(key), folder.notes.tag, userText(text, { sentFrom: 'cli' }), text)))
   await journal.close()
   const sessions = join(home, 'sessions')
   for (const name of readdirSync(sessions)) renameSync(join(sessions, name), join(sessions, name.replace(/@.*/, '@999999999-1')))
