@@ -75,6 +75,8 @@ t.test(
     t.strictSame(endIdle(home, Date.now() + 2 * dayMs), [], 'never unless told')
     writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [allowed], idleHours: 24 }), { mode: 0o600 })
     t.strictSame(endIdle(home, Date.now() + dayMs / 2), [])
+    // The phone hears of the end of a turn a moment before it is noted here.
+    while (listSessions(home).some(({ notes }) => notes.turn !== null)) await new Promise(resolve => setImmediate(resolve))
     t.equal(endIdle(home, Date.now() + 2 * dayMs).length, 1)
     await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
     await session.say('SCRIPT: text second')
