@@ -226,6 +226,7 @@ export function Composer(props: {
             hasCommands={facts.commands.length > 0}
             hasFiles={canFindFiles(facts)}
             onFiles={picked => files.choose(picked)}
+            onText={insert}
             onCommand={() => text === '' && insert('/')}
             onMention={() => insert('@')}
           />

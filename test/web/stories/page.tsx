@@ -3,6 +3,7 @@ import { render } from 'preact'
 import { messageBody } from '../../../lib/protocol/sealed/messages.ts'
 import { IconSprite } from '../../../web/icons/icon.tsx'
 import { Nav } from '../../../web/parts/nav.tsx'
+import { Toasts } from '../../../web/parts/toast.tsx'
 import { startRouter } from '../../../web/router.ts'
 import { HomeScreen } from '../../../web/screens/home.tsx'
 import { SessionView } from '../../../web/screens/session-view.tsx'
@@ -72,6 +73,7 @@ function Page() {
           {model === undefined && inFolder === undefined && <p>{[...Object.keys(stories), ...Object.keys(workStories)].join(' ')}</p>}
         </main>
       </div>
+      <Toasts />
     </>
   )
 }

@@ -94,6 +94,7 @@ export function model(given: Given): SessionModel {
   const questionStates = signal<ReadonlyMap<string, AnswerState>>(new Map(given.questionStates ?? []))
   const asked = signal<AskedOf>({ ...askedNothing, ...given.asked })
   const isWorking = signal(given.isWorking ?? false)
+  const chosen = signal(given.files ?? [])
   return {
     id: 's1',
     facts: signal({ ...facts, ...given.facts }),
@@ -102,8 +103,11 @@ export function model(given: Given): SessionModel {
     older: signal(given.older ?? 'none'),
     queue: signal(given.queue ?? []),
     files: {
-      chosen: signal(given.files ?? []),
-      choose() {},
+      chosen,
+      choose(files) {
+        const reading = files.map(({ name, size }) => ({ key: name, name, size, state: { type: 'reading' as const } }))
+        chosen.value = [...chosen.value, ...reading]
+      },
       remove() {},
       tryAgain() {},
       take: () => [],
