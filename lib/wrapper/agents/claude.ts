@@ -35,8 +35,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
       const startRemote = async ({ resume, ...how }: StartAgent) => {
-        // At its own screen it is not needed, and it is large.
-        const { startAcp } = await import('./acp.ts')
+        const { startAcp } = await loadAcp()
         const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
         const agent = await startAcp({ ...program, title }, { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
         return Object.assign(agent, { writesAt: () => endOfTranscript(how.env, how.directory, agent.conversation) })
@@ -53,7 +52,9 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       const warning = unknownVersion(await versionOf(claude, options.home, how.env))
       if (warning !== undefined) options.tell(warning)
       try {
-        return await startTwoModes({ home: options.home, claude, screen: how.screen, how, warning, startRemote })
+        const agent = await startTwoModes({ home: options.home, claude, screen: how.screen, how, warning, startRemote })
+        if (!isSingleFile()) setTimeout(loadAcp, afterStartMs).unref()
+        return agent
       } catch (error) {
         if (!(error instanceof CannotStart)) throw error
         options.tell(`${error.message} So your phone drives it.`)
@@ -62,6 +63,14 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
     }
   }
 }
+
+/** At its own screen it is not needed, and it is large. */
+function loadAcp() {
+  return import('./acp.ts')
+}
+
+// A session lives on when its program is replaced by a newer one from npm, which takes away the files that were not loaded yet.
+const afterStartMs = 5_000
 
 /** Also where its own installers put it, which a PATH of a non-interactive shell may lack. */
 function findClaude(env: ClaudeOptions['env']): string | undefined {
