@@ -41,6 +41,15 @@ export function bundling(root) {
                 .join('\n')
         })
       )
+      // Ways of Socket.IO's client to a server that the app never takes: it asks for WebSocket alone.
+      build.onLoad(
+        { filter: /[\\/]engine\.io-client[\\/]build[\\/]esm[\\/]transports[\\/](polling-xhr|webtransport)\.js$/ },
+        ({ path }) => ({
+          contents: namesOf(path)
+            .map(name => `export const ${name} = undefined`)
+            .join('\n')
+        })
+      )
     }
   }
 }
@@ -111,7 +120,7 @@ function withoutManual(text) {
 
 function namesOf(path) {
   const text = readFileSync(path, 'utf8')
-  const declared = [...text.matchAll(/^export (?:const|function) (\w+)/gm)].map(([, name]) => name)
+  const declared = [...text.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name]) => name)
   const renamed = [...text.matchAll(/^export \{ \w+ as (\w+) \}/gm)].map(([, name]) => name)
   return [...declared, ...renamed]
 }
