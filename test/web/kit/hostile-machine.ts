@@ -106,8 +106,10 @@ export function answersOfMachine(evil: Evil, session: () => string | undefined):
   }
   const refusal = evil('spawn.refusal')
   const unread = evil('folders.refusal')
+  const [left] = answers.processes.processes
+  if (left === undefined) throw new Error('no process was left over')
   const own = {
-    ...answers.processes.processes[0],
+    ...left,
     id: 'own',
     isLeftOver: false,
     title: evil('process.own.title'),
