@@ -15,6 +15,25 @@ export function readUntold({ toldUpTo, handing, turn, turnAt }: Pick<SessionNote
 }
 
 /**
+ * Tells what the agent wrote down of the turn that runs, and no end of it. What was told before carries the same names, so the server
+ * stores it once [X1]. Resolves to the texts.
+ */
+export async function retell(notes: SessionNotes, put: (body: MessageBody, localId?: string) => Promise<void>): Promise<string[]> {
+  const { turn, turnAt, toldUpTo } = notes
+  if (toldUpTo || turn === null || !turnAt) return []
+  const narrator = createNarrator({ put, showPartial() {} })
+  await narrator.beginTurn({ name: turn })
+  const texts: string[] = []
+  for (const event of readUntold(notes).events) {
+    if (event.type === 'text') texts.push(event.text)
+    if (event.type === 'text' || event.type === 'step-started' || event.type === 'step-ended' || event.type === 'plan')
+      await narrator.tell(event)
+  }
+  await narrator.settle()
+  return texts
+}
+
+/**
  * Tells it, and ends the turn that was left open. Some of it may have been told after all: it carries the same names, so the
  * server stores it once [X1].
  */

@@ -48,6 +48,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       case 'turn-ended':
         return turns.end(event)
       default:
+        // It is told whole.
+        if (event.type === 'text' && event.isCut && (await turns.readBack()).some(text => text.startsWith(event.text))) return
         if (event.type === 'step-updated') decisions.update(event.step)
         if (event.type === 'step-ended') approvals.noteStep(event.step, event.status)
         if (event.type === 'step-started' || event.type === 'step-updated') turns.step = event.step.title

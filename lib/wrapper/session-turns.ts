@@ -6,6 +6,7 @@ import type { WhyNot } from './decisions.ts'
 import { idOfRow } from './narrator.ts'
 import { createPrompts, type Prompts } from './prompts.ts'
 import { type Reason, reasonOf, withoutReason, withReason } from './reasons.ts'
+import { retell } from './recount.ts'
 import type { SessionNotes } from './session-folder.ts'
 import type { SessionParts } from './session-parts.ts'
 
@@ -27,6 +28,8 @@ export interface Turns {
   /** Hands over one prompt after the other, each in a turn of its own; those up to `recountedUpTo` the agent has. */
   serve(recountedUpTo: number): Promise<void>
   end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void>
+  /** Tells what an agent that is gone wrote down of the turn and did not say. Resolves to its texts. */
+  readBack(): Promise<string[]>
   /** Notes it in one step with what was read from what the agent writes down. */
   note(changes: Partial<SessionNotes>): void
   /** Hands over nothing any more. */
@@ -163,6 +166,7 @@ class SessionTurns implements Turns {
 
   async end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void> {
     const { narrator, notices, uplink } = this.#parts
+    if (how.isLost) await this.readBack()
     await narrator.tell(how)
     // A prompt that was typed, and of which nothing was written down, is handed over again by the next process.
     this.note({ turn: null, turnAt: null, ...(!this.#writesDown && { handing: null }) })
@@ -171,6 +175,11 @@ class SessionTurns implements Turns {
     notices.turnEnded(how.reason, this.#prompts.length === 0)
     this.#turn?.resolve()
     this.#turn = undefined
+  }
+
+  async readBack(): Promise<string[]> {
+    const { folder, keeping } = this.#parts
+    return retell(folder.notes, (body, localId) => keeping.keep(body, localId))
   }
 
   note(changes: Partial<SessionNotes>): void {

@@ -22,8 +22,6 @@ export interface Computer {
   ask(count: number, line: string): string
   /** Undefined where nobody can: only the phone speaks. */
   type?: (terminal: PersonAtTerminal, session: PhoneSession, text: string) => Promise<void>
-  /** Nobody promises what it wrote down just before it was killed itself. */
-  isAgentSpared?: boolean
   /** What people and the agent said, as the agent has it. */
   written(session: PhoneSession): string[]
 }
@@ -79,7 +77,6 @@ function claudeForPhone(computerOf: typeof computerWithClaude | typeof computerW
       ready: /waits for a message|works, /,
       agent: /claude/,
       ask: many,
-      isAgentSpared: true,
       written: () => written(computer)
     }
   }

@@ -144,7 +144,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       }
       helpers.stopAll()
       inTurn = false
-      emit({ type: 'turn-ended', ...turn })
+      emit({ type: 'turn-ended', ...turn, ...(isLost && { isLost }) })
     }
   }
 

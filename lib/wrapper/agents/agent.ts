@@ -117,7 +117,8 @@ export type AgentEvent =
   /** Tokens in the context of the model, how many fit, and what the whole conversation has cost so far. */
   | { type: 'usage'; used: number; size: number; cost?: Cost | undefined }
   | { type: 'notice'; text: string }
-  | ({ type: 'turn-ended' } & TurnEnd)
+  /** `isLost`: the agent ended in it, and may have written down more than it said. */
+  | ({ type: 'turn-ended'; isLost?: boolean } & TurnEnd)
 
 /** The way of a conversation between the agent's own terminal and the phone. Nothing said is lost on it. */
 export interface Handover {

@@ -106,6 +106,15 @@ agent({ name: 'fake-claude-agent-acp' })
     const { signal } = turn
     const prompt = params.prompt.map(({ text }) => text ?? '').join('\n')
     conversation.user([{ type: 'text', text: prompt }])
+    if (prompt.startsWith('die ')) {
+      const { say } = toolsFor(client, signal)
+      await say('heard', { reason: 'tool_use' })
+      for (const text of ['kept whole', 'kept too']) conversation.assistant({ type: 'text', text }, 'tool_use')
+      const update = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content: { type: 'text', text: 'kept' } }
+      await client.notify(methods.client.session.update, { sessionId: conversation.id, update })
+      process.stdout.write('', () => process.kill(process.pid, 'SIGKILL'))
+      return new Promise(() => {})
+    }
     try {
       await runTurn(prompt, toolsFor(client, signal))
     } catch (error) {

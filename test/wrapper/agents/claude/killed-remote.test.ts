@@ -51,3 +51,14 @@ t.test('a step and a question that were told before the wrapper was killed are n
   t.strictSame([of('tool-call-start'), of('tool-call-end'), of('turn-start')], [1, 1, 1])
   t.strictSame(texts(session), ['I will write a.txt.'])
 })
+
+t.test('what Claude wrote down before it was killed and had not said is told whole, in its turn [W1]', how, async t => {
+  const computer = await computerWithClaude(t, await startServer(t))
+  const terminal = computer.sitDown(['claude', '--remote'])
+  const session = await computer.phone.session()
+  await session.say('die now')
+  await session.until(session => turnsEnded(session) === 1)
+  await terminal.ended
+  t.strictSame(texts(session), ['heard', 'kept whole', 'kept too'])
+  t.strictSame(read(session), written(computer))
+})
