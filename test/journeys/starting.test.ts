@@ -75,6 +75,24 @@ t.test('a session is begun, ended and resumed from the phone, and its first mess
   await phone.page.getByText('Back among the trees.', { exact: true }).waitFor()
 })
 
+t.test('files that were chosen before a session begins go with its first message', async t => {
+  const { phone, home, code } = await phoneAndComputer(t)
+  await startHelper(t, home)
+  await phone.visit('/new')
+  await phone.press('Choose a folder')
+  await phone.write('Or type a path', code)
+  await phone.press('Use this path')
+  await phone.write('What should it do?', 'SCRIPT: text Seen both.')
+  await phone.page.getByText('More', { exact: true }).click()
+  const many = ['gate.txt', 'trace.json', 'left-out.txt'].map(name => ({ name, mimeType: 'text/plain', buffer: Buffer.from(name) }))
+  await phone.page.locator('.more input[type=file]').setInputFiles(many)
+  await phone.press('Remove left-out.txt')
+  await begin(phone, 'Demo agent')
+  await phone.page.getByText('Seen both.', { exact: true }).waitFor()
+  t.same(await phone.page.locator('.att-list li bdi').allInnerTexts(), ['gate.txt, 8 byte', 'trace.json, 10 byte'])
+  t.equal(await phone.page.getByPlaceholder('Message Demo agent').inputValue(), '', 'nothing is left where it was written')
+})
+
 t.test('a folder is found on the computer, or made after a yes; what the computer refuses is told in its words', async t => {
   const { phone, home, code } = await phoneAndComputer(t)
   await startHelper(t, home)

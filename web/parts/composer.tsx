@@ -39,7 +39,7 @@ export function Composer(props: {
   const [problem, setProblem] = useState(false)
   const [isWhole, setWhole] = useState(false)
   /** Sent before its files were there, or its agent. */
-  const [waits, setWaits] = useState<{ isSteer: boolean }>()
+  const [waits, setWaits] = useState<{ isSteer: boolean; files?: number }>()
   const area = useRef<HTMLTextAreaElement>(null)
   const chosen = files.chosen.value
   const isUploading = chosen.some(({ state }) => state.type === 'reading' || state.type === 'uploading')
@@ -47,8 +47,10 @@ export function Composer(props: {
 
   useEffect(() => {
     let isGone = false
-    void texts.readDraft().then(draft => {
+    void texts.readDraft().then(async draft => {
       if (!isGone && draft !== '') setText(now => (now === '' ? draft : now))
+      const files = await texts.takeLeaving()
+      if (!isGone && files !== undefined) setWaits({ isSteer: false, files })
     })
     const stop = texts.onDraft(setText)
     return () => {
@@ -65,11 +67,11 @@ export function Composer(props: {
   useEffect(() => {
     // Why is said above; what was to be sent stays where it was written.
     if (isAsleep && isNotWoken) setWaits(undefined)
-    if (waits === undefined || isUploading || isAsleep) return
+    if (waits === undefined || isUploading || isAsleep || chosen.length < (waits.files ?? 0)) return
     // Somebody decides first what becomes of one that failed.
     if (chosen.some(({ state }) => state.type === 'failed')) setWaits(undefined)
     else sendNow(waits.isSteer)
-  }, [waits, isUploading, isAsleep, isNotWoken])
+  }, [waits, isUploading, chosen.length, isAsleep, isNotWoken])
   const lines = useGrowing(area, text)
   const suggestions = useSuggestions(text, caret, {
     commands: facts.commands,

@@ -6,11 +6,13 @@ import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { LockRefused, useStepUp } from '../parts/step-up.tsx'
 import { useTicking } from '../parts/ticking.ts'
+import { toast } from '../parts/toast.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { go, goFromLayer } from '../router.ts'
 import type { Route } from '../routes.ts'
 import { trueNow } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
+import { keepFirst } from '../state/first-files.ts'
 import { happyModeOf } from '../state/happy-codes.ts'
 import { keepChoices, lastChoices } from '../state/kept-choices.ts'
 import { folderStart, type LastStart, noteStart } from '../state/last-start.ts'
@@ -25,7 +27,7 @@ import { FolderSheet } from './folder-sheet.tsx'
 import { HistoriesSheet } from './histories-sheet.tsx'
 import { AgentPicker, isReady } from './new-agent.tsx'
 import { FolderRow, isAllowed, MakeSheet, NotAllowed } from './new-folder.tsx'
-import { efforts, type More, MoreChoices, WorktreeSwitch } from './new-more.tsx'
+import { efforts, type FirstFiles, type More, MoreChoices, WorktreeSwitch } from './new-more.tsx'
 
 type Mode = keyof typeof modeCodes
 /** The names that helpers take for the modes of any agent. */
@@ -39,10 +41,12 @@ export function StartForm(props: {
   last: LastStart
   folder: string | undefined
   text: string
+  files: FirstFiles
   onStarted(): void
   children: ComponentChildren
 }) {
-  const { link, machine, last, text } = props
+  const { link, machine, last, text, files } = props
+  const hasFiles = files.chosen.length > 0
   const host = nameOfMachine(machine)
   const [attempt, setAttempt] = useState(0)
   const answer = useChoices(link, machine, attempt)
@@ -77,7 +81,8 @@ export function StartForm(props: {
   const hasCopy = canCopy && (copyChosen ?? before?.worktree ?? dirty > 0)
   const more: More = moreChosen ?? { model: before?.model ?? '', effort: efforts.find(each => each === before?.effort) ?? '', base: '' }
   const opened = async (id: string, asked?: AskedStart): Promise<Route> => {
-    await sayFirst(link, id, text, asked)
+    await sayFirst(link, id, hasFiles ? '' : text, asked)
+    if (hasFiles && !(await keepFirst(link, id, text, files.chosen))) toast(words.firstFilesLost)
     props.onStarted()
     return { name: 'session', id, view: [] }
   }
@@ -153,7 +158,7 @@ export function StartForm(props: {
           )}
           {choices && <AgentPicker choices={choices} host={host} chosen={agent?.agent} onChoose={setAgent} />}
           <ModePicker offered={offered} chosen={mode} onChoose={setMode} />
-          <MoreChoices more={more} hasCopy={hasCopy} onChange={setMore} />
+          <MoreChoices more={more} hasCopy={hasCopy} onChange={setMore} files={files} />
           {machine.metadata?.methods?.includes('agent-histories') && <GoOnRow onOpen={() => setSheet('histories')} />}
         </div>
       </div>
@@ -170,13 +175,14 @@ export function StartForm(props: {
         )}
         {isBusy && <Waiting />}
         {isRefused && <LockRefused />}
+        {waitsFor !== undefined && hasFiles && <p class="hint">{words.firstFilesNow}</p>}
         {waitsFor !== undefined && <p class="hint">{hasKeepFailed ? words.notKept : isAutoLater ? words.offline : words.startWaits}</p>}
         <Button
           look={mode === 'auto' ? 'danger' : 'primary'}
           type="submit"
           isLarge
           isWide
-          isOff={agent === undefined || isAutoLater}
+          isOff={agent === undefined || isAutoLater || (waitsFor !== undefined && hasFiles)}
           busy={isBusy && words.starting(agent?.title ?? '', host)}
         >
           {waitsFor === 'link'

@@ -1,5 +1,12 @@
+import { useRef } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Button } from '../parts/button.tsx'
 import { Switch } from '../parts/choice.tsx'
 import { Field } from '../parts/field.tsx'
+import { toast } from '../parts/toast.tsx'
+import { type Picked, readPicked } from '../state/picked-file.ts'
+import { compose } from '../words/compose.ts'
+import { bytes } from '../words/size.ts'
 import { start as words } from '../words/start.ts'
 
 /** Empty: the agent's own choice. */
@@ -23,11 +30,13 @@ export function WorktreeSwitch({ dirty, isOn, onFlip }: { dirty: number; isOn: b
 }
 
 /** What few people change. */
-export function MoreChoices({ more, hasCopy, onChange }: { more: More; hasCopy: boolean; onChange(more: More): void }) {
+export function MoreChoices(props: { more: More; hasCopy: boolean; onChange(more: More): void; files: FirstFiles }) {
+  const { more, hasCopy, onChange, files } = props
   return (
-    <details class="more">
+    <details class="more" open={files.chosen.length > 0 || undefined}>
       <summary class="txt">{words.more}</summary>
       <div class="form">
+        <Files files={files} />
         <Field
           label={words.model}
           hint={words.modelHint}
@@ -57,5 +66,61 @@ export function MoreChoices({ more, hasCopy, onChange }: { more: More; hasCopy: 
         )}
       </div>
     </details>
+  )
+}
+
+/** What goes with the first message. */
+export interface FirstFiles {
+  readonly chosen: readonly Picked[]
+  onChange(change: (before: readonly Picked[]) => readonly Picked[]): void
+}
+
+function Files({ files: { chosen, onChange } }: { files: FirstFiles }) {
+  const input = useRef<HTMLInputElement>(null)
+  const take = async (files: readonly File[]) => {
+    for (const file of files) {
+      const picked = await readPicked(file)
+      if (typeof picked === 'string') toast(compose.unfit[picked](file.name))
+      else onChange(before => [...before, picked])
+    }
+  }
+  return (
+    <section class="form">
+      {chosen.length > 0 && (
+        <ul class="att-row" aria-label={compose.attached}>
+          {chosen.map(file => (
+            <li key={`${file.name} ${file.bytes.length}`} class="att-chip">
+              <Icon name={file.image ? 'image' : 'file-text'} />
+              <span>
+                <bdi>{file.name}</bdi>
+                <small>{bytes(file.bytes.length)}</small>
+              </span>
+              <button
+                class="ib"
+                type="button"
+                aria-label={compose.remove(file.name)}
+                onClick={() => onChange(before => before.filter(each => each !== file))}
+              >
+                <Icon name="x" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          void take([...(currentTarget.files ?? [])])
+          // The same file may be chosen again.
+          currentTarget.value = ''
+        }}
+      />
+      <Button look="quiet" icon="paperclip" onClick={() => input.current?.click()}>
+        {words.firstFiles}
+      </Button>
+    </section>
   )
 }

@@ -9,6 +9,7 @@ import { live } from '../state/account.ts'
 import { home } from '../state/home.ts'
 import { keepLastStart, type LastStart, useLastStart } from '../state/last-start.ts'
 import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import type { Picked } from '../state/picked-file.ts'
 import type { MachineView } from '../state/store.ts'
 import { start as words } from '../words/start.ts'
 import { CommandCards, FirstTime } from './new-commands.tsx'
@@ -25,6 +26,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
   const machines = machinesToChoose(home.value.machines)
   const [chosen, choose] = useState(at.machine ?? last.machine)
   const [text, setText] = useState(at.prompt ?? last.text ?? '')
+  const [files, setFiles] = useState<readonly Picked[]>([])
   const machine = machines.find(({ id }) => id === chosen) ?? machines[0]
   const write = (next: string) => {
     setText(next)
@@ -60,6 +62,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
       last={last.machine === undefined || last.machine === machine.id ? last : { folders: last.folders }}
       folder={machine.id === at.machine ? at.folder : undefined}
       text={text.trim()}
+      files={{ chosen: files, onChange: setFiles }}
       onStarted={() => write('')}
     >
       <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />

@@ -1,9 +1,12 @@
 import { deviceDb } from './device-db.ts'
+import { takeLeaving } from './first-files.ts'
 import { onTabs, tellTabs } from './tabs.ts'
 
 /** What is being written in a session, kept on this device. */
 export interface Draft {
   readDraft(): Promise<string>
+  /** With how many files it shall leave by itself once they are there; undefined when it waits for a person. Told once. */
+  takeLeaving(): Promise<number | undefined>
   keepDraft(text: string): void
   /** What is written in another tab, unless this one is being written in. Returned is what to call to hear no more. */
   onDraft(listener: (text: string) => void): () => void
@@ -34,6 +37,7 @@ export function openDraft(id: string): Draft & { close(): void } {
         .catch(() => '')
       return typeof kept === 'string' ? kept : ''
     },
+    takeLeaving: () => takeLeaving(id).catch(() => undefined),
     keepDraft(text) {
       unkept = text
       if (text === '') keepNow()

@@ -43,6 +43,9 @@ const english = {
   effort: 'Effort',
   efforts: { own: 'Its own choice', low: 'Low', medium: 'Medium', high: 'High' },
   base: 'Base branch',
+  firstFiles: 'Add photos or files',
+  firstFilesNow: 'Files go only with a session that begins now. Remove them to let it wait.',
+  firstFilesLost: 'The files were not added. Add them again.',
   baseHint: 'Where the copy begins. Empty: where the folder is now.',
   keepsText: 'What you wrote stays here until then.',
 

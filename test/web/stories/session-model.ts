@@ -131,6 +131,7 @@ export function model(given: Given): SessionModel {
         waiting.value = waiting.value.filter(text => text.localId !== localId)
       },
       onDraft: () => () => {},
+      takeLeaving: async () => undefined,
       async readDraft() {
         return given.draft ?? ''
       },

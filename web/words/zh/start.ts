@@ -35,6 +35,9 @@ export const start: StartWords = {
   effort: '思考强度',
   efforts: { own: '由它自己选择', low: '低', medium: '中', high: '高' },
   base: '基础分支',
+  firstFiles: '添加照片或文件',
+  firstFilesNow: '文件只能随立即开始的会话发送。移除文件即可让会话等待。',
+  firstFilesLost: '文件没有添加成功。请重新添加。',
   baseHint: '副本从哪里开始。留空则从文件夹当前位置开始。',
   keepsText: '在那之前，你写的内容会保留在这里。',
 

@@ -1,0 +1,35 @@
+import { deviceDb } from './device-db.ts'
+import type { Live } from './live.ts'
+import type { Picked } from './picked-file.ts'
+import { unfinishedUploads } from './unfinished-uploads.ts'
+
+/**
+ * Puts the first message of a new session and its files where they are written: from there they go as soon as the files are up, also after
+ * the app was closed in between. False when the session is not known here yet; then only the words wait there.
+ */
+export async function keepFirst(live: Pick<Live, 'files'>, session: string, text: string, files: readonly Picked[]): Promise<boolean> {
+  const db = await deviceDb()
+  await db.write(`draft.${session}`, text)
+  const uploads = unfinishedUploads(session)
+  try {
+    for (const { name, mimeType, bytes, image } of files) {
+      const sealed = live.files.seal(session, bytes)
+      await uploads.keep({ key: crypto.randomUUID(), name, mimeType, image, size: bytes.length, sealed })
+    }
+  } catch {
+    return false
+  }
+  await db.write(leavesName(session), files.length)
+  return true
+}
+
+/** With how many files the draft of a session leaves by itself; told once. */
+export async function takeLeaving(session: string): Promise<number | undefined> {
+  const db = await deviceDb()
+  const files = await db.read(leavesName(session))
+  if (typeof files !== 'number') return undefined
+  await db.remove(leavesName(session))
+  return files
+}
+
+const leavesName = (session: string) => `draft-leaves.${session}`
