@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
+import { modeToGoOnIn } from '../../lib/wrapper/agents/modes.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/session-folder.ts'
@@ -13,7 +14,11 @@ import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-l
 export function builder(line: Argv): Argv {
   return line
     .positional('words', anyWords('Words of its title or folder, or its id; without them you pick one'))
-    .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to go on in; without it one in which the agent asks' })
+    .option('mode', {
+      type: 'string',
+      requiresArg: true,
+      describe: 'Mode to go on in; without it one in which the agent asks, or plans as before'
+    })
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
     .option('tag', { type: 'string', hidden: true })
@@ -30,7 +35,12 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const earlier = await reopenFree(home.path, chosen)
   if (!earlier) throw new CannotStart('This session was resumed by another process just now.')
   const kind = kindOf(program, claudeOptions(args, options))
-  process.exit(await runAgent({ ...options, directory: metadata.path, kind, earlier }))
+  const goOn = {
+    mode: options.mode ?? modeToGoOnIn(metadata.currentOperatingModeCode ?? undefined),
+    model: options.model ?? metadata.currentModelCode ?? undefined,
+    effort: options.effort ?? metadata.currentThoughtLevelCode ?? undefined
+  }
+  process.exit(await runAgent({ ...options, ...goOn, directory: metadata.path, kind, earlier }))
 }
 
 /** What it left behind is delivered on by whoever goes on with it. */

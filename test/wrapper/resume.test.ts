@@ -1,6 +1,7 @@
 import t from 'tap'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { startServer } from '../kit/server.ts'
+import { daemonOf } from './kit/daemon.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
 import { runOnTerminal } from './kit/terminal.ts'
 import { linkedComputer } from './kit/world.ts'
@@ -37,6 +38,22 @@ t.test('a resumed session asks again, whichever mode it had and its agent rememb
   await session.until(({ metadata }) => metadata.currentOperatingModeCode === 'default')
   await session.say('SCRIPT: tool write {"path":"pear.txt","content":"ripe"}')
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+})
+
+t.test('a session that is woken goes on planning, with the model and the thought that were picked', async t => {
+  const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
+  const session = await phone.session()
+  await session.call('setMode', { mode: 'plan' })
+  await session.call('setModel', { model: 'quick' })
+  const picked = { currentOperatingModeCode: 'plan', currentModelCode: 'quick' }
+  await session.until(({ metadata }) => metadata.currentModelCode === 'quick' && metadata.currentOperatingModeCode === 'plan')
+  const { hostPid } = session.metadata
+  await machine.call('stop-session', { sessionId: session.id })
+  await session.say('SCRIPT: text woken')
+  await session.until(session => turnsEnded(session) === 1)
+  t.not(session.metadata.hostPid, hostPid)
+  t.match(session.metadata, picked)
 })
 
 t.test('a session never has two live processes', async t => {

@@ -48,6 +48,11 @@ function askingMode(modes: Modes): string | undefined {
   return ['plan'].find(has)
 }
 
+/** For a session that goes on in another process: an agent that only planned goes on planning. What let it act unasked has ended with the first. */
+export function modeToGoOnIn(before: string | undefined): string | undefined {
+  return ['plan', 'read-only'].find(mode => mode === before)
+}
+
 function sameMode(one: string, other: string): boolean {
   return one.toLowerCase().replace(/[-_]/g, '') === other.toLowerCase().replace(/[-_]/g, '')
 }
