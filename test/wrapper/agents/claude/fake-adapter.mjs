@@ -12,17 +12,19 @@ let mode = 'auto'
 let turn = { signal: undefined, abort() {} }
 const modes = () => ({ currentModeId: mode, availableModes: ['auto', 'default', 'acceptEdits', 'plan'].map(id => ({ id, name: id })) })
 
-let model = 'quick'
-const configOptions = () => [
-  {
-    id: 'model',
-    name: 'Model',
-    category: 'model',
+const choices = {
+  model: { category: 'model', values: ['quick', 'deep'], now: 'quick' },
+  effort: { category: 'thought_level', values: ['low', 'high'], now: 'low' }
+}
+const configOptions = () =>
+  Object.entries(choices).map(([id, { category, values, now }]) => ({
+    id,
+    name: id,
+    category,
     type: 'select',
-    currentValue: model,
-    options: ['quick', 'deep'].map(value => ({ value, name: value }))
-  }
-]
+    currentValue: now,
+    options: values.map(value => ({ value, name: value }))
+  }))
 
 function toolsFor(client, signal) {
   const tell = update => client.notify(methods.client.session.update, { sessionId: conversation.id, update })
@@ -97,7 +99,9 @@ agent({ name: 'fake-claude-agent-acp' })
     return {}
   })
   .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
-    model = params.value
+    const choice = choices[params.configId]
+    if (!choice?.values.includes(params.value)) throw RequestError.invalidParams()
+    choice.now = params.value
     return { configOptions: configOptions() }
   })
   .onNotification(methods.agent.session.cancel, () => turn.abort())

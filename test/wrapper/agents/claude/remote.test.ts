@@ -16,5 +16,5 @@ testAgent(t, {
   start: how => kind.start({ ...how, env: { ...how.env, CLAUDE_CONFIG_DIR: join(how.directory, '.claude') } }),
   write: (file, content, end) => `write ${JSON.stringify({ file, content, end })}`,
   slow: (ms, words) => `slow ${ms} ${words}`,
-  has: { choices: false, form: false, link: false, image: false, steering: false }
+  has: { choices: { model: 'deep', effort: 'high' }, form: false, link: false, image: false, steering: false }
 })
