@@ -41,6 +41,23 @@ t.test('a finger leads from decision to decision, and a new one moves nothing un
   await device.see('Nothing needs you')
 })
 
+t.test('a finger that draws the list down asks whether the link is alive, and a button does it too', async t => {
+  const { device } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { page } = device
+  const asked = () => page.waitForRequest(request => request.url().endsWith('/health'))
+  const head = page.getByRole('heading', { level: 1 })
+  await device.see('Live')
+  let checks = 0
+  page.on('request', request => {
+    if (request.url().endsWith('/health')) checks++
+  })
+  await drag(page, head, { y: 60 })
+  t.equal(checks, 0, 'a little is not asked for')
+  await Promise.all([asked(), drag(page, head, { y: 200 })])
+  await Promise.all([asked(), device.press(/^Live/)])
+  await device.see('Live')
+})
+
 t.test('a finger archives, pins and picks a session, and draws a sheet away [U6]', async t => {
   const { device } = await worldWithHelper(t, devices, 'Apples are in.')
   const { page } = device

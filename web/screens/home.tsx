@@ -1,10 +1,12 @@
-import { useLayoutEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Logo } from '../icons/logo.tsx'
 import { ButtonLink } from '../parts/button.tsx'
+import { usePull } from '../parts/pull.ts'
 import { SelectBar } from '../parts/select-bar.tsx'
 import { SkyArt } from '../parts/sky.tsx'
-import { now } from '../state/clock.ts'
+import { live } from '../state/account.ts'
+import { checkClock, now } from '../state/clock.ts'
 import { awaySince, type Connection, lastingConnection } from '../state/connection.ts'
 import { groups } from '../state/groups.ts'
 import { home } from '../state/home.ts'
@@ -24,6 +26,8 @@ export function HomeScreen() {
   const known = groups.value
   const link = lastingConnection.value
   const stale = link.type === 'offline' || link.type === 'silent'
+  const { isChecking, check } = useCheck()
+  const isPulled = usePull(scroller, check)
   return (
     <div class="screen home" ref={scroller}>
       <header class={`sky ${stale ? 'stale' : ''}`}>
@@ -32,7 +36,9 @@ export function HomeScreen() {
             {!isWide.value && <Logo size={26} />}
             <b>{words.app}</b>
           </span>
-          <LinkWord link={link} />
+          <button class="live" type="button" title={words.connection.check} onClick={check}>
+            {isPulled ? words.connection.letGo : isChecking ? words.connection.checking : <LinkWord link={link} />}
+          </button>
           <a class="ib" href="/search" aria-label={lists.search}>
             <Icon name="search" />
           </a>
@@ -107,11 +113,23 @@ function headline({ decisions, working }: Groups): string {
 function LinkWord({ link }: { link: Connection }) {
   const since = awaySince.value
   return (
-    <span class="live">
+    <>
       <i class={`dot ${link.type === 'live' ? 'on' : ''}`} />
       {linkWord(link, since === undefined ? undefined : lasting(now.value - since))}
-    </span>
+    </>
   )
+}
+
+/** Everything comes by itself; only whether the link is as alive as it looks can be asked. */
+function useCheck() {
+  const [isChecking, setChecking] = useState(false)
+  const check = () => {
+    live.value?.socket.reconnectNow()
+    live.value?.outbox.wake()
+    setChecking(true)
+    void checkClock().then(() => setChecking(false))
+  }
+  return { isChecking, check }
 }
 
 function linkWord(link: Connection, since: string | undefined): string {
