@@ -1,4 +1,3 @@
-import '../../../web/no-eval.ts'
 import { render } from 'preact'
 import { messageBody } from '../../../lib/protocol/sealed/messages.ts'
 import { IconSprite } from '../../../web/icons/icon.tsx'

@@ -8,8 +8,8 @@ const root = join(import.meta.dirname, '../../..')
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 const types = { '.js': 'text/javascript', '.css': 'text/css', health: 'application/json' }
-const pageWith = (script: string) =>
-  `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon"><body></body><script type="module" src="${script}"></script></html>`
+const page =
+  '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1"><title>Stories</title><link rel="stylesheet" href="/style.css"><link rel="icon" href="/icon"><body></body><script type="module" src="/page.js"></script></html>'
 
 // The app as it is, but for what it would ask a server.
 const withoutServer: Plugin = {
@@ -29,7 +29,7 @@ const withoutServer: Plugin = {
 export async function serveStories(out: string): Promise<{ origin: string; close(): void }> {
   await build({
     absWorkingDir: root,
-    entryPoints: { page: 'test/web/stories/page.tsx', app: 'test/web/stories/app/page.tsx', style: 'web/style/index.css' },
+    entryPoints: { page: 'test/web/stories/first.ts', style: 'web/style/index.css' },
     outdir: out,
     bundle: true,
     minify: true,
@@ -43,12 +43,12 @@ export async function serveStories(out: string): Promise<{ origin: string; close
     plugins: [withoutServer]
   })
   const server = createServer((request, response) => {
-    const { pathname: path, searchParams } = new URL(request.url ?? '/', 'http://stories')
-    const isFile = /^\/(page|app)\.js$/.test(path) || path === '/style.css'
+    const { pathname: path } = new URL(request.url ?? '/', 'http://stories')
+    const isFile = path === '/page.js' || path === '/style.css'
     const type = Object.entries(types).find(([end]) => path.endsWith(end))?.[1] ?? 'text/html'
     response.writeHead(200, { 'content-type': type, 'content-security-policy': policy })
     if (path === '/health') response.end('{"version":"0.1.0"}')
-    else response.end(isFile ? readFileSync(join(out, path)) : pageWith(searchParams.has('app') ? '/app.js' : '/page.js'))
+    else response.end(isFile ? readFileSync(join(out, path)) : page)
   })
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   const address = server.address()

@@ -1,4 +1,3 @@
-import '../../../../web/no-eval.ts'
 import { render } from 'preact'
 import { App } from '../../../../web/app.tsx'
 import { startRouter } from '../../../../web/router.ts'
@@ -11,7 +10,6 @@ import { tellHome } from '../../../../web/state/home.ts'
 import { startLock } from '../../../../web/state/lock.ts'
 import { startPreferences } from '../../../../web/state/preferences.ts'
 import { keeping, noteServerRoom } from '../../../../web/state/room.ts'
-import { speakAs } from '../../../../web/words/language.ts'
 import { answerFetches } from './fetches.ts'
 import { press } from './press.ts'
 import { type AppStory, show } from './shown.ts'
@@ -29,7 +27,6 @@ async function begin(story: AppStory): Promise<void> {
   await prepare(story)
   startPreferences()
   startLock()
-  await speakAs(params.get('language') === 'zh' ? 'zh' : 'en', document)
   // After the preferences, which say it too.
   const { documentElement } = document
   documentElement.dataset['theme'] = params.get('theme') ?? 'light'
