@@ -1,27 +1,28 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { flip, isOn } from '../state/preferences.ts'
 
+// Files and changes wrap unless told; code in a conversation, which has a choice of its own, does not.
+const wrapName = 'afield-work-wrap'
 const room = matchMedia('(min-width: 1000px)')
 const hasRoomNow = signal(room.matches)
 room.addEventListener('change', () => {
   hasRoomNow.value = room.matches
 })
-const wrapsNow = signal(kept('afield-wrap') !== 'no')
-const pairsNow = signal(kept('afield-side-by-side') !== 'no')
+const wrapsNow = signal(kept(wrapName) !== 'no')
 
 /** There is room for two columns of code. */
 export const hasRoomForTwo: ReadonlySignal<boolean> = hasRoomNow
 /** How this device shows code; remembered. */
 export const wrapsLines: ReadonlySignal<boolean> = wrapsNow
-export const showsSideBySide: ReadonlySignal<boolean> = pairsNow
+export const showsSideBySide: ReadonlySignal<boolean> = computed(() => isOn('sideBySide'))
 
 export function toggleWrap(): void {
   wrapsNow.value = !wrapsNow.peek()
-  keep('afield-wrap', wrapsNow.peek())
+  localStorage.setItem(wrapName, wrapsNow.peek() ? 'yes' : 'no')
 }
 
 export function toggleSideBySide(): void {
-  pairsNow.value = !pairsNow.peek()
-  keep('afield-side-by-side', pairsNow.peek())
+  flip('sideBySide')
 }
 
 function kept(name: string): string | null {
@@ -30,8 +31,4 @@ function kept(name: string): string | null {
   } catch {
     return null
   }
-}
-
-function keep(name: string, is: boolean): void {
-  localStorage.setItem(name, is ? 'yes' : 'no')
 }

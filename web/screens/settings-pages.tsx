@@ -106,6 +106,7 @@ export function AppearancePage() {
           />
         ))}
       </Choices>
+      <TextSize />
       <Choices id="confirm-h" title={words.appearance.confirm}>
         {(['hold', 'taps'] as const satisfies Confirming[]).map(each => (
           <Choice
@@ -120,6 +121,7 @@ export function AppearancePage() {
       </Choices>
       <Switches title={settings.reading}>
         <OwnSwitch name="wrap" />
+        <OwnSwitch name="sideBySide" />
         <OwnSwitch name="compact" />
         <OwnSwitch name="announces" />
       </Switches>
@@ -142,6 +144,23 @@ export function AppearancePage() {
         ))}
       </Choices>
     </>
+  )
+}
+
+/** How large everything is, which is chosen where the person chooses it for everything. */
+function TextSize() {
+  return (
+    <section class="grp">
+      <h2>{settings.textSize}</h2>
+      <div class="card">
+        <h3 class="card-h">{settings.textSample}</h3>
+        <p class="lead">{settings.textSampleBody}</p>
+        <p>
+          <code>npm test</code>
+        </p>
+      </div>
+      <p class="hint">{settings.textSizeHint}</p>
+    </section>
   )
 }
 

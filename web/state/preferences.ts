@@ -10,6 +10,8 @@ export type Confirming = 'hold' | 'taps'
 const switches = {
   /** Long lines of code go on below instead of sideways. */
   wrap: false,
+  /** Where there is room for two columns, changes stand beside what was there. */
+  sideBySide: true,
   /** Steps are lines only: changes and failures stay folded. */
   compact: false,
   /** What comes into a session is read out to who does not see it. */
@@ -92,6 +94,7 @@ function read(): void {
   quietDaysNow.value = quietChoices.find(days => String(days) === localStorage.getItem('afield-quiet-days')) ?? 7
   switchesNow.value = {
     wrap: readSwitch('wrap'),
+    sideBySide: readSwitch('sideBySide'),
     compact: readSwitch('compact'),
     announces: readSwitch('announces'),
     enterSends: readSwitch('enterSends'),
