@@ -32,7 +32,7 @@ export function createChoices(options: {
     const has = (id: string) => now[kind]?.available.some(option => option.id === id)
     // Some existing apps write it for what others write null for.
     const id = wish === null || (wish === 'default' && !has(wish)) ? first[kind] : wish
-    if (id === undefined || id === now[kind]?.current || id === wished[kind]) return
+    if (id === undefined || id === (wished[kind] ?? now[kind]?.current)) return
     const isSet = await set(kind, id)
     if (isSet === false) await tell(`The agent has no ${words[kind]} ${id}; it goes on as it was.`)
     if (isSet !== 'later') return
