@@ -150,9 +150,9 @@ export function createMirror({ emit, post }: MirrorOptions) {
       tellPlace()
     },
     deny: (call: string) => (helpers.ofStep(call) ?? telling).deny(call),
-    /** The line to the server was cut: what was missed is in what it kept. */
-    catchUp(history: History, isIdleNow: boolean): void {
-      isIdle ||= isIdleNow
+    /** The line to the server was cut: what was missed is in what it kept. `isIdleNow`: undefined when nobody knows. */
+    catchUp(history: History, isIdleNow: boolean | undefined): void {
+      isIdle = isIdleNow ?? isIdle
       for (const { info, parts } of history) {
         if (info.time.created <= place) continue
         // What is in it is told before its end, with which the turn may end.

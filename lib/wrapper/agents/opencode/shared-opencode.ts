@@ -212,7 +212,7 @@ class SharedOpencode implements Agent {
 
   async #catchUp(): Promise<void> {
     // In this order: one that is idle has put down all that it has said.
-    const isIdle = await isIdleNow(this.#server, this.conversation).catch(() => false)
+    const isIdle = await isIdleNow(this.#server, this.conversation).catch(() => undefined)
     const history = await historyOf(this.#server, this.conversation).catch(() => undefined)
     if (history) this.#mirror.catchUp(history, isIdle)
   }
