@@ -1,6 +1,7 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import type { Attached } from '../state/attached.ts'
+import { feel } from '../state/haptics.ts'
 import { isOn } from '../state/preferences.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -118,11 +119,13 @@ export function Composer(props: {
     setWhole(false)
     setProblem(false)
     props.onSent()
+    feel('sent')
     texts.send(sent, { files: attached, isSteer: isSteer && isWorking }).catch(() => {
       // Not kept anywhere: it goes back to where it was written.
       write(sent)
       files.offer(attached)
       setProblem(true)
+      feel('failed')
     })
   }
   const onKeyDown = (event: KeyboardEvent) => {

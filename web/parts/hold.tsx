@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { feel } from '../state/haptics.ts'
 import { confirming } from '../state/preferences.ts'
 
 const holdMs = 900
@@ -45,13 +46,13 @@ export function HoldButton(props: {
     clearTimeout(timer.current)
     setPhase('still')
     if (latest.current.busy) return
-    navigator.vibrate?.(20)
+    feel('sent')
     latest.current.onConfirm()
   }
   const press = () => {
     if (byTaps || isInert() || phase === 'holding') return
     setPhase('holding')
-    navigator.vibrate?.(10)
+    feel('held')
     later(holdMs, confirm)
   }
   const release = () => {

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
+import { feel } from '../state/haptics.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 
@@ -22,7 +23,7 @@ export function SendButton(props: { isWorking: boolean; canSend: boolean; isWait
         if (!isWorking || !canSend || event.button !== 0) return
         timer.current = setTimeout(() => {
           hasSteered.current = true
-          navigator.vibrate?.(10)
+          feel('held')
           props.onSteer()
         }, steerAfterMs)
       }}

@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { arriveWith } from '../router.ts'
 import { type Eye, lookForCodes } from '../state/camera.ts'
+import { feel } from '../state/haptics.ts'
 import { joining } from '../words/joining.ts'
 
 /** Points the camera at the code a computer shows; pasting its link always works too. */
@@ -23,7 +24,7 @@ export function ScanScreen() {
       onEye: setEye,
       onText: text => {
         if (!isLink(text)) return setNote(joining.scan.notACode)
-        navigator.vibrate?.(20)
+        feel('sent')
         arriveWith(text)
       }
     })

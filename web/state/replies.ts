@@ -1,6 +1,7 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, type CallFailure, callSession } from '../../lib/client/index.ts'
 import type { DeviceDb } from './device-db.ts'
+import { feel } from './haptics.ts'
 import { keptList } from './kept-list.ts'
 import type { Live } from './live.ts'
 import { answerParams, type Verdict } from './session-answers.ts'
@@ -53,6 +54,7 @@ export function openReplies({ link, sessions, isLinked, me, db }: ReplySources):
   const all = signal<readonly Reply[]>([])
   const find = (session: string, asked: string) => all.peek().find(each => keyOf(each) === keyAs(session, asked))
   const note = (reply: Reply, state: ReplyState): void => {
+    if (state.type === 'failed') feel('failed')
     const others = all.peek().filter(each => keyOf(each) !== keyOf(reply))
     all.value = [...others, { ...reply, state }]
   }
@@ -118,6 +120,7 @@ export function openReplies({ link, sessions, isLinked, me, db }: ReplySources):
   return {
     all,
     async give(given, mayWait) {
+      feel('sent')
       const isNow = isLinked.peek()
       const reply: Reply = { ...given, state: { type: isNow ? 'sending' : 'queued' } }
       if (isNow) return send(reply)

@@ -4,6 +4,7 @@ import type { MessageBody, MessageMeta, SessionEvent } from '../../lib/protocol/
 import { encryptedContent } from '../../lib/protocol/wire/records.ts'
 import { type Attached, attachedOf, fileEvent } from './attached.ts'
 import { deviceDb } from './device-db.ts'
+import { feel } from './haptics.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
 import { type Draft, openDraft } from './session-draft.ts'
@@ -111,6 +112,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     const known = mine.peek().find(text => text.localId === draft.localId)
     const text = known?.text ?? opened?.content.text ?? ''
     change(draft.localId, { ...known, localId: draft.localId, text, at: draft.createdAt, state: 'failed' })
+    feel('failed')
     void keepFailed()
   })
   void deviceDb()

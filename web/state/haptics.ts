@@ -1,0 +1,7 @@
+/** What the hand feels, in ms of shaking and rest; nothing where less motion is wanted, or nothing can shake. */
+const patterns = { held: [10], sent: [20], failed: [30, 60, 30] } as const
+
+export function feel(what: keyof typeof patterns): void {
+  if (typeof navigator.vibrate !== 'function' || matchMedia('(prefers-reduced-motion: reduce)').matches) return
+  navigator.vibrate([...patterns[what]])
+}
