@@ -1,6 +1,7 @@
 import { CallFailed, callMachine } from '../../lib/client/index.ts'
 import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
-import type { AgentHistory, RewindPoint } from '../../lib/protocol/sealed/machine-work.ts'
+import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import { pointFor, type Said } from './fork-point.ts'
 import type { Live } from './live.ts'
 import { type Trouble, troubleOf } from './starting.ts'
 
@@ -54,29 +55,10 @@ export async function forkSession(link: Link, machine: string, session: string, 
   }
 }
 
-/** What a person said in a session, and when. */
-export interface Said {
-  readonly text: string
-  readonly at: number
-}
-
 // The agent keeps its conversation by itself and under other names: what was said is found by its words.
 async function pointOf(link: Link, machine: string, session: string, said: Said): Promise<string | undefined> {
   const { points } = await callMachine(link.socket, cipherOf(link, machine), machine, 'rewind-points', { sessionId: session })
   return pointFor(said, points)?.uuid
-}
-
-/** Of those with its words the one nearest in time: the same may have been said twice. Files and other messages may stand beside them. */
-export function pointFor({ text, at }: Said, points: readonly RewindPoint[]): RewindPoint | undefined {
-  const words = wordsOf(text)
-  if (words === '') return undefined
-  const same = points.filter(point => wordsOf(point.text) === words)
-  const holding = same.length > 0 ? same : points.filter(point => wordsOf(point.text).includes(words))
-  return holding.toSorted((a, b) => Math.abs(a.timestamp - at) - Math.abs(b.timestamp - at))[0]
-}
-
-function wordsOf(text: string): string {
-  return text.replaceAll(/\s+/g, ' ').trim()
 }
 
 function cipherOf(link: Link, machine: string) {

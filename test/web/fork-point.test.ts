@@ -1,5 +1,5 @@
 import t from 'tap'
-import { pointFor } from '../../web/state/histories.ts'
+import { pointFor } from '../../web/state/fork-point.ts'
 
 const points = [
   { uuid: 'a', text: 'Go on.', timestamp: 1_000 },
