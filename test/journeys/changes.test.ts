@@ -56,6 +56,8 @@ t.test('changes are looked at, commented on and committed from a phone, and stan
 
   await device.press('Log')
   await device.see('Plant the first trees')
+  const begun = page.locator('.crow', { hasText: 'Since this session began' })
+  t.same(await begun.locator('b').first().allInnerTexts(), ['Lead people back'])
   await device.press(/^Lead people back/)
   await device.press(/callback\.js/)
   await page.getByRole('article').getByText('state.returnTo ??').waitFor()

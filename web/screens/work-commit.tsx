@@ -23,7 +23,8 @@ export function CommitSheet({
   files: readonly ChangedFile[]
   onClose(): void
 }) {
-  const [message, setMessage] = useState('')
+  // What the session is about, as its agent or a person called it, is often what the commit does.
+  const [message, setMessage] = useState(facts.title === undefined || facts.title === facts.folder ? '' : facts.title)
   const [busy, setBusy] = useState<'staging' | 'committing'>()
   const [trouble, setTrouble] = useState<WorkTrouble>()
   const [refused, setRefused] = useState<Extract<CommitOutcome, { type: 'refused' }>>()

@@ -93,6 +93,7 @@ function Commits({ work, facts }: { work: Work; facts: SessionFacts }) {
                 <small>
                   {words.commitMeta(entry.author, ago(entry.at, now))} <code>{entry.id.slice(0, 8)}</code>
                 </small>
+                {entry.at >= facts.createdAt && <small>{words.sinceBegun}</small>}
               </span>
               <Icon name="chevron-right" class="chev" />
             </a>

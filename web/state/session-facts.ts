@@ -9,6 +9,7 @@ import type { MachineView, SessionView } from './store.ts'
 export interface SessionFacts {
   readonly id: string
   readonly seq: number
+  readonly createdAt: number
   readonly title: string | undefined
   /** "Claude Code", and "Claude" where it is spoken of as somebody. */
   readonly agent: string
@@ -68,6 +69,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
   return {
     id: session.id,
     seq: session.seq,
+    createdAt: session.createdAt,
     title: titleOf(session),
     agent,
     agentShort: agent === 'Claude Code' ? 'Claude' : agent,

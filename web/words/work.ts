@@ -123,6 +123,7 @@ const english = {
   noCommits: 'No commits yet',
   noCommitsHint: 'The first one appears here.',
   more: 'Older commits',
+  sinceBegun: 'Since this session began',
   commitMeta: (author: string, when: string) => `${author}, ${when}`,
   filesOf: (count: number) => plural(count, { one: '1 file', other: `${count} files` }),
   merge: 'Merge',

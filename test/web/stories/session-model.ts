@@ -24,6 +24,7 @@ const modes: Choice[] = [
 const facts: SessionFacts = {
   id: 's1',
   seq: 10,
+  createdAt: Date.now() - 3_600_000,
   title: 'SSO loses return path',
   agent: 'Claude Code',
   agentShort: 'Claude',

@@ -118,6 +118,7 @@ export const work: WorkWords = {
   noCommits: '还没有提交',
   noCommitsHint: '第一次提交会显示在这里。',
   more: '更早的提交',
+  sinceBegun: '本会话开始之后',
   commitMeta: (author, when) => `${author}，${when}`,
   filesOf: count => `${count} 个文件`,
   merge: '合并',
