@@ -153,11 +153,7 @@ function TextSize() {
     <section class="grp">
       <h2>{settings.textSize}</h2>
       <div class="card">
-        <h3 class="card-h">{settings.textSample}</h3>
-        <p class="lead">{settings.textSampleBody}</p>
-        <p>
-          <code>npm test</code>
-        </p>
+        <p>{settings.textSample}</p>
       </div>
       <p class="hint">{settings.textSizeHint}</p>
     </section>

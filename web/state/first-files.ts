@@ -1,6 +1,7 @@
 import { deviceDb } from './device-db.ts'
 import type { Live } from './live.ts'
 import type { Picked } from './picked-file.ts'
+import { leavesName } from './session-draft.ts'
 import { unfinishedUploads } from './unfinished-uploads.ts'
 
 /**
@@ -22,14 +23,3 @@ export async function keepFirst(live: Pick<Live, 'files'>, session: string, text
   await db.write(leavesName(session), files.length)
   return true
 }
-
-/** With how many files the draft of a session leaves by itself; told once. */
-export async function takeLeaving(session: string): Promise<number | undefined> {
-  const db = await deviceDb()
-  const files = await db.read(leavesName(session))
-  if (typeof files !== 'number') return undefined
-  await db.remove(leavesName(session))
-  return files
-}
-
-const leavesName = (session: string) => `draft-leaves.${session}`

@@ -1,5 +1,4 @@
 import { deviceDb } from './device-db.ts'
-import { takeLeaving } from './first-files.ts'
 import { onTabs, tellTabs } from './tabs.ts'
 
 /** What is being written in a session, kept on this device. */
@@ -11,6 +10,9 @@ export interface Draft {
   /** What is written in another tab, unless this one is being written in. Returned is what to call to hear no more. */
   onDraft(listener: (text: string) => void): () => void
 }
+
+/** Where it is kept that the draft of a session leaves by itself, and with how many files. */
+export const leavesName = (session: string) => `draft-leaves.${session}`
 
 const keepAfterMs = 400
 
@@ -37,7 +39,17 @@ export function openDraft(id: string): Draft & { close(): void } {
         .catch(() => '')
       return typeof kept === 'string' ? kept : ''
     },
-    takeLeaving: () => takeLeaving(id).catch(() => undefined),
+    async takeLeaving() {
+      try {
+        const db = await deviceDb()
+        const files = await db.read(leavesName(id))
+        if (typeof files !== 'number') return undefined
+        await db.remove(leavesName(id))
+        return files
+      } catch {
+        return undefined
+      }
+    },
     keepDraft(text) {
       unkept = text
       if (text === '') keepNow()
