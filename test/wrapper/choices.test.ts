@@ -4,8 +4,8 @@ import { createChoices } from '../../lib/wrapper/choices.ts'
 const models = {
   current: 'small',
   available: [
-    { id: 'small', name: 'Small' },
-    { id: 'large', name: 'Large' }
+    { id: 'small', name: 'Small', description: undefined },
+    { id: 'large', name: 'Large', description: undefined }
   ]
 }
 
