@@ -53,7 +53,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       if (warning !== undefined) options.tell(warning)
       try {
         const agent = await startTwoModes({ home: options.home, claude, screen: how.screen, how, warning, startRemote })
-        if (!isSingleFile()) setTimeout(loadAcp, afterStartMs).unref()
+        if (!isSingleFile()) setTimeout(() => loadAcp().catch(() => {}), afterStartMs).unref()
         return agent
       } catch (error) {
         if (!(error instanceof CannotStart)) throw error
@@ -70,6 +70,7 @@ function loadAcp() {
 }
 
 // A session lives on when its program is replaced by a newer one from npm, which takes away the files that were not loaded yet.
+// When they are gone already it goes on at its own screen.
 const afterStartMs = 5_000
 
 /** Also where its own installers put it, which a PATH of a non-interactive shell may lack. */
