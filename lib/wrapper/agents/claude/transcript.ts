@@ -101,8 +101,9 @@ export function transcriptFile(env: Readonly<Record<string, string>>, directory:
   return join(configFolder(env), 'projects', directory.replace(/[^a-zA-Z0-9]/g, '-'), `${conversation}.jsonl`)
 }
 
-/** Up to where it has written down a conversation. */
-export function endOfTranscript(env: Readonly<Record<string, string>>, directory: string, conversation: string): ToldUpTo {
+/** Up to where it has written down a conversation; undefined when its folder is gone, which names the file. */
+export function endOfTranscript(env: Readonly<Record<string, string>>, directory: string, conversation: string): ToldUpTo | undefined {
+  if (!existsSync(directory)) return undefined
   const file = transcriptFile(env, realpathSync(directory), conversation)
   return { file, offset: sizeOf(file) }
 }

@@ -102,7 +102,7 @@ class TwoModes implements Agent, Handover {
     return (await this.#remote?.prompt(text, images)) ?? (await this.#terminal?.type(text)) ?? false
   }
 
-  writesAt(): ToldUpTo {
+  writesAt(): ToldUpTo | undefined {
     return endOfTranscript(this.#options.how.env, this.#options.how.directory, this.#conversation)
   }
 

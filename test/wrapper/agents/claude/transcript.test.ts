@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { openTranscript, sizeOf } from '../../../../lib/wrapper/agents/claude/transcript.ts'
+import { endOfTranscript, openTranscript, sizeOf } from '../../../../lib/wrapper/agents/claude/transcript.ts'
 
 const hour = 3_600_000
 
@@ -35,6 +35,11 @@ t.test('what was in its file before is not told', t => {
   say('one.jsonl', 'after', 0)
   transcript.read()
   t.strictSame(told, ['after'])
+  t.end()
+})
+
+t.test('of a conversation whose folder is gone nobody knows where it ends, and nothing fails', t => {
+  t.equal(endOfTranscript({ HOME: t.testdir() }, join(t.testdirName, 'gone'), 'c'), undefined)
   t.end()
 })
 
