@@ -26,7 +26,7 @@ export interface Prompts extends AsyncIterable<Prompt> {
   offer(prompt: Omit<Prompt, 'attachments'>): void
   /** Comes before all that wait, but not before an earlier reason. */
   offerReason(reason: Reason): void
-  /** It was taken out and the agent could not be given it: the first again, and tried again when something else is said. */
+  /** It was taken out and the agent could not be given it: the first again, and tried again when something else is said; what is behind it waits with it. */
   putBack(prompt: Prompt): void
   /** Takes out the next one if it is urgent and nothing came with it. */
   takeUrgent(): Prompt | undefined
@@ -48,10 +48,13 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
   let isHeld = false
   let wake = () => {}
 
-  const add = (prompt: Prompt, at: number) => {
-    waiting.splice(at < 0 ? waiting.length : at, 0, prompt)
+  const release = () => {
     isHeld = false
     wake()
+  }
+  const add = (prompt: Prompt, at: number) => {
+    waiting.splice(at < 0 ? waiting.length : at, 0, prompt)
+    release()
   }
   const steers = ({ meta }: Pick<Prompt, 'meta'>) => meta?.steer === true
 
@@ -86,7 +89,10 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
     },
     withdraw(localId) {
       const at = waiting.findIndex(prompt => prompt.localId === localId)
-      return at < 0 ? undefined : waiting.splice(at, 1)[0]
+      if (at < 0) return undefined
+      const [taken] = waiting.splice(at, 1)
+      if (at === 0) release()
+      return taken
     },
     settled({ cursor, settled = [] }, seq) {
       const lowest = Math.min(...waiting.flatMap(prompt => prompt.seq ?? []))

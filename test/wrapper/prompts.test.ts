@@ -106,3 +106,15 @@ t.test('one that the agent could not be given is tried again before the next tha
   queue.close()
   await reading
 })
+
+t.test('what waits behind one that the agent could not be given is handed over when that one is withdrawn', async t => {
+  const queue = prompts()
+  for (const prompt of [said(1), said(2)]) queue.offer(prompt)
+  const taken = queue[Symbol.asyncIterator]()
+  queue.putBack((await taken.next()).value)
+  const next = taken.next()
+  await new Promise(resolve => setImmediate(resolve))
+  queue.withdraw('local-1')
+  t.match(await next, { value: { seq: 2 } })
+  queue.close()
+})
