@@ -1,8 +1,8 @@
-import { useLayoutEffect, useRef, useState } from 'preact/hooks'
+import type { RefObject } from 'preact'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Logo } from '../icons/logo.tsx'
 import { ButtonLink } from '../parts/button.tsx'
-import { usePull } from '../parts/pull.ts'
 import { SelectBar } from '../parts/select-bar.tsx'
 import { SkyArt } from '../parts/sky.tsx'
 import { live } from '../state/account.ts'
@@ -118,6 +118,22 @@ function LinkWord({ link }: { link: Connection }) {
       {linkWord(link, since === undefined ? undefined : lasting(now.value - since))}
     </>
   )
+}
+
+/** True while letting go of the list would do it. */
+function usePull(scroller: RefObject<HTMLElement | null>, pulled: () => void): boolean {
+  const [isFar, far] = useState(false)
+  const latest = useRef(pulled)
+  latest.current = pulled
+  useEffect(() => {
+    // Without it the button does the same.
+    const hearing = import('../parts/pull.ts').then(({ hearPulls }) =>
+      scroller.current ? hearPulls(scroller.current, { far, pulled: () => latest.current() }) : () => {}
+    )
+    hearing.catch(() => {})
+    return () => void hearing.then(stop => stop()).catch(() => {})
+  }, [])
+  return isFar
 }
 
 /** Everything comes by itself; only whether the link is as alive as it looks can be asked. */
