@@ -15,7 +15,9 @@ export async function press(what: string): Promise<void> {
   const name = what.replace(/^dialog /, '')
   const place = name === what ? 'main' : 'dialog[open]'
   const pressed = await found(() =>
-    [...document.querySelectorAll<HTMLElement>(`${place} button, ${place} a, ${place} label, ${place} summary`)].find(each => isCalled(each, name))
+    [...document.querySelectorAll<HTMLElement>(`${place} button, ${place} a, ${place} label, ${place} summary`)].find(each =>
+      isCalled(each, name)
+    )
   )
   pressed.click()
 }
