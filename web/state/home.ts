@@ -20,6 +20,7 @@ export function tellHome(event: HomeEvent): void {
   const after = reduce(before, event)
   if (after === before) return
   homeNow.value = after
+  if (event.type === 'cleared') untold.clear()
   // Without room the server tells it again; that there is none is shown.
   if (event.type !== 'restored' && event.type !== 'cleared') keepSoon(undefined).catch(() => {})
 }
@@ -28,14 +29,19 @@ export function tellHome(event: HomeEvent): void {
 export function markSeen(id: string, seq: number): void {
   tellHome({ type: 'seen', id, seq })
   tellTabs({ type: 'seen', id, seq })
-  tellDevices?.(id, seq)
+  if (tellDevices) tellDevices(id, seq)
+  else untold.set(id, seq)
 }
 
 let tellDevices: typeof markSeen | undefined
+const untold = new Map<string, number>()
 
-/** What the person sees here is told to this one, while there is a link. */
+/** What the person sees here is told to this one, while there is a link; at first what was seen without. */
 export function onMarked(listener: typeof markSeen | undefined): void {
   tellDevices = listener
+  if (!listener) return
+  for (const [id, seq] of untold) listener(id, seq)
+  untold.clear()
 }
 
 /** Kept first in the list, on this device alone. */

@@ -146,7 +146,7 @@ export async function openLive(
     say: (session, text) => sayFirst({ socket, feed, cipherOf, outbox }, session, text)
   })
   // Not needed before the first paint.
-  const marks = import('./shared-marks.ts').then(({ shareReadMarks }) => shareReadMarks({ rest, socket, vault }))
+  const marks = import('./shared-marks.ts').then(({ shareReadMarks }) => shareReadMarks({ rest, socket, vault, feed }))
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()

@@ -3,7 +3,7 @@ import type { Live } from './live.ts'
 import { followReadMarks } from './read-marks.ts'
 
 /** Tells the other devices what the person sees on this one, and the other way round, until it is closed. */
-export function shareReadMarks({ rest, socket, vault }: Pick<Live, 'rest' | 'socket' | 'vault'>): { close(): void } {
+export function shareReadMarks({ rest, socket, vault, feed }: Pick<Live, 'rest' | 'socket' | 'vault' | 'feed'>): { close(): void } {
   const followed = followReadMarks({
     rest,
     socket,
@@ -11,7 +11,8 @@ export function shareReadMarks({ rest, socket, vault }: Pick<Live, 'rest' | 'soc
     onMarks(marks) {
       for (const [id, seq] of marks) tellHome({ type: 'seen', id, seq })
     },
-    isKnown: session => home.peek().sessions.has(session)
+    // Before the server told which there are, all may be.
+    isKnown: session => feed.state.type !== 'live' || home.peek().sessions.has(session)
   })
   const hidden = () => document.visibilityState === 'hidden' && followed.flush()
   document.addEventListener('visibilitychange', hidden)
