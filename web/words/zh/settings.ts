@@ -17,7 +17,7 @@ export const settings: SettingsWords = {
   compact: '精简步骤',
   compactHint: '改动和失败保持折叠，直到你打开。',
   announces: '朗读新内容',
-  announcesHint: '用于屏幕阅读器，在打开的会话中：代理说的话，以及每 5 秒它做的事。',
+  announcesHint: '用于屏幕阅读器，在打开的会话中：智能体说的话，以及每 5 秒它做的事。',
   writing: '书写',
   enterSends: '按 Enter 发送',
   enterSendsHint: '使用键盘时。关闭后 Enter 换行，Ctrl Enter 发送。',
