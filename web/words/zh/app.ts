@@ -180,7 +180,7 @@ export const app: AppWords = {
     earlier: '此前在这里',
     none: '现在没有智能体在这里运行。',
     awayTitle: '你可以做什么',
-    stopped: '它的辅助程序已停止：有人在那里停止了它，或者计算机已关机。',
+    stopped: '它的辅助程序已停止：有人在那里停止了它，或者电脑已关机。',
     awayText: ['唤醒它，检查电源和网络，或在它上面运行 ', 'afield doctor', '。']
   },
 

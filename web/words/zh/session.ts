@@ -46,7 +46,7 @@ export const session: SessionWords = {
   file: (name, size) => `${name}，${size}`,
   skipped: {
     unreadable: count =>
-      `${count === 1 ? '此设备上的密钥打不开这条消息。' : `此设备上的密钥打不开这 ${count} 条消息。`}你的其他设备用的也是同样的密钥；代理说过的话仍在它的机器上。`,
+      `${count === 1 ? '此设备上的密钥打不开这条消息。' : `此设备上的密钥打不开这 ${count} 条消息。`}你的其他设备用的也是同样的密钥；智能体说过的话仍在它的机器上。`,
     'unknown-shape': count => (count === 1 ? '此应用还不认识这种消息。' : `有 ${count} 条消息的类型此应用还不认识。`)
   },
   turn: { cancelled: '已停止', failed: agent => `${agent} 没能完成` },
