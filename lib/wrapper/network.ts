@@ -30,11 +30,19 @@ export function watchNetwork(onReturn: () => void, { addresses, now, every }: Ne
 }
 
 const ofThisComputer: NetworkWatch = {
-  addresses: () =>
-    Object.values(networkInterfaces()).flatMap(all => all?.filter(({ internal }) => !internal).map(({ address }) => address) ?? []),
+  addresses,
   now: Date.now,
   every(ms, look) {
     const timer = setInterval(look, ms).unref()
     return () => clearInterval(timer)
+  }
+}
+
+function addresses(): string[] {
+  try {
+    return Object.values(networkInterfaces()).flatMap(all => all?.filter(({ internal }) => !internal).map(({ address }) => address) ?? [])
+  } catch {
+    // Some systems, such as Android, tell no program.
+    return []
   }
 }

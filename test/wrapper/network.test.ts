@@ -1,3 +1,5 @@
+import { syncBuiltinESMExports } from 'node:module'
+import os from 'node:os'
 import t from 'tap'
 import { watchNetwork } from '../../lib/wrapper/network.ts'
 
@@ -32,5 +34,20 @@ t.test('a new address and a sleep are the return of the network; a lost address 
   t.equal(seenAfter(3_600_000, '192.0.2.7'), 3, 'it slept')
   stop()
   t.ok(isStopped)
+  t.end()
+})
+
+t.test('a system that tells of no address is no failure', t => {
+  const { networkInterfaces } = os
+  os.networkInterfaces = () => {
+    throw new Error('uv_interface_addresses returned Unknown system error 13')
+  }
+  syncBuiltinESMExports()
+  t.teardown(() => {
+    os.networkInterfaces = networkInterfaces
+    syncBuiltinESMExports()
+  })
+  const stop = watchNetwork(() => {})
+  stop()
   t.end()
 })
