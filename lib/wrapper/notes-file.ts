@@ -21,7 +21,8 @@ export function openNotesFile(path: string): NotesFile {
     try {
       writePrivateFile(path, text)
     } catch (error) {
-      if (!passes(error)) throw error
+      // While something waits there is nobody to throw it to.
+      if (!waiting && !passes(error)) throw error
       if (waiting) waiting.text = text
       else waiting = { text, timer: setInterval(() => write(waiting?.text ?? text), retryMs), written: Promise.withResolvers() }
       return
