@@ -6,9 +6,11 @@ import { kvListRoutes } from '../../lib/protocol/wire/routes/kv-lists.ts'
 import { unofferedRoutes } from '../../lib/protocol/wire/routes/unoffered.ts'
 import { usageRoutes } from '../../lib/protocol/wire/routes/usage.ts'
 import { lucide } from '../../web/icons/lucide.ts'
+import { laterChinese } from '../../web/words/zh/later.ts'
 
 interface Output {
   entryPoint?: string
+  inputs: Record<string, unknown>
   imports: { path: string; kind: string }[]
 }
 
@@ -24,7 +26,17 @@ t.test('what a phone loads first stays small, in kB compressed', async t => {
   within(t, 'the shell and Home', weigh(shell), 60)
   within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 82)
   within(t, 'a session', weigh(without(allOf('web/screens/session.tsx'), client)), 45)
-  within(t, 'all of it', weigh(session), 174)
+  within(t, 'all of it', weigh(session), 172)
+})
+
+t.test('the shell brings no words that are looked up before their language is there', async t => {
+  const inShell = allOf('web/first.ts', 'web/main.tsx').flatMap(path => Object.keys(outputs[path]?.inputs ?? {}))
+  const later = Object.keys(laterChinese).map(name => `web/words/${name}.ts`)
+  t.same(
+    inShell.filter(source => later.includes(source)),
+    []
+  )
+  t.ok(inShell.includes('web/words/app.ts') && later.includes('web/words/session.ts'))
 })
 
 t.test('everything else comes when it is used, in small parts', async t => {

@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
-import { session as words } from '../words/session.ts'
+import { words } from '../words/app.ts'
 
 /** Copies, and says so in its own place for two seconds. */
 export function CopyButton({ text, what }: { text: string; what: string }) {

@@ -1,4 +1,4 @@
-import { session as words } from '../words/session.ts'
+import { words } from '../words/app.ts'
 import { CopyButton } from './copy-button.tsx'
 
 /** Something as it came, for who wants to know exactly; folded. */

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'preact/hooks'
+import { words as app } from '../words/app.ts'
 import { session as words } from '../words/session.ts'
 import { readAnsi } from './ansi.ts'
 import { CopyButton } from './copy-button.tsx'
@@ -29,7 +30,7 @@ export function Output({ text }: { text: string }) {
           ))}
         </code>
       </pre>
-      <CopyButton text={text} what={words.output} />
+      <CopyButton text={text} what={app.output} />
       {lines.length > tailLines && (
         <button class="txt" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
           {isWhole ? words.showLess : words.showAllLines(lines.length)}

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons/icon.tsx'
 import type { Trouble } from '../state/starting.ts'
-import { session } from '../words/session.ts'
+import { words as app } from '../words/app.ts'
 import { start as words } from '../words/start.ts'
 import { CopyButton } from './copy-button.tsx'
 import { Raw } from './raw.tsx'
@@ -34,7 +34,7 @@ function Said({ text }: { text: string }) {
   return (
     <>
       <pre dir="auto">{lines.slice(-linesShown).join('\n')}</pre>
-      {lines.length > linesShown ? <Raw text={text} what={session.output} /> : <CopyButton text={text} what={session.output} />}
+      {lines.length > linesShown ? <Raw text={text} what={app.output} /> : <CopyButton text={text} what={app.output} />}
     </>
   )
 }

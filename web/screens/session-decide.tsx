@@ -2,6 +2,7 @@ import { signal } from '@preact/signals'
 import { useEffect, useMemo, useState } from 'preact/hooks'
 import { DecisionDock } from '../parts/dock.tsx'
 import { QuestionDock } from '../parts/dock-question.tsx'
+import { subjectOf } from '../parts/dock-subject.ts'
 import { rich } from '../parts/rich-on-use.ts'
 import type { SessionModel } from '../state/session.ts'
 import { isPlan, type Verdict } from '../state/session-answers.ts'
@@ -60,7 +61,7 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
       mine={model.lives.value.get(request.id)}
       isOffline={!props.isCurrent && model.isOffline.value}
       edited={edited}
-      onAnswer={verdict => answer(model, request, verdict)}
+      onAnswer={verdict => answer(model, request, verdict, subjectOf(request, facts.path, edited).risk.level === 'risky')}
       onWithdraw={() => model.withdraw(request.id)}
       onTry={model.tryRule}
     />
@@ -76,8 +77,8 @@ function noteIfOver(model: SessionModel, asked: Waiting): void {
 }
 
 /** What a plan shall do differently goes to the agent as a message too: to be told why it was denied is not in the power of all agents. */
-function answer(model: SessionModel, request: OpenRequest, verdict: Verdict): void {
-  void model.answer(request, verdict)
+function answer(model: SessionModel, request: OpenRequest, verdict: Verdict, isRisky: boolean): void {
+  void model.answer(request, verdict, isRisky)
   if (isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
 }
 

@@ -1,7 +1,6 @@
 import { computed, type ReadonlySignal } from '@preact/signals'
 import { CallFailed, callSession } from '../../lib/client/index.ts'
 import type { RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
-import { subjectOf } from '../parts/dock-subject.ts'
 import type { Reply, ReplyState } from './replies.ts'
 import type { SessionSources } from './session.ts'
 import { type Life, lifeOf, type MyAnswer, type Verdict } from './session-answers.ts'
@@ -16,8 +15,8 @@ export interface Asking {
   /** Answers given here that are not yet history, by request. */
   readonly lives: ReadonlySignal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>
   readonly questionStates: ReadonlySignal<ReadonlyMap<string, AnswerState>>
-  /** Without a link it waits here for one, unless it is risky, and may be withdrawn until then. */
-  answer(request: OpenRequest, verdict: Verdict): Promise<void>
+  /** Without a link it waits here for one, and may be withdrawn until then; to allow what is risky it does not wait. */
+  answer(request: OpenRequest, verdict: Verdict, isRisky: boolean): Promise<void>
   withdraw(request: string): void
   answerQuestion(question: OpenQuestion, answers: Answers | undefined): Promise<void>
   tryRule(pattern: RulePattern): Promise<RuleTrial>
@@ -26,7 +25,7 @@ export interface Asking {
 }
 
 export function openAsking(
-  { id, live, me, session }: Pick<SessionSources, 'id' | 'live' | 'me' | 'session'>,
+  { id, live, me }: Pick<SessionSources, 'id' | 'live' | 'me'>,
   known: { requests: ReadonlySignal<readonly OpenRequest[]>; answered: ReadonlySignal<readonly Answered[]> }
 ): Asking {
   const { replies } = live
@@ -36,9 +35,8 @@ export function openAsking(
     questionStates: computed(
       () => new Map(mine.value.flatMap(reply => (reply.type === 'question' ? [[reply.asked.id, reply.state] as const] : [])))
     ),
-    answer(request, verdict) {
+    answer(request, verdict, isRisky) {
       const isYes = verdict.kind !== 'deny' && verdict.kind !== 'stop'
-      const isRisky = subjectOf(request, session.peek()?.metadata?.path).risk.level === 'risky'
       return replies.give({ type: 'permission', session: id, asked: request, verdict, at: Date.now() }, !(isYes && isRisky))
     },
     withdraw: request => replies.withdraw(id, request),

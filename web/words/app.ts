@@ -12,6 +12,8 @@ const english = {
   close: 'Close',
   cancel: 'Cancel',
   copied: 'Copied',
+  copyThe: (what: string) => `Copy the ${what}`,
+  output: 'output',
   tryAgain: 'Try again',
   details: 'Details',
 

@@ -39,12 +39,9 @@ const english = {
   showLess: 'Show less',
   showAllLines: (count: number) => `All ${count} lines`,
   copy: 'Copy',
-  copied: 'Copied',
-  copyThe: (what: string) => `Copy the ${what}`,
   code: 'code',
   wrapLines: 'Wrap long lines',
   command: 'command',
-  output: 'output',
   call: 'call',
   imageFrom: (host: string) => `Image from ${host}`,
   file: (name: string, size: string) => `${name}, ${size}`,
@@ -125,7 +122,6 @@ const english = {
   unchanged: (count: number) => plural(count, { one: '1 unchanged line', other: `${count} unchanged lines` }),
   tooLargeToShow: (lines: number) => `Too large to show here. ${new Intl.NumberFormat('en').format(lines)} lines.`,
   loadAnyway: 'Load anyway',
-  details: 'Details',
   lastLines: (count: number) => plural(count, { one: 'Output, last line', other: `Output, last ${count} lines` }),
 
   outcome: {

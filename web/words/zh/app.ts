@@ -8,6 +8,8 @@ export const app: AppWords = {
   close: '关闭',
   cancel: '取消',
   copied: '已复制',
+  copyThe: what => `复制${what}`,
+  output: '输出',
   tryAgain: '重试',
   details: '详情',
 

@@ -35,13 +35,10 @@ export const session: SessionWords = {
   showLess: '收起',
   showAllLines: count => `全部 ${count} 行`,
   copy: '复制',
-  copied: '已复制',
-  copyThe: what => `复制${what}`,
   wrapLines: '长行自动换行',
   code: '代码',
   command: '命令',
   call: '调用',
-  output: '输出',
   imageFrom: host => `来自 ${host} 的图片`,
   file: (name, size) => `${name}，${size}`,
   skipped: {
@@ -112,7 +109,6 @@ export const session: SessionWords = {
   unchanged: count => `${count} 行未改动`,
   tooLargeToShow: lines => `内容太大，无法在此显示。共 ${new Intl.NumberFormat('zh-CN').format(lines)} 行。`,
   loadAnyway: '仍然加载',
-  details: '详情',
   lastLines: count => `输出的最后 ${count} 行`,
 
   outcome: {
