@@ -19,6 +19,8 @@ export interface LeftoverOptions {
   signal?: AbortSignal | undefined
   /** Those of this server alone. */
   server?: string | undefined
+  /** Why one could not be read or kept; it stays, and holds no other up. */
+  onTrouble?: ((sentence: string) => void) | undefined
 }
 
 /**
@@ -39,9 +41,14 @@ export async function deliverLeftovers(options: LeftoverOptions): Promise<{ foun
     const folder = takeOver(path)
     if (!folder) continue
     found++
-    if (await deliver(folder, options)) delivered++
+    if (await deliver(folder, options).catch(error => noteTrouble(error, options))) delivered++
   }
   return { found, delivered }
+}
+
+function noteTrouble(error: unknown, { onTrouble }: LeftoverOptions): false {
+  onTrouble?.(`What a session left behind was not delivered: ${error instanceof Error ? error.message : String(error)}`)
+  return false
 }
 
 async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise<boolean> {

@@ -30,6 +30,19 @@ t.test('what could not be delivered in time is there for the next try, and arriv
   t.strictSame(said(session), ['kept'])
 })
 
+t.test('one that cannot be read keeps no other from being delivered, and stays', async t => {
+  const { home, folder, another } = await computerWithSession(t)
+  folder.note({ toldUpTo: { file: home, offset: 0 } })
+  await leaveBehind(home, folder, 'of one whose transcript is a folder')
+  await leaveBehind(home, another(), 'of another')
+  const own = openHome({ AFIELD_HOME: home })
+  const said: string[] = []
+  const result = await deliverLeftovers({ home: own, fetch, withinMs: long, onTrouble: sentence => said.push(sentence) })
+  t.strictSame(result, { found: 2, delivered: 1 })
+  t.match(said, [/not delivered: EISDIR/])
+  t.equal(findLeftovers(home).length, 1)
+})
+
 t.test('a session that is being delivered runs in no process, and is left to whoever goes on with it', async t => {
   const { home, phone, folder } = await computerWithSession(t)
   await leaveBehind(home, folder, 'kept')

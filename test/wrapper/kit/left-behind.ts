@@ -14,16 +14,17 @@ export async function computerWithSession(t: Test) {
   const server = await startServer(t)
   const { phone, home } = await linkedComputer(t, server)
   const { machineId } = openHome({ AFIELD_HOME: home })
-  const folder = createSessionFolder(home, {
-    tag: 'left',
-    server: server.url,
-    program: { kind: 'demo' },
-    key: toBase64(engine.randomBytes(32)),
-    metadata: { path: home, host: 'here', machineId, agentTitle: 'Demo agent' } as never,
-    cursor: 0,
-    turn: 'left open'
-  })
-  return { server, phone, home, folder }
+  const make = (tag: string) =>
+    createSessionFolder(home, {
+      tag,
+      server: server.url,
+      program: { kind: 'demo' },
+      key: toBase64(engine.randomBytes(32)),
+      metadata: { path: home, host: 'here', machineId, agentTitle: 'Demo agent' } as never,
+      cursor: 0,
+      turn: 'left open'
+    })
+  return { server, phone, home, folder: make('left'), another: () => make('another') }
 }
 
 /** As if its process had been killed with this in its journal, each under the name of its text. */
