@@ -188,7 +188,10 @@ export function openSession(sources: SessionSources): SessionModel {
       if (outcome.type === 'failed') asked.value = { ...asked.peek(), resume: outcome }
       // The helper may say so before the session itself is heard.
       else if (facts.peek()?.presence === 'here') asked.value = { ...asked.peek(), resume: undefined }
-      else heardOf = setTimeout(neverHeard, heardWithinMs)
+      else {
+        clearTimeout(heardOf)
+        heardOf = setTimeout(neverHeard, heardWithinMs)
+      }
     },
     async takeOver() {
       asked.value = { ...asked.peek(), takeOver: 'asking' }
