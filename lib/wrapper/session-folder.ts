@@ -14,6 +14,8 @@ import { isWanted, wantNoMore } from './wanted.ts'
 const sessionNotes = z.object({
   /** Names the session on the server, also when it could not be opened there yet. */
   tag: z.string().regex(/^[\w-]{1,64}$/),
+  /** The server knows it by a tag that was forgotten here: it is found there by its id. */
+  isUntagged: z.boolean().optional(),
   /** The server's id of the session, once it was opened there. */
   id: z.string().optional(),
   server: z.string(),

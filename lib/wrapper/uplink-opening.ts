@@ -6,29 +6,54 @@ import { type AgentState, agentState, type SessionMetadata, sessionMetadata } fr
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
+import type { SessionNotes } from './session-folder.ts'
 
-/** Opens the session on the server, or finds it there; `other-key` when what the server has of it does not open with its key. */
+/**
+ * Opens the session on the server, or finds it there. `other-key` when what the server has of it does not open with its key.
+ */
 export async function openOnServer(
   to: { rest: Rest; home: Pick<Home, 'path' | 'machineId'>; credentials: Credentials },
-  session: { tag: string; key: SealingKey; metadata: SessionMetadata; state: AgentState }
+  session: Pick<SessionNotes, 'tag' | 'id' | 'isUntagged'> & { key: SealingKey; metadata: SessionMetadata; state: AgentState }
 ): Promise<SessionRecord | 'other-key'> {
   const { rest, home, credentials } = to
   // Each session does so, as those of existing wrappers do: the app shows where it runs.
   await registerMachine(rest, home, credentials.keys).catch(keepTrying)
-  const { tag, metadata, state } = session
+  const { tag, id, isUntagged, metadata, state } = session
   const { cipher, wrapped } = session.key
-  const body = { tag, metadata: cipher.seal(metadata), agentState: cipher.seal(state), dataEncryptionKey: wrapped }
-  const { session: record } = await rest.call('openSession', { body }).catch(keepTrying)
-  return canRead(record, cipher) ? record : 'other-key'
+  const record = isUntagged && id !== undefined ? await findOnServer(rest, id).catch(keepTrying) : await open()
+  if (!record) throw new Refused(404, 'Session not found')
+  return readSession(record, cipher) ? record : 'other-key'
+
+  async function open(): Promise<SessionRecord> {
+    const body = { tag, metadata: cipher.seal(metadata), agentState: cipher.seal(state), dataEncryptionKey: wrapped }
+    return (await rest.call('openSession', { body }).catch(keepTrying)).session
+  }
 }
 
-/** What was sealed with another key must not be mixed with what this one seals. */
-function canRead({ metadata, agentState: state }: SessionRecord, cipher: Cipher): boolean {
-  const isKnown = (sealed: string, schema: typeof sessionMetadata | typeof agentState) => {
-    const opened = cipher.open(sealed)
-    return opened.ok && schema.safeParse(opened.value).success
+/** The session of this id, which may have changed last long ago; undefined when the account has none. */
+export async function findOnServer(rest: Rest, id: string, signal?: AbortSignal): Promise<SessionRecord | undefined> {
+  const { sessions: latest } = await rest.call('listSessions', {}, { signal })
+  let found: SessionRecord | undefined = latest.find(session => session.id === id)
+  for (let cursor: string | null | undefined; !found && cursor !== null; ) {
+    const query = { limit: mostInPage, ...(cursor !== undefined && { cursor }) }
+    const page = await rest.call('pageSessions', { query }, { signal })
+    found = page.sessions.find(session => session.id === id)
+    cursor = page.hasNext ? page.nextCursor : null
   }
-  return isKnown(metadata, sessionMetadata) && (state === null || isKnown(state, agentState))
+  return found
+}
+
+const mostInPage = 200
+
+/** What it tells of itself; undefined when it was sealed with another key, which must not be mixed with what this one seals. */
+export function readSession({ metadata, agentState: state }: SessionRecord, cipher: Cipher): SessionMetadata | undefined {
+  const opened = cipher.open(metadata)
+  const { data } = sessionMetadata.safeParse(opened.ok ? opened.value : undefined)
+  return state === null || isState(cipher.open(state)) ? data : undefined
+}
+
+function isState(opened: ReturnType<Cipher['open']>): boolean {
+  return opened.ok && agentState.safeParse(opened.value).success
 }
 
 /** A refusal to open the session is no verdict on the messages that wait for it, unless the token is no longer good. */

@@ -240,9 +240,9 @@ class SessionUplink implements Uplink {
 
   async #post(): Promise<string> {
     const { home, credentials, folder } = this.#options
-    const { tag } = folder.notes
     const { metadata, state } = this.#cells
-    const record = await openOnServer({ rest: this.#rest, home, credentials }, { tag, key: this.#key, metadata, state })
+    const session = { ...folder.notes, key: this.#key, metadata, state }
+    const record = await openOnServer({ rest: this.#rest, home, credentials }, session)
     if (record === 'other-key') {
       this.#link.enter({ type: 'other-key' })
       throw new Refused(403, 'the session is sealed with another key')

@@ -4,6 +4,7 @@ import { cryptoReady, engine, fromBase64 } from '../../lib/crypto/index.ts'
 import { machineMetadata } from '../../lib/protocol/sealed/machine.ts'
 import { machineCalls } from '../../lib/protocol/sealed/machine-calls.ts'
 import { sessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import { sessionReminder } from '../../lib/protocol/sealed/session-reminder.ts'
 import { type ReminderLink, reminderFor } from '../../web/state/happy-resume.ts'
 import { emptyHome, reduce } from '../../web/state/store.ts'
 
@@ -39,7 +40,7 @@ function reminder({
   return reminderFor(link, home, 'm1', 's1')
 }
 
-t.test("a helper of Happy's is told all it needs of a session that it may have forgotten", async t => {
+t.test("a helper of Happy's, or of ours, is told all it needs of a session that it may have forgotten", async t => {
   const { wrapped, raw } = vault.newKey()
   const told = reminder({ wrapped })
   t.match(told.fallback, { metadataVersion: 3, agentStateVersion: 4, seq: 12, encryptionVariant: 'dataKey' })
@@ -47,12 +48,13 @@ t.test("a helper of Happy's is told all it needs of a session that it may have f
   t.same(fromBase64(told.fallback?.encryptionKey ?? ''), raw)
   const { params } = machineCalls['resume-happy-session']
   t.same(params.parse({ sessionId: 's1', ...told }), { sessionId: 's1', ...told })
+  t.same(sessionReminder.parse(told.fallback), told.fallback)
+  t.same(reminder({ wrapped, helper: { methods: ['choices'] } }), told)
 })
 
-t.test('the key of a session goes to no other machine, is never that of the account, and a helper of ours asks for none', async t => {
+t.test('the key of a session goes to no other machine and is never that of the account', async t => {
   t.same(reminder({ of: { machineId: 'm2' } }), { fallbackReason: 'other-machine' })
   t.same(reminder({ of: { machineId: undefined } }), { fallbackReason: 'other-machine' })
   t.same(reminder({ wrapped: null }), { fallbackReason: 'no-session-key' })
   t.same(reminder({ wrapped: accountVault(engine.randomBytes(32)).newKey().wrapped }), { fallbackReason: 'no-session-key' })
-  t.same(reminder({ helper: { methods: ['choices'] } }), {})
 })

@@ -1,7 +1,6 @@
 import { toBase64 } from '../../lib/crypto/index.ts'
 import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import type { Live } from './live.ts'
-import { isOurs } from './machines.ts'
 import type { Home } from './store.ts'
 
 export interface ReminderLink {
@@ -9,7 +8,7 @@ export interface ReminderLink {
   readonly feed: Pick<Live['feed'], 'sessions'>
 }
 
-/** As Happy's helper reads it; one that does not fit it passes over. */
+/** As helpers read it; one that does not fit Happy's passes over. */
 export interface Reminder {
   readonly fallback?: {
     readonly metadata: SessionMetadata
@@ -25,8 +24,8 @@ export interface Reminder {
 }
 
 /**
- * What a helper of Happy's is told of a session that it is to begin again: it forgets those of long ago, and keeps none of another
- * installation. The key goes to no machine but the one that the session is from, which had it before. Helpers of ours remember by themselves.
+ * What a helper is told of a session that it is to begin again: it forgets those of long ago, and Happy's keeps none of another
+ * installation. The key goes to no machine but the one that the session is from, which had it before.
  */
 export function reminderFor(
   { vault, feed }: ReminderLink,
@@ -37,7 +36,7 @@ export function reminderFor(
   const helper = machines.get(machine)
   const metadata = sessions.get(session)?.metadata
   const row = [...feed.sessions.values()].find(({ id }) => id === session)
-  if (helper === undefined || isOurs(helper) || metadata === undefined || row === undefined) return {}
+  if (helper === undefined || metadata === undefined || row === undefined) return {}
   if (metadata.machineId !== machine) return { fallbackReason: 'other-machine' }
   const key = vault.rawKey(row.dataEncryptionKey)
   if (key === undefined) return { fallbackReason: 'no-session-key' }

@@ -40,9 +40,13 @@ export const machineCalls = {
   ),
   'resume-happy-session': call(
     z.looseObject({
-      sessionId: z.string(),
+      sessionId: z.string().max(64),
       model: z.string().max(200).nullish(),
-      permissionMode: z.string().max(100).nullish()
+      permissionMode: z.string().max(100).nullish(),
+      /** A `sessionReminder`, checked only by a machine that does not know the session: it keeps no other one from going on. */
+      fallback: z.unknown().optional(),
+      /** Why there is none. */
+      fallbackReason: z.string().max(200).nullish()
     }),
     started
   ),

@@ -40,6 +40,9 @@ export const sessionMetadata = z.looseObject({
   /** Ours: the id by which the agent itself knows the conversation, and what to call the agent on screen. */
   agentSessionId: z.string().optional(),
   agentTitle: z.string().optional(),
+  /** The same id in the words of existing wrappers. */
+  claudeSessionId: z.string().nullish().catch(undefined),
+  codexThreadId: z.string().nullish().catch(undefined),
   parentSessionId: z.string().nullish(),
   forkedFromMessageId: z.string().nullish(),
   isSideChat: z.boolean().nullish(),

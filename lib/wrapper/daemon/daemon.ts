@@ -1,5 +1,5 @@
 import { version } from '../../assets.ts'
-import type { Fetch } from '../../client/rest.ts'
+import { createRest, type Fetch } from '../../client/rest.ts'
 import type { Credentials, Home } from '../credentials.ts'
 import { keptToken } from '../kept-token.ts'
 import { keepDelivering } from '../leftovers.ts'
@@ -13,6 +13,7 @@ import { openKeepAwake } from './keep-awake.ts'
 import { type LineState, openMachineLine } from './machine-line.ts'
 import { machineMethods } from './machine-methods.ts'
 import { takePlace } from './place.ts'
+import { rememberSession } from './remembering.ts'
 import { createResumer } from './resuming.ts'
 
 export interface DaemonOptions {
@@ -50,8 +51,10 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   const token = keptToken({ home, credentials, fetch })
   const catchUp = openCatchUp({ home, credentials, token, fetch, resumer, signal: stopped.signal, tell })
   const keepAwake = openKeepAwake({ home: home.path, env, isWorking: () => catchUp.working().length > 0 })
+  const rest = createRest({ server: credentials.server, token, fetch })
+  const remember = (id: string, reminder: unknown) => rememberSession({ home, credentials, rest }, id, reminder)
   const handlers = {
-    ...machineMethods({ home: home.path, server: credentials.server, env, resumer, stop, restart }),
+    ...machineMethods({ home: home.path, server: credentials.server, env, resumer, remember, stop, restart }),
     ...keepAwake.methods
   }
   const line = openMachineLine({

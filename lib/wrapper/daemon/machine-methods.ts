@@ -14,6 +14,8 @@ export interface MachineMethodsDeps {
   server: string
   env: Readonly<Record<string, string | undefined>>
   resumer: Resumer
+  /** Makes a session known that is not known here any more, from what an app says of it. */
+  remember(id: string, reminder: unknown): Promise<void>
   /** Ends the daemon; sessions go on. */
   stop(): void
   /** The same, and a new process takes its place. */
@@ -33,8 +35,9 @@ export function machineMethods(deps: MachineMethodsDeps): Partial<MachineHandler
     ...historyMethods(deps),
     ...upkeepMethods(deps),
     'spawn-happy-session': params => spawnSession(deps, params),
-    'resume-happy-session': async ({ sessionId, permissionMode, model }) => {
-      await deps.resumer.resume(sessionId, { mode: permissionMode ?? undefined, model: model ?? undefined })
+    'resume-happy-session': async ({ sessionId, permissionMode, model, fallback }) => {
+      const how = { mode: permissionMode ?? undefined, model: model ?? undefined }
+      await deps.resumer.resume(sessionId, how, fallback == null ? undefined : () => deps.remember(sessionId, fallback))
       return { type: 'success', sessionId }
     },
     'stop-daemon': () => {

@@ -7,15 +7,16 @@ import { type StartNotes, startSession } from './starting.ts'
 export interface Resumer {
   /**
    * Resolves when the session runs, whoever resumed it: it never has two processes, also when the daemon, a phone and somebody at
-   * the terminal want it at once. Rejects with the reason for a person.
+   * the terminal want it at once. Rejects with the reason for a person. `remember` makes a session known that is not.
    */
-  resume(id: string, how?: Pick<StartNotes, 'mode' | 'model' | 'effort'>): Promise<void>
+  resume(id: string, how?: Pick<StartNotes, 'mode' | 'model' | 'effort'>, remember?: () => Promise<void>): Promise<void>
 }
 
 export function createResumer({ home, env }: { home: string; env: Readonly<Record<string, string | undefined>> }): Resumer {
   const under = new Map<string, Promise<void>>()
 
-  async function resume(id: string, how: Pick<StartNotes, 'mode' | 'model' | 'effort'>): Promise<void> {
+  async function resume(id: string, how: Pick<StartNotes, 'mode' | 'model' | 'effort'>, remember?: () => Promise<void>): Promise<void> {
+    if (!isKnown(home, id)) await remember?.()
     const { notes, pid } = await settled(home, id)
     if (pid !== undefined) return
     if (!notes.program) throw new Error('This session was made by an earlier version and cannot be resumed.')
@@ -36,8 +37,8 @@ export function createResumer({ home, env }: { home: string; env: Readonly<Recor
   }
 
   return {
-    resume(id, how = {}) {
-      const running = under.get(id) ?? resume(id, how).finally(() => under.delete(id))
+    resume(id, how = {}, remember) {
+      const running = under.get(id) ?? resume(id, how, remember).finally(() => under.delete(id))
       under.set(id, running)
       return running
     }
@@ -53,6 +54,10 @@ function settled(home: string, id: string): Promise<KnownSession> {
       await pause(lookEveryMs, { signal })
     }
   })
+}
+
+function isKnown(home: string, id: string): boolean {
+  return listSessions(home).some(({ notes }) => notes.id === id)
 }
 
 function find(home: string, id: string): KnownSession {

@@ -1,0 +1,101 @@
+import { randomUUID } from 'node:crypto'
+import { withDeadline } from '../../async/deadline.ts'
+import type { Rest } from '../../client/rest.ts'
+import type { SessionMetadata } from '../../protocol/sealed/session.ts'
+import { type SessionReminder, sessionReminder } from '../../protocol/sealed/session-reminder.ts'
+import type { SessionRecord } from '../../protocol/wire/records.ts'
+import type { AgentProgram } from '../agents/program.ts'
+import type { Credentials, Home } from '../credentials.ts'
+import { isFolder } from '../methods/folders.ts'
+import { createSessionFolder, listSessions } from '../session-folder.ts'
+import { openSessionKey } from '../session-key.ts'
+import { findOnServer, readSession } from '../uplink-opening.ts'
+import { knownAgents } from './agents-here.ts'
+import { allowedFolders } from './folders.ts'
+
+export interface RememberDeps {
+  home: Pick<Home, 'path' | 'machineId'>
+  credentials: Credentials
+  rest: Rest
+}
+
+/** A caller hears nothing after 30 s, and the session has to begin within them too. */
+const askWithinMs = 5_000
+
+/**
+ * Makes a session of this computer that is not known here any more an ended one again, as an app remembers it. What the server has of
+ * it must open with the key that is told. Throws, with a sentence for the phone; one that is known here is left as it is.
+ */
+export async function rememberSession({ home, credentials, rest }: RememberDeps, id: string, told: unknown): Promise<void> {
+  const reminder = read(told)
+  const { encryptionKey: key } = reminder
+  refuseOthers(home, reminder.metadata)
+  const program = programOf(reminder.metadata)
+  const agentSessionId = conversationOf(program, reminder.metadata)
+  const path = allowedFolders(home.path).check(reminder.metadata.path)
+  if (!isFolder(path)) throw new Error(`The folder ${path} is no more.`)
+  const row = await withDeadline(askWithinMs, signal => findOnServer(rest, id, signal))
+  if (!row) throw new Error('The server does not know the session.')
+  const metadata = readSession(row, openSessionKey(credentials, key).cipher)
+  if (!metadata) throw new Error('The session is sealed with another key.')
+  refuseOthers(home, metadata)
+  // One process must not go on with what another one has, of whose folder nothing is left here.
+  if (row.active) throw new Error('The session still shows signs of life. Try again in some minutes.')
+  // Nothing is waited for from here on: it stays unknown until it is written.
+  if (listSessions(home.path).some(({ notes }) => notes.id === id)) return
+  createSessionFolder(home.path, {
+    tag: randomUUID(),
+    isUntagged: true,
+    id,
+    server: credentials.server,
+    program,
+    key,
+    metadata: { ...reminder.metadata, path, agentSessionId },
+    cursor: cursorOf(row, metadata, reminder),
+    turn: null
+  }).retire()
+}
+
+function read(told: unknown): SessionReminder {
+  const { data, error } = sessionReminder.safeParse(told)
+  if (data) return data
+  const [{ path, message } = { path: [], message: '' }] = error.issues
+  throw new Error(`What the app knows of the session cannot be used: ${path.join('.')}: ${message}`)
+}
+
+function refuseOthers({ machineId }: RememberDeps['home'], metadata: SessionMetadata): void {
+  if (metadata.machineId !== machineId) throw new Error('This session is of another computer.')
+}
+
+/**
+ * Where a session was kept by a helper of ours, the server was told up to where its agent has read: what a person wrote to it after that
+ * is answered, also when it was written before the app asked. Else all that the app knows of counts as answered; what it tells may
+ * be higher than the number of any message, behind which nothing would ever be read.
+ */
+function cursorOf({ seq, readSeq }: SessionRecord, { methods }: SessionMetadata, reminder: SessionReminder): number {
+  return methods && readSeq !== undefined ? readSeq : Math.min(reminder.seq, seq)
+}
+
+/** Which agent it is, by names alone: no command comes from a phone. */
+function programOf({ flavor, agentTitle }: SessionMetadata): AgentProgram {
+  const name = flavor || 'claude'
+  const known = knownAgents.find(agent => (name === 'acp' ? agent.title === agentTitle : agent.name === name))
+  if (!known) throw new Error(`This computer knows no agent called ${(name === 'acp' && agentTitle) || name}.`)
+  const [kind, , command = '', ...args] = known.command
+  switch (kind) {
+    case 'claude':
+    case 'codex':
+    case 'opencode':
+    case 'demo':
+      return { kind }
+    default:
+      return { kind: 'acp', command, args }
+  }
+}
+
+function conversationOf({ kind }: AgentProgram, { agentSessionId, claudeSessionId, codexThreadId }: SessionMetadata): string {
+  const own = (kind === 'claude' && claudeSessionId) || (kind === 'codex' && codexThreadId) || undefined
+  const id = agentSessionId ?? own
+  if (id === undefined) throw new Error('It is not known which conversation of the agent this session was.')
+  return id
+}
