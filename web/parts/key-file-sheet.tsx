@@ -14,7 +14,7 @@ const words = joining.keyFile
 export function KeyFileSheet({ value, onClose }: { value: string; onClose(): void }) {
   const [passphrase, setPassphrase] = useState('')
   const [again, setAgain] = useState('')
-  const [problem, setProblem] = useState<'short' | 'differs' | 'plain'>()
+  const [problem, setProblem] = useState<'short' | 'differs' | 'plain' | 'not-sealed'>()
   const { isBusy, run } = useBusy()
   const { fileName, fileText } = joining.key
 
@@ -31,7 +31,9 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
     void run(async () => {
       setProblem(undefined)
       await painted()
-      download(fileName.replace(/\.txt$/, '.age'), await sealKeyFile(text, passphrase))
+      const sealed = await sealKeyFile(text, passphrase).catch(() => undefined)
+      if (sealed === undefined) return setProblem('not-sealed')
+      download(fileName.replace(/\.txt$/, '.age'), sealed)
       history.back()
     })
   }
@@ -60,6 +62,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
           isSecret
         />
         {problem === 'plain' && <Problem title={words.plain} text={words.plainText} />}
+        {problem === 'not-sealed' && <Problem title={words.notSealed} text={words.notSealedText} />}
         <Button look={problem === 'plain' ? 'danger' : 'primary'} type="submit" isLarge isWide busy={isBusy && words.sealing}>
           {problem === 'plain' ? words.savePlain : words.save}
         </Button>

@@ -146,7 +146,11 @@ export async function openLive(
     say: (session, text) => sayFirst({ socket, feed, cipherOf, outbox }, session, text)
   })
   // Not needed before the first paint.
-  const marks = import('./shared-marks.ts').then(({ shareReadMarks }) => shareReadMarks({ rest, socket, vault, feed }))
+  const marks = import('./shared-marks.ts').then(
+    ({ shareReadMarks }) => shareReadMarks({ rest, socket, vault, feed }),
+    // Without it each device keeps what was read there.
+    () => undefined
+  )
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()
@@ -171,7 +175,7 @@ export async function openLive(
     onStored: listener => added(stored, listener),
     onSetAside: listener => added(setAside, listener),
     async close() {
-      void marks.then(({ close }) => close())
+      void marks.then(shared => shared?.close())
       unwatch()
       await replies.close()
       starts.close()

@@ -76,6 +76,8 @@ const english = {
     differs: 'That is not the same.',
     save: 'Save file',
     sealing: 'Sealing the file',
+    notSealed: 'Nothing was saved',
+    notSealedText: 'The part of the app that seals could not be loaded. Check the link and try again.',
     plain: 'Without a passphrase?',
     plainText: 'Whoever gets hold of the file has your whole account.',
     savePlain: 'Save it unsealed',

@@ -72,6 +72,8 @@ export const joining: JoiningWords = {
     differs: '两次输入不一致。',
     save: '保存文件',
     sealing: '正在加密文件',
+    notSealed: '什么都没有保存',
+    notSealedText: '负责加密的部分未能加载。请检查网络后重试。',
     plain: '不用密码短语？',
     plainText: '谁拿到这个文件，谁就拥有你的整个账户。',
     savePlain: '不加密保存',
