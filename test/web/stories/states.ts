@@ -24,7 +24,16 @@ export const states: Record<string, () => SessionModel> = {
   info: () =>
     model({
       transcript: edited()
-        .step({ kind: 'execute', args: { command: 'npm test' }, content: [{ type: 'text', text: '40 of 212 tests\n41 of 212 tests' }] })
+        .step({
+          kind: 'execute',
+          args: { command: 'npm test' },
+          content: [
+            {
+              type: 'text',
+              text: '40 of 212 tests\n41 of 212 tests, of which the slowest is uploads a picture of eight megabytes over a line that is cut twice, in 12.4 s'
+            }
+          ]
+        })
         .done(),
       isWorking: true
     }),
