@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
@@ -14,11 +14,10 @@ import { trueNow } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { keepFirst } from '../state/first-files.ts'
 import { happyModeOf } from '../state/happy-codes.ts'
-import { keepChoices, lastChoices } from '../state/kept-choices.ts'
 import { folderStart, type LastStart, noteStart } from '../state/last-start.ts'
 import type { Live } from '../state/live.ts'
 import { hasHelper, isOurs, nameOfMachine } from '../state/machines.ts'
-import { type AskedStart, type KnownChoices, readChoices, sayFirst, startSession, type Trouble } from '../state/starting.ts'
+import { type AskedStart, sayFirst, startSession, type Trouble } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
 import { session as sessionWords } from '../words/session.ts'
 import { start as words } from '../words/start.ts'
@@ -26,6 +25,7 @@ import { recentOf } from './folder-making.tsx'
 import { FolderSheet } from './folder-sheet.tsx'
 import { HistoriesSheet } from './histories-sheet.tsx'
 import { AgentPicker, isReady } from './new-agent.tsx'
+import { folderToBegin, useChoices, useFolder } from './new-choices.ts'
 import { FolderRow, isAllowed, MakeSheet, NotAllowed } from './new-folder.tsx'
 import { efforts, type FirstFiles, type More, MoreChoices, WorktreeSwitch } from './new-more.tsx'
 
@@ -52,10 +52,10 @@ export function StartForm(props: {
   const answer = useChoices(link, machine, attempt)
   const waitsFor = isStale.value ? 'link' : hasHelper(machine) ? undefined : 'machine'
   const choices = answer?.type === 'choices' ? answer.choices : undefined
-  const [folderChosen, setFolder] = useState(props.folder ?? last.folder)
+  const [folderChosen, setFolder] = useState(props.folder)
   const recent = recentOf(choices)
-  const folder = folderChosen ?? recent[0]?.path
-  const known = recent.find(({ path }) => path === folder)
+  const folder = folderChosen ?? folderToBegin(last.folder, choices)
+  const known = useFolder(link, machine, choices, folder)
   const before = folderStart(last, machine.id, folder)
   const [agentChosen, setAgent] = useState<string>()
   const [modeChosen, setMode] = useState<Mode>()
@@ -136,11 +136,7 @@ export function StartForm(props: {
       <div class="scroll">
         <div class="col form">
           {props.children}
-          <FolderRow
-            folder={known ?? (folder === undefined ? undefined : { path: folder })}
-            home={choices?.home}
-            onOpen={() => setSheet('folder')}
-          />
+          <FolderRow folder={known} home={choices?.home} onOpen={() => setSheet('folder')} />
           {choices && folder !== undefined && !isAllowed(folder, choices) && <NotAllowed folder={folder} />}
           {canCopy && <WorktreeSwitch dirty={dirty} isOn={hasCopy} onFlip={() => setCopy(!hasCopy)} />}
           {answer === undefined && (
@@ -268,25 +264,4 @@ function Waiting() {
       {at - since > slowAfterMs && words.startingHint}
     </p>
   )
-}
-
-function useChoices(link: Live, machine: MachineView, attempt: number): KnownChoices | undefined {
-  const [choices, setChoices] = useState<KnownChoices>()
-  // Before the link is whole the key of the machine may not be here yet.
-  const canAsk = !isStale.value && hasHelper(machine)
-  const { id } = machine
-  useEffect(() => {
-    let isGone = false
-    setChoices(undefined)
-    const asked = canAsk ? readChoices(link, id) : lastChoices(id).then((choices): KnownChoices => ({ type: 'choices', choices }))
-    void asked.then(read => {
-      if (isGone) return
-      setChoices(read)
-      if (canAsk && read.type === 'choices') void keepChoices(id, read.choices)
-    })
-    return () => {
-      isGone = true
-    }
-  }, [link, id, attempt, canAsk])
-  return choices
 }

@@ -25,6 +25,12 @@ export async function readChoices(link: MachineLink, machine: string): Promise<K
   return told.why === 'away' ? { type: 'choices', choices: guessChoices(machine) } : told
 }
 
+/** What the helper knows of a folder; undefined where it would begin nothing, and from helpers that do not tell. */
+export async function describeFolder(link: MachineLink, machine: string, folder: string): Promise<Choices['folder']> {
+  const told = await askMachine(link, machine, 'choices', { folder })
+  return told.type === 'told' ? told.result.folder : undefined
+}
+
 export interface AskedStart {
   readonly agent: string
   readonly folder: string

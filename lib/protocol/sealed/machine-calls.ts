@@ -8,6 +8,8 @@ const started = z.discriminatedUnion('type', [
   z.looseObject({ type: z.literal('success'), sessionId: z.string() }),
   z.looseObject({ type: z.literal('requestToApproveDirectoryCreation'), directory: z.string() })
 ])
+const folderState = z.looseObject({ path: z.string(), branch: z.string().optional(), dirty: z.int().optional() })
+
 /** The methods of a machine, called as `<machine id>:<method>`. A failure of any handler is `{ error }`. */
 export const machineCalls = {
   'spawn-happy-session': call(
@@ -56,7 +58,8 @@ export const machineCalls = {
   getDirectoryTree: fileCalls.getDirectoryTree,
   /** Ours: what a new session can be made of. */
   choices: call(
-    z.looseObject({}),
+    // `folder` is one that is not among the recent ones.
+    z.looseObject({ folder: z.string().max(4096).nullish() }),
     z.looseObject({
       /** Those that are here. `isSignedIn` is left out when it cannot be known without running them. */
       agents: z.array(
@@ -76,7 +79,9 @@ export const machineCalls = {
       /** Those that are not, and how to get them. */
       missingAgents: z.array(z.looseObject({ agent: z.string(), title: z.string(), install: z.string() })).optional(),
       /** The recent folders as they are; `branch` of a repository, and how many of its files have changes. */
-      folders: z.array(z.looseObject({ path: z.string(), branch: z.string().optional(), dirty: z.int().optional() })).optional(),
+      folders: z.array(folderState).optional(),
+      /** The folder that was asked for, by its real path; left out where no session may begin, and by older helpers. */
+      folder: folderState.optional().catch(undefined),
       /** Where sessions may begin. */
       allowedFolders: z.array(z.string()).optional()
     })

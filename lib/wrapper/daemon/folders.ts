@@ -20,11 +20,24 @@ export function allowedFolders(home: string): Confinement {
 /** What a person chooses from when they begin a session. */
 export function folderMethods({ home, env }: { home: string; env: Env }) {
   return {
-    async choices() {
-      const recent = recentFolders(home)
-      const [agents, folders] = await Promise.all([lookForAgents(env), Promise.all(recent.map(path => described(path, env)))])
+    async choices({ folder }) {
+      const confinement = allowedFolders(home)
+      const recent = recentFolders(home, confinement)
+      const asked = folder ? placeIn(confinement, folder) : undefined
+      const [agents, folders, askedNow] = await Promise.all([
+        lookForAgents(env),
+        Promise.all(recent.map(path => described(path, env))),
+        asked === undefined ? undefined : described(asked, env)
+      ])
       const allowed = readPolicy(home).folders.filter(isFolder)
-      return { ...agents, recentFolders: recent, folders, home: homedir(), allowedFolders: [...allowed] }
+      return {
+        ...agents,
+        recentFolders: recent,
+        folders,
+        ...(askedNow && { folder: askedNow }),
+        home: homedir(),
+        allowedFolders: [...allowed]
+      }
     },
     'make-folder'({ path }) {
       const folder = allowedFolders(home).checkChange(path)
@@ -42,10 +55,20 @@ const mostRecent = 12
 const mostCompletions = 50
 const lookWithinMs = 1_500
 
-/** The copies made for sessions are no places to begin in. */
-function recentFolders(home: string): string[] {
+/** The copies made for sessions are no places to begin in, nor is what a start would be refused for, such as the folder of the demo. */
+function recentFolders(home: string, confinement: Confinement): string[] {
   const folders = listSessions(home).map(({ notes: { metadata } }) => metadata.worktree?.repository ?? metadata.path)
-  return [...new Set(folders)].filter(isFolder).slice(0, mostRecent)
+  const canBegin = (folder: string) => isFolder(folder) && placeIn(confinement, folder) !== undefined
+  return [...new Set(folders)].filter(canBegin).slice(0, mostRecent)
+}
+
+/** Undefined for where no session may begin. */
+function placeIn(confinement: Confinement, folder: string): string | undefined {
+  try {
+    return confinement.check(folder)
+  } catch {
+    return undefined
+  }
 }
 
 async function described(path: string, env: Env) {

@@ -92,6 +92,15 @@ t.test('a person chooses from agents and folders as they are, and completes a pa
   t.match(choices.agents.at(-1), { agent: 'demo' })
   t.strictSame(choices.folders, [{ path: orchard, branch: 'main', dirty: 1 }])
   t.strictSame(choices.allowedFolders, [allowed])
+  t.notOk('folder' in choices, 'nobody asked for another')
+
+  const copse = join(allowed, 'copse')
+  makeRepository(copse)
+  const folderTold = async (folder: string) => Object(await machine.call('choices', { folder })).folder
+  t.strictSame(await folderTold(copse), { path: copse, branch: 'main', dirty: 1 }, 'one that no session was in')
+  t.strictSame(await folderTold(join(allowed, 'orangery')), { path: join(allowed, 'orangery') }, 'no repository')
+  t.equal(await folderTold(join(allowed, '..')), undefined, 'nothing is told of where no session may begin')
+  t.equal(await folderTold(process.cwd()), undefined)
 
   t.match(await machine.call('complete-path', { path: join(allowed, 'or') }), { folders: [orchard, join(allowed, 'orangery')] })
   t.strictSame(await machine.call('complete-path', { path: `${orchard}/` }), { folders: [join(orchard, 'src')], hasMore: false })
@@ -101,4 +110,28 @@ t.test('a person chooses from agents and folders as they are, and completes a pa
   t.match(await machine.call('make-folder', { path: join(allowed, 'new', 'one') }), { path: join(allowed, 'new', 'one') })
   t.ok(existsSync(join(allowed, 'new', 'one')))
   await t.rejects(machine.call('make-folder', { path: '/etc/afield' }), /list of allowed/)
+})
+
+t.test('a folder in which a start would be refused is not among the recent ones', async t => {
+  const { phone, allowed, machine, home } = await daemonOf(t, await startServer(t))
+  const begin = async (directory: string) => {
+    mkdirSync(directory, { recursive: true })
+    await machine.call('spawn-happy-session', { directory, agent: 'demo' })
+    await (await phone.session()).call('killSession', {})
+  }
+  const orchard = join(allowed, 'orchard')
+  const demo = join(home, 'demo')
+  const since = join(home, '..', 'since')
+  const policy = (folders: string[]) => writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders }), { mode: 0o600 })
+  policy([allowed, demo, since])
+  for (const folder of [orchard, demo, since]) await begin(folder)
+  t.same(new Set(Object(await machine.call('choices', {})).recentFolders), new Set([orchard, demo, since]))
+
+  policy([join(home, '..')])
+  await t.rejects(machine.call('spawn-happy-session', { directory: demo, agent: 'demo' }), /not for agents/)
+  t.same(new Set(Object(await machine.call('choices', {})).recentFolders), new Set([orchard, since]), 'not the own folder of Afield')
+  policy([allowed])
+  const { recentFolders, folders } = Object(await machine.call('choices', {}))
+  t.strictSame(recentFolders, [orchard], 'not what is not allowed any more')
+  t.match(folders, [{ path: orchard }])
 })
