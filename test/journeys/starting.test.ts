@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -114,6 +115,9 @@ t.test('a folder is found on the computer, or made after a yes; what the compute
   await phone.press('Make it and start')
   await seeSession(phone, 'meadow')
 
+  const orchard = join(code, 'orchard')
+  execFileSync('git', ['init', '-q', '-b', 'main', orchard])
+  writeFileSync(join(orchard, 'apples.txt'), 'red\n')
   await phone.visit('/new')
   await phone.press(/^meadow/)
   await phone.press('Browse')
@@ -121,12 +125,20 @@ t.test('a folder is found on the computer, or made after a yes; what the compute
   await phone.press('One folder up')
   await phone.press('orchard')
   await phone.press('Use this folder')
-  await phone.see(join(code, 'orchard'))
+  await phone.see(orchard)
+  await phone.see(/on main · 1 change/)
+  t.ok(await phone.page.getByRole('switch', { name: /Own worktree/ }).isChecked(), 'also where no session was yet')
   await phone.press(/^orchard/)
   await phone.press('Browse')
   await phone.press('One folder up')
   await phone.press('One folder up')
   await phone.see('This folder cannot be shown')
+
+  writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [orchard] }))
+  await phone.visit('/new')
+  await phone.page.getByText('Demo agent', { exact: true }).waitFor()
+  await phone.see('Choose a folder')
+  t.equal(await phone.page.getByText('meadow').count(), 0, 'what the computer would refuse is not proposed')
 })
 
 t.test('a machine shows what it has, and where no helper runs it says how to start one', async t => {
