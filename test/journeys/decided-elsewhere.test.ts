@@ -31,8 +31,13 @@ t.test(
     await notice('Answered on Tablet').waitFor()
     await phone.visit(`/s/${session.id}`)
 
+    await run(phone, 'echo again')
+    await ask(phone).waitFor()
+    await answerOnTablet(true)
+    await notice('echo again').waitFor()
     await run(phone, 'echo two')
     await ask(phone).waitFor()
+    await notice('echo again').waitFor({ state: 'detached' })
     await phone.visit('/needs-you')
     await ask(phone).waitFor()
     await session.call('abort', {})

@@ -7,6 +7,7 @@ import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { subjectOf } from './dock-subject.ts'
+import { toldOf } from './notice-told.ts'
 import { visible } from './visible.ts'
 
 /** Where an answer is on its way: sent, on the machine, applied. */
@@ -54,7 +55,7 @@ export function AnswerLife({ life, facts, onWithdraw }: { life: Life; facts: Ses
   )
 }
 
-/** How something ended that was read or answered here, when that is not what its reader meant to do. Stays until it was read. */
+/** How something ended that was read or answered here, when that is not what its reader meant to do. */
 export function NoticeCard(props: {
   notice: Notice
   facts: SessionFacts
@@ -72,7 +73,7 @@ export function NoticeCard(props: {
         <time>{clockTime(notice.at, Date.now())}</time>
       </header>
       <code>{visible(what)}</code>
-      <p>{told.text}</p>
+      {told.text !== undefined && <p>{told.text}</p>}
       <div class="acts">
         {told.isBad && props.onAskAgain && (
           <button class="btn quiet" type="button" onClick={props.onAskAgain}>
@@ -93,28 +94,6 @@ export function whatOf({ asked }: Pick<Notice, 'asked'>, facts: SessionFacts): s
   if (asked.type === 'question') return asked.question.title ?? decide.questionCard(facts.agentShort)
   const subject = subjectOf(asked.request, facts.path)
   return subject.command ?? subject.heading
-}
-
-function toldOf(
-  { asked, mine, answered }: Notice,
-  facts: SessionFacts,
-  me: string | undefined
-): { title: string; text: string; isBad?: boolean } {
-  if (answered !== undefined) {
-    const { by, outcome, rule, said } = answered
-    const title = by === undefined ? words.answeredElsewhere : words.answeredOn(by)
-    if (mine !== undefined) return { title, text: words.tapSecond }
-    if (rule !== undefined && by === undefined) return { title: decide.byRule(rule), text: words.outcome[outcome].unknown }
-    if (said !== undefined) return { title, text: said.text === undefined ? decide.letItDecide : decide.answered(said.text) }
-    return { title: by !== undefined && by === me ? words.outcome[outcome].me : title, text: words.outcome[outcome].unknown }
-  }
-  const isHere = facts.presence === 'here'
-  if (mine !== undefined && !isHere) return { title: words.notApplied, text: words.notAppliedWhy.stopped(facts.agentShort), isBad: true }
-  const isCommand = asked.type === 'permission' && subjectOf(asked.request, facts.path).command !== undefined
-  return {
-    title: isHere ? words.withdrew(facts.agentShort) : words.sessionStopped,
-    text: asked.type === 'question' ? decide.leftOpen : isCommand ? words.commandDidNotRun : words.didNotRun
-  }
 }
 
 export function failureWords({ why, says }: Extract<Life, { type: 'failed' }>, facts: SessionFacts): string {

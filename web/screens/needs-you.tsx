@@ -75,10 +75,15 @@ export function NeedsYouScreen({ request }: { request?: string | undefined }) {
 
 function overOf(id: string): Went | undefined {
   for (const session of home.value.sessions.values()) {
-    const request = session.agentState?.completedRequests?.[id]
+    const state = session.agentState
+    const request = state?.completedRequests?.[id]
     if (request === undefined) continue
+    const beside = [state?.requests, state?.completedRequests, state?.communications, state?.completedCommunications].flatMap(each =>
+      Object.keys(each ?? {})
+    )
     const { createdAt } = request
-    return { session: session.id, asked: { type: 'permission', request: { ...request, id }, id, createdAt }, at: request.completedAt }
+    const asked = { type: 'permission' as const, request: { ...request, id }, id, createdAt }
+    return { session: session.id, asked, at: request.completedAt, beside, isLookedUp: true }
   }
   return undefined
 }

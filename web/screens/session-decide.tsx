@@ -71,9 +71,11 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
 /** Whoever only went on to something else is told nothing. */
 function noteIfOver(model: SessionModel, asked: Waiting): void {
   const { id } = asked
-  const isOpen = waitingOf(model.requests.peek(), model.questions.peek()).some(each => each.id === id)
+  const open = waitingOf(model.requests.peek(), model.questions.peek())
+  const isOpen = open.some(each => each.id === id)
   const isMine = model.lives.peek().has(id) || model.questionStates.peek().has(id)
-  if (!isOpen && !isMine) noteWent({ session: model.id, asked, at: Date.now() })
+  if (!isOpen && !isMine)
+    noteWent({ session: model.id, asked, at: Date.now(), beside: [...open, ...model.answered.peek()].map(each => each.id) })
 }
 
 /** What a plan shall do differently goes to the agent as a message too: to be told why it was denied is not in the power of all agents. */

@@ -1,4 +1,5 @@
 import type { VNode } from 'preact'
+import { useEffect } from 'preact/hooks'
 import { NoticeCard, whatOf } from '../parts/dock-life.tsx'
 import { home } from '../state/home.ts'
 import type { Live } from '../state/live.ts'
@@ -9,7 +10,7 @@ import { decisionsOf, openRequests } from '../state/session-decisions.ts'
 import { factsOf, type SessionFacts } from '../state/session-facts.ts'
 import { answeredQuestions, openQuestions } from '../state/session-questions.ts'
 import { waitingOf } from '../state/session-waiting.ts'
-import { forgetWent, went } from '../state/went.ts'
+import { forgetWent, noteSince, went } from '../state/went.ts'
 import { session as words } from '../words/session.ts'
 
 /** How decisions ended that were read in this session, or answered in vain. */
@@ -19,6 +20,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
   const cards = cardsOf({
     known: { facts, lives, answered: model.answered.value, open },
     me: model.me,
+    isWorking: model.isWorking.value,
     onClose: id => (lives.has(id) ? model.dismiss(id) : forgetWent(facts.id)),
     // The agent does not know that it was answered, so it is told to ask once more.
     onAskAgain: facts.canResume
@@ -46,14 +48,16 @@ export function AllNotices({ link, me }: { link: Live; me: string | undefined })
       { requests, answered },
       me
     )
+    const facts = factsOf(session, home.value.machines.get(session.metadata?.machineId ?? ''))
     return cardsOf({
       known: {
-        facts: factsOf(session, home.value.machines.get(session.metadata?.machineId ?? '')),
+        facts,
         lives,
         answered,
         open: waitingOf(requests, session.isActive ? openQuestions(state) : [])
       },
       me,
+      isWorking: facts.isThinking,
       onClose: asked => (lives.has(asked) ? link.replies.dismiss(id, asked) : forgetWent(id)),
       onAskAgain: undefined
     })
@@ -73,17 +77,19 @@ function NoticeList({ cards }: { cards: readonly VNode[] }) {
 function cardsOf(props: {
   known: Noticed
   me: string | undefined
+  isWorking: boolean
   onClose(id: string): void
   onAskAgain: ((what: string) => void) | undefined
 }): VNode[] {
-  const { known, me, onClose, onAskAgain } = props
+  const { known, me, isWorking, onClose, onAskAgain } = props
   const { facts } = known
   return noticesOf(known, went.value).map(notice => (
-    <NoticeCard
+    <PassingCard
       key={`${facts.id} ${notice.id}`}
       notice={notice}
       facts={facts}
       me={me}
+      isWorking={isWorking}
       onAskAgain={
         onAskAgain &&
         (() => {
@@ -95,3 +101,33 @@ function cardsOf(props: {
     />
   ))
 }
+
+/** One that was only read here goes when it was read and its turn is over. */
+function PassingCard({ isWorking, ...card }: Parameters<typeof NoticeCard>[0] & { isWorking: boolean }) {
+  const { id, presence } = card.facts
+  const isOfGone = card.notice.gone !== undefined
+  useEffect(() => {
+    if (!isOfGone) return
+    if (presence === 'ended') noteSince(id, 'stopped')
+    if (presence === 'ended' || (presence === 'here' && !isWorking)) noteSince(id, 'turn-over')
+  }, [id, isOfGone, presence, isWorking])
+  useEffect(() => (isOfGone ? whenRead(() => noteSince(id, 'read')) : undefined), [id, isOfGone, card.notice.id])
+  return <NoticeCard {...card} />
+}
+
+/** Calls back once it was before somebody's eyes for long enough. Returns how to stop that. */
+function whenRead(onRead: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const look = () => {
+    clearTimeout(timer)
+    if (document.visibilityState === 'visible') timer = setTimeout(onRead, readTakesMs)
+  }
+  look()
+  document.addEventListener('visibilitychange', look)
+  return () => {
+    clearTimeout(timer)
+    document.removeEventListener('visibilitychange', look)
+  }
+}
+
+const readTakesMs = 10_000

@@ -8,7 +8,7 @@ import type { Said } from '../state/fork-point.ts'
 import type { SessionModel } from '../state/session.ts'
 import { isOtherwiseSealed } from '../state/session-key.ts'
 import { waitingOf } from '../state/session-waiting.ts'
-import { went } from '../state/went.ts'
+import { noteSince, went } from '../state/went.ts'
 import { isSpacious } from '../state/width.ts'
 import type { Work } from '../state/work.ts'
 import { session as words } from '../words/session.ts'
@@ -105,6 +105,7 @@ export function SessionView(props: {
                 onMode={() => setSheet('mode')}
                 onSent={() => {
                   countSent(count => count + 1)
+                  noteSince(model.id, 'said')
                   if (facts.canResume) void model.resume()
                 }}
               />

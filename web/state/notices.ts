@@ -2,7 +2,7 @@ import type { Life, MyAnswer } from './session-answers.ts'
 import type { Answered } from './session-decisions.ts'
 import type { SessionFacts } from './session-facts.ts'
 import type { Waiting } from './session-waiting.ts'
-import type { Went } from './went.ts'
+import { isOvertaken, type Went } from './went.ts'
 
 /** Something to be decided that is not open any more, though its reader did not decide it or meant to do so otherwise. */
 export interface Notice {
@@ -13,6 +13,8 @@ export interface Notice {
   /** Undefined when it ended without anybody's answer. */
   readonly answered: Answered | undefined
   readonly at: number
+  /** That it was only read here, and what happened since. */
+  readonly gone?: Went | undefined
 }
 
 /** What is known of one session. */
@@ -31,10 +33,11 @@ export function noticesOf(known: Noticed, gone: readonly Went[]): Notice[] {
     if (life.type === 'elsewhere') return [{ id, asked, mine: answer, answered: life.answered, at: life.answered.at }]
     return life.type === 'ended' ? [{ id, asked, mine: answer, answered: undefined, at: answer.at }] : []
   })
-  const read = gone.flatMap(({ session, asked, at }): Notice[] => {
+  const read = gone.flatMap((each): Notice[] => {
+    const { session, asked, at } = each
     const { id } = asked
-    if (session !== facts.id || lives.has(id)) return []
-    const notice = { id, asked, mine: undefined, at }
+    if (session !== facts.id || lives.has(id) || isOvertaken(each, known.open, answered)) return []
+    const notice = { id, asked, mine: undefined, at, gone: each }
     const end = answered.find(each => each.id === id)
     if (end !== undefined) return [{ ...notice, answered: end.outcome === 'ended' ? undefined : end, at: end.at }]
     // As long as its machine is away it may be open still.

@@ -11,6 +11,7 @@ import type { Live } from './live.ts'
 import { hasHelper } from './machines.ts'
 import { changeMetadata } from './session-metadata.ts'
 import { stopOnMachine } from './starting.ts'
+import { noteEnding } from './went.ts'
 
 /** Puts sessions into the archive. It can be taken back for a moment; agents that still run there end only after it. */
 export async function archive(live: Live, ids: readonly string[]): Promise<void> {
@@ -85,12 +86,15 @@ async function changeEach(live: Live, ids: readonly string[], put: Pick<SessionM
 async function endAgent(live: Live, id: string): Promise<boolean> {
   const cipher = live.cipherOf(id)
   if (!cipher) return false
+  noteEnding(id)
   const isDone = await callSession(live.socket, cipher, id, 'killSession', {}).then(
     ({ success }) => success,
     () => false
   )
   const machine = home.peek().machines.get(home.peek().sessions.get(id)?.metadata?.machineId ?? '')
-  return isDone || (machine !== undefined && hasHelper(machine) && stopOnMachine(live, machine.id, id))
+  const isEnded = isDone || (machine !== undefined && hasHelper(machine) && (await stopOnMachine(live, machine.id, id)))
+  if (!isEnded) noteEnding(id, false)
+  return isEnded
 }
 
 function isStillAway(id: string): boolean {

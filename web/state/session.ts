@@ -17,6 +17,7 @@ import { sayWatching } from './session-watching.ts'
 import { resumeSession, stopOnMachine, type Trouble } from './starting.ts'
 import type { MachineView, SessionView } from './store.ts'
 import type { Transcript } from './transcript.ts'
+import { noteEnding } from './went.ts'
 
 /** One open session: what is known of it, and what a person can do in it. The screen draws nothing else. */
 export interface SessionModel extends Asking {
@@ -164,13 +165,16 @@ export function openSession(sources: SessionSources): SessionModel {
       return paths
     },
     async end() {
+      noteEnding(id)
       const isDone = await callSession(live.socket, cipher(), id, 'killSession', {}).then(
         ({ success }) => success,
         () => false
       )
       const helper = machine.peek()
       // A wrapper that hangs does not end itself.
-      return isDone || (helper !== undefined && hasHelper(helper) && stopOnMachine(live, helper.id, id))
+      const isEnded = isDone || (helper !== undefined && hasHelper(helper) && (await stopOnMachine(live, helper.id, id)))
+      if (!isEnded) noteEnding(id, false)
+      return isEnded
     },
     async resume() {
       const helper = machine.peek()

@@ -55,7 +55,12 @@ export const answers: Record<string, () => SessionModel> = {
   },
   'read-elsewhere': () => {
     const asked = run('p1', 'npm run build')
-    noteWent({ session: 's1', asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt }, at: Date.now() })
+    noteWent({
+      session: 's1',
+      asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt },
+      at: Date.now(),
+      beside: ['p2']
+    })
     return model({
       transcript: waits('npm test'),
       requests: [run('p2', 'npm test')],
@@ -64,7 +69,12 @@ export const answers: Record<string, () => SessionModel> = {
   },
   'read-stopped': () => {
     const asked = run('p1', 'npm run build')
-    noteWent({ session: 's1', asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt }, at: Date.now() })
+    noteWent({
+      session: 's1',
+      asked: { type: 'permission', request: asked, id: 'p1', createdAt: asked.createdAt },
+      at: Date.now(),
+      beside: []
+    })
     return model({ transcript: edited().end().done(), facts: { presence: 'ended' } })
   },
   'not-applied': () => {
