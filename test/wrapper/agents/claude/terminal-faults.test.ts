@@ -59,7 +59,10 @@ t.test('a long, a wide and a nasty message arrive whole and once', how, async t 
 })
 
 t.test('of several tools at once each question is closed by its own, and the end of the turn leaves none open', how, async t => {
-  const { home, session } = await claudeAtTerminal(t)
+  const { home, session, terminal } = await claudeAtTerminal(t)
+  // Without a row of the transcript it would go over to the phone when the turn ends.
+  terminal.type('hello\r')
+  await session.until(session => turnsEnded(session) === 1)
   const [folder = ''] = readdirSync(join(home, 'hooks'))
   const settings = JSON.parse(readFileSync(join(home, 'hooks', folder, 'settings.json'), 'utf8'))
   const hook = async (name: string, more: object) => {
@@ -84,7 +87,7 @@ t.test('of several tools at once each question is closed by its own, and the end
   await session.until(session => open(session).length === 0)
   t.strictSame(await Promise.all([...asked, unknown]), [{}, {}, {}])
   await session.say('and now')
-  await session.until(session => turnsEnded(session) === 2)
+  await session.until(session => turnsEnded(session) === 3)
 })
 
 t.test('a message from the phone is not typed into a dialog', how, async t => {
