@@ -20,7 +20,7 @@ const mode = current => [
 ]
 let effort = 'low'
 const options = current => [
-  ...(process.argv.includes('--no-modes') ? [] : mode(current)),
+  ...mode(current),
   { id: 'broken' },
   {
     id: 'reasoning_effort',
