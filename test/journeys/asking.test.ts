@@ -34,6 +34,7 @@ t.test('questions are answered one after the other and sent together, and count 
   await phone.page.keyboard.press('1')
   await phone.page.keyboard.press('Escape')
   t.equal(await phone.page.getByRole('radio', { checked: true }).count(), 0, 'nor by one that goes to a menu')
+  await phone.page.getByRole('menu').waitFor({ state: 'detached' })
   await phone.page.keyboard.press('1')
   await phone.page.getByRole('radio', { name: /Green/, checked: true }).waitFor()
   await pressAwake(phone, 'Next')
