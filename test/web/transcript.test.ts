@@ -76,6 +76,15 @@ t.test('a text that was cut off is marked so, and any other is not', async t => 
   t.notOk(transcript.items[1] && 'isCut' in transcript.items[1])
 })
 
+t.test('a note that is said beside the work begins no turn, and none ends with it', t => {
+  const alone = from(told(1, { t: 'service', text: 'Codex 0.200 is newer than tested.' }, { turn: 't0' }))
+  t.equal(alone.turn, undefined)
+  const within = addMessages(alone, [told(2, { t: 'text', text: 'I look.' }), told(3, { t: 'service', text: 'Codex reviews it.' })])
+  t.equal(within.turn?.id, 't1')
+  t.same(types(within), ['note', 'prose', 'note'])
+  t.end()
+})
+
 t.test('what still runs when the turn is cancelled is stopped', async t => {
   const transcript = from(call(1, 'Bash', 'execute'), told(2, { t: 'turn-end', status: 'cancelled' }))
   t.equal(step(transcript).state, 'stopped')

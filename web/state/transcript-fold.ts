@@ -84,7 +84,8 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
     foldInner(fold, happening, place, happening.subagent)
     return
   }
-  if (happening.turn !== undefined) enterTurn(fold, happening.turn, place.at)
+  // What is said beside the work, such as that a version is new, begins none.
+  if (happening.turn !== undefined && happening.type !== 'note') enterTurn(fold, happening.turn, place.at)
   fold.lastAt = place.at
   switch (happening.type) {
     case 'mine': {
