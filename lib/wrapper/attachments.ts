@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { withDeadline } from '../async/deadline.ts'
@@ -85,7 +85,8 @@ const keptMs = 24 * 60 * 60_000
 
 /** Carries the name of this process, so that what a killed one left behind is known as that, and goes. */
 function makeFolder(): string {
-  removeLeftOver()
+  // Who cannot tidy up can still be given a file.
+  quietly(removeLeftOver)
   const folder = join(tmpdir(), `${prefix}${crypto.randomUUID()}@${ownName()}`)
   mkdirSync(folder, { mode: 0o700 })
   return folder
@@ -94,8 +95,21 @@ function makeFolder(): string {
 function removeLeftOver(): void {
   const left = readdirSync(tmpdir()).filter(name => name.startsWith(prefix) && ownerOf(name) === undefined)
   for (const folder of left.map(name => join(tmpdir(), name))) {
-    const found = statSync(folder, { throwIfNoEntry: false })
-    if (found && found.uid === process.getuid?.() && Date.now() - found.mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true })
+    const found = lstatSync(folder, { throwIfNoEntry: false })
+    if (found && isOwn(found.uid) && Date.now() - found.mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+// Where files have no owner, the place for such files is a person's own.
+function isOwn(uid: number): boolean {
+  return process.getuid === undefined || uid === process.getuid()
+}
+
+function quietly(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // It is tried again with the next one.
   }
 }
 

@@ -77,7 +77,9 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     tell
   )
   const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
-  const leftovers = keepDelivering({ home, fetch, signal: stopped.signal })
+  const leftovers = keepDelivering({ home, fetch, signal: stopped.signal, onTrouble: tell }).catch(error =>
+    tell(`leftovers: ${error instanceof Error ? error.message : String(error)}`)
+  )
 
   async function end(): Promise<'stopped' | 'restarts'> {
     await new Promise(resolve => stopped.signal.addEventListener('abort', resolve, { once: true }))

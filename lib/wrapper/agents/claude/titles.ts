@@ -7,7 +7,6 @@ export function createTitles(emit: (event: AgentEvent) => void): (row: Extract<R
   let isNamed = false
   return ({ title, byPerson }) => {
     if (isNamed && !byPerson) return
-
     isNamed ||= byPerson
     if (title === told) return
     told = title
