@@ -125,7 +125,7 @@ t.test('model and effort are chosen beside the mode, and a message tells how far
 
 t.test('a slash offers the commands of the agent, an @ the files of its folder, by keys alone', async t => {
   writeFileSync(join(folder, 'src/callback-two.js'), '')
-  await session.until(({ metadata }) => metadata.slashCommands?.length === 2)
+  await session.until(({ metadata }) => metadata.slashCommands?.length === 3)
   const text = page.getByRole('textbox', box)
   await text.pressSequentially('/')
   await page.getByRole('option', { name: '/plan' }).waitFor()

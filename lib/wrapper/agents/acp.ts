@@ -12,7 +12,7 @@ import { listenToPast } from './acp-past.ts'
 import { endOfTurn, explain } from './acp-refusals.ts'
 import { createTurns } from './acp-turns.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from './agent.ts'
-import { chooseMode, findMode } from './modes.ts'
+import { chooseMode, findMode, noSuchMode } from './modes.ts'
 import { type AgentProcess, startProcess } from './process.ts'
 
 export interface AcpProgram {
@@ -163,13 +163,14 @@ class AcpAgent implements Agent {
   }
 
   async #settleMode(wish: string | undefined): Promise<void> {
+    const { title } = this.#program
     const modes = this.#options.of('mode')
-    if (!modes) return
-    const id = chooseMode(modes, wish)
-    if (id === undefined || !(await this.#choose('mode', id))) {
-      this.#emit({ type: 'notice', text: `${this.#program.title} has no mode in which it asks; it decides by itself.` })
-    }
-    this.#emit({ type: 'modes', modes: this.#options.of('mode') ?? modes })
+    const id = modes && chooseMode(modes, wish)
+    const isSet = id !== undefined && (await this.#choose('mode', id))
+    const now = this.#options.of('mode')
+    const text = modes && !isSet ? `${title} has no mode in which it asks; it decides by itself.` : noSuchMode(title, now, wish)
+    if (text !== undefined) this.#emit({ type: 'notice', text })
+    if (now) this.#emit({ type: 'modes', modes: now })
   }
 
   /** Set even when it is said to be the current one: an agent may begin in another than it tells. */

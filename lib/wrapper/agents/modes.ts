@@ -14,6 +14,35 @@ export function findMode({ available }: Modes, wish: string): string | undefined
   return has(wish) ?? available.find(mode => sameMode(mode.id, wish))?.id ?? synonyms[wish]?.map(has).find(id => id !== undefined)
 }
 
+/** For a person who wished for a mode that the agent does not have: so it is, and how it works instead. Undefined when nothing is amiss. */
+export function noSuchMode(title: string, modes: Modes | undefined, wish: string | undefined): string | undefined {
+  if (wish === undefined || justAsking.includes(wish) || (modes && findMode(modes, wish) !== undefined)) return undefined
+  return `${title} has no mode “${wordOf(wish)}”; ${modes ? workingIn(modes) : 'it offers no modes'}.`
+}
+
+function wordOf(wish: string): string {
+  return Object.entries(words).find(([id]) => sameMode(id, wish))?.[1] ?? wish
+}
+
+function workingIn({ current, available }: Modes): string {
+  if (asking.includes(current) || justAsking.includes(current)) return 'it asks first'
+  if (current === 'plan') return 'it only plans'
+  return `it works in “${available.find(({ id }) => id === current)?.name ?? current}”`
+}
+
+// As the app calls them.
+const words: Readonly<Record<string, string>> = {
+  acceptEdits: 'Edit freely',
+  'safe-yolo': 'Edit freely',
+  plan: 'Plan only',
+  'read-only': 'Read only',
+  yolo: 'Full auto',
+  bypassPermissions: 'Full auto'
+}
+
+// Wishes for nothing but what an agent begins in without one.
+const justAsking = ['default', 'ask', 'manual', 'normal', 'build']
+
 const asking = ['default', 'ask', 'manual', 'workspace-write', 'read-only', 'normal']
 
 // Found by running claude, codex, gemini, qwen and opencode; the first that the agent has is taken.

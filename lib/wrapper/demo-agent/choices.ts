@@ -13,8 +13,8 @@ const efforts = [
 
 const modes = [
   { value: 'default', name: 'Ask first', description: 'Asks before it changes a file or runs a command.' },
-  { value: 'acceptEdits', name: 'Accept edits', description: 'Changes files without asking.' },
-  { value: 'plan', name: 'Plan', description: 'Says what it would do and changes nothing.' }
+  { value: 'acceptEdits', name: 'Edit freely', description: 'Changes files without asking.' },
+  { value: 'plan', name: 'Plan only', description: 'Says what it would do and changes nothing.' }
 ]
 
 export const firstChoices = { model: 'careful', effort: 'medium' }

@@ -20,7 +20,7 @@ export function tellStory(prompt: string, notes: string): Deed[] {
     {
       type: 'say',
       overMs: 900,
-      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will note down what you wrote in \`${notesFile}\`, ask you first, and check the result.`
+      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will note down what you wrote in \`${notesFile}\`, ask you first, and check the result. Write *risky* later to see a decision that is worth a second look.`
     },
     { type: 'plan', steps: [`Read ${notesFile}`, 'Add your line', 'Count the lines'] },
     { type: 'read', input: { path: notesFile } },
@@ -39,6 +39,19 @@ export const tellPlan: readonly Deed[] = [
   )
 ]
 
+const scratchFile = 'demo-scratch.txt'
+
+/** For who writes "risky": a file of its own, and a command that is harmless, but of a kind that is not. */
+export const scratch = {
+  file: scratchFile,
+  content: 'The demo agent made this file, to ask whether it may remove it.\n',
+  command: process.platform === 'win32' ? `del /f /q ${scratchFile}` : `rm -rf ${scratchFile}`,
+  before: `I made the file \`${scratchFile}\`. Now I ask to remove it with a command that deletes without asking back. **Look twice before you say yes to such a one.**`,
+  gone: `Done: \`${scratchFile}\` is gone. Nothing else was touched.`,
+  stays: `Then \`${scratchFile}\` stays where it is.`,
+  notOurs: `There is a file \`${scratchFile}\` here that I did not make, so I leave it alone.`
+}
+
 export function farewell(written: boolean): string {
   if (!written) return `Nothing was changed: you said no, and \`${notesFile}\` is as it was.\n\nWrite something else, and I ask again.`
   return `Done. Your line is in \`${notesFile}\` now.
@@ -46,10 +59,11 @@ export function farewell(written: boolean): string {
 What else you can try from the phone:
 
 1. Say **no** to a change.
-2. Switch the mode to *Accept edits*: I stop asking. The model *Quick* writes at once.
-3. Write *ask me*, and I ask you something with a form; write *plan*, and I make one. Send an image, and I say what it is.
-4. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
-5. Turn off the network of this computer, write to me, and turn it on again.`
+2. Write *risky*, and I ask for something that is worth a second look.
+3. Switch the mode to *Edit freely*: I change files without asking. The model *Quick* writes at once.
+4. Write *ask me*, and I ask you something with a form; write *plan*, and I make one. Send an image, and I say what it is.
+5. Stop me while I write: \`SCRIPT: slow 20000 one two three four five six seven eight nine ten\`
+6. Turn off the network of this computer, write to me, and turn it on again.`
 }
 
-export const planOnly = `You put me into the mode *Plan*, so I change nothing. I would read \`${notesFile}\`, add your line and count the lines. Switch to *Ask first* to let me do it.`
+export const planOnly = `You put me into the mode *Plan only*, so I change nothing. I would read \`${notesFile}\`, add your line and count the lines. Switch to *Ask first* to let me do it.`

@@ -7,7 +7,7 @@ import { type AgentContext, methods, type PlanEntry, RequestError, type SessionU
 import { askForm, askLink, retell } from './asking.ts'
 import { type Deed, readScript } from './script.ts'
 import type { DemoSession } from './sessions.ts'
-import { farewell, firstNotes, notesFile, planOnly, tellPlan, tellStory } from './story.ts'
+import { farewell, firstNotes, notesFile, planOnly, scratch, tellPlan, tellStory } from './story.ts'
 
 interface Turn {
   session: DemoSession
@@ -30,6 +30,7 @@ export async function runTurn(turn: Turn): Promise<void> {
     else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
     else if (isReason(prompt)) await perform(turn, [{ type: 'say', text: 'Then I leave that.', overMs: 0 }])
     else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', url: undefined }])
+    else if (/^\W*risky\W*$/i.test(prompt)) await risk(turn)
     else if (/\bplan\b/i.test(prompt)) await perform(turn, tellPlan)
     else await story(turn)
   } catch (error) {
@@ -49,6 +50,15 @@ async function story(turn: Turn): Promise<void> {
   const deeds = tellStory(turn.prompt, contentOf(file) ?? '')
   const written = await perform(turn, deeds)
   await perform(turn, [{ type: 'say', text: farewell(written), overMs: 500 }])
+}
+
+async function risk(turn: Turn): Promise<void> {
+  const file = resolve(turn.session.directory, scratch.file)
+  const found = contentOf(file)
+  if (found !== null && found !== scratch.content) return say(turn, scratch.notOurs, 0)
+  writeFileSync(file, scratch.content)
+  await say(turn, scratch.before, 500)
+  await say(turn, (await run(turn, { command: scratch.command }, true)) ? scratch.gone : scratch.stays, 300)
 }
 
 /** False when somebody said no to one of the deeds; the story then leaves out what comes after. */
@@ -193,16 +203,17 @@ async function write(turn: Turn, { path = notesFile, content = '' }: Record<stri
   return allowed
 }
 
-async function run(turn: Turn, { command = '' }: Record<string, string>, asks: boolean): Promise<void> {
+async function run(turn: Turn, { command = '' }: Record<string, string>, asks: boolean): Promise<boolean> {
   const step = newStep({ title: command, name: 'Bash', kind: 'execute', rawInput: { command } })
   await report(turn, { sessionUpdate: 'tool_call', ...step })
   if (asks && !(await ask(turn, step))) {
     await finish(turn, step, false)
-    return
+    return false
   }
   await report(turn, { sessionUpdate: 'tool_call_update', toolCallId: step.toolCallId, status: 'in_progress' })
   const { ok, output } = await execute(command, turn)
   await finish(turn, step, ok, output)
+  return ok
 }
 
 function execute(command: string, { session, signal }: Turn): Promise<{ ok: boolean; output: string }> {

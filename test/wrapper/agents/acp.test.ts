@@ -19,6 +19,19 @@ t.test('an agent that begins where a model decides is put where a person is aske
   await talk.until('modes', ({ modes }) => modes.current === 'yolo')
 })
 
+t.test('a wish for a mode that an agent lacks is told with what it does instead, in words that people know', async t => {
+  const noticesOf = async (mode: string, args: string[] = []) => {
+    const { talk } = await odd(t, args, { mode })
+    await talk.until('options')
+    return talk.heard.flatMap(event => (event.type === 'notice' ? [event.text] : []))
+  }
+  t.strictSame(await noticesOf('plan'), ['Odd has no mode “Plan only”; it asks first.'])
+  t.strictSame(await noticesOf('acceptEdits'), ['Odd has no mode “Edit freely”; it asks first.'])
+  t.strictSame(await noticesOf('bypassPermissions'), [], 'it has that under another name')
+  t.strictSame(await noticesOf('plan', ['--no-modes']), ['Odd has no mode “Plan only”; it offers no modes.'])
+  t.strictSame(await noticesOf('default', ['--no-modes']), [])
+})
+
 t.test('a permission that comes before its step brings the step with it', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('run')

@@ -46,6 +46,23 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     t.ok(modes.available.length > 1)
   })
 
+  t.test('a wish to begin in a mode that it does not have is told, once', async t => {
+    const { agent, talk } = await begin(t, { mode: 'no such mode' })
+    const { text } = await talk.until('notice', ({ text }) => text.includes('mode'))
+    t.match(text, /^\S.* has no mode “no such mode”; it asks first\.$/)
+    t.equal(await agent.setMode('no such mode'), false)
+    await agent.prompt(slow(1, 'on'))
+    await talk.until('turn-ended')
+    t.equal(talk.heard.filter(event => event.type === 'notice' && event.text.includes('mode')).length, 1)
+  })
+
+  t.test('a wish for the mode in which it asks anyway is nothing to tell', async t => {
+    const { agent, talk } = await begin(t, { mode: 'default' })
+    await agent.prompt(slow(1, 'on'))
+    await talk.until('turn-ended')
+    t.notOk(talk.heard.some(event => event.type === 'notice' && event.text.includes('mode')))
+  })
+
   t.test('it asks before it writes, shows what it would write, and writes once it may', async t => {
     const { agent, directory, talk } = await begin(t)
     const file = join(directory, 'one.txt')

@@ -1,6 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { riskSubjectOf } from '../../../lib/protocol/sealed/asked.ts'
+import { riskOf } from '../../../lib/protocol/sealed/risk.ts'
 import { startAcp } from '../../../lib/wrapper/agents/acp.ts'
 import type { StartAgent } from '../../../lib/wrapper/agents/agent.ts'
 import { choice, listenTo, testAgent } from './contract.ts'
@@ -84,6 +86,65 @@ t.test('a colour of one’s own counts instead of those offered, and several too
   })
   const { text } = await talk.until('text', ({ thinking }) => !thinking)
   t.match(text, /colour_custom: blue\n- tools: oil, rope\n- days: 2/)
+})
+
+for (const [wish, word] of [
+  ['bypassPermissions', 'Full auto'],
+  ['yolo', 'Full auto'],
+  ['safe-yolo', undefined],
+  ['plan', undefined]
+] as const) {
+  t.test(`wished to begin in ${wish} it ${word ? `says that it has no ${word}` : 'says nothing, for it has that'}`, async t => {
+    const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' }, mode: wish })
+    t.teardown(() => agent.stop())
+    const talk = listenTo(agent)
+    await talk.until('options')
+    const notices = talk.heard.flatMap(event => (event.type === 'notice' ? [event.text] : []))
+    t.strictSame(notices, word ? [`Demo agent has no mode “${word}”; it asks first.`] : [])
+  })
+}
+
+for (const isAllowed of [true, false]) {
+  t.test(`told “risky” it asks for a command that counts as risky, and ${isAllowed ? 'does' : 'leaves'} it`, async t => {
+    const directory = t.testdir()
+    const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
+    t.teardown(() => agent.stop())
+    const talk = listenTo(agent)
+    await agent.prompt('Risky')
+    const { asked } = await talk.until('permission-asked')
+    const { name: tool, input: args, ...step } = asked.step
+    t.match(riskOf(riskSubjectOf({ tool, args, ...step }, { folder: directory })), { level: 'risky', reasons: ['deletes'] })
+    const scratch = join(directory, 'demo-scratch.txt')
+    t.equal(existsSync(scratch), true)
+    agent.answer(asked.ask, choice(asked, isAllowed ? 'allow_once' : 'reject_once'))
+    await talk.until('turn-ended')
+    t.equal(existsSync(scratch), !isAllowed)
+  })
+}
+
+t.test('told “risky” it leaves a file alone that it did not make', async t => {
+  const directory = t.testdir({ 'demo-scratch.txt': 'mine' })
+  const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.prompt('risky')
+  t.match(await talk.until('text'), { text: /did not make/ })
+  await talk.until('turn-ended')
+  t.equal(readFileSync(join(directory, 'demo-scratch.txt'), 'utf8'), 'mine')
+})
+
+t.test('its first words and its last name what shows a risky decision', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.setModel?.('quick')
+  await agent.prompt('Mend the gate')
+  t.match(await talk.until('text', ({ thinking }) => !thinking), { text: /Write \*risky\*/ })
+  const { asked } = await talk.until('permission-asked')
+  agent.answer(asked.ask, choice(asked, 'allow_once'))
+  const { text } = await talk.until('text', ({ text }) => text.startsWith('Done'))
+  t.match(text, /Write \*risky\*/)
+  t.match(text, /\*Edit freely\*/)
 })
 
 t.test('asked for a plan it makes one, and works it off step by step', async t => {

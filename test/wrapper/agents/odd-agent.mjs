@@ -20,7 +20,7 @@ const mode = current => [
 ]
 let effort = 'low'
 const options = current => [
-  ...mode(current),
+  ...(process.argv.includes('--no-modes') ? [] : mode(current)),
   { id: 'broken' },
   {
     id: 'reasoning_effort',

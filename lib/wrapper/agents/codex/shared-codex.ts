@@ -3,7 +3,7 @@ import { pause } from '../../../async/pause.ts'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
-import { chooseMode } from '../modes.ts'
+import { chooseMode, noSuchMode } from '../modes.ts'
 import { newerThanTested } from '../tested-versions.ts'
 import { type Asking, createAsking } from './asking.ts'
 import { greet, type Line, Refused } from './line.ts'
@@ -134,8 +134,9 @@ class SharedCodex implements Agent {
     const isResumed = resume !== undefined && (await this.#threads.resume(resume))
     if (this.ownScreen) await this.#openScreen(isResumed)
     else if (!isResumed) await this.#threads.begin()
-    const warning = newerThanTested('codex', 'Codex', this.version)
-    if (warning !== undefined) this.#emit({ type: 'notice', text: warning })
+    for (const text of [newerThanTested('codex', 'Codex', this.version), noSuchMode('Codex', modesAt('default'), mode)]) {
+      if (text !== undefined) this.#emit({ type: 'notice', text })
+    }
   }
 
   async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {

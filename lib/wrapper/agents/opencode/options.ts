@@ -1,5 +1,5 @@
 import type { AgentEvent, Modes, Options } from '../agent.ts'
-import { findMode } from '../modes.ts'
+import { findMode, noSuchMode } from '../modes.ts'
 import type { AgentList, Message, Providers } from './shapes.ts'
 
 /** What a prompt carries of it. */
@@ -15,6 +15,8 @@ export interface OpencodeOptions {
   /** In this mode a person need not be asked about edits. */
   readonly editsFreely: boolean
   setMode(wish: string): boolean
+  /** Sets the one to begin in, and says so when it is not there. */
+  beginIn(wish: string | undefined): void
   setModel(model: string): boolean
   setEffort(effort: string): boolean
   /** How many tokens fit into the context of a model. */
@@ -89,6 +91,11 @@ export function createOptions(deps: {
         emit({ type: 'modes', modes: modes() })
       }
       return true
+    },
+    beginIn(wish) {
+      if (wish !== undefined) options.setMode(wish)
+      const text = noSuchMode('opencode', modes(), wish)
+      if (text !== undefined) emit({ type: 'notice', text })
     },
     setModel(id) {
       if (!known.some(model => model.id === id)) return false

@@ -68,7 +68,7 @@ class SharedOpencode implements Agent {
     await this.#listen()
     this.#choices = await readOptions(this.#server, event => this.#emit(event))
     this.#mirror.use(this.#choices)
-    if (how.mode !== undefined) this.#choices.setMode(how.mode)
+    this.#choices.beginIn(how.mode)
     this.#choices.tell()
     this.#commands = await commandsOf(this.#server)
     this.#emit({ type: 'commands', names: [...this.#commands] })
