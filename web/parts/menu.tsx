@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
 
 export interface MenuItem {
@@ -13,7 +13,8 @@ export function Menu({ label, items, onClose }: { label: string; items: readonly
   const menu = useRef<HTMLDivElement>(null)
   const latest = useRef(onClose)
   latest.current = onClose
-  useEffect(() => {
+  // At once: a key that is pressed before the next picture is meant for it already.
+  useLayoutEffect(() => {
     const from = document.activeElement
     const leave = (event: Event) => {
       const isInside = event.target instanceof Node && menu.current?.parentElement?.contains(event.target) === true
