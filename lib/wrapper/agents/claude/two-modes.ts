@@ -268,8 +268,9 @@ class TwoModes implements Agent, Handover {
       this.#emit({ type: 'conversation', id: remote.conversation })
     }
     this.#listening = this.#listen(remote)
-    if (model !== undefined) await remote.setModel?.(model)
-    if (effort !== undefined) await remote.setEffort?.(effort)
+    const isRefused = async (set: Promise<boolean | 'later'> | undefined) => (await set) !== true
+    if (model !== undefined && (await isRefused(remote.setModel?.(model)))) this.#emit(notThere(`model ${model}`))
+    if (effort !== undefined && (await isRefused(remote.setEffort?.(effort)))) this.#emit(notThere(`level of thought ${effort}`))
   }
 
   async #closeRemote(): Promise<void> {
@@ -301,6 +302,10 @@ class TwoModes implements Agent, Handover {
   #emit(event: AgentEvent): void {
     this.events.offer(event)
   }
+}
+
+function notThere(what: string): AgentEvent {
+  return { type: 'notice', text: `The agent has no ${what}; it goes on as it was.` }
 }
 
 function sentenceOf(error: unknown): string {

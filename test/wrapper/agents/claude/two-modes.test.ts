@@ -141,6 +141,12 @@ t.test('the model that the phone wants of Claude at its terminal holds once the 
   await session.say('hello 3', { model: 'deep' })
   await session.until(session => turnsEnded(session) === 3)
   t.equal(session.events().filter(event => event.t === 'service' && /model/.test(event.text)).length, 1, 'and it needs no other word')
+
+  await session.call('switch', { to: 'local' })
+  await session.until(({ state }) => state.controlledByUser === true)
+  await t.rejects(session.call('setModel', { model: 'gone' }))
+  await session.call('switch', { to: 'remote' })
+  await session.until(session => session.events().some(event => event.t === 'service' && /no model gone/.test(event.text)))
 })
 
 t.test('a session is called as its conversation is at the terminal', how, async t => {
