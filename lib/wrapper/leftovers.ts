@@ -118,13 +118,22 @@ const freeWithinMs = 5_000
 /** The same again and again, until nothing is left that this process may deliver. */
 export async function keepDelivering(options: Omit<LeftoverOptions, 'withinMs'> & { signal: AbortSignal }): Promise<void> {
   const { signal } = options
+  const told = new Set<string>()
   while (!signal.aborted) {
-    const { found, delivered } = await deliverLeftovers({ ...options, withinMs: eachMs })
+    let isTroubled = false
+    const onTrouble = (sentence: string) => {
+      isTroubled = true
+      if (!told.has(sentence)) options.onTrouble?.(sentence)
+      told.add(sentence)
+    }
+    const { found, delivered } = await deliverLeftovers({ ...options, withinMs: eachMs, onTrouble })
     if (found === delivered) return
-    await pause(restMs, { signal }).catch(() => {})
+    await pause(isTroubled ? troubledRestMs : restMs, { signal }).catch(() => {})
   }
 }
 
 // So that one whose server does not answer does not keep the others from theirs.
 const eachMs = 60_000
 const restMs = 5_000
+// What could not be read is likely the same a moment later.
+const troubledRestMs = 5 * 60_000

@@ -220,7 +220,8 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
         const [{ keepDelivering }, { fetch }] = await Promise.all([import('./leftovers.ts'), import('./fetch.ts')])
-        await keepDelivering({ home, fetch, signal })
+        // What cannot be delivered is left to the next process, and ends no session.
+        await keepDelivering({ home, fetch, signal }).catch(() => {})
       }
       leftovers = 0
       block.redraw()
