@@ -62,3 +62,20 @@ t.test('what Claude wrote down before it was killed and had not said is told who
   t.strictSame(texts(session), ['heard', 'kept whole', 'kept too'])
   t.strictSame(read(session), written(computer))
 })
+
+t.test('a resumed session works with the model and the thought that were picked, although its agent begins anew', how, async t => {
+  const { phone, sitDown } = await computerWithClaude(t, await startServer(t))
+  const terminal = sitDown(['claude', '--remote'])
+  const session = await phone.session()
+  await session.say('hello', { model: 'deep', effort: 'high' })
+  await session.until(session => turnsEnded(session) === 1)
+  t.match(session.metadata, { currentModelCode: 'deep', currentThoughtLevelCode: 'high' })
+  const { hostPid } = session.metadata
+  terminal.kill('SIGTERM')
+  await terminal.ended
+  sitDown(['resume', '--remote', session.id])
+  await session.until(({ metadata }) => metadata.hostPid !== hostPid && metadata.lifecycleState === 'running')
+  await session.say('and again')
+  await session.until(session => turnsEnded(session) === 2)
+  t.match(session.metadata, { currentModelCode: 'deep', currentThoughtLevelCode: 'high' })
+})
