@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Test } from 'tap'
 import { startServer } from '../../kit/server.ts'
@@ -7,14 +7,16 @@ import type { PhoneSession } from './phone.ts'
 import { runOnTerminal } from './terminal.ts'
 import { linkedComputer } from './world.ts'
 
-export const fakeClaude = resolve('test/wrapper/agents/claude/fake-claude.mjs')
+// Also the build runs these, from wherever it was started.
+const fakes = join(import.meta.dirname, '../agents/claude')
+export const fakeClaude = join(fakes, 'fake-claude.mjs')
 
 /** Where a fetched adapter is: one that goes on with the conversations of the fake Claude Code. */
 export function installFakeAdapter(home: string): void {
   const folder = join(home, 'agents', 'node_modules', '@agentclientprotocol', 'claude-agent-acp')
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module', bin: 'index.mjs' }))
-  const adapter = pathToFileURL(resolve('test/wrapper/agents/claude/fake-adapter.mjs'))
+  const adapter = pathToFileURL(join(fakes, 'fake-adapter.mjs'))
   writeFileSync(join(folder, 'index.mjs'), `import ${JSON.stringify(adapter)}\n`)
 }
 
