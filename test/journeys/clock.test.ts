@@ -8,6 +8,7 @@ import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { ask, pressAwake, run, say } from './kit/deciding.ts'
 import { pick, row } from './kit/helper-world.ts'
+import { bringLink } from './kit/linking.ts'
 
 const devices = await openDevices(t)
 const hours = 3600_000
@@ -62,12 +63,7 @@ t.test('a device whose clock is wrong links another one, and the right time is n
   await phone.see("This device's clock is 5 h behind")
   const tablet = await openWithClock(t, server.url, 26 * hours)
   await tablet.visit('/link')
-  await tablet.see('Waiting for your other device')
-  const link = await tablet.copied('Copy the link')
-  const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
-  await phone.visit('/scan')
-  await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  const checkCode = await bringLink(tablet, phone)
   await phone.write('Check code', checkCode)
   await phone.hold('Hold to link', 'The other device has your account now.')
   await tablet.see('Nothing in the field yet')

@@ -6,6 +6,7 @@ import { type Device, openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { readCode } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { bringLink } from './kit/linking.ts'
 import { withScreenLock } from './kit/screen-lock.ts'
 
 const devices = await openDevices(t)
@@ -38,12 +39,7 @@ t.test('a link to pair with, opened on a device without an account, waits until 
   const tablet = await devices.open(t, url)
   await tablet.page.goto(second.link)
   await tablet.press('Link with a device I have')
-  await tablet.see('Waiting for your other device')
-  const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
-  const link = await tablet.copied('Copy the link')
-  await phone.visit('/scan')
-  await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  const checkCode = await bringLink(tablet, phone)
   await phone.write('Check code', checkCode)
   await phone.hold('Hold to link', 'The other device has your account now.')
   await tablet.see('This gives full control of your agents.')

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
+import { bringLink } from './kit/linking.ts'
 import { lockWhatIsRisky, withScreenLock } from './kit/screen-lock.ts'
 
 const devices = await openDevices(t)
@@ -58,13 +59,7 @@ t.test(
     const { phone, url, lock } = await lockedPhone(t)
     const tablet = await devices.open(t, url)
     await tablet.visit('/link')
-    await tablet.see('Waiting for your other device')
-    const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
-    const link = await tablet.copied('Copy the link')
-
-    await phone.visit('/scan')
-    await phone.write('Paste a link', link)
-    await phone.press('Go on')
+    const checkCode = await bringLink(tablet, phone)
     await phone.see('It can read everything, for ever.')
     await lock.ownerIs(false)
     await phone.press('Confirm with the screen lock')
