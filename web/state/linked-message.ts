@@ -13,7 +13,7 @@ export function linkedMessage(at: Route): number | undefined {
 export function isGone(seq: number, messages: readonly KnownMessage[], model: Pick<SessionModel, 'feed' | 'older'>): boolean {
   if (model.feed.value !== 'live') return false
   const first = messages[0]?.seq
-  // Numbers leave no gap, and those before the first one that is known are still to be read.
+  // What comes behind the first one that is known is known; what comes before it is still to be read.
   const isFurtherBack = first !== undefined && seq < first
   return isFurtherBack ? model.older.value === 'none' : !messages.some(message => message.seq === seq)
 }
