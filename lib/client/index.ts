@@ -65,7 +65,7 @@ export {
   sessionMessage,
   userText
 } from './messages.ts'
-export { type Outbox, OutboxFull, type OutboxState, openOutbox, type SendMessages, sendOver } from './outbox.ts'
+export { type Outbox, OutboxFull, type OutboxState, openOutbox } from './outbox.ts'
 export {
   answerDeviceLinking,
   answerPairing,
@@ -80,6 +80,7 @@ export {
 } from './pairing.ts'
 export { mayRetry, Refused, Unreachable } from './refusals.ts'
 export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './rest.ts'
+export { type SendMessages, sendOver } from './send-messages.ts'
 export { type Answering, type LiveSocket, openSocket, type Scope, type SocketState } from './socket.ts'
 export { type KeeperOptions, keepToken, type Renewal, type SignedIn } from './token-keeper.ts'
 export { type AccountVault, accountVault, type SealingKey, type TerminalKeys, type TerminalVault, terminalVault } from './vault.ts'

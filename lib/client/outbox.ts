@@ -1,11 +1,11 @@
 import type { Clock } from '../async/clock.ts'
-import { sealed } from '../protocol/wire/ids.ts'
-import type { MessageReceipt, MessageRecord } from '../protocol/wire/records.ts'
-import { type Draft, draftKey, type Journal } from './journal.ts'
+import type { MessageRecord } from '../protocol/wire/records.ts'
+import type { Draft, Journal } from './journal.ts'
 import { createPersistence, type Persistence } from './persist.ts'
 import { Refused } from './refusals.ts'
-import type { Rest } from './rest.ts'
+import { recordsOf, type SendMessages } from './send-messages.ts'
 import type { LiveSocket } from './socket.ts'
+import { createWaitingDrafts, type WaitingDrafts } from './waiting-drafts.ts'
 
 export type OutboxState =
   | { type: 'idle' }
@@ -15,13 +15,6 @@ export type OutboxState =
   /** The token is no longer good (401, 403). Everything is kept; `wake` tries again. */
   | { type: 'refused'; refusal: Refused }
   | { type: 'closed' }
-
-/** Sends messages in one request; resolves to what the server stored, repeats included. See `sendOver`. */
-export type SendMessages = (
-  session: string,
-  messages: readonly Pick<Draft, 'localId' | 'content'>[],
-  signal: AbortSignal
-) => Promise<readonly MessageReceipt[]>
 
 export interface Outbox {
   readonly state: OutboxState
@@ -81,19 +74,8 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   return new JournaledOutbox(options, await options.journal.load())
 }
 
-/** Over HTTP, with time enough for a slow phone. */
-export function sendOver(rest: Pick<Rest, 'call'>): SendMessages {
-  return async (session, drafts, signal) => {
-    const messages = drafts.map(({ localId, content }) => ({ localId, content }))
-    const reply = await rest.call('appendMessages', { params: { id: session }, body: { messages } }, { signal, timeoutMs: 120_000 })
-    return reply.messages
-  }
-}
-
 const mostPerBatch = 50
-const mostBytesPerBatch = 1024 * 1024
 const usualLimitBytes = 256 * 1024 * 1024
-const framingBytes = 128
 const noRoom = 507
 
 class JournaledOutbox implements Outbox {
@@ -103,13 +85,8 @@ class JournaledOutbox implements Outbox {
   readonly #end = new AbortController()
   readonly #persistence: Persistence
   readonly #unlisten: (() => void) | undefined
-  /** In the order of sending; a draft is here once the journal has it. */
-  readonly #pendingByKey = new Map<string, Draft>()
-  /** Drafts of the request that is under way. */
-  #underway = new Set<string>()
-  /** Drafts of requests whose answer never came. */
-  readonly #tried = new Set<string>()
-  #bytes = 0
+  /** A draft is here once the journal has it. */
+  readonly #waiting: WaitingDrafts
   #isFlushing = false
   #idle: PromiseWithResolvers<void> | undefined
   /** Puts and removals reach the journal one after the other; puts that come while it is busy share its next write. */
@@ -118,7 +95,8 @@ class JournaledOutbox implements Outbox {
 
   constructor(options: OutboxOptions, left: readonly Draft[]) {
     this.#options = options
-    const { clock, random, socket } = options
+    const { clock, random, socket, limitBytes = usualLimitBytes } = options
+    this.#waiting = createWaitingDrafts(limitBytes)
     this.#unlisten = socket?.onState(state => state.type === 'live' && this.wake())
     this.#persistence = createPersistence({
       signal: this.#end.signal,
@@ -128,8 +106,8 @@ class JournaledOutbox implements Outbox {
         this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs, isFull: error.status === noRoom })
     })
     for (const draft of left) {
-      this.#bytes += sizeOf(draft)
-      this.#pendingByKey.set(draftKey(draft), draft)
+      this.#waiting.reserve(draft)
+      this.#waiting.add(draft)
     }
     this.state = { type: left.length > 0 ? 'sending' : 'idle' }
     this.#tellChange()
@@ -137,15 +115,15 @@ class JournaledOutbox implements Outbox {
   }
 
   get pending(): readonly Draft[] {
-    return [...this.#pendingByKey.values()]
+    return this.#waiting.all
   }
 
   async put(draft: Draft): Promise<void> {
     this.#end.signal.throwIfAborted()
-    if (this.#pendingByKey.has(draftKey(draft))) return
-    if (!this.#hasRoom(draft)) this.#dropPassing(draft)
-    if (!this.#hasRoom(draft)) throw new OutboxFull('too much waits for the server')
-    this.#bytes += sizeOf(draft)
+    if (this.#waiting.get(draft)) return
+    if (!this.#waiting.hasRoom(draft)) this.#dropPassing(draft)
+    if (!this.#waiting.hasRoom(draft)) throw new OutboxFull('too much waits for the server')
+    this.#waiting.reserve(draft)
     const settle = Promise.withResolvers<void>()
     this.#puts.push({ draft, settle })
     if (this.#puts.length === 1) this.#writeJournal(() => this.#journalPuts())
@@ -153,16 +131,15 @@ class JournaledOutbox implements Outbox {
   }
 
   async withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<'withdrawn' | 'perhaps-stored' | 'too-late'> {
-    const key = draftKey(draft)
-    const known = this.#pendingByKey.get(key)
-    if (!known || this.#underway.has(key)) return 'too-late'
-    const wasTried = this.#tried.has(key)
+    const known = this.#waiting.get(draft)
+    if (!known || this.#waiting.isUnderway(draft)) return 'too-late'
+    const wasTried = this.#waiting.wasTried(draft)
     await this.#forget([known])
     return wasTried ? 'perhaps-stored' : 'withdrawn'
   }
 
   async idle(): Promise<void> {
-    if (this.#pendingByKey.size === 0 && this.#puts.length === 0) return
+    if (this.#waiting.size === 0 && this.#puts.length === 0) return
     this.#idle ??= Promise.withResolvers()
     return this.#idle.promise
   }
@@ -186,20 +163,9 @@ class JournaledOutbox implements Outbox {
     await this.#options.journal.close()
   }
 
-  #hasRoom(draft: Draft): boolean {
-    return this.#bytes + sizeOf(draft) <= (this.#options.limitBytes ?? usualLimitBytes)
-  }
-
   /** Drops what can be done without, the oldest first, until there is room for a draft or nothing more to drop [W3]. */
   #dropPassing(draft: Draft): void {
-    const dropped: Draft[] = []
-    let room = (this.#options.limitBytes ?? usualLimitBytes) - this.#bytes
-    for (const [key, pending] of this.#pendingByKey) {
-      if (room >= sizeOf(draft)) break
-      if (!pending.isPassing || this.#underway.has(key)) continue
-      dropped.push(pending)
-      room += sizeOf(pending)
-    }
+    const dropped = this.#waiting.passingFor(draft)
     if (dropped.length === 0) return
     void this.#forget(dropped)
     this.#options.onDropped?.(dropped)
@@ -226,13 +192,13 @@ class JournaledOutbox implements Outbox {
     try {
       await this.#options.journal.append(puts.map(put => put.draft))
       for (const { draft, settle } of puts) {
-        this.#pendingByKey.set(draftKey(draft), draft)
+        this.#waiting.add(draft)
         settle.resolve()
       }
       this.#tellChange()
     } catch (error) {
       for (const { draft, settle } of puts) {
-        this.#bytes -= sizeOf(draft)
+        this.#waiting.unreserve(draft)
         settle.reject(error)
       }
     }
@@ -241,11 +207,7 @@ class JournaledOutbox implements Outbox {
 
   /** The server has these or never will. A journal that fails here only means that they are sent once more after a restart. */
   #forget(drafts: readonly Draft[]): Promise<void> {
-    for (const draft of drafts) {
-      const key = draftKey(draft)
-      this.#tried.delete(key)
-      if (this.#pendingByKey.delete(key)) this.#bytes -= sizeOf(draft)
-    }
+    for (const draft of drafts) this.#waiting.remove(draft)
     this.#tellChange()
     return this.#writeJournal(() => this.#options.journal.remove(drafts).catch(() => {}))
   }
@@ -272,7 +234,7 @@ class JournaledOutbox implements Outbox {
 
   async #sendAll(): Promise<void> {
     let most = mostPerBatch
-    for (let batch = this.#nextBatch(most); batch.length > 0; batch = this.#nextBatch(most)) {
+    for (let batch = this.#waiting.nextBatch(most); batch.length > 0; batch = this.#waiting.nextBatch(most)) {
       const refusal = await this.#sendBatch(batch)
       if (!refusal) continue
       if (isAboutCaller(refusal)) throw refusal
@@ -283,19 +245,6 @@ class JournaledOutbox implements Outbox {
         await this.#setAside(batch, refusal)
       }
     }
-  }
-
-  /** The drafts of one session that wait longest, as many as fit one request. */
-  #nextBatch(most: number): Draft[] {
-    const batch: Draft[] = []
-    let bytes = 0
-    for (const draft of this.#pendingByKey.values()) {
-      if (batch[0] && draft.session !== batch[0].session) continue
-      bytes += sizeOf(draft)
-      if (batch.length === most || (batch.length > 0 && bytes > mostBytesPerBatch)) break
-      batch.push(draft)
-    }
-    return batch
   }
 
   /** The refusal, when the server will not have this batch. */
@@ -310,26 +259,23 @@ class JournaledOutbox implements Outbox {
   }
 
   async #trySending(batch: readonly Draft[], signal: AbortSignal): Promise<void> {
-    const drafts = batch.filter(draft => this.#pendingByKey.has(draftKey(draft)))
+    const drafts = batch.filter(draft => this.#waiting.get(draft))
     const session = drafts[0]?.session
     if (session === undefined) return
     this.#enter({ type: 'sending' })
-    this.#underway = new Set(drafts.map(draftKey))
-    for (const key of this.#underway) this.#tried.add(key)
+    this.#waiting.setUnderway(drafts)
     try {
       const receipts = await this.#options.send(session, drafts, signal)
       this.#options.onStored?.(recordsOf(receipts, drafts), session)
       void this.#forget(drafts)
     } finally {
-      this.#underway = new Set()
+      this.#waiting.setUnderway([])
     }
   }
 
   async #setAside(batch: readonly Draft[], refusal: Refused): Promise<void> {
     for (const draft of batch) {
-      if (!this.#pendingByKey.delete(draftKey(draft))) continue
-      this.#bytes -= sizeOf(draft)
-      this.#tried.delete(draftKey(draft))
+      if (!this.#waiting.remove(draft)) continue
       try {
         await this.#options.onSetAside(draft, refusal)
       } catch {
@@ -341,10 +287,6 @@ class JournaledOutbox implements Outbox {
   }
 }
 
-function sizeOf({ content, localId }: Draft): number {
-  return content.length + localId.length + framingBytes
-}
-
 function isAboutCaller({ status }: Refused): boolean {
   return status === 401 || status === 403
 }
@@ -352,13 +294,4 @@ function isAboutCaller({ status }: Refused): boolean {
 /** Not found, or no numbers left: no message of this session will ever be stored. */
 function isAboutSession({ status }: Refused): boolean {
   return status === 404 || status === 409
-}
-
-/** Joins what the server says of each message with what was sent. */
-function recordsOf(receipts: readonly MessageReceipt[], drafts: readonly Draft[]): MessageRecord[] {
-  const contentByLocalId = new Map<string, string>(drafts.map(({ localId, content }) => [localId, content]))
-  return receipts.flatMap(receipt => {
-    const content = receipt.localId === null ? undefined : contentByLocalId.get(receipt.localId)
-    return content === undefined ? [] : [{ ...receipt, content: { t: 'encrypted' as const, c: sealed.parse(content) } }]
-  })
 }

@@ -1,6 +1,7 @@
 import { envelopeOf, sealDraft } from '../client/messages.ts'
-import { type Outbox, type OutboxOptions, openOutbox, sendOver } from '../client/outbox.ts'
+import { type Outbox, type OutboxOptions, openOutbox } from '../client/outbox.ts'
 import type { Rest } from '../client/rest.ts'
+import { sendOver } from '../client/send-messages.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
 import type { SessionFolder } from './session-folder.ts'

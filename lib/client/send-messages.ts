@@ -1,0 +1,29 @@
+import { sealed } from '../protocol/wire/ids.ts'
+import type { MessageReceipt, MessageRecord } from '../protocol/wire/records.ts'
+import type { Draft } from './journal.ts'
+import type { Rest } from './rest.ts'
+
+/** Sends messages in one request; resolves to what the server stored, repeats included. See `sendOver`. */
+export type SendMessages = (
+  session: string,
+  messages: readonly Pick<Draft, 'localId' | 'content'>[],
+  signal: AbortSignal
+) => Promise<readonly MessageReceipt[]>
+
+/** Over HTTP, with time enough for a slow phone. */
+export function sendOver(rest: Pick<Rest, 'call'>): SendMessages {
+  return async (session, drafts, signal) => {
+    const messages = drafts.map(({ localId, content }) => ({ localId, content }))
+    const reply = await rest.call('appendMessages', { params: { id: session }, body: { messages } }, { signal, timeoutMs: 120_000 })
+    return reply.messages
+  }
+}
+
+/** Joins what the server says of each message with what was sent. */
+export function recordsOf(receipts: readonly MessageReceipt[], drafts: readonly Draft[]): MessageRecord[] {
+  const contentByLocalId = new Map<string, string>(drafts.map(({ localId, content }) => [localId, content]))
+  return receipts.flatMap(receipt => {
+    const content = receipt.localId === null ? undefined : contentByLocalId.get(receipt.localId)
+    return content === undefined ? [] : [{ ...receipt, content: { t: 'encrypted' as const, c: sealed.parse(content) } }]
+  })
+}
