@@ -5,17 +5,13 @@ import { type Clock, systemClock } from '../async/clock.ts'
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
 import { type AckOf, type ClientEvent, events } from '../protocol/wire/events.ts'
 import { type Handshake, socketPath } from '../protocol/wire/handshake.ts'
-import { machineId, sessionId } from '../protocol/wire/ids.ts'
 import type { Update } from '../protocol/wire/updates.ts'
 import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
 import { type Frame, readEphemeral, readUpdate } from './frames.ts'
+import { createIntroduction, type Introduction, type IntroductionOptions } from './introduction.ts'
 import { Listeners } from './listeners.ts'
 import { mayRetry, Unreachable } from './refusals.ts'
-import type { TokenSource } from './rest.ts'
 import { type SilenceWatch, watchSilence } from './silence.ts'
-
-/** What a connection sees and may answer: the whole account, one session or one machine. */
-export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
 
 export type SocketState =
   | { type: 'connecting' }
@@ -27,6 +23,7 @@ export type SocketState =
   | { type: 'closed' }
 
 export type { Answering, CallHandler } from './answers.ts'
+export type { Scope } from './introduction.ts'
 
 export type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
 
@@ -58,12 +55,8 @@ export interface LiveSocket {
   close(): void
 }
 
-export interface SocketOptions {
+export interface SocketOptions extends IntroductionOptions {
   server: string
-  token: string | TokenSource
-  scope: Scope
-  /** Asked at each connect. While it runs, tell changes with `send('app-state', { state })`. */
-  appState?: (() => 'active' | 'background') | undefined
   clock?: Clock | undefined
   /** Numbers from 0 up to 1, for the jitter. */
   random?: (() => number) | undefined
@@ -92,6 +85,7 @@ class Connection implements LiveSocket {
   readonly #clock: Clock
   readonly #backoff
   readonly #answers
+  readonly #introduction: Introduction
   readonly #states = new Listeners<SocketState>()
   readonly #updates = new Listeners<Update>()
   readonly #ephemerals = new Listeners<Ephemeral>()
@@ -99,7 +93,6 @@ class Connection implements LiveSocket {
   #startedAt = 0
   /** Of the live line. */
   #silence: SilenceWatch | undefined
-  #token = ''
   #cancelTimer = () => {}
 
   constructor(options: SocketOptions) {
@@ -107,6 +100,7 @@ class Connection implements LiveSocket {
     this.#clock = options.clock ?? systemClock
     this.#backoff = createBackoff({ firstMs: firstRetryMs, longestMs: longestRetryMs, random: options.random ?? Math.random })
     this.#answers = createAnswerDesk((event, method) => this.#line.emit(event, { method }), this.#clock)
+    this.#introduction = createIntroduction(options)
     this.#line = this.#connect()
   }
 
@@ -220,24 +214,20 @@ class Connection implements LiveSocket {
   }
 
   async #giveHandshake(line: Line, give: (handshake: Handshake) => void): Promise<void> {
-    const { token } = this.#options
     try {
-      this.#token = typeof token === 'string' ? token : await token.token()
-      if (line === this.#line) give(this.#handshake(this.#token))
+      const handshake = await this.#introduction.handshake()
+      if (line === this.#line) give(handshake)
     } catch (error) {
       if (line === this.#line) this.#failOrRefuse(error)
     }
   }
 
-  // The clock of the device may be far off: a token that it takes for good may have ended.
   async #renew(line: Line, reason: string): Promise<void> {
-    const { token } = this.#options
-    if (typeof token === 'string') return this.#refuse(reason)
     try {
-      const renewed = await token.renew(this.#token)
+      const isNew = await this.#introduction.renew()
       if (line !== this.#line) return
-      if (renewed === this.#token) this.#refuse(reason)
-      else this.#start()
+      if (isNew) this.#start()
+      else this.#refuse(reason)
     } catch (error) {
       if (line === this.#line) this.#failOrRefuse(error)
     }
@@ -247,19 +237,6 @@ class Connection implements LiveSocket {
     const reason = error instanceof Error ? error.message : String(error)
     if (mayRetry(error)) this.#fail(reason)
     else this.#refuse(reason)
-  }
-
-  #handshake(token: string): Handshake {
-    const { scope, appState } = this.#options
-    const base = { token, echo: false, ...(appState ? { appState: appState() } : {}) }
-    switch (scope.as) {
-      case 'app':
-        return { ...base, clientType: 'user-scoped' }
-      case 'session':
-        return { ...base, clientType: 'session-scoped', sessionId: sessionId.parse(scope.id) }
-      case 'machine':
-        return { ...base, clientType: 'machine-scoped', machineId: machineId.parse(scope.id) }
-    }
   }
 
   #goLive(line: Line): void {
