@@ -28,6 +28,8 @@ export interface Decisions {
   ask(asked: PermissionAsk): string | undefined
   /** A step changed while it waits: an answer to what was shown before no longer counts. */
   update(step: Step): void
+  /** What the agent changed makes another level of what waits: an answer to what was shown before no longer counts. */
+  judgeAgain(): void
   /** The question is over without an answer from outside; `approved` tells what the person at the terminal said. */
   close(ask: string, approved?: boolean): void
   /** Throws, with a sentence for the one who answers, when the question is over or is not the one that was shown. */
@@ -86,7 +88,14 @@ export function createDecisions(
         if (asked.step.call !== step.call) continue
         const changed = { ...asked, step }
         // No rule is asked again: what a person is looking at is theirs to decide.
-        if (shownHash(changed) !== request.shown) show(changed, request.createdAt, approvals.judge(changed, { byRules: false }))
+        if (shownHash(changed, request.risk) !== request.shown)
+          show(changed, request.createdAt, approvals.judge(changed, { byRules: false }))
+      }
+    },
+    judgeAgain() {
+      for (const { asked, request } of open.values()) {
+        const judged = approvals.judge(asked, { byRules: false })
+        if (shownHash(asked, judged.risk) !== request.shown) show(asked, request.createdAt, judged)
       }
     },
     close(ask, approved) {
@@ -157,17 +166,17 @@ function requestOf(asked: PermissionAsk, createdAt: number, { risk, suggestedRul
     content,
     locations,
     choices: asked.choices,
-    shown: shownHash(asked),
+    shown: shownHash(asked, risk),
     risk,
     ...(suggestedRule && { suggestedRule })
   }
 }
 
-/** Over everything a decision is made on, so that an answer counts for exactly that. */
-function shownHash({ step, choices }: PermissionAsk): string {
+/** Over everything a decision is made on, so that an answer counts for exactly that: also for how risky it was said to be. */
+function shownHash({ step, choices }: PermissionAsk, risk: PermissionRequest['risk']): string {
   const { name, title, kind, input, content, locations } = step
   return createHash('sha256')
-    .update(JSON.stringify([name, title, kind, input, content, locations, choices]))
+    .update(JSON.stringify([name, title, kind, input, content, locations, choices, risk?.level, risk?.knowsEdits]))
     .digest('base64url')
 }
 

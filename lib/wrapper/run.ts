@@ -94,7 +94,9 @@ async function run(options: RunOptions): Promise<number> {
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? createSessionFolder(home.path, firstNotes(options, credentials.server, newSessionKey(credentials), metadata))
   const untold = agent.untold ?? leftUntold ?? past
-  folder.note({ isStarting: false })
+  // A process that was cut off may not have come to note what its agent changed last.
+  const isCutOff = folder.notes.turn !== null || (untold?.events.length ?? 0) > 0
+  folder.note({ isStarting: false, ...(isCutOff && { knowsEdits: false }) })
   const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange: screen.redraw })
   // The agent says so by itself when it has neither.
   if (options.model !== undefined) await agent.setModel?.(options.model)
@@ -130,8 +132,13 @@ async function readPast({ kind, resume, env }: RunOptions): Promise<Untold | und
   return readPast(kind.flavor, resume, agentEnvironment(env))
 }
 
-function firstNotes({ kind, tag = randomUUID() }: RunOptions, server: string, key: string | null, metadata: SessionMetadata): SessionNotes {
-  return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null }
+function firstNotes(
+  { kind, tag = randomUUID(), resume }: RunOptions,
+  server: string,
+  key: string | null,
+  metadata: SessionMetadata
+): SessionNotes {
+  return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null, knowsEdits: resume === undefined }
 }
 
 function needCredentials({ home, server, env, earlier }: RunOptions): Credentials {

@@ -51,7 +51,10 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         // It is told whole.
         if (event.type === 'text' && event.isCut && (await turns.readBack()).some(text => text.startsWith(event.text))) return
         if (event.type === 'step-updated') decisions.update(event.step)
-        if (event.type === 'step-ended') approvals.noteStep(event.step, event.status)
+        if (event.type === 'step-ended') {
+          approvals.noteStep(event.step, event.status)
+          decisions.judgeAgain()
+        }
         if (event.type === 'step-started' || event.type === 'step-updated') turns.step = event.step.title
         if (event.type === 'text-grew' || event.type === 'step-ended') turns.step = undefined
         return narrator.tell(event)

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { Draft, Journal } from '../client/journal.ts'
 import { sessionMetadata } from '../protocol/sealed/session.ts'
 import { agentProgram } from './agents/program.ts'
+import { type EditedFiles, openEditedFiles } from './edited-files.ts'
 import { openJournalFile } from './journal-file.ts'
 import { openNotesFile } from './notes-file.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
@@ -52,6 +53,8 @@ const sessionNotes = z.object({
   heardUpTo: z.number().optional()
 })
 
+  /** Every file that the agent changed in it is noted: it began here, and no process of it was cut off. */
+  knowsEdits: z.boolean().optional(),
 /** What has to be known of a session so that another process can bring it to its end. Only its owner can read it: it holds a key. */
 export type SessionNotes = z.infer<typeof sessionNotes>
 
@@ -78,6 +81,8 @@ export interface SessionFolder {
    * This process does not go on with it: to whoever comes next it is as it was found, and what waits in its journal waits on.
    * Does nothing once it was retired or removed.
    */
+  /** What the agent changed in this session, by whichever process. */
+  openEditedFiles(): EditedFiles
   giveBack(): void
   /** The session is no more. */
   remove(): void
@@ -196,6 +201,7 @@ const nobody = 'nobody'
 
 /** How it was before this process had it. */
 interface Before {
+const editedFile = 'files.edited'
   isEnded: boolean
   notes: SessionNotes
 }
@@ -229,6 +235,7 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
       leave()
       const isEnded = before?.isEnded && sizeOf(join(path, journalFile)) === 0
       renameSync(path, isEnded ? join(endedIn(home), now.tag) : join(sessionsIn(home), `${now.tag}@${nobody}`))
+    openEditedFiles: () => openEditedFiles(join(path, editedFile)),
     },
     retire() {
       leave()

@@ -1,5 +1,5 @@
 import type { Agent } from './agents/agent.ts'
-import { type Approvals, createApprovals } from './approvals/approvals.ts'
+import { type Approvals, createApprovals, type EditedHere } from './approvals/approvals.ts'
 import { type Attachments, createAttachments } from './attachments.ts'
 import { type Choices, createChoices } from './choices.ts'
 import type { Home } from './credentials.ts'
@@ -31,6 +31,24 @@ export interface SessionParts {
   onChange(): void
 }
 
+/** A session of which something could not be noted says so from then on, to the processes after this one too. */
+function editedIn(folder: SessionFolder): EditedHere {
+  const files = folder.openEditedFiles()
+  return {
+    paths: files.paths,
+    get isWhole() {
+      return folder.notes.knowsEdits === true
+    },
+    add(paths) {
+      try {
+        files.add(paths)
+      } catch {
+        folder.note({ knowsEdits: false })
+      }
+    }
+  }
+}
+
 export function createParts(
   { agent, home, folder, onChange }: { agent: Agent; home: Pick<Home, 'path'>; folder: SessionFolder; onChange(): void },
   uplink: () => Uplink | undefined
@@ -44,6 +62,7 @@ export function createParts(
   const approvals = createApprovals({
     home: home.path,
     folder: folder.notes.metadata.path,
+    edited: editedIn(folder),
     session: () => uplink()?.session,
     onTrouble: sentence => void tell(sentence)
   })

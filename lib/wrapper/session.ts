@@ -5,7 +5,9 @@ import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import { agentEndOf } from './agent-end.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
+import { cancelAll } from './decisions.ts'
 import type { LinkState } from './link-state.ts'
+import { cancelQuestions } from './questions.ts'
 import { recount } from './recount.ts'
 import { followAgent } from './session-events.ts'
 import type { SessionFolder } from './session-folder.ts'
@@ -138,6 +140,9 @@ class WrappedSession implements Session {
       onDropped: count => keeping.dropped(count),
       onChange: () => this.#followLink()
     })
+    // Of a process that was cut off: nobody waits for an answer any more.
+    const now = Date.now()
+    this.#uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, methods: Object.keys(handlers) }))
     if (untold) this.#recounting = recount(untold, folder, (body, localId) => keeping.keep(body, localId))

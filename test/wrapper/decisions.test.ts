@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { AgentState } from '../../lib/protocol/sealed/session.ts'
 import type { PermissionAsk, Step } from '../../lib/wrapper/agents/agent.ts'
-import { createApprovals } from '../../lib/wrapper/approvals/approvals.ts'
+import { createApprovals, type EditedHere } from '../../lib/wrapper/approvals/approvals.ts'
 import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { cancelAll, createDecisions } from '../../lib/wrapper/decisions.ts'
+import { openEditedFiles } from '../../lib/wrapper/edited-files.ts'
 
 const step: Step = {
   call: 'call-1',
@@ -38,6 +39,7 @@ function desk() {
   const approvals = createApprovals({
     home,
     folder: root,
+    edited: openEditedOf(),
     session: () => 's1',
     onTrouble(sentence) {
       throw new Error(sentence)
@@ -52,6 +54,11 @@ function desk() {
       return state
     }
   }
+}
+
+function openEditedOf(): EditedHere {
+  const files = openEditedFiles(join(mkdtempSync(join(root, 'edited-')), 'files'))
+  return { paths: files.paths, isWhole: true, add: paths => files.add(paths) }
 }
 
 t.test('a question shows all that a decision is made on, and a hash of it', t => {
@@ -211,6 +218,21 @@ t.test('what the agent changed itself is run only by a person', t => {
   now.approvals.noteStep({ ...step, locations: ['package.json'], content: [] }, 'completed')
   t.equal(now.decisions.ask(shell('npm test')), undefined)
   t.match(now.state.requests?.['run']?.risk, { level: 'risky', reasons: ['runs-edited'] })
+  t.end()
+})
+
+t.test('a command that waits is as risky as what the agent changed meanwhile makes it, and a yes to what it was before is refused', t => {
+  const now = desk()
+  now.decisions.ask(shell('npm test'))
+  const { risk, shown } = now.state.requests?.['run'] ?? {}
+  t.match(risk, { level: 'plain', knowsEdits: true })
+  now.decisions.judgeAgain()
+  t.equal(now.state.requests?.['run']?.shown, shown, 'what changes nothing asks nobody to look again')
+  now.approvals.noteStep({ ...step, locations: ['package.json'], content: [] }, 'completed')
+  now.decisions.judgeAgain()
+  t.match(now.state.requests?.['run'], { risk: { level: 'risky', reasons: ['runs-edited'] }, createdAt: 1000 })
+  t.throws(() => now.decisions.answer({ id: 'run', approved: true, shown }), /Look again/)
+  t.equal(now.decisions.open.length, 1)
   t.end()
 })
 

@@ -40,6 +40,30 @@ t.test('a resumed session asks again, whichever mode it had and its agent rememb
   await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
 })
 
+t.test('what the agent changed before a session was resumed is still run only by who looked at it', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await session.say('SCRIPT: tool write {"path":"run.sh","content":"true"}')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  for (const id of Object.keys(session.state.requests ?? {})) await session.call('permission', { id, approved: true })
+  await session.until(session => turnsEnded(session) === 1)
+  await wrapper.kill('SIGTERM')
+  await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
+
+  const resumed = runWrapper(t, { home, args: ['resume', session.id] })
+  await session.say('SCRIPT: tool exec {"command":"sh run.sh"}')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  const [asked] = Object.values(session.state.requests ?? {})
+  t.match(asked?.risk, { level: 'risky', reasons: ['runs-edited'], knowsEdits: true })
+
+  await resumed.kill('SIGKILL')
+  runWrapper(t, { home, args: ['resume', session.id] })
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 0)
+  await session.say('SCRIPT: tool exec {"command":"ls"}')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  const [after] = Object.values(session.state.requests ?? {})
+  t.match(after?.risk, { level: 'plain', knowsEdits: false }, 'of a process that was cut off not all may be known')
+})
+
 t.test('a session that is woken goes on planning', async t => {
   const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
   await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })

@@ -77,9 +77,10 @@ export const permissionRequest = z.looseObject({
   locations: z.array(z.string()).optional().catch(undefined),
   choices: z.array(permissionChoice).optional().catch(undefined),
   shown: z.string().optional(),
-  /** Ours: how risky the machine finds it and why, and the narrowest rule that would allow it from now on. */
+  /** Ours: how risky the machine finds it and why, and the narrowest rule that would allow it from now on. `knowsEdits`: it was looked at
+   *  with every file that the agent changed in this session; only then a command may be allowed where the transcript is not read. */
   risk: z
-    .looseObject({ level: riskLevel, reasons: z.array(z.string()) })
+    .looseObject({ level: riskLevel, reasons: z.array(z.string()), knowsEdits: z.boolean().optional() })
     .optional()
     .catch(undefined),
   suggestedRule: rulePattern.optional().catch(undefined)

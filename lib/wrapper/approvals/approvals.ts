@@ -10,7 +10,8 @@ import { requestOf, whatOf } from './request.ts'
 import { openRules } from './rules.ts'
 
 export interface Judgement {
-  risk: { level: Level; reasons: RiskName[] }
+  /** `knowsEdits`: it is known of every file whether the agent changed it in this session. */
+  risk: { level: Level; reasons: RiskName[]; knowsEdits: boolean }
   /** The narrowest rule that would allow it from now on; none when no rule may. */
   suggestedRule?: RulePattern
   /** The rule that allows it. */
@@ -30,11 +31,20 @@ export interface Approvals {
   end(): void
 }
 
+/** What the agent changed in this session. */
+export interface EditedHere {
+  readonly paths: ReadonlySet<string>
+  /** False when some of it may not be known. */
+  readonly isWhole: boolean
+  add(paths: readonly string[]): void
+}
+
 export interface ApprovalsOf {
   /** The wrapper's own folder. */
   home: string
   /** Where the agent works. */
   folder: string
+  edited: EditedHere
   /** Its id on the server, once it has one. */
   session(): string | undefined
   /** Rules are never worth the agent's standing still: what goes wrong with them is told here, and a person is asked. */
@@ -42,14 +52,13 @@ export interface ApprovalsOf {
   now?: () => number
 }
 
-export function createApprovals({ home, folder, session, onTrouble, now = Date.now }: ApprovalsOf): Approvals {
+export function createApprovals({ home, folder, edited, session, onTrouble, now = Date.now }: ApprovalsOf): Approvals {
   const book = openRules(home, now)
   const log = openDecisionLog(home)
-  const edited = new Set<string>()
 
   const riskIn = (asked: PermissionAsk): Judgement['risk'] => {
-    const { level, reasons } = riskOf(riskSubjectOf(askedOf(asked), { folder, edited: [...edited] }))
-    return { level, reasons: [...reasons] }
+    const { level, reasons } = riskOf(riskSubjectOf(askedOf(asked), { folder, edited: [...edited.paths] }))
+    return { level, reasons: [...reasons], knowsEdits: edited.isWhole }
   }
   const rulesHere = (): ApprovalRule[] => {
     const { isPaused, rules } = book.read()
@@ -112,7 +121,7 @@ export function createApprovals({ home, folder, session, onTrouble, now = Date.n
     noteStep({ kind, locations, content }, status) {
       if (status !== 'completed' || !['edit', 'delete', 'move'].includes(kind)) return
       const changed = content.flatMap(each => (each.type === 'diff' ? [each.path] : []))
-      for (const path of [...locations, ...changed]) edited.add(isAbsolute(path) ? path : resolve(folder, path))
+      edited.add([...locations, ...changed].map(path => (isAbsolute(path) ? path : resolve(folder, path))))
     },
     end() {
       const id = session()
