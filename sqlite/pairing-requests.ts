@@ -23,11 +23,12 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
     .pluck()
   const forget = database.prepare<[number]>('DELETE FROM pairing_request WHERE ends_at <= ?')
   const wipe = database.prepare<[number]>('UPDATE pairing_request SET response = NULL WHERE ends_at <= ? AND response IS NOT NULL')
-  const add = database.prepare<[PairingId, string, string, string, string, string, string, number]>(
-    `INSERT INTO pairing_request (id, kind, name, public_key, device_key, poll_hash, asked_from, ends_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`
+  const add = database.prepare<[PairingId, string, string, string, string, string, string, string | null, number]>(
+    `INSERT INTO pairing_request (id, kind, name, public_key, device_key, poll_hash, asked_from, about, ends_at)
+     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
   )
   const find = database.prepare<[PairingId], KeptRequest>(
-    `SELECT kind, name, pairing_request.public_key AS publicKey, device_key AS deviceKey, asked_from AS "from", state, ends_at AS endsAt,
+    `SELECT kind, name, pairing_request.public_key AS publicKey, device_key AS deviceKey, asked_from AS "from", about, state, ends_at AS endsAt,
        poll_hash AS pollHash, account.id AS account, response, answer_hash AS answerHash
      FROM pairing_request LEFT JOIN account ON account.key = pairing_request.account WHERE pairing_request.id = ?`
   )
@@ -49,8 +50,8 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
     wipe.run(now)
     const { most } = draft
     if (most && ((countFrom.get(draft.from, now) ?? 0) >= most.here || (countWaiting.get(now) ?? 0) >= most.inAll)) return 'too-many'
-    const { id, kind, name, publicKey, deviceKey, pollHash, from, endsAt } = draft
-    add.run(id, kind, name, publicKey, deviceKey, pollHash, from, Math.floor(endsAt))
+    const { id, kind, name, publicKey, deviceKey, pollHash, from, about = null, endsAt } = draft
+    add.run(id, kind, name, publicKey, deviceKey, pollHash, from, about, Math.floor(endsAt))
     return 'added'
   }
 
@@ -79,8 +80,8 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
       queue.read(() => {
         const row = read(id, now)
         if (!row) return 'unknown'
-        const { kind, name, publicKey, deviceKey, from, state, account, endsAt } = row
-        return { kind, name, publicKey, deviceKey, from, state, account, endsAt }
+        const { kind, name, publicKey, deviceKey, from, about, state, account, endsAt } = row
+        return { kind, name, publicKey, deviceKey, from, about, state, account, endsAt }
       }),
     pollPairingRequest: ask => queue.write(() => poll(ask)),
     approvePairingRequest: ({ id, account, device, response, now }) =>

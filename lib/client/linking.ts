@@ -5,17 +5,21 @@ import {
   type Bytes,
   canReceiveBoxes,
   checkCode,
+  decodeUtf8,
+  encodeUtf8,
   engine,
   formatRequestLink,
   fromBase64,
   keyPrint,
   linkSecretLength,
   lockAnswer,
+  openAbout,
   openLockedAnswer,
   openToken,
   type PairingAnswer,
   type RequestLink,
   readRequestLink,
+  sealAbout,
   sealAnswerV1,
   sealAnswerV2,
   signApproval,
@@ -23,6 +27,7 @@ import {
   signingKeypair,
   toBase64
 } from '../crypto/index.ts'
+import { type AskerAbout, askerAbout } from '../protocol/sealed/asker.ts'
 import { pairingId } from '../protocol/wire/ids.ts'
 import type { ReplyOf } from '../protocol/wire/routes.ts'
 import type { PairingOptions } from './pairing.ts'
@@ -62,7 +67,9 @@ export async function startLinking(kind: RequestLink['kind'], options: PairingOp
   // The device will renew its token under this address, so a server that does not know itself by it cannot pair this way.
   const origin = new URL(rest.server).origin
   const asked = await rest
-    .call('askPairing', { body: { kind, ...keys, origin, deviceName: options.deviceName?.slice(0, 100) } })
+    .call('askPairing', {
+      body: { kind, ...keys, origin, deviceName: options.deviceName?.slice(0, 100), ...sealedAbout(options, linkSecret) }
+    })
     .catch(error => {
       if (wantsLegacy(error)) return 'unsupported' as const
       throw error
@@ -85,6 +92,10 @@ export async function startLinking(kind: RequestLink['kind'], options: PairingOp
       return pollUntilApproved(poll, read, options, signal)
     }
   }
+}
+
+function sealedAbout({ about }: PairingOptions, linkSecret: Bytes): { about?: string } {
+  return about === undefined ? {} : { about: toBase64(sealAbout(encodeUtf8(JSON.stringify(about)), linkSecret)) }
 }
 
 const pollEveryMs = 1_000
@@ -117,7 +128,15 @@ async function pollUntilApproved(
 
 /** What the approver sees of a request. `altered`: the server tells of other keys than the link does. */
 export type LinkingView =
-  | { type: 'waiting'; name: string; from: string; endsInMs: number | undefined; approval: LinkingApproval }
+  | {
+      type: 'waiting'
+      name: string
+      from: string
+      /** What the asker says of itself; undefined when it says nothing, or nothing that its link opens. */
+      about: AskerAbout | undefined
+      endsInMs: number | undefined
+      approval: LinkingApproval
+    }
   /** `isYours`: by this account; undefined when the server does not tell. */
   | { type: 'answered'; name: string; isYours: boolean | undefined }
   | { type: 'gone' }
@@ -151,10 +170,21 @@ export async function lookAtRequest(given: {
     const asker = { publicKey: bytesOf(row.publicKey), deviceKey: bytesOf(row.deviceKey) }
     const isSame = row.kind === link.kind && toBase64(keyPrint(asker.publicKey)) === toBase64(link.keyPrint)
     if (!isSame || !canReceiveBoxes(asker.publicKey) || asker.deviceKey.length !== 32) return { type: 'altered' }
-    return { type: 'waiting', name, from, endsInMs, approval: approvalOf(given, asker) }
+    const about = row.about === undefined ? undefined : openedAbout(row.about, link.linkSecret)
+    return { type: 'waiting', name, from, about, endsInMs, approval: approvalOf(given, asker) }
   } catch (error) {
     if (error instanceof Refused && error.status === 404) return { type: 'gone' }
     throw error
+  }
+}
+
+function openedAbout(sealed: string, linkSecret: Uint8Array): AskerAbout | undefined {
+  const opened = openAbout(bytesOf(sealed), linkSecret)
+  if (!opened) return undefined
+  try {
+    return askerAbout.parse(JSON.parse(decodeUtf8(opened) ?? ''))
+  } catch {
+    return undefined
   }
 }
 

@@ -14,6 +14,7 @@ import {
   sealAnswerV2,
   toBase64
 } from '../crypto/index.ts'
+import type { AskerAbout } from '../protocol/sealed/asker.ts'
 import type { ReplyOf } from '../protocol/wire/routes.ts'
 import { mayRetry, Refused } from './refusals.ts'
 import { createRest, type Fetch, type Rest } from './rest.ts'
@@ -25,6 +26,8 @@ export interface PairingOptions {
   clock?: Clock | undefined
   /** What the list of sign-ins shall call this device. */
   deviceName?: string | undefined
+  /** What this computer says of itself to whoever has its link; only requests of the second kind carry it. */
+  about?: AskerAbout | undefined
   /** Called with a sentence when the server cannot be asked, and with undefined when it can again. */
   onTrouble?: ((trouble: string | undefined) => void) | undefined
 }

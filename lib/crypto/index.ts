@@ -44,8 +44,10 @@ export {
   keyPrint,
   linkSecretLength,
   lockAnswer,
+  openAbout,
   openLockedAnswer,
   openToken,
+  sealAbout,
   sealToken
 } from './pairing-v2.ts'
 export { cryptoReady } from './ready.ts'

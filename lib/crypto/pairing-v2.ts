@@ -42,6 +42,17 @@ export function openLockedAnswer(locked: Uint8Array, linkSecret: Uint8Array, ask
   return answer && openAnswer(answer, askerSecretKey)
 }
 
+/** What the asker says of itself, for whoever has its link: the server passes it on, and can neither read nor change it. */
+export function sealAbout(about: Uint8Array, linkSecret: Uint8Array, random: RandomBytes = engine.randomBytes): Bytes {
+  const nonce = random(boxNonceLength)
+  return concatBytes(nonce, engine.secretboxEasy(about, nonce, aboutKey(linkSecret)))
+}
+
+export function openAbout(sealed: Uint8Array, linkSecret: Uint8Array): Bytes | undefined {
+  if (sealed.length < boxNonceLength) return undefined
+  return engine.secretboxOpenEasy(sealed.subarray(boxNonceLength), sealed.slice(0, boxNonceLength), aboutKey(linkSecret))
+}
+
 /** What the approver signs with the key of the account, and the server checks: this asker, this answer, here. */
 export interface Approval {
   /** The id of the request. */
@@ -69,6 +80,14 @@ export function approvalBytes({ id, asker, response, origin }: Approval): Bytes 
 }
 
 function lockKey(linkSecret: Uint8Array): Bytes {
+  return keyFor('afield-pair-lock\0', linkSecret)
+}
+
+function aboutKey(linkSecret: Uint8Array): Bytes {
+  return keyFor('afield-pair-about\0', linkSecret)
+}
+
+function keyFor(purpose: string, linkSecret: Uint8Array): Bytes {
   expectLength('linkSecret', linkSecret, linkSecretLength)
-  return engine.sha256(concatBytes(encodeUtf8('afield-pair-lock\0'), linkSecret))
+  return engine.sha256(concatBytes(encodeUtf8(purpose), linkSecret))
 }

@@ -10,6 +10,8 @@ export interface PairingRequestDraft {
   publicKey: string
   /** Ed25519: what the device will renew its token with. */
   deviceKey: string
+  /** What the asker says of itself, sealed for whoever has its link. */
+  about?: string | undefined
   /** SHA-256 of the secret that polls show, base64url. */
   pollHash: string
   /** The network it was asked for from. */
@@ -26,6 +28,7 @@ export interface PairingRequestRow {
   publicKey: string
   deviceKey: string
   from: string
+  about: string | null
   /** `over` when it was refused or its time was up. */
   state: 'waiting' | 'approved' | 'delivered' | 'over'
   /** Who let it in. */

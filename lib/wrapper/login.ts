@@ -7,6 +7,7 @@ import { Refused } from '../client/refusals.ts'
 import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
+import { aboutComputer } from './about-computer.ts'
 import { type Credentials, chooseServer, type Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
 import { typed } from './own-program.ts'
@@ -92,7 +93,7 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
 /** In our own way where the server has it and the phone too, else in the first. */
 async function ask(server: string, { forHappy }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
   const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
-  const asker = { server, deviceName: hostname(), onTrouble }
+  const asker = { server, deviceName: hostname(), about: aboutComputer(), onTrouble }
   if (forHappy) return askInFirstWay(asker, show)
   const persistence = createPersistence({ signal: new AbortController().signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
   const linking = await persistence.attempt(() => startLinking('terminal', { ...asker, fetch }))

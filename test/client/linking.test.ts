@@ -40,6 +40,36 @@ t.test('a terminal shows a link and four digits, and is let in with a key to wri
   t.same(await look(), { type: 'answered', name: 'orchard-mini', isYours: true })
 })
 
+t.test('what a computer says of itself reaches whoever has its link, and the server can neither read nor change it', async t => {
+  const world = await startWorld(t)
+  const about = { os: 'Debian GNU/Linux 12', user: 'mira', isRoot: true }
+  const bodies: string[] = []
+  const heard: Fetch = (to, init) => {
+    bodies.push(String(init?.body))
+    return fetch(to, init)
+  }
+  const linking = await startLinking('terminal', { server: world.url, fetch: heard, about })
+  assert(linking !== 'unsupported')
+  const link = readRequestLink(linking.link)
+  assert(link)
+  t.match(bodies[0], '"about":')
+  t.notMatch(bodies[0], /Debian|mira/)
+  t.match(await lookAtRequest({ rest: world.rest, vault: world.vault, link }), { type: 'waiting', about })
+  const told = async (others: string | undefined) => {
+    const lying: Fetch = async (to, init) =>
+      new Response(JSON.stringify({ ...((await (await fetch(to, init)).json()) as object), about: others }))
+    const view = await lookAtRequest({
+      rest: createRest({ server: world.url, token: world.token, fetch: lying }),
+      vault: world.vault,
+      link
+    })
+    return view.type === 'waiting' ? view.about : view.type
+  }
+  for (const others of [undefined, '', 'AAAA', Buffer.alloc(80, 1).toString('base64'), '!']) t.equal(await told(others), undefined, others)
+  const silent = await startLink(t)
+  t.match(await silent.look(), { type: 'waiting', about: undefined }, 'one that says nothing')
+})
+
 t.test('a device is handed the whole account', async t => {
   const { world, linking, look } = await startLink(t, 'device')
   const view = await look()

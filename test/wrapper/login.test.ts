@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readPairingLink, readRequestLink } from '../../lib/crypto/index.ts'
@@ -49,6 +50,8 @@ t.test('what the server is asked holds neither the secret of the link nor the di
   const secret = link.split('.').at(-1) ?? ''
   t.equal(secret.length, 22)
   t.match(asked[0], /^\/v2\/pairings /)
+  t.match(asked[0], /"about":/)
+  t.notMatch(asked[0], userInfo().username, 'what it says of itself is sealed')
   t.notOk(asked.some(text => text.includes(secret) || text.includes(`"${checkCode}"`)))
 })
 

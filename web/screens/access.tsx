@@ -10,6 +10,7 @@ import { Sheet } from '../parts/sheet.tsx'
 import { type AccessKey, createAccessKey, listAccessKeys, revokeAccessKey, type Scope, scopes } from '../state/access.ts'
 import { live } from '../state/account.ts'
 import { now, trueNow } from '../state/clock.ts'
+import { networkName } from '../state/network-name.ts'
 import { people as words } from '../words/people.ts'
 import { agoInWords, date, fullTime } from '../words/time.ts'
 
@@ -62,7 +63,7 @@ function Keys({ keys, again }: { keys: readonly AccessKey[]; again(): void }) {
 }
 
 function usedWords({ createdAt, lastUsedAt, lastUsedFrom, expiresAt }: AccessKey): string {
-  const used = lastUsedAt <= createdAt ? words.neverUsed : words.used(agoInWords(lastUsedAt, now.value), lastUsedFrom)
+  const used = lastUsedAt <= createdAt ? words.neverUsed : words.used(agoInWords(lastUsedAt, now.value), networkName(lastUsedFrom) ?? '')
   return expiresAt === null ? used : `${used}, ${words.endsOn(date(expiresAt))}`
 }
 

@@ -10,6 +10,7 @@ import { live, noteDeviceName } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import { type Device, listDevices, renameDevice, unlinkDevice } from '../state/devices.ts'
 import { stepUp } from '../state/lock.ts'
+import { networkName } from '../state/network-name.ts'
 import { words } from '../words/index.ts'
 import { people as peopleWords } from '../words/people.ts'
 import { settings } from '../words/settings.ts'
@@ -47,7 +48,7 @@ function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'un
       <span>
         <b dir="auto">{name}</b>
         <small>{words.devices.kinds[device.kind]}</small>
-        <small title={fullTime(device.lastUsedAt)}>{peopleWords.seenFrom(seen, device.lastUsedFrom)}</small>
+        <small title={fullTime(device.lastUsedAt)}>{peopleWords.seenFrom(seen, networkName(device.lastUsedFrom) ?? '')}</small>
         <small title={fullTime(device.createdAt)}>{settings.deviceSince(moment(device.createdAt))}</small>
         {!device.renews && <small class="legacy">{peopleWords.legacy}</small>}
       </span>

@@ -8,8 +8,10 @@ import { Field } from '../parts/field.tsx'
 import { HoldButton } from '../parts/hold.tsx'
 import { AskOwner, useOwner } from '../parts/owner-first.tsx'
 import { useTicking } from '../parts/ticking.ts'
+import { visible } from '../parts/visible.ts'
 import { forgetArrival, goBack } from '../router.ts'
-import type { PairingView, ReadyToLink } from '../state/pairing.ts'
+import { networkName } from '../state/network-name.ts'
+import type { Asker, PairingView, ReadyToLink } from '../state/pairing.ts'
 import { chooseConfirming, confirming } from '../state/preferences.ts'
 import { joining } from '../words/joining.ts'
 import { duration } from '../words/time.ts'
@@ -45,11 +47,12 @@ export function ConfirmPairing({ view, onView }: { view: ReadyToLink; onView(vie
           </h1>
           <dl class="facts">
             <Fact name={joining.pair.asks} value={asker?.name ?? (view.isDevice ? joining.pair.asksDevice : joining.pair.asksTerminal)} />
-            {asker && <Fact name={joining.pair.network} value={asker.from} />}
+            {asker && <AboutAsker asker={asker} />}
             <Fact name={joining.pair.gets} value={getsAll ? joining.pair.getsAll : joining.pair.getsV2} isDanger={getsAll} />
             <Fact name={joining.pair.server} value={location.host} />
             <Fact name={joining.pair.valid} value={endsAt === undefined ? joining.pair.validText : duration(Math.max(0, endsAt - at))} />
           </dl>
+          {asker?.about && <p class="hint">{joining.pair.ownWords}</p>}
           {getsAll ? <CanAll /> : <CanAndCannot />}
         </div>
       </div>
@@ -120,6 +123,20 @@ function Digits({ view, onView }: { view: ReadyToLink; onView(view: PairingView)
         isDanger={getsAll}
         describedBy="pair-risk"
       />
+    </>
+  )
+}
+
+function AboutAsker({ asker: { from, about } }: { asker: Asker }) {
+  return (
+    <>
+      {about?.os && <Fact name={joining.pair.system} value={visible(about.os)} />}
+      {about?.isRoot ? (
+        <Fact name={joining.pair.runsAs} value={joining.pair.runsAsRoot(visible(about.user ?? 'root'))} isDanger />
+      ) : (
+        about?.user && <Fact name={joining.pair.runsAs} value={visible(about.user)} />
+      )}
+      <Fact name={joining.pair.network} value={networkName(from) ?? joining.pair.sameComputer} />
     </>
   )
 }

@@ -8,6 +8,7 @@ import { Field } from '../parts/field.tsx'
 import { arriveWith } from '../router.ts'
 import { type Eye, lookForCodes } from '../state/camera.ts'
 import { feel } from '../state/haptics.ts'
+import { findLink, type PastedLink } from '../state/pasted-link.ts'
 import { joining } from '../words/joining.ts'
 
 /** Points the camera at the code a computer shows; pasting its link always works too. */
@@ -16,28 +17,30 @@ export function ScanScreen() {
   const [eye, setEye] = useState<Eye>('starting')
   const [note, setNote] = useState<string>()
   const [pasted, setPasted] = useState('')
-  const [isWrong, setWrong] = useState(false)
+  const [wrong, setWrong] = useState<string>()
 
   useEffect(() => {
     if (!video.current) return
     return lookForCodes(video.current, {
       onEye: setEye,
       onText: text => {
-        if (!isLink(text)) return setNote(joining.scan.notACode)
+        const found = findLink(text)
+        if (found.type !== 'link') return setNote(found.type === 'nothing' ? joining.scan.notACode : problemOf(found))
         feel('sent')
-        arriveWith(text)
+        arriveWith(found.href)
       }
     })
   }, [])
 
   const follow = (text: string) => {
-    if (isLink(text)) arriveWith(text.trim())
-    else setWrong(true)
+    const found = findLink(text)
+    if (found.type === 'link') arriveWith(found.href)
+    else setWrong(problemOf(found))
   }
   const fromClipboard = async () => {
     const text = await navigator.clipboard.readText().catch(() => '')
     setPasted(text)
-    if (isLink(text)) follow(text)
+    if (text.trim() !== '') follow(text)
   }
   return (
     <form
@@ -59,10 +62,10 @@ export function ScanScreen() {
           <Field
             label={joining.scan.paste}
             hint={joining.scan.fieldHint}
-            error={isWrong ? joining.scan.notALink : undefined}
+            error={wrong}
             value={pasted}
             onInput={text => {
-              setWrong(false)
+              setWrong(undefined)
               setPasted(text)
             }}
             isCode
@@ -109,6 +112,15 @@ function NoCamera() {
 }
 
 // Only what it looks like; whether it is a link that leads somewhere is said on the next screen.
-function isLink(text: string): boolean {
-  return /^\s*(https?:\/\/\S+#\S+|happy:\/\/\S+)\s*$/i.test(text)
+function problemOf(found: Exclude<PastedLink, { type: 'link' }>): string {
+  switch (found.type) {
+    case 'cut':
+      return joining.scan.cut
+    case 'for-account':
+      return joining.scan.forAccount
+    case 'foreign':
+      return joining.scan.foreign(found.host)
+    case 'nothing':
+      return joining.scan.notALink
+  }
 }

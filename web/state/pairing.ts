@@ -34,12 +34,20 @@ export interface ReadyToLink {
   /** The account key itself, not only one to write sessions with. */
   getsAll: boolean
   /** Who asks, as the server knows it. Undefined for requests of the first kind, which have no check code. */
-  asker: { name: string; from: string } | undefined
+  asker: Asker | undefined
   /** By the clock of the server, ms since 1970; undefined when it does not tell. */
   endsAt: number | undefined
   answer(checkCode: string): Promise<PairingView | AnswerProblem>
   /** Turns the asker away, where it can be told. */
   refuse(): Promise<void>
+}
+
+export interface Asker {
+  name: string
+  /** The network that the server sees it in. */
+  from: string
+  /** What it says of itself, sealed with its link: the server had no hand in it, and nobody has vouched for it. */
+  about: { os?: string | undefined; user?: string | undefined; isRoot?: boolean | undefined } | undefined
 }
 
 export type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: string }
@@ -51,11 +59,11 @@ export async function lookAtLink(live: Linking, href: string): Promise<PairingVi
   const request = readRequestLink(href)
   const link = request ?? readLink(href)
   if (!link) return { type: 'bad-link' }
-  if (link.server !== undefined && link.server !== live.rest.server) {
-    return { type: 'other-server', host: new URL(link.server).host, href }
-  }
   try {
-    return request ? await lookAtOurs(live, request) : await lookAtFirstKind(live, href)
+    const seen = request ? await lookAtOurs(live, request) : await lookAtFirstKind(live, href)
+    // A server has more than one address, such as http:// at home and https:// outside: that it knows the request says that it is the one.
+    const isForeign = link.server !== undefined && link.server !== live.rest.server && seen.type === 'gone'
+    return isForeign ? { type: 'other-server', host: new URL(link.server ?? '').host, href } : seen
   } catch {
     return { type: 'unreachable' }
   }
@@ -64,13 +72,13 @@ export async function lookAtLink(live: Linking, href: string): Promise<PairingVi
 async function lookAtOurs({ rest, vault }: Linking, link: RequestLink): Promise<PairingView> {
   const seen = await lookAtRequest({ rest, vault, link })
   if (seen.type !== 'waiting') return seen
-  const { name, from, endsInMs, approval } = seen
+  const { name, from, about, endsInMs, approval } = seen
   const isDevice = link.kind === 'device'
   return {
     type: 'ready',
     isDevice,
     getsAll: isDevice,
-    asker: { name, from },
+    asker: { name, from, about },
     endsAt: endsInMs === undefined ? undefined : trueNow() + endsInMs,
     refuse: () => approval.reject().catch(() => {}),
     answer: checkCode =>

@@ -31,6 +31,7 @@ export async function askPairing(
     deviceKey: canonical(body.deviceKey),
     pollHash: canonical(body.pollHash),
     from: from.network,
+    about: body.about,
     most: limits.mostPairings,
     endsAt: now + openForMs,
     now
@@ -43,8 +44,8 @@ export async function readPairing({ store }: Pick<Deps, 'store'>, caller: Caller
   const now = await store.time()
   const row = await store.readPairingRequest(id, now)
   if (row === 'unknown') throw failure('pairing-not-found')
-  const { kind, name, from, publicKey, deviceKey, state, account, endsAt } = row
-  const seen = { kind, name, from, publicKey, deviceKey, state }
+  const { kind, name, from, about, publicKey, deviceKey, state, account, endsAt } = row
+  const seen = { kind, name, from, publicKey, deviceKey, state, ...(about !== null && { about }) }
   return state === 'waiting'
     ? { ...seen, endsInMs: Math.max(0, Math.round(endsAt - now)) }
     : { ...seen, isYours: account === caller.account }

@@ -40,6 +40,14 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     )
   })
 
+  t.test('what an asker says of itself is kept as it came, and may be nothing', async t => {
+    const store = await openFor(t, place)
+    await store.addPairingRequest({ ...draft(pairingId.parse('a'), 0), about: 'sealed' })
+    await store.addPairingRequest(draft(pairingId.parse('b'), 0))
+    t.match(await store.readPairingRequest(pairingId.parse('a'), 0), { about: 'sealed' })
+    t.match(await store.readPairingRequest(pairingId.parse('b'), 0), { about: null })
+  })
+
   t.test('so many wait at once from one network, and in all, and not one more [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 3 }

@@ -3,6 +3,8 @@ import { accountId, deviceId, pairingId, plainText } from '../ids.ts'
 import { kib, ok, route } from './route.ts'
 
 const key = z.string().max(64)
+/** Some hundred letters of JSON, sealed, in base64. */
+const about = z.string().max(1000)
 const pairingKind = z.enum(['terminal', 'device'])
 const params = z.object({ id: pairingId })
 
@@ -15,14 +17,15 @@ export const pairingRoutes = {
     limit: 2 * kib,
     ours: true,
     about:
-      'A terminal or a device asks to be paired. `publicKey` (X25519) is what the answer is sealed for, `deviceKey` (Ed25519) what it will renew its token with, `pollHash` the SHA-256 of the secret it polls with, `origin` the address under which it will renew, refused when it is not one of the server.',
+      'A terminal or a device asks to be paired. `publicKey` (X25519) is what the answer is sealed for, `deviceKey` (Ed25519) what it will renew its token with, `pollHash` the SHA-256 of the secret it polls with, `origin` the address under which it will renew, refused when it is not one of the server, `about` what it says of itself to whoever has its link, sealed.',
     body: z.object({
       kind: pairingKind,
       publicKey: key,
       deviceKey: key,
       pollHash: key,
       origin: z.string().max(300).optional(),
-      deviceName: plainText(100).optional()
+      deviceName: plainText(100).optional(),
+      about: about.optional()
     }),
     reply: z.object({ id: pairingId, expiresInMs: z.int(), serverKeyId: z.string() })
   }),
@@ -41,6 +44,7 @@ export const pairingRoutes = {
       from: z.string(),
       publicKey: key,
       deviceKey: key,
+      about: about.optional(),
       state: z.enum(['waiting', 'approved', 'delivered', 'over']),
       endsInMs: z.int().optional(),
       isYours: z.boolean().optional()

@@ -2,7 +2,21 @@ import type { PairingView, ReadyToLink } from '../../../../web/state/pairing.ts'
 import { emptyHome } from '../../../../web/state/store.ts'
 import type { AppStory } from './shown.ts'
 import { limitedStorage, machine, server } from './told.ts'
-import { archived, busyHome, homeOf, machines, moving, plainAsk, resting, session, stopped, studio, thinkpad } from './world.ts'
+import {
+  archived,
+  buildAsk,
+  busyHome,
+  editAsk,
+  homeOf,
+  machines,
+  moving,
+  plainAsk,
+  resting,
+  session,
+  stopped,
+  studio,
+  thinkpad
+} from './world.ts'
 
 const at = (path: string, given: Partial<AppStory> = {}): AppStory => ({
   at: path,
@@ -25,6 +39,13 @@ const manyAsk = Array.from({ length: 7 }, (_, index) =>
 const homes = {
   home: at('/'),
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
+  'home-allow': at('/', { home: homeOf(machines, [buildAsk, editAsk, ...moving, ...resting]) }),
+  'home-allowed': at('/', { home: homeOf(machines, [buildAsk, ...moving, ...resting]), press: ['Allow once'] }),
+  'home-allow-failed': at('/', {
+    home: homeOf(machines, [buildAsk, ...moving, ...resting]),
+    answered: { type: 'failed', why: 'away', says: '' },
+    press: ['Allow once']
+  }),
   'home-working': at('/', { home: homeOf([studio], [...moving, ...resting]) }),
   'home-quiet': at('/', { home: quiet }),
   'home-many': at('/', { home: homeOf(machines, [...manyAsk, ...moving]) }),
@@ -91,7 +112,7 @@ const ready = (given: Partial<ReadyToLink> = {}): ReadyToLink => ({
   type: 'ready',
   isDevice: false,
   getsAll: false,
-  asker: { name: 'studio-mini', from: '192.0.2.0/24' },
+  asker: { name: 'studio-mini', from: '192.0.2', about: { os: 'macOS', user: 'mira' } },
   endsAt: Date.now() + 252_000,
   answer: async () => ({ type: 'wrong-code' }),
   refuse: async () => {},
@@ -102,10 +123,18 @@ const pairing = (view: PairingView) => at('/pair#key=x', { pairing: view })
 const linking = {
   scan: at('/scan'),
   'pair-machine': pairing(ready()),
+  'pair-root': pairing(
+    ready({
+      asker: { name: 'build-box', from: '2001:0db8:00a1:4b', about: { os: 'Debian GNU/Linux 12 (bookworm)', user: 'root', isRoot: true } }
+    })
+  ),
+  'pair-loopback': pairing(ready({ asker: { name: 'studio-mini', from: '127.0.0', about: undefined } })),
   'pair-no-code': pairing(ready({ asker: undefined })),
-  'pair-device': pairing(ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2.0/24' } })),
+  'pair-device': pairing(
+    ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2', about: undefined } })
+  ),
   'pair-device-locked': at('/pair#key=x', {
-    pairing: ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2.0/24' } }),
+    pairing: ready({ isDevice: true, getsAll: true, asker: { name: 'Firefox on Android', from: '192.0.2', about: undefined } }),
     kept: riskyLock
   }),
   'pair-linked': pairing({ type: 'linked', isDevice: false, name: 'studio-mini' }),
