@@ -13,6 +13,13 @@ export interface Prompt {
   localId: string | null
   /** Why a person said no or stopped the turn. */
   isReason?: boolean
+  /** The messages that replaced its words, in their order; it keeps its own place and name. */
+  edits?: readonly Edit[]
+}
+
+export interface Edit {
+  readonly seq: number
+  readonly localId: string | null
 }
 
 /** What people wrote and the agent does not have yet. One reader. */
@@ -24,6 +31,10 @@ export interface Prompts extends AsyncIterable<Prompt> {
   announce(attachment: Announced): void
   /** One that steers comes before those that wait. */
   offer(prompt: Omit<Prompt, 'attachments'>): void
+  /** Takes the place of the one it is to replace; false when that does not wait any more. What came with one that steers goes then. */
+  replace(prompt: Omit<Prompt, 'attachments'>): boolean
+  /** Right before the other one, if both wait. */
+  move(localId: string, before: string): void
   /** Comes before all that wait, but not before an earlier reason. */
   offerReason(reason: Reason): void
   /** It was taken out and the agent could not be given it: the first again, and tried again when something else is said; what is behind it waits with it. */
@@ -33,7 +44,7 @@ export interface Prompts extends AsyncIterable<Prompt> {
   /** Takes out the message of this local id; undefined when it does not wait. */
   withdraw(localId: string): Prompt | undefined
   /** What has to be noted once the agent has the message of this seq, or never shall: those that wait may have lower ones. */
-  settled(notes: Pick<SessionNotes, 'cursor' | 'settled'>, seq: number): Pick<SessionNotes, 'cursor' | 'settled'>
+  settled(notes: Pick<SessionNotes, 'cursor' | 'settled'>, ...seqs: number[]): Pick<SessionNotes, 'cursor' | 'settled'>
   close(): void
 }
 
@@ -56,6 +67,7 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
     waiting.splice(at < 0 ? waiting.length : at, 0, prompt)
     release()
   }
+  const find = (localId: string | undefined) => waiting.findIndex(prompt => prompt.seq !== undefined && prompt.localId === localId)
   const steers = ({ meta }: Pick<Prompt, 'meta'>) => meta?.steer === true
 
   return {
@@ -74,6 +86,26 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       if (prompt.seq !== undefined && notes().settled?.includes(prompt.seq)) return
       const at = steers(prompt) ? waiting.findIndex(waiting => !steers(waiting)) : -1
       add({ ...prompt, attachments }, at)
+    },
+    replace({ text, meta, seq, localId }) {
+      const at = find(meta?.replaces)
+      const before = waiting[at]
+      if (!before || seq === undefined) {
+        if (meta?.steer) announced = []
+        return false
+      }
+      waiting.splice(at, 1)
+      const edits = [...(before.edits ?? []), { seq, localId }]
+      const prompt = { ...before, text, meta: { ...before.meta, ...meta }, attachments: announced, edits }
+      announced = []
+      add(prompt, steers(prompt) ? waiting.findIndex(waiting => !steers(waiting)) : at)
+      return true
+    },
+    move(localId, before) {
+      const [from, to] = [find(localId), find(before)]
+      if (to < 0 || from < to) return
+      waiting.splice(to, 0, ...waiting.splice(from, 1))
+      release()
     },
     offerReason({ text, localId }) {
       const at = waiting.findIndex(({ isReason }) => !isReason)
@@ -94,9 +126,9 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       if (at === 0) release()
       return taken
     },
-    settled({ cursor, settled = [] }, seq) {
+    settled({ cursor, settled = [] }, ...seqs) {
       const lowest = Math.min(...waiting.flatMap(prompt => prompt.seq ?? []))
-      const all = [...settled, seq].toSorted((one, other) => one - other)
+      const all = [...settled, ...seqs].toSorted((one, other) => one - other)
       const below = all.filter(each => each < lowest)
       return { cursor: Math.max(cursor, below.at(-1) ?? 0), settled: all.filter(each => each > lowest) }
     },

@@ -50,7 +50,10 @@ export async function recount(
   if (turn !== null) await narrator.beginTurn({ name: turn })
 
   const takePrompt = async ({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>) => {
-    if (isOurs) taken = withoutReason(folder.notes, handing?.localId)
+    if (isOurs) {
+      taken = withoutReason(folder.notes, handing?.localId)
+      settled = [...settled, ...(handing?.edits ?? [])]
+    }
     if (isOurs && handing?.isAhead && handing.seq !== null) settled = [...settled, handing.seq]
     else if (isOurs) cursor = Math.max(cursor, handing?.seq ?? 0)
     else await put(userText(text, { sentFrom: 'cli' }), row === undefined ? undefined : idOfRow(row))

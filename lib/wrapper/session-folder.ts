@@ -35,9 +35,15 @@ const sessionNotes = z.object({
   toldUpTo: z.object({ file: z.string(), offset: z.number() }).nullish(),
   /** Where what the agent writes down of the turn begins, while that is told as it comes. */
   turnAt: z.object({ file: z.string(), offset: z.number() }).nullish(),
-  /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal; `isAhead`: others with lower ones wait. */
+  /** A prompt that is being handed to the agent: it may have it, or not. `seq` is null for one from this terminal; `isAhead`: others with lower ones wait; `edits`: the seqs of what replaced its words. */
   handing: z
-    .object({ seq: z.number().nullable(), localId: z.string().nullish(), text: z.string(), isAhead: z.boolean().optional() })
+    .object({
+      seq: z.number().nullable(),
+      localId: z.string().nullish(),
+      text: z.string(),
+      isAhead: z.boolean().optional(),
+      edits: z.array(z.number()).optional()
+    })
     .nullish(),
   /** Why a person said no or stopped a turn, which the agent was not told yet: it hears them first of all, the oldest first. */
   reasons: z.array(z.object({ localId: z.string(), text: z.string() })).optional(),
@@ -47,14 +53,14 @@ const sessionNotes = z.object({
   isEnding: z.boolean().optional(),
   /** It was resumed, and its agent does not run yet. */
   isStarting: z.boolean().optional(),
+  /** Every file that the agent changed in it is noted: it began here, and no process of it was cut off. */
+  knowsEdits: z.boolean().optional(),
   /** Who ended it; absent while it runs, and when its process was killed. */
   endedBy: z.enum(['itself', 'person']).optional(),
   /** The seq of the last message that was there when it ended, read or not. */
   heardUpTo: z.number().optional()
 })
 
-  /** Every file that the agent changed in it is noted: it began here, and no process of it was cut off. */
-  knowsEdits: z.boolean().optional(),
 /** What has to be known of a session so that another process can bring it to its end. Only its owner can read it: it holds a key. */
 export type SessionNotes = z.infer<typeof sessionNotes>
 
@@ -75,14 +81,14 @@ export interface SessionFolder {
   setAside(draft: Draft, reason: string): void
   /** The calls of this session that were carried out, by whichever process. */
   openSeenCalls(): { isFresh(nonce: string): boolean }
+  /** What the agent changed in this session, by whichever process. */
+  openEditedFiles(): EditedFiles
   /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
   retire(): void
   /**
    * This process does not go on with it: to whoever comes next it is as it was found, and what waits in its journal waits on.
    * Does nothing once it was retired or removed.
    */
-  /** What the agent changed in this session, by whichever process. */
-  openEditedFiles(): EditedFiles
   giveBack(): void
   /** The session is no more. */
   remove(): void
@@ -195,13 +201,13 @@ const notesFile = 'session.json'
 const journalFile = 'outbox.journal'
 const setAsideFile = 'set-aside.jsonl'
 const seenCallsFile = 'calls.seen'
+const editedFile = 'files.edited'
 const endedByPersonFile = 'ended-by-person'
 /** In the place of the process that owns it. */
 const nobody = 'nobody'
 
 /** How it was before this process had it. */
 interface Before {
-const editedFile = 'files.edited'
   isEnded: boolean
   notes: SessionNotes
 }
@@ -229,13 +235,13 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
     setAside: (draft, reason) => appendPrivateFile(join(path, setAsideFile), `${JSON.stringify({ ...draft, reason })}\n`),
     openJournal: () => openJournalFile(join(path, journalFile)),
     openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
+    openEditedFiles: () => openEditedFiles(join(path, editedFile)),
     giveBack() {
       if (!isOwn) return
       if (before) this.note({ ...before.notes, isStarting: undefined })
       leave()
       const isEnded = before?.isEnded && sizeOf(join(path, journalFile)) === 0
       renameSync(path, isEnded ? join(endedIn(home), now.tag) : join(sessionsIn(home), `${now.tag}@${nobody}`))
-    openEditedFiles: () => openEditedFiles(join(path, editedFile)),
     },
     retire() {
       leave()

@@ -4,11 +4,12 @@ import type { Envelope, MessageBody, MessageMeta } from '../protocol/sealed/mess
 import type { AgentEvent } from './agents/agent.ts'
 import type { WhyNot } from './decisions.ts'
 import { idOfRow } from './narrator.ts'
-import { createPrompts, type Prompts } from './prompts.ts'
-import { type Reason, reasonOf, withoutReason, withReason } from './reasons.ts'
+import { createPrompts, type Prompt, type Prompts } from './prompts.ts'
+import { type Reason, reasonOf, withReason } from './reasons.ts'
 import { retell } from './recount.ts'
 import type { SessionNotes } from './session-folder.ts'
 import type { SessionParts } from './session-parts.ts'
+import { createSettling, type Settling } from './settling.ts'
 
 /** What people say in a session, and the turns that the agent makes of it. */
 export interface Turns {
@@ -54,6 +55,7 @@ class SessionTurns implements Turns {
   readonly #parts: SessionParts
   readonly #prompts: Prompts
   readonly #ownMessages = new Set<string>()
+  readonly #settling: Settling
   #turn: PromiseWithResolvers<void> | undefined
   /** Settles when it is clear whether the turn takes a reason in: until then nothing that waits is handed over. */
   #explaining = Promise.resolve()
@@ -70,6 +72,8 @@ class SessionTurns implements Turns {
       () => parts.folder.notes,
       () => this.#turnEnded()
     )
+    const { folder, keeping } = parts
+    this.#settling = createSettling({ folder, keeping, uplink: () => parts.uplink }, this.#prompts)
   }
 
   get isRunning(): boolean {
@@ -95,7 +99,7 @@ class SessionTurns implements Turns {
     if (how.stops) this.#sayFirst(reason)
     if (how.stops) return
     const steered = withDeadline(steerWithinMs, async () => agent.steer?.(whyNot.reason)).catch(() => false)
-    this.#explaining = steered.then(isHeard => (isHeard ? this.#settle(reason) : this.#sayFirst(reason)))
+    this.#explaining = steered.then(isHeard => (isHeard ? this.#settling.drop(reason) : this.#sayFirst(reason)))
   }
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
@@ -104,7 +108,10 @@ class SessionTurns implements Turns {
     if (localId !== null && this.#ownMessages.delete(localId)) return
     // An earlier process of this session told what was written at its terminal; the agent has it.
     if (body.meta?.sentFrom === 'cli') return
-    this.#prompts.offer({ text: body.content.text, meta: body.meta, seq, localId })
+    const { meta } = body
+    const prompt = { text: body.content.text, meta, seq, localId }
+    const isKnown = this.#parts.folder.notes.settled?.includes(seq)
+    if (isKnown || meta?.replaces === undefined || !this.#prompts.replace(prompt)) this.#offer(prompt, isKnown)
     if (this.#turn) void this.#makeWay()
     this.#parts.onChange()
   }
@@ -127,7 +134,10 @@ class SessionTurns implements Turns {
       await this.#turnEnded()
       if (this.#isEnding) return
       // It was heard before it was found in what the agent had written down.
-      if (seq !== undefined && seq <= recountedUpTo) continue
+      if (seq !== undefined && seq <= recountedUpTo) {
+        this.#offerLate(prompt)
+        continue
+      }
       const ended = this.#begin(seq === undefined ? 'terminal' : 'phone')
       if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
       await choices.apply(meta)
@@ -137,11 +147,13 @@ class SessionTurns implements Turns {
       // At its own terminal it may keep the prompt before it says so.
       const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
       const turnAt = agent.writesAt?.() ?? null
+      const edits = prompt.edits?.map(edit => edit.seq)
       const handing = (agent.handover || turnAt || this.#writesDown) && {
         seq: seq ?? null,
         localId,
         text: text.slice(0, mostHanded),
-        isAhead
+        isAhead,
+        ...(edits && { edits })
       }
       folder.note({ turn, turnAt, ...(handing && { handing }) })
       await narrator.beginTurn({ name: turn })
@@ -154,10 +166,7 @@ class SessionTurns implements Turns {
       }
       // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
       // own terminal it has it when it has written it down.
-      if (!this.#writesDown) {
-        this.#settle({ seq, localId })
-        if (seq !== undefined) this.#parts.uplink?.tellRead(folder.notes.cursor)
-      }
+      if (!this.#writesDown) this.#settling.read(prompt)
       onChange()
       void this.#makeWay()
       await ended
@@ -212,10 +221,13 @@ class SessionTurns implements Turns {
   /** What devices tell beside texts. */
   #hearEnvelope(envelope: Envelope | undefined): void {
     if (envelope?.role !== 'user') return
-    if (envelope.ev.t === 'file') this.#prompts.announce(envelope.ev)
-    if (envelope.ev.t !== 'withdraw') return
-    const withdrawn = this.#prompts.withdraw(envelope.ev.localId)
-    if (withdrawn) this.#settle(withdrawn)
+    const { ev } = envelope
+    if (ev.t === 'file') this.#prompts.announce(ev)
+    if (ev.t === 'move') this.#prompts.move(ev.localId, ev.before)
+    if (ev.t !== 'withdraw') return
+    const withdrawn = this.#prompts.withdraw(ev.localId)
+    if (withdrawn) this.#settling.drop(withdrawn)
+    else this.#settling.tellIfRead(ev.localId)
     this.#parts.onChange()
   }
 
@@ -227,21 +239,26 @@ class SessionTurns implements Turns {
     const prompt = agent.steer && !isAsking ? this.#prompts.takeUrgent() : undefined
     if (!prompt) return agent.cancel()
     await choices.apply(prompt.meta)
-    if (await agent.steer?.(prompt.text)) {
-      return this.#settle(prompt)
-    }
+    if (await agent.steer?.(prompt.text)) return this.#settling.read(prompt)
     this.#prompts.offer(prompt)
     await agent.cancel()
   }
 
-  /** The agent has this message, or never shall. */
-  #settle(message: { seq?: number | undefined; localId: string | null }): void {
-    const { folder } = this.#parts
-    folder.note(this.#settled(folder.notes, message))
+  /** One that waits by itself. To bring forward what is not waiting any more would say it twice. */
+  #offer(prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean): void {
+    const { meta, localId } = prompt
+    const isLate = meta?.replaces !== undefined && !isKnown
+    if (isLate && meta.steer) this.#settling.drop(prompt)
+    else this.#prompts.offer(prompt)
+    if (isLate && !meta.steer && localId !== null) this.#settling.tellApart(localId)
   }
 
-  #settled(notes: SessionNotes, { seq, localId }: { seq?: number | undefined; localId: string | null }): Partial<SessionNotes> {
-    return seq === undefined ? withoutReason(notes, localId) : this.#prompts.settled(notes, seq)
+  /** The agent has it as it was first: what replaced its words since is said to it now. */
+  #offerLate({ edits = [], attachments, ...prompt }: Prompt): void {
+    const last = edits.at(-1)
+    if (!last) return
+    for (const each of attachments) this.#prompts.announce(each)
+    this.#offer({ ...prompt, ...last })
   }
 
   /** Also of one that began at the terminal. */
@@ -273,9 +290,10 @@ class SessionTurns implements Turns {
   /** The agent has the prompt that was being handed to it. */
   #noteHanded(): void {
     const { notes } = this.#parts.folder
-    const { seq, localId = null } = notes.handing ?? {}
-    const settled = this.#settled({ ...notes, ...this.#unnoted }, { seq: seq ?? undefined, localId })
+    const { seq, localId = null, edits } = notes.handing ?? {}
+    const handed = { seq: seq ?? undefined, localId, edits: edits?.map(seq => ({ seq })) }
+    const settled = this.#settling.of({ ...notes, ...this.#unnoted }, handed)
     this.#unnoted = { ...this.#unnoted, handing: null, ...settled }
-    if (settled.cursor !== undefined) this.#parts.uplink?.tellRead(settled.cursor)
+    if (settled.cursor !== undefined) this.#settling.tellRead(handed, settled.cursor)
   }
 }

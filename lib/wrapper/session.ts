@@ -144,7 +144,8 @@ class WrappedSession implements Session {
     const now = Date.now()
     this.#uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
-    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, methods: Object.keys(handlers) }))
+    const abilities = { methods: Object.keys(handlers), editsQueue: true }
+    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, ...abilities }))
     if (untold) this.#recounting = recount(untold, folder, (body, localId) => keeping.keep(body, localId))
     await this.#recounting
     void this.#listen()

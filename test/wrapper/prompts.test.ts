@@ -72,6 +72,31 @@ t.test('a message that waits is withdrawn by its local id, and another stays', a
   t.match(await all(queue), [{ seq: 2 }])
 })
 
+t.test('words that are replaced keep the place and the name of the message, and are settled with it', async t => {
+  const queue = prompts()
+  for (const prompt of [said(1), said(2), said(3)]) queue.offer(prompt)
+  queue.announce(file)
+  t.equal(queue.replace({ ...said(4), text: 'better', meta: { replaces: 'local-2', model: 'quick' } }), true)
+  t.equal(queue.replace({ ...said(5), text: 'best', meta: { replaces: 'local-2' } }), true)
+  t.equal(queue.replace({ ...said(6), meta: { replaces: 'local-9' } }), false)
+  const taken = await all(queue)
+  t.match(taken, [{ seq: 1 }, { seq: 2, localId: 'local-2', text: 'best', attachments: [], meta: { model: 'quick' } }, { seq: 3 }])
+  t.match(taken[1]?.edits, [{ seq: 4 }, { seq: 5 }])
+  t.strictSame(prompts().settled({ cursor: 1 }, 2, 4, 5), { cursor: 5, settled: [] })
+})
+
+t.test('one that waits is moved before another, and nothing is when one of them waits no more', async t => {
+  const queue = prompts()
+  for (const prompt of [said(1), said(2), said(3), said(4)]) queue.offer(prompt)
+  queue.move('local-4', 'local-2')
+  queue.move('local-9', 'local-1')
+  queue.move('local-3', 'local-9')
+  t.strictSame(
+    (await all(queue)).map(({ seq }) => seq),
+    [1, 4, 2, 3]
+  )
+})
+
 t.test('what was sent before a text belongs to it, and not to what is written at the terminal', async t => {
   const queue = prompts()
   queue.announce(file)

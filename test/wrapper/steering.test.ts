@@ -65,6 +65,54 @@ t.test('a message that is withdrawn while it waits is not handed over, also not 
   t.strictSame(texts(session).slice(-2), ['first', 'last'])
 })
 
+t.test('what waits is said in its new words and its new place, once, also after a crash', async t => {
+  const { session, home, wrapper } = await demo(t)
+  await session.say(long)
+  await session.until(({ partials }) => partials.length > 0)
+  const first = await session.say('SCRIPT: text first')
+  const second = await session.say('SCRIPT: text sceond')
+  await session.say('SCRIPT: text third')
+  await session.say('SCRIPT: text second', { replaces: second })
+  await session.tell({ t: 'move', localId: second, before: first })
+  // Answered after what was said before it was heard.
+  await session.until(session => session.seqOf('SCRIPT: text second') !== undefined)
+  await session.call('setMode', { mode: 'plan' })
+  await wrapper.kill('SIGKILL')
+  await runWrapper(t, { home, args: ['flush'] }).ended
+  runWrapper(t, { home, args: ['resume', 'demo'] })
+  await session.until(session => texts(session).includes('third'))
+  t.strictSame(texts(session).slice(-3), ['second', 'first', 'third'])
+  t.match(
+    session.events().filter(({ t }) => t === 'read' || t === 'apart'),
+    [{ t: 'read', localId: second }],
+    'devices hear that it was read before an earlier one'
+  )
+  t.equal(cursor(home), session.seqOf('SCRIPT: text second'), 'and none of them comes again')
+})
+
+t.test(
+  'words that come too late for what they replace are a message of their own, and a withdrawal that does says that it was read',
+  async t => {
+    const { session } = await demo(t)
+    const begun = await session.say('SCRIPT: text begun')
+    await session.until(session => turnsEnded(session) === 1)
+    const late = await session.say('SCRIPT: text late', { replaces: begun })
+    await session.say('SCRIPT: text begun', { replaces: begun, steer: true })
+    await session.tell({ t: 'withdraw', localId: begun })
+    await session.until(session => texts(session).includes('late') && session.events().some(({ t }) => t === 'read'))
+    t.match(
+      session.events().filter(({ t }) => t === 'read' || t === 'apart'),
+      [
+        { t: 'apart', localId: late },
+        { t: 'read', localId: begun }
+      ]
+    )
+    await session.say('SCRIPT: text end')
+    await session.until(session => texts(session).includes('end'))
+    t.equal(texts(session).filter(text => text === 'begun').length, 1, 'to bring forward what was read says nothing twice')
+  }
+)
+
 t.test('images that were sent before a message reach the agent, and what cannot be opened holds nothing up', async t => {
   const { session } = await demo(t)
   await session.attach('cat.png', onePixel, 'image/png')

@@ -67,6 +67,12 @@ export const sessionEvent = z.discriminatedUnion('t', [
   z.looseObject({ t: z.literal('stop') }),
   /** Ours, of a person: the message with this local id shall not be handed to the agent, if it was not yet. */
   z.looseObject({ t: z.literal('withdraw'), localId: z.string() }),
+  /** Ours, of a person: of two messages that wait, the first comes right before the second. */
+  z.looseObject({ t: z.literal('move'), localId: z.string(), before: z.string() }),
+  /** Ours, of a wrapper: the agent has this message, though earlier ones wait or it was withdrawn too late. */
+  z.looseObject({ t: z.literal('read'), localId: z.string() }),
+  /** Ours, of a wrapper: this message came too late to replace another, and is one of its own. */
+  z.looseObject({ t: z.literal('apart'), localId: z.string() }),
   /** Ours: the whole plan as it stands now; replaces the one before. */
   z.looseObject({ t: z.literal('plan'), entries: z.array(planEntry) })
 ])
@@ -91,6 +97,8 @@ export const messageMeta = z.looseObject({
   displayText: z.string().optional(),
   /** Ours: ends the turn that runs, instead of waiting for it. */
   steer: z.boolean().optional(),
+  /** Ours: it takes the place of the message with this local id, if the agent was not handed that yet. */
+  replaces: z.string().optional(),
   /** Ours: why a person said no or stopped a turn; written on a device, and sent by the wrapper. */
   isReason: z.boolean().optional()
 })

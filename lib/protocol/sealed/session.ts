@@ -55,7 +55,9 @@ export const sessionMetadata = z.looseObject({
   /** Ours: how the process of the agent ended, when it ended by itself. */
   agentEnd: agentEnd.optional().catch(undefined),
   /** Ours: the methods that this session answers; existing wrappers tell none. */
-  methods: z.array(z.string()).optional().catch(undefined)
+  methods: z.array(z.string()).optional().catch(undefined),
+  /** Ours: what waits for the agent can be replaced and moved. */
+  editsQueue: z.boolean().optional().catch(undefined)
 })
 
 /** One way to answer a permission, as the agent offered it. */

@@ -96,7 +96,8 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
         const { body } = opened
         const ev = envelopeOf(body)?.ev
         if (ev?.t === 'withdraw') unread.delete(ev.localId)
-        if (body.role === 'user' && body.meta?.sentFrom !== 'cli') unread.set(message.localId ?? message.id, message.seq)
+        if (body.role === 'user' && body.meta?.sentFrom !== 'cli')
+          unread.set(body.meta?.replaces ?? message.localId ?? message.id, message.seq)
       }
       if (!page.hasMore || page.messages.length === 0) break
     }
