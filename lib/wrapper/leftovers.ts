@@ -1,10 +1,9 @@
 import { pause } from '../async/pause.ts'
-import { newEnvelope, newId, sessionMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
-import type { MessageBody } from '../protocol/sealed/messages.ts'
 import type { Home } from './credentials.ts'
 import { cancelAll } from './decisions.ts'
 import { endOrphans } from './orphans.ts'
+import { ownWords } from './own-words.ts'
 import { cancelQuestions } from './questions.ts'
 import { readUntold, recount } from './recount.ts'
 import { findLeftovers, type KnownSession, listSessions, readNotes, type SessionFolder, takeOver } from './session-folder.ts'
@@ -63,11 +62,7 @@ async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise
 export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: LeftoverOptions): Promise<void> {
   const folder = takeOver(path)
   if (!folder) return
-  await bringAway(folder, options, uplink => uplink.put(service(text)))
-}
-
-function service(text: string): MessageBody {
-  return sessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() }))
+  await bringAway(folder, options, uplink => uplink.put(ownWords(text)))
 }
 
 /** What is not delivered in time is left to whoever comes next, and at once to whoever wants to go on with the session. */
@@ -77,19 +72,7 @@ async function bringAway(folder: SessionFolder, options: LeftoverOptions, tell: 
   try {
     const credentials = home.credentials(folder.notes.server)
     if (!credentials) return false
-    let hasRefused = false
-    const uplink = await openUplink({
-      home,
-      credentials,
-      folder,
-      fetch,
-      onSetAside(refusal) {
-        // Once: a server that takes nothing would not take this either.
-        if (!hasRefused)
-          uplink.put(service(`The server did not take a message, which is kept on this computer: ${refusal.message}`)).catch(() => {})
-        hasRefused = true
-      }
-    })
+    const uplink = await openUplink({ home, credentials, folder, fetch })
     await tell(uplink).catch(async error => {
       await uplink.close()
       throw error

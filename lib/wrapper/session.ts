@@ -115,13 +115,13 @@ class WrappedSession implements Session {
       questions: [...decisions.open, ...questions.open].map(({ title }) => title),
       queued: this.#turns.queued,
       watching: watchers.count,
-      trouble: keeping.trouble
+      trouble: keeping.trouble ?? this.#uplink?.trouble
     }
   }
 
   async open(): Promise<void> {
     const { home, credentials, folder, untold, metadata: ownMetadata, env, fetch } = this.#options
-    const { keeping, narrator } = this.#parts
+    const { keeping } = this.#parts
     const handlers = sessionMethods(this.#parts, {
       turns: this.#turns,
       home,
@@ -136,7 +136,6 @@ class WrappedSession implements Session {
       handlers,
       onMessage: (message, about) => this.#hear(message, about),
       onMetadata: metadata => this.#followMetadata(metadata),
-      onSetAside: refusal => void narrator.say(`The server did not take a message, which is kept on this computer: ${refusal.message}`),
       onDropped: count => keeping.dropped(count),
       onChange: () => this.#followLink()
     })

@@ -20,7 +20,9 @@ export interface UplinkLineOptions {
   cipher: Cipher
   folder: SessionFolder
   cells: UplinkCells
+  /** What the phone may call. Nothing is answered, and nobody is told that the session lives, when they are left out. */
   handlers?: SessionHandlers | undefined
+  /** Every message of the session in order, from the cursor of the folder on. Not read when left out. */
   onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
   onState(state: LiveSocket['state']): void
   /** The session was deleted. */

@@ -6,7 +6,61 @@ import { type AgentState, agentState, type SessionMetadata, sessionMetadata } fr
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
-import type { SessionNotes } from './session-folder.ts'
+import type { SessionFolder, SessionNotes } from './session-folder.ts'
+import type { UplinkCells } from './uplink-cells.ts'
+
+/** The session on the server: opened there once, however many ask. */
+export interface UplinkOpening {
+  /** The server's id of the session, once it was opened there. */
+  readonly id: string | undefined
+  open(): Promise<string>
+}
+
+export interface UplinkOpeningOptions {
+  rest: Rest
+  home: Pick<Home, 'path' | 'machineId'>
+  credentials: Credentials
+  folder: SessionFolder
+  key: SealingKey
+  cells: Pick<UplinkCells, 'metadata' | 'state'>
+  /** Aborted when it may be another process's meanwhile. */
+  signal: AbortSignal
+  onOpened(record: SessionRecord): void
+  /** What the server has of it does not open with its key. */
+  onOtherKey(): void
+}
+
+export function createUplinkOpening({ folder, key, cells, signal, onOpened, onOtherKey, ...to }: UplinkOpeningOptions): UplinkOpening {
+  let id: string | undefined
+  let opening: Promise<string> | undefined
+
+  async function post(): Promise<string> {
+    const { metadata, state } = cells
+    const record = await openOnServer(to, { ...folder.notes, key, metadata, state })
+    if (record === 'other-key') {
+      onOtherKey()
+      throw new Refused(403, 'the session is sealed with another key')
+    }
+    signal.throwIfAborted()
+    id = record.id
+    folder.note({ id })
+    onOpened(record)
+    return record.id
+  }
+
+  return {
+    get id() {
+      return id
+    },
+    async open() {
+      if (id !== undefined) return id
+      opening ??= post().finally(() => {
+        opening = undefined
+      })
+      return opening
+    }
+  }
+}
 
 /**
  * Opens the session on the server, or finds it there. `other-key` when what the server has of it does not open with its key.

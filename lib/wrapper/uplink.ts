@@ -1,15 +1,12 @@
 import { withDeadline } from '../async/deadline.ts'
-import type { SessionHandlers } from '../client/calls.ts'
-import type { Draft } from '../client/journal.ts'
-import type { OpenedMessage } from '../client/messages.ts'
 import type { Outbox } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
-import { Refused } from '../client/refusals.ts'
 import { createRest, type Fetch, type Rest, type TokenSource } from '../client/rest.ts'
 import type { LiveSocket } from '../client/socket.ts'
 import type { SealingKey } from '../client/vault.ts'
 import type { MessageBody, PartialBody } from '../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
+import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
@@ -17,28 +14,23 @@ import { watchNetwork } from './network.ts'
 import type { Notice } from './notices.ts'
 import { openAttachment } from './opened-attachment.ts'
 import { createPatience } from './patience.ts'
+import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
 import type { SessionFolder } from './session-folder.ts'
 import { openSessionKey } from './session-key.ts'
 import { createUplinkCells, type UplinkCells } from './uplink-cells.ts'
-import { openUplinkLine, type UplinkLine } from './uplink-line.ts'
-import { openOnServer } from './uplink-opening.ts'
+import { openUplinkLine, type UplinkLine, type UplinkLineOptions } from './uplink-line.ts'
+import { createUplinkOpening, type UplinkOpening } from './uplink-opening.ts'
 import { openUplinkOutbox, putBody } from './uplink-outbox.ts'
 
-export interface UplinkOptions {
+export interface UplinkOptions extends Pick<UplinkLineOptions, 'handlers' | 'onMessage'> {
   home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
   credentials: Credentials
   folder: SessionFolder
   fetch: Fetch
-  /** What the phone may call. Nothing is answered, and nobody is told that the session lives, when they are left out. */
-  handlers?: SessionHandlers | undefined
-  /** Every message of the session in order, from the cursor of the folder on. Not read when left out. */
-  onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
   /** Another client wrote new metadata. */
   onMetadata?: ((metadata: SessionMetadata) => void) | undefined
   /** The link, or the number of messages that wait, is another. */
   onChange?: (() => void) | undefined
-  /** The server will never take a message; it is kept beside the journal. */
-  onSetAside?: ((refusal: Refused) => void) | undefined
   /** Too much waits: that many messages that can be done without were dropped. */
   onDropped?: ((count: number) => void) | undefined
   /** Bytes that may wait; 256 MiB unless told. */
@@ -55,6 +47,8 @@ export interface Uplink {
   readonly link: LinkState
   /** Messages on disk that the server does not have yet. */
   readonly waiting: number
+  /** Set when the server takes no message of the session any more, and cannot be told either. */
+  readonly trouble: string | undefined
   put(body: MessageBody, localId?: string): Promise<void>
   /** Lost when there is no link. */
   showPartial(partial: PartialBody): void
@@ -85,12 +79,13 @@ export async function openUplink(options: UplinkOptions): Promise<Uplink> {
 const archiveWithinMs = 3000
 
 class SessionUplink implements Uplink {
-  session: string | undefined
   readonly #options: UplinkOptions
   readonly #key: SealingKey
   readonly #token: string | TokenSource
   readonly #rest: Rest
   readonly #cells: UplinkCells
+  readonly #opening: UplinkOpening
+  readonly #refused: RefusedMessages
   readonly #end = new AbortController()
   readonly #link = createLink(() => this.#options.onChange?.())
   readonly #persistence = createPersistence({
@@ -98,7 +93,6 @@ class SessionUplink implements Uplink {
     onWait: error => this.#link.enter({ type: 'away', reason: error.message })
   })
   #outbox: Outbox | undefined
-  #opening: Promise<string> | undefined
   #line: UplinkLine | undefined
   #alive: { thinking: boolean; mode: 'local' | 'remote' } = { thinking: false, mode: 'remote' }
   #hadLine = false
@@ -121,6 +115,16 @@ class SessionUplink implements Uplink {
       fetch: options.fetch,
       connectionId: () => this.#line?.connectionId
     })
+    this.#opening = createUplinkOpening({
+      ...options,
+      rest: this.#rest,
+      key: this.#key,
+      cells: this.#cells,
+      signal: this.#end.signal,
+      onOpened: record => this.#openLine(record),
+      onOtherKey: () => this.#link.enter({ type: 'other-key' })
+    })
+    this.#refused = createRefusedMessages(folder, (body, localId) => this.put(body, localId))
   }
 
   async open(): Promise<void> {
@@ -132,9 +136,16 @@ class SessionUplink implements Uplink {
     this.#outbox = await openUplinkOutbox({
       rest: this.#rest,
       folder: this.#options.folder,
-      session: () => this.#openSession(),
-      onStored: messages => this.#line?.take(messages),
-      onSetAside: (draft, refusal) => this.#setAside(draft, refusal),
+      session: () => this.#opening.open(),
+      onStored: messages => {
+        this.#refused.stored(messages)
+        this.#line?.take(messages)
+      },
+      onSetAside: async (draft, refusal) => {
+        if (refusal.status === 404) this.#link.giveUp(refusal)
+        else await this.#refused.take(draft, refusal)
+        this.#options.onChange?.()
+      },
       onDropped: drafts => this.#options.onDropped?.(drafts.length),
       limitBytes: this.#options.limitBytes,
       onState: state => {
@@ -142,7 +153,15 @@ class SessionUplink implements Uplink {
         this.#options.onChange?.()
       }
     })
-    this.#persistence.attempt(() => this.#openSession()).catch(error => this.#link.giveUp(error))
+    this.#persistence.attempt(() => this.#opening.open()).catch(error => this.#link.giveUp(error))
+  }
+
+  get session(): string | undefined {
+    return this.#opening.id
+  }
+
+  get trouble(): string | undefined {
+    return this.#refused.trouble
   }
 
   get link(): LinkState {
@@ -224,32 +243,14 @@ class SessionUplink implements Uplink {
   async #sayGoodbye(): Promise<void> {
     this.#hurry()
     await this.#outbox?.idle()
-    const id = await this.#persistence.attempt(() => this.#openSession())
+    const id = await this.#persistence.attempt(() => this.#opening.open())
     await this.#cells.archive()
     this.#line?.tellEnd()
     await this.#rest.call('archiveSession', { params: { id } }, { timeoutMs: archiveWithinMs })
   }
 
-  #openSession(): Promise<string> {
-    if (this.session !== undefined) return Promise.resolve(this.session)
-    this.#opening ??= this.#post().finally(() => {
-      this.#opening = undefined
-    })
-    return this.#opening
-  }
-
-  async #post(): Promise<string> {
-    const { home, credentials, folder } = this.#options
-    const { metadata, state } = this.#cells
-    const session = { ...folder.notes, key: this.#key, metadata, state }
-    const record = await openOnServer({ rest: this.#rest, home, credentials }, session)
-    if (record === 'other-key') {
-      this.#link.enter({ type: 'other-key' })
-      throw new Refused(403, 'the session is sealed with another key')
-    }
-    this.#end.signal.throwIfAborted() // It may be another process's meanwhile.
-    this.session = record.id
-    folder.note({ id: record.id })
+  #openLine(record: SessionRecord): void {
+    const { credentials } = this.#options
     this.#line = openUplinkLine(record, {
       ...this.#options,
       server: credentials.server,
@@ -264,7 +265,6 @@ class SessionUplink implements Uplink {
       onBeat: () => this.#doubtLink()
     })
     this.#options.onChange?.()
-    return record.id
   }
 
   /** A line that died in silence is noticed by what does not get away; by its own heartbeat that takes a minute. */
@@ -291,14 +291,6 @@ class SessionUplink implements Uplink {
       case 'connecting':
       case 'closed':
         return
-    }
-  }
-
-  #setAside(draft: Draft, refusal: Refused): void {
-    if (refusal.status === 404) this.#link.giveUp(refusal)
-    else {
-      this.#options.folder.setAside(draft, refusal.message)
-      this.#options.onSetAside?.(refusal)
     }
   }
 }

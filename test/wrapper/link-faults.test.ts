@@ -77,7 +77,6 @@ async function uplink(t: Test, fetch: Fetch, limitBytes?: number) {
   const metadata = { path, host: 'here', machineId: home.machineId }
   const key = toBase64(engine.randomBytes(32))
   const folder = createSessionFolder(path, { tag: 'faults', server: server.url, key, metadata: metadata as never, cursor: 0, turn: null })
-  const setAside: number[] = []
   const dropped: number[] = []
   const link = await openUplink({
     home,
@@ -85,11 +84,10 @@ async function uplink(t: Test, fetch: Fetch, limitBytes?: number) {
     folder,
     fetch,
     limitBytes,
-    onSetAside: ({ status }) => setAside.push(status),
     onDropped: count => dropped.push(count)
   })
   t.teardown(() => link.close())
-  return { server, phone, path, link, setAside, dropped }
+  return { server, phone, path, link, dropped }
 }
 
 t.test(
@@ -99,16 +97,16 @@ t.test(
       init.body?.includes('"poison"') === true && url.endsWith('/messages')
         ? { status: 413, headers: new Headers(), text: async () => '{"error":"Payload Too Large"}' }
         : fetch(url, init)
-    const { phone, path, link, setAside } = await uplink(t, picky)
+    const { phone, path, link } = await uplink(t, picky)
     await Promise.all(['a', 'b', 'poison', 'c'].map(name => link.put(userText(name), name)))
     t.ok(await link.end({ ms: 10_000 }))
     const session = await phone.session()
-    await session.until(({ messages }) => messages.length === 3)
+    await session.until(({ messages }) => messages.length === 4)
     t.strictSame(
-      session.messages.map(({ content }) => Object(content).text),
+      session.messages.flatMap(({ role, content }) => (role === 'user' ? Object(content).text : [])),
       ['a', 'b', 'c']
     )
-    t.strictSame(setAside, [413])
+    t.strictSame(services(session.events()), ['The server did not take a message, which is kept on this computer: Payload Too Large'])
     const file = join(listSessions(path)[0]?.path ?? '', 'set-aside.jsonl')
     t.match(JSON.parse(readFileSync(file, 'utf8')), { localId: 'poison', reason: 'Payload Too Large' })
     t.equal(statSync(file).mode & 0o777, 0o600)
