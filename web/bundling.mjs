@@ -30,17 +30,8 @@ export function bundling(root) {
         if (neverAsked.test(source)) return { contents: `export const ${text.match(/export const (\w+Routes)/)[1]} = {}`, loader: 'ts' }
         return { contents: source.startsWith(routes) ? withoutManual(direct) : direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
-      // The validator can also write its schemas as JSON Schema, and its refusals as English sentences. Nobody asks it to here.
-      build.onLoad(
-        { filter: /[\\/]zod[\\/]v4[\\/](core[\\/](to-json-schema|json-schema-processors)|locales[\\/]en)\.js$/ },
-        ({ path }) => ({
-          contents: path.endsWith('en.js')
-            ? 'export default () => ({})'
-            : namesOf(path)
-                .map(name => `export const ${name} = () => undefined`)
-                .join('\n')
-        })
-      )
+      // The schemas use little of zod, and the app has that little by itself.
+      build.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, validator), sideEffects: false }))
       // Ways of Socket.IO's client to a server that the app never takes: it asks for WebSocket alone.
       build.onLoad(
         { filter: /[\\/]engine\.io-client[\\/]build[\\/]esm[\\/]transports[\\/](polling-xhr|webtransport)\.js$/ },
@@ -66,6 +57,7 @@ function isBeforeShell(source) {
   return source === 'web/main.tsx' || source.startsWith('web/words/')
 }
 
+const validator = 'web/validator.ts'
 const shell = 'web/app.tsx'
 const link = 'web/state/live.ts'
 const session = 'web/screens/session.tsx'

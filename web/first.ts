@@ -1,4 +1,3 @@
-import './no-eval.ts'
 import { startLock } from './state/lock.ts'
 import { chosenLanguage, startPreferences } from './state/preferences.ts'
 import { languageFor, speakAs } from './words/language.ts'

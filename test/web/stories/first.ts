@@ -1,4 +1,3 @@
-import '../../../web/no-eval.ts'
 import { speakAs, speakLater } from '../../../web/words/language.ts'
 
 // As in the app the language comes before everything that is drawn in it.

@@ -39,6 +39,7 @@ export async function serveStories(out: string): Promise<{ origin: string; close
     jsx: 'automatic',
     jsxImportSource: 'preact',
     loader: { '.svg': 'file' },
+    alias: { zod: './web/validator.ts' },
     logLevel: 'warning',
     plugins: [withoutServer]
   })
