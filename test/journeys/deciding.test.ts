@@ -4,7 +4,7 @@ import t from 'tap'
 import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
-import { ask, pressAwake, run, world } from './kit/deciding.ts'
+import { ask, pressAwake, run, say, world } from './kit/deciding.ts'
 
 const devices = await openDevices(t)
 
@@ -51,6 +51,34 @@ t.test('what is allowed for the session or from now on is not asked again, and a
   await pressAwake(phone, 'Deny, go on')
   await ask(phone).waitFor({ state: 'hidden' })
   t.equal(existsSync(join(home, 'demo/tricked')), false)
+})
+
+t.test('what is plain and stands whole in its card is allowed once from Home', async t => {
+  const { phone, session } = await world(t, devices)
+  const decided = (count: number) => session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === count)
+  await run(phone, 'echo one')
+  await ask(phone).waitFor()
+  await phone.visit('/')
+  await pressAwake(phone, /^Allow once/)
+  await decided(1)
+  await phone.page.getByRole('button', { name: /^Allow once/ }).waitFor({ state: 'hidden' })
+  await phone.visit(`/s/${session.id}`)
+  await say(phone, 'SCRIPT: tool write {"path":"two.sh","content":"true"}')
+  await phone.page.getByRole('heading', { name: 'Write two.sh?' }).waitFor()
+  await phone.visit('/')
+  await phone.page.locator('.ask .diff', { hasText: 'true' }).waitFor()
+  await pressAwake(phone, /^Allow once/)
+  await decided(2)
+  t.match(Object.values(session.state.completedRequests ?? {}), [
+    { status: 'approved', decision: 'approved', answeredBy: /./ },
+    { status: 'approved', decision: 'approved', answeredBy: /./ }
+  ])
+  await phone.visit(`/s/${session.id}`)
+  await run(phone, 'sh two.sh')
+  await ask(phone).waitFor()
+  await phone.visit('/')
+  await phone.page.getByRole('link', { name: /^Review/ }).waitFor()
+  t.equal(await phone.page.getByRole('button', { name: /^Allow/ }).count(), 0, 'what runs what was just changed is read first')
 })
 
 t.test(

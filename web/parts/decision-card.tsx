@@ -3,30 +3,49 @@ import { decisionIcon, Glyph } from '../icons/glyph.tsx'
 import type { IconName } from '../icons/icon.tsx'
 import { agentOf, folderOf, type OpenDecision, titleOf } from '../state/sessions.ts'
 import { commandOf, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
+import { isWide } from '../state/width.ts'
 import { decide } from '../words/decide.ts'
 import { words } from '../words/index.ts'
 import { ago, clockTime, fullTime } from '../words/time.ts'
+import { fitsCard } from './card-size.ts'
+import { onCards } from './on-cards.ts'
 import { makeVisible } from './visible.ts'
 
 /**
- * A decision in a list. It never decides: whoever has read the whole of it does that in its session, so "Review" leads there.
- * A command is shown in full, or not at all when it is too long for a card.
+ * A decision in a list. What is plain and stands there whole may be allowed once; anything else is read in its session, so "Review" leads
+ * there. A command is shown in full, or not at all when it is too long for a card. `place`: what stands around the card.
  */
 export function DecisionCard({
   decision,
   isCurrent,
   isStale,
-  at
+  at,
+  place
 }: {
   decision: OpenDecision
   isCurrent: boolean
   isStale: boolean
   at: number
+  place: string
 }) {
   const { session, createdAt } = decision
   const href = `/s/${encodeURIComponent(session.id)}`
   const command = decision.type === 'permission' ? commandOf(argsOf(decision)) : undefined
   const heading = useId()
+  const held = mayHold(decision, isStale) ? onCards.get() : undefined
+  const toRead = (
+    <>
+      {command !== undefined && fitsCard(command) && (
+        <pre class="cmd">
+          <code>{visible(command)}</code>
+        </pre>
+      )}
+      <a class="btn beacon wide" href={href}>
+        {words.home.review}
+        <span class="vh">: {decisionTitle(decision)}</span>
+      </a>
+    </>
+  )
   return (
     <article class="ask" aria-labelledby={heading} aria-current={isCurrent ? 'true' : undefined}>
       <header class="ask-h">
@@ -41,17 +60,14 @@ export function DecisionCard({
           {isStale ? clockTime(createdAt, at) : ago(createdAt, at)}
         </time>
       </header>
-      {command !== undefined && isShort(command) && (
-        <pre class="cmd">
-          <code>{visible(command)}</code>
-        </pre>
-      )}
-      <a class="btn beacon wide" href={href}>
-        {words.home.review}
-        <span class="vh">: {decisionTitle(decision)}</span>
-      </a>
+      {held && decision.type === 'permission' ? <held.CardDecision decision={decision} place={place} toRead={toRead} /> : toRead}
     </article>
   )
+}
+
+// Beside a main pane a card is a way there. What the link does not vouch for is not decided.
+function mayHold(decision: OpenDecision, isStale: boolean): boolean {
+  return decision.type === 'permission' && decision.request.risk?.level === 'plain' && !isStale && !isWide.value
 }
 
 /** What is to be decided, in a few words. */
@@ -109,10 +125,6 @@ function visible(text: string): string {
   return makeVisible(text)
     .map(span => span.text)
     .join('')
-}
-
-function isShort(command: string): boolean {
-  return command.length <= 240 && command.split('\n').length <= 6
 }
 
 function hostOfUrl(url: string | undefined): string | undefined {

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { DecisionCard } from '../parts/decision-card.tsx'
+import { onUse } from '../parts/on-use.ts'
 import { RowItem } from '../parts/row-item.tsx'
 import { route } from '../router.ts'
-import { live, shouldHomeAskForKey } from '../state/account.ts'
+import { account, live, shouldHomeAskForKey } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
+import { decidedOnCards } from '../state/decided-on-cards.ts'
 import { home } from '../state/home.ts'
 import { leaving } from '../state/leaving.ts'
 import { nameOfMachine } from '../state/machines.ts'
@@ -54,10 +56,14 @@ function WhatLeaves() {
 }
 
 function Decisions({ known: { decisions } }: { known: Groups }) {
-  if (decisions.length === 0) return null
+  // What comes between moves the buttons.
+  const above = [leaving.value !== undefined, shouldHomeAskForKey.value, live.value?.replies.all.value.length]
+  const place = [...decisions.map(({ id }) => id), ...above].join(' ')
+  if (decisions.length === 0) return <CardNotices />
   return (
     <section>
       <h2 class="vh">{words.home.decisions}</h2>
+      <CardNotices />
       <div class="asks">
         {decisions.slice(0, mostCards).map(decision => (
           <DecisionCard
@@ -66,6 +72,7 @@ function Decisions({ known: { decisions } }: { known: Groups }) {
             isCurrent={isOpen(decision.session)}
             isStale={isStale.value}
             at={now.value}
+            place={place}
           />
         ))}
         {decisions.length > mostCards && (
@@ -77,6 +84,17 @@ function Decisions({ known: { decisions } }: { known: Groups }) {
     </section>
   )
 }
+
+/** How it ended what was allowed in a card, when that is not what was meant. */
+function CardNotices() {
+  const link = live.value
+  const shown = link && decidedOnCards.value.size > 0 ? notices.get() : undefined
+  const here = account.value
+  const me = here.type === 'here' ? here.deviceName : undefined
+  return link && shown ? <shown.AllNotices link={link} me={me} only={decidedOnCards.value} /> : null
+}
+
+const notices = onUse(() => import('./session-notices.tsx'))
 
 function Moving({ known: { working, quiet } }: { known: Groups }) {
   if (!isOn('byFolder')) {

@@ -10,7 +10,7 @@ import { decisionsOf, openRequests } from '../state/session-decisions.ts'
 import { factsOf, type SessionFacts } from '../state/session-facts.ts'
 import { answeredQuestions, openQuestions } from '../state/session-questions.ts'
 import { waitingOf } from '../state/session-waiting.ts'
-import { forgetWent, noteSince, went } from '../state/went.ts'
+import { forgetWent, noteSince, type Went, went } from '../state/went.ts'
 import { session as words } from '../words/session.ts'
 
 /** How decisions ended that were read in this session, or answered in vain. */
@@ -20,6 +20,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
   const cards = cardsOf({
     known: { facts, lives, answered: model.answered.value, open },
     me: model.me,
+    gone: went.value,
     isWorking: model.isWorking.value,
     onClose: id => (lives.has(id) ? model.dismiss(id) : forgetWent(facts.id)),
     // The agent does not know that it was answered, so it is told to ask once more.
@@ -33,10 +34,11 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
   return <NoticeList cards={cards} />
 }
 
-/** The same of every session, where decisions are read one after another. */
-export function AllNotices({ link, me }: { link: Live; me: string | undefined }) {
-  const replies = link.replies.all.value
-  const ids = new Set([...replies, ...went.value].map(({ session }) => session))
+/** The same of every session, where decisions are read one after another; `only`: of these, where nothing is read. */
+export function AllNotices({ link, me, only }: { link: Live; me: string | undefined; only?: ReadonlySet<string> }) {
+  const replies = link.replies.all.value.filter(({ asked }) => only === undefined || only.has(asked.id))
+  const gone = only === undefined ? went.value : []
+  const ids = new Set([...replies, ...gone].map(({ session }) => session))
   const cards = [...ids].flatMap(id => {
     const session = home.value.sessions.get(id)
     if (session === undefined) return []
@@ -57,6 +59,7 @@ export function AllNotices({ link, me }: { link: Live; me: string | undefined })
         open: waitingOf(requests, session.isActive ? openQuestions(state) : [])
       },
       me,
+      gone,
       isWorking: facts.isThinking,
       onClose: asked => (lives.has(asked) ? link.replies.dismiss(id, asked) : forgetWent(id)),
       onAskAgain: undefined
@@ -77,13 +80,14 @@ function NoticeList({ cards }: { cards: readonly VNode[] }) {
 function cardsOf(props: {
   known: Noticed
   me: string | undefined
+  gone: readonly Went[]
   isWorking: boolean
   onClose(id: string): void
   onAskAgain: ((what: string) => void) | undefined
 }): VNode[] {
-  const { known, me, isWorking, onClose, onAskAgain } = props
+  const { known, me, gone, isWorking, onClose, onAskAgain } = props
   const { facts } = known
-  return noticesOf(known, went.value).map(notice => (
+  return noticesOf(known, gone).map(notice => (
     <PassingCard
       key={`${facts.id} ${notice.id}`}
       notice={notice}

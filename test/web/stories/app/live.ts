@@ -4,6 +4,7 @@ import { accountVault, type Cipher, createRest, cryptoReady, type LiveSocket, Un
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
 import { noteLink } from '../../../../web/state/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/state/live.ts'
+import type { Reply } from '../../../../web/state/replies.ts'
 import { shown } from './shown.ts'
 
 // Stands in for the link of the app: whatever is asked, the story answers.
@@ -13,6 +14,7 @@ export const openLive: typeof realOpenLive = async account => {
   noteLink({ isOnline: true, socket: 'live', feed: 'live', ...link })
   if (isEnded === true) setTimeout(account.onEnded)
   const nothing = () => {}
+  const replies = signal<readonly object[]>([])
   // What no story touches is left out, and what is made for one later does not break the others.
   const live = {
     vault: accountVault(account.secret),
@@ -35,8 +37,11 @@ export const openLive: typeof realOpenLive = async account => {
       download: () => new Promise(nothing)
     },
     replies: {
-      all: signal([]),
-      async give() {},
+      all: replies,
+      async give(given: Omit<Reply, 'state'>) {
+        const state = shown().answered ?? { type: 'delivered' }
+        replies.value = [...replies.value, Object.assign(given, { state })]
+      },
       withdraw() {},
       dismiss() {},
       isRead: Promise.resolve(),

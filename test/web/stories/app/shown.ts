@@ -1,5 +1,6 @@
 import type { LinkFacts } from '../../../../web/state/connection.ts'
 import type { PairingView } from '../../../../web/state/pairing.ts'
+import type { ReplyState } from '../../../../web/state/replies.ts'
 import type { Home } from '../../../../web/state/store.ts'
 import type { ToldByMachine, ToldByServer } from './told.ts'
 
@@ -25,6 +26,8 @@ export interface AppStory {
   /** How a sign-in is refused. */
   readonly signIn?: { readonly status: number; readonly error: string } | undefined
   readonly pairing?: PairingView | undefined
+  /** Where what is answered has come to. */
+  readonly answered?: ReplyState | undefined
   /** What this browser keeps of the settings, and of what is not secret. */
   readonly kept?: Readonly<Record<string, string>> | undefined
   /** What is pressed then, one after another, by the beginning of its name. */

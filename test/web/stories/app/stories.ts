@@ -40,6 +40,7 @@ const homes = {
   home: at('/'),
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
   'home-allow': at('/', { home: homeOf(machines, [buildAsk, editAsk, ...moving, ...resting]) }),
+  'home-allow-offline': at('/', { home: homeOf(machines, [buildAsk, ...moving]), ...away }),
   'home-allowed': at('/', { home: homeOf(machines, [buildAsk, ...moving, ...resting]), press: ['Allow once'] }),
   'home-allow-failed': at('/', {
     home: homeOf(machines, [buildAsk, ...moving, ...resting]),

@@ -1,7 +1,8 @@
 import type { MachineMetadata } from '../../../../lib/protocol/sealed/machine.ts'
-import type { AgentState, SessionMetadata } from '../../../../lib/protocol/sealed/session.ts'
+import type { AgentState, PermissionRequest, SessionMetadata } from '../../../../lib/protocol/sealed/session.ts'
 import type { Home, MachineView, SessionView } from '../../../../web/state/store.ts'
-import { folder } from '../fixtures.ts'
+import { callback, folder } from '../fixtures.ts'
+import { choices } from '../tales.ts'
 
 const minute = 60_000
 const now = Date.now()
@@ -93,6 +94,18 @@ const force = 'git push --force-with-lease origin main\n  && ./scripts/deploy.sh
 const asksForCommand = (command: string, ago: number): AgentState => ({
   requests: { p1: { tool: 'Bash', kind: 'execute', arguments: { command }, createdAt: now - ago * minute, shown: 'h' } }
 })
+const asksPlainly = (request: Partial<PermissionRequest> & { tool: string }): AgentState => ({
+  requests: {
+    p1: {
+      arguments: {},
+      createdAt: now - 3 * minute,
+      shown: 'h',
+      choices,
+      risk: { level: 'plain', reasons: [], knowsEdits: true },
+      ...request
+    }
+  }
+})
 const asksWhichStore: AgentState = {
   communications: {
     q1: {
@@ -126,6 +139,18 @@ export const tokens = session({
   agentState: asksWhichStore
 })
 export const plainAsk = session({ title: 'Tidy the build', ago: 3, line: 'Building', agentState: asksForCommand('npm run build', 3) })
+export const buildAsk = session({
+  title: 'Bump esbuild',
+  ago: 3,
+  line: 'Building',
+  agentState: asksPlainly({ tool: 'Bash', kind: 'execute', arguments: { command: 'npm run build' } })
+})
+export const editAsk = session({
+  title: 'SSO loses return path',
+  ago: 3,
+  line: 'Editing',
+  agentState: asksPlainly({ tool: 'Edit', kind: 'edit', content: [{ type: 'diff', ...callback }], locations: [callback.path] })
+})
 export const moving = [
   session({ title: 'SSO loses return path', ago: 0.7, line: 'npm test', command: { call: 'c1', hasRun: false }, isThinking: true }),
   session({

@@ -1,0 +1,123 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { account, live } from '../state/account.ts'
+import { decidedOnCards } from '../state/decided-on-cards.ts'
+import { home } from '../state/home.ts'
+import type { Live } from '../state/live.ts'
+import { type Verdict, verdictsOf } from '../state/session-answers.ts'
+import { livesOf } from '../state/session-asking.ts'
+import { decisionsOf } from '../state/session-decisions.ts'
+import { factsOf, type SessionFacts } from '../state/session-facts.ts'
+import type { OpenDecision } from '../state/sessions.ts'
+import { words as app } from '../words/index.ts'
+import { session as words } from '../words/session.ts'
+import { holdsWhole } from './card-holds.ts'
+import { Diff } from './diff.tsx'
+import { Command } from './dock-command.tsx'
+import { AnswerLife, failureWords } from './dock-life.tsx'
+import { type DecisionSubject, subjectOf } from './dock-subject.ts'
+import { escaped } from './escaped.tsx'
+import { useInert } from './inert.ts'
+import { rich } from './rich-on-use.ts'
+import { insidePath } from './step-words.ts'
+
+type Permission = Extract<OpenDecision, { type: 'permission' }>
+
+/**
+ * A decision that a card may take: it is plain, for the machine and for this device, and all of it stands in the card. Any other is left to
+ * `toRead`. `place`: what stands around it; when that changes, the button waits until it is where its person saw it.
+ */
+export function CardDecision({ decision, place, toRead }: { decision: Permission; place: string; toRead: ComponentChildren }) {
+  const { session, request } = decision
+  const link = live.value
+  const here = account.value
+  const me = here.type === 'here' ? here.deviceName : undefined
+  const facts = factsOf(session, home.value.machines.get(session.metadata?.machineId ?? ''))
+  const subject = subjectOf(request, facts.path)
+  const once = holdsWhole(request, subject, rich.get()?.diffFile) ? verdictsOf(request, session.id).once : undefined
+  const isInert = useInert(`${place} ${request.shown}`)
+  const card = useRef<HTMLDivElement>(null)
+  useEffect(() => () => handFocusOn(card.current?.closest('.ask')), [])
+  if (link === undefined || once === undefined) return <>{toRead}</>
+  const lives = livesOf(
+    link.replies.all.value.filter(reply => reply.session === session.id),
+    { requests: [request], answered: decisionsOf(session.agentState ?? undefined) },
+    me
+  )
+  const life = lives.get(request.id)?.life
+  const isSent = life !== undefined && life.type !== 'failed'
+  return (
+    <div class="ask-b" ref={card}>
+      <Whole subject={subject} facts={facts} />
+      {life?.type === 'failed' && (
+        <p class="problem" role="alert">
+          <Icon name="circle-alert" />
+          <span>{failureWords(life, facts)}</span>
+        </p>
+      )}
+      {isSent ? (
+        <AnswerLife life={life} facts={facts} onWithdraw={() => link.replies.withdraw(session.id, request.id)} />
+      ) : (
+        <div class="acts two">
+          <a class="btn quiet" href={`/s/${encodeURIComponent(session.id)}`}>
+            {app.home.review}
+            <span class="vh">: {subject.question}</span>
+          </a>
+          <button
+            class="btn primary"
+            type="button"
+            aria-disabled={isInert ? true : undefined}
+            onClick={({ currentTarget }) => {
+              if (isInert) return
+              // The button goes: who pressed it by key stands at the name of what it decided.
+              currentTarget.closest('.ask')?.querySelector<HTMLElement>('h3 a')?.focus({ preventScroll: true })
+              give(link, decision, once)
+            }}
+          >
+            {words.allow.once}
+            <span class="vh">: {subject.question}</span>
+          </button>
+        </div>
+      )}
+    </div>
+  )
+}
+
+function give({ replies }: Live, { session, request }: Permission, verdict: Verdict): void {
+  decidedOnCards.value = new Set(decidedOnCards.value).add(request.id)
+  void replies.give({ type: 'permission', session: session.id, asked: request, verdict, at: Date.now() }, true)
+}
+
+/** All that is decided on. */
+function Whole({ subject, facts }: { subject: DecisionSubject; facts: SessionFacts }) {
+  const { command, diffs } = subject
+  return (
+    <>
+      {command !== undefined && <Command text={command} marks={[]} />}
+      {diffs.map(diff => (
+        <figure key={diff.path} class="dock-d">
+          <figcaption>
+            <code>{escaped(insidePath(diff.path, facts.path))}</code>
+          </figcaption>
+          <Diff path={diff.path} oldText={diff.oldText} newText={diff.newText} isDecision />
+        </figure>
+      ))}
+      <p class="where">
+        <Icon name={facts.branch === undefined ? 'folder' : 'folder-git-2'} />
+        <b>{facts.folder}</b>
+        {facts.branch !== undefined && <span>{facts.branch}</span>}
+        <Icon name="monitor" />
+        <span>{facts.host}</span>
+      </p>
+    </>
+  )
+}
+
+// What was decided leaves the list; whoever stood there stands at the next, or at the top.
+function handFocusOn(card: Element | null | undefined): void {
+  if (!card?.contains(document.activeElement)) return
+  const next = card.nextElementSibling ?? card.previousElementSibling
+  const to = next?.querySelector<HTMLElement>('a') ?? document.querySelector<HTMLElement>('.home h1')
+  queueMicrotask(() => to?.focus({ preventScroll: true }))
+}
