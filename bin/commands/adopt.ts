@@ -2,11 +2,11 @@ import { existsSync } from 'node:fs'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
-import { type ListedHistory, openHistories } from '../../lib/wrapper/histories/histories.ts'
+import { type Histories, type ListedHistory, openHistories } from '../../lib/wrapper/histories/histories.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { drawHistories } from '../../lib/wrapper/terminal/history-list.ts'
-import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { pick } from '../pick.ts'
 import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -23,13 +23,13 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const histories = openHistories({ home: options.home.path, env: options.env, isAllowed: () => true })
   const listed = await histories.list({ words: words.join(' '), limit: mostShown })
   const found = [...(await byId(histories, words)), ...listed.histories]
-  const { agent, id, folder } = await choose(found, { ...options, words })
+  const { agent, id, folder } = await choose(found, { ...options, words, histories })
   if (!existsSync(folder)) throw new CannotStart(`Its folder ${folder} is no more.`)
   const kind = kindOf({ kind: agent }, claudeOptions(args, options))
   process.exit(await runAgent({ ...options, directory: folder, kind, resume: id }))
 }
 
-async function byId(histories: ReturnType<typeof openHistories>, [id, ...others]: readonly string[]): Promise<ListedHistory[]> {
+async function byId(histories: Histories, [id, ...others]: readonly string[]): Promise<ListedHistory[]> {
   if (id === undefined || others.length > 0) return []
   const { histories: all } = await histories.list({ limit: mostLooked })
   return all.filter(history => history.id === id)
@@ -37,7 +37,12 @@ async function byId(histories: ReturnType<typeof openHistories>, [id, ...others]
 
 async function choose(
   found: readonly ListedHistory[],
-  { terminal, env, words }: Pick<Parameters<typeof runAgent>[0], 'terminal' | 'env'> & { words: readonly string[] }
+  {
+    terminal,
+    env,
+    words,
+    histories
+  }: Pick<Parameters<typeof runAgent>[0], 'terminal' | 'env'> & { words: readonly string[]; histories: Histories }
 ): Promise<ListedHistory> {
   const [only, ...others] = found
   if (!only)
@@ -47,13 +52,17 @@ async function choose(
         : 'No agent has a conversation on this computer.'
     )
   if (others.length === 0 && words.length > 0) return only
-  terminal.write(`\n${drawHistories(found, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)
-  const answer = await terminal.ask(`Which one? 1 to ${found.length}, or nothing to leave: `)
-  if (answer === undefined) throw new CannotStart('Several conversations fit. Name one by its id or by more words.')
-  const picked = found[Number(answer.trim()) - 1]
+  const picked = await pick({
+    terminal,
+    env,
+    entries: found,
+    draw: (histories, style, columns) => drawHistories(histories, Date.now(), style, columns),
+    search: async words => (await histories.list({ words: words.join(' '), limit: mostShown })).histories
+  })
+  if (picked === 'nobody') throw new CannotStart('Several conversations fit. Name one by its id or by more words.')
   if (!picked) throw new CannotStart('Nothing was adopted.')
   return picked
 }
 
-const mostShown = 20
+const mostShown = 30
 const mostLooked = 1000

@@ -6,9 +6,9 @@ import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/session-folder.ts'
 import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
-import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
 import { untilFree } from '../../lib/wrapper/wanted.ts'
+import { pick } from '../pick.ts'
 import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -29,7 +29,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const { home, terminal, env } = options
   const words = wordsOf(args, 'words')
   const ended = listSessions(home.path).filter(({ pid, notes }) => pid === undefined && notes.program)
-  const chosen = await choose(findSessions(ended, words), { terminal, env, words })
+  const chosen = await choose(findSessions(ended, words), { all: ended, terminal, env, words })
   const { program, metadata } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
   const earlier = await reopenFree(home.path, chosen)
@@ -54,12 +54,14 @@ async function reopenFree(home: string, { notes: { tag } }: KnownSession): Promi
 const freeWithinMs = 15_000
 
 interface Choosing {
+  /** Also those that have not the words. */
+  all: readonly KnownSession[]
   terminal: Terminal
   env: Readonly<Record<string, string | undefined>>
   words: readonly string[]
 }
 
-async function choose(found: readonly KnownSession[], { terminal, env, words }: Choosing): Promise<KnownSession> {
+async function choose(found: readonly KnownSession[], { all, terminal, env, words }: Choosing): Promise<KnownSession> {
   const [only, ...others] = found
   if (!only)
     throw new CannotStart(
@@ -68,15 +70,14 @@ async function choose(found: readonly KnownSession[], { terminal, env, words }: 
         : 'No session has ended on this computer yet.'
     )
   if (others.length === 0 && words.length > 0) return only
-  const shown = found.slice(0, mostShown)
-  terminal.write(`\n${drawSessions(shown, Date.now(), styleFor(terminal, env), terminal.columns).join('\n')}\n\n`)
-  const answer = await terminal.ask(
-    shown.length === 1 ? 'Type 1 to go on with it, or nothing to leave: ' : `Which one? 1 to ${shown.length}, or nothing to leave: `
-  )
-  if (answer === undefined) throw new CannotStart('Several sessions fit. Name one by its id or by more words.')
-  const picked = shown[Number(answer.trim()) - 1]
+  const picked = await pick({
+    terminal,
+    env,
+    entries: found,
+    draw: (sessions, style, columns) => drawSessions(sessions, Date.now(), style, columns),
+    search: words => findSessions(all, words)
+  })
+  if (picked === 'nobody') throw new CannotStart('Several sessions fit. Name one by its id or by more words.')
   if (!picked) throw new CannotStart('Nothing was resumed.')
   return picked
 }
-
-const mostShown = 20

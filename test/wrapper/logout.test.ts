@@ -25,7 +25,7 @@ t.test('logging out while sessions run asks first, and changes nothing without a
       said.push(question)
       return answer
     }
-    const terminal = { isTTY: true, columns: 80, write: (text: string) => void said.push(text), onResize: () => () => {}, ask }
+    const terminal = { isTTY: true, columns: 80, rows: 24, write: (text: string) => void said.push(text), onResize: () => () => {}, ask }
     return logout({ home, server: server.url, env: {}, terminal })
   }
   t.equal(await leave(''), 1)

@@ -77,4 +77,4 @@ const kind: AgentKind = {
   }
 }
 
-const terminal: Terminal = { isTTY: false, columns: 80, write() {}, onResize: () => () => {}, ask: async () => undefined }
+const terminal: Terminal = { isTTY: false, columns: 80, rows: 24, write() {}, onResize: () => () => {}, ask: async () => undefined }

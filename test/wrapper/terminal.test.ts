@@ -1,6 +1,7 @@
+import xterm from '@xterm/headless'
 import t from 'tap'
 import { drawSession, type SessionView } from '../../lib/wrapper/terminal/session-view.ts'
-import { fit, folded, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
+import { fit, fitPath, folded, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
 import { openBlock } from '../../lib/wrapper/terminal/terminal.ts'
 
 t.test('a sentence is broken between words, and what is to be copied not at all', t => {
@@ -41,7 +42,10 @@ t.test('each state of a session is told in words', t => {
     [{ session: undefined, link: { type: 'connecting' } }, /Link +connecting to https:\/\/home\.example/],
     [{ isWorking: true, workingMs: 75_000, step: 'Run npm test' }, /Agent +works, 1 min 15 s: Run npm test/],
     [{ isWorking: true, queued: 2 }, /2 more messages wait/],
-    [{ isWorking: true, questions: ['Edit a.ts'] }, /Agent +waits for your decision\n +Needs you +Edit a\.ts/],
+    [
+      { isWorking: true, questions: ['Edit a.ts'] },
+      /Agent +waits for your decision\n +Needs you +Edit a\.ts\n.*Answer on your phone\. Ctrl-C stops/s
+    ],
     [{ link: { type: 'away', reason: 'x' }, waiting: 1 }, /keeps working, will deliver 1 message$/m],
     [{ link: { type: 'away', reason: 'x' }, waiting: 12 }, /will deliver 12 messages/],
     [{ link: { type: 'unlinked' }, waiting: 3 }, /unlinked; 3 messages wait for: .*login/],
@@ -83,6 +87,30 @@ t.test('what an agent says cannot move the cursor or colour the screen', t => {
   t.end()
 })
 
+t.test('what is cut ends behind a word where one is near, and a path keeps its end', t => {
+  t.equal(fit('Refunds are matched with invoices', 22), 'Refunds are matched…')
+  t.equal(fit('Refunds are matched with invoices', 20), 'Refunds are matched…')
+  t.equal(fit('Read ~/code/orchard/gates/north/hinges.ts', 30), 'Read ~/code/orchard/gates/nor…', 'of what is long a part stays')
+  t.equal(fitPath('~/code/orchard/gates', 14), '…orchard/gates')
+  t.equal(fitPath('~/code/果园', 5), '…果园')
+  t.equal(fitPath('~/code', 6), '~/code')
+  t.end()
+})
+
+t.test('pictures are as wide as a terminal draws them', t => {
+  for (const [text, columns] of [
+    ['✅', 2],
+    ['⚡✨', 4],
+    ['🚀', 2],
+    ['🇩🇪', 2],
+    ['❤️', 2],
+    ['✓ →', 3],
+    ['e\u0301', 1]
+  ] as const)
+    t.equal(widthOf(text), columns, text)
+  t.end()
+})
+
 t.test('on a terminal the lines are drawn over; elsewhere each new line is written once', async t => {
   let lines = ['one', 'two']
   const written = { live: '', plain: '' }
@@ -91,6 +119,7 @@ t.test('on a terminal the lines are drawn over; elsewhere each new line is writt
       {
         isTTY,
         columns: 80,
+        rows: 24,
         write: text => {
           written[isTTY ? 'live' : 'plain'] += text
         },
@@ -105,4 +134,60 @@ t.test('on a terminal the lines are drawn over; elsewhere each new line is writt
   for (const block of blocks) block.close()
   t.equal(written.live, 'one\ntwo\n\x1b[2F\x1b[0Jone\nthree\n')
   t.equal(written.plain, 'one\ntwo\nthree\n')
+})
+
+t.test('a terminal that became narrower, or is low, keeps nothing of what was drawn before', async t => {
+  const screen = new xterm.Terminal({ cols: 60, rows: 8, allowProposedApi: true, scrollback: 100 })
+  const written = (text: string) => new Promise<void>(resolve => screen.write(text.replaceAll('\n', '\r\n'), resolve))
+  let last = Promise.resolve()
+  let resized = () => {}
+  let lines = ['one'.repeat(15), 'two', '', 'three']
+  const block = openBlock(
+    {
+      isTTY: true,
+      get columns() {
+        return screen.cols
+      },
+      get rows() {
+        return screen.rows
+      },
+      write: text => {
+        last = written(text)
+      },
+      onResize(listener) {
+        resized = listener
+        return () => {}
+      },
+      ask: async () => undefined
+    },
+    columns => lines.map(line => line.slice(0, columns - 1))
+  )
+  await last
+  const shown = () =>
+    Array.from({ length: screen.buffer.active.length }, (_, row) => screen.buffer.active.getLine(row)?.translateToString(true))
+  for (const columns of [40, 25, 20, 60]) {
+    screen.resize(columns, 8)
+    resized()
+    await last
+    t.strictSame(
+      shown().filter(line => line !== ''),
+      [lines[0]?.slice(0, columns - 1), 'two', 'three'],
+      `${columns} columns`
+    )
+  }
+  screen.resize(60, 3)
+  const low: (string | undefined)[][] = []
+  for (const now of ['four', 'five']) {
+    lines = ['one', 'two', '', now]
+    resized()
+    await last
+    low.push(shown())
+  }
+  t.match(low[0]?.join('\n'), /two\nfour\n$/)
+  t.strictSame(
+    low[1],
+    low[0]?.map(line => (line === 'four' ? 'five' : line)),
+    'nothing scrolled away'
+  )
+  block.close()
 })

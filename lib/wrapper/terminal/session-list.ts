@@ -1,19 +1,38 @@
 import { homedir } from 'node:os'
 import type { KnownSession, SessionNotes } from '../session-folder.ts'
-import { fit, plain, type Style } from './style.ts'
+import { fit, fitPath, plain, type Style } from './style.ts'
 
 /** What a person sees of each session, in the order given, with the number by which it is picked. */
 export function drawSessions(sessions: readonly KnownSession[], now: number, style: Style, columns: number): string[] {
-  const numberWidth = String(sessions.length).length
-  return sessions.flatMap((session, index) => {
-    const { metadata } = session.notes
-    const room = columns - numberWidth - 5
-    const number = String(index + 1).padStart(numberWidth)
-    const state = session.pid === undefined ? `ended ${ago(now - session.at)}` : 'runs now'
-    const about = `${metadata.agentTitle ?? 'An agent'} in ${tilde(metadata.path)}, ${state}`
+  return drawNumbered(
+    sessions.map(({ notes, pid, at }) => ({
+      title: titleOf(notes),
+      agent: notes.metadata.agentTitle ?? 'An agent',
+      folder: notes.metadata.path,
+      state: pid === undefined ? `ended ${ago(now - at)}` : 'runs now'
+    })),
+    style,
+    columns
+  )
+}
+
+interface Entry {
+  title: string
+  agent: string
+  folder: string
+  state: string
+}
+
+/** Two lines for each. Of a folder that is too long the end is left, so that what stands behind it can be read. */
+export function drawNumbered(entries: readonly Entry[], style: Style, columns: number): string[] {
+  const numberWidth = String(entries.length).length
+  const room = columns - numberWidth - 5
+  return entries.flatMap(({ title, agent, folder, state }, index) => {
+    const [before, behind] = [plain(`${agent} in `), plain(`, ${state}`)]
+    const about = `${before} ${fitPath(plain(tilde(folder)), Math.max(10, room - before.length - 1 - behind.length))}${behind}`
     return [
-      `  ${style.bold(number)}  ${fit(plain(titleOf(session.notes)), room)}`,
-      `  ${' '.repeat(numberWidth)}  ${style.dim(fit(plain(about), room))}`
+      `  ${style.bold(String(index + 1).padStart(numberWidth))}  ${fit(plain(title), room)}`,
+      `  ${' '.repeat(numberWidth)}  ${style.dim(fit(about, room))}`
     ]
   })
 }

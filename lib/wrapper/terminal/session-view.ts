@@ -34,7 +34,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ...(view.isKeyboardAway ? [row('Keyboard', 'with your phone')] : []),
     ...(view.isLog ? [] : [row('Watching', watching(view))]),
     row('Agent', agent(view)),
-    ...view.questions.map(question => row('Needs you', `${question}  (answer on your phone)`, style.needs)),
+    ...view.questions.map(question => row('Needs you', question, style.needs)),
     row('Link', link(view), linkLook(view, style)),
     ...(view.leftovers > 0
       ? [row('Earlier', `delivering what ${view.leftovers === 1 ? 'a session' : `${view.leftovers} sessions`} left behind`)]
@@ -103,7 +103,7 @@ function linkLook({ link }: SessionView, style: Style): (text: string) => string
   }
 }
 
-function hint({ stopping, isWorking, anyKey }: SessionView): string {
+function hint({ stopping, isWorking, questions, anyKey }: SessionView): string {
   switch (stopping) {
     case 'turn':
       return 'Stopping. Ctrl-C again ends the session.'
@@ -112,7 +112,11 @@ function hint({ stopping, isWorking, anyKey }: SessionView): string {
     case 'ending':
       return 'Ending. Ctrl-C again leaves at once; nothing is lost.'
     case 'no':
-      return `${anyKey === undefined ? '' : `Any key ${anyKey}. `}${isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'}`
+      return [
+        ...(questions.length > 0 ? ['Answer on your phone.'] : []),
+        ...(anyKey === undefined ? [] : [`Any key ${anyKey}.`]),
+        isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'
+      ].join(' ')
   }
 }
 

@@ -23,17 +23,35 @@ export function plain(text: string): string {
     .trim()
 }
 
-/** Cuts to a number of columns, with an ellipsis where something is missing. The text must be plain. */
+/** Cuts to a number of columns, behind a word where one ends nearby, with an ellipsis where something is missing. The text must be plain. */
 export function fit(text: string, columns: number): string {
   if (widthOf(text) <= columns) return text
+  const cut = upTo(text, columns - 1)
+  const lastSpace = cut.lastIndexOf(' ')
+  const isWordCut = lastSpace > 0 && text[cut.length] !== ' ' && cut.length - lastSpace <= longestLostWord
+  return `${(isWordCut ? cut.slice(0, lastSpace) : cut).trimEnd()}…`
+}
+
+/** The same for a path, whose end tells more than its beginning. */
+export function fitPath(path: string, columns: number): string {
+  const letters = [...path]
+  if (widthOf(path) <= columns) return path
+  while (letters.length > 0 && widthOf(letters.join('')) >= columns) letters.shift()
+  return `…${letters.join('')}`
+}
+
+// A longer one is a path or an address, of which a part is better than nothing.
+const longestLostWord = 12
+
+function upTo(text: string, columns: number): string {
   let cut = ''
   let width = 0
   for (const letter of text) {
     width += widthOf(letter)
-    if (width >= columns) break
+    if (width > columns) break
     cut += letter
   }
-  return `${cut}…`
+  return cut
 }
 
 /** Breaks sentences between words, where the terminal would break them within. What is indented is to be copied, and stays whole. */
@@ -56,16 +74,14 @@ function foldedLine(text: string, columns: number): string {
   return [...lines, line].join('\n')
 }
 
-/** Columns on screen: wide letters take two, joining marks none. */
+/** Columns on screen: wide letters and pictures take two, joining marks none. */
 export function widthOf(text: string): number {
   let width = 0
-  for (const letter of text)
-    width += /\p{Mn}|\p{Me}/u.test(letter)
-      ? 0
-      : /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u.test(
-            letter
-          )
-        ? 2
-        : 1
+  for (const letter of text) width += isWide.test(letter) ? 2 : isMark.test(letter) ? 0 : 1
   return width
 }
+
+// The halves of a flag are narrow. What asks that a sign be drawn as a picture (U+FE0F) makes it wider where a terminal heeds it.
+const isWide =
+  /(?![\u{1f1e6}-\u{1f1ff}])\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u
+const isMark = /(?!\ufe0f)[\p{Mn}\p{Me}]/u

@@ -1,15 +1,27 @@
 import { createInterface } from 'node:readline/promises'
 import type { WriteStream } from 'node:tty'
+import { stripVTControlCharacters } from 'node:util'
+import { CannotStart } from '../../exit.ts'
+import { folded, widthOf } from './style.ts'
 
 /** The screen, as far as the wrapper uses it. */
 export interface Terminal {
   readonly isTTY: boolean
   readonly columns: number
+  readonly rows: number
   write(text: string): void
   onResize(listener: () => void): () => void
-  /** The line that a person answers; undefined when nobody can. */
+  /** The line that a person answers; undefined when nobody can. Rejects with CannotStart when they press Ctrl-C or Ctrl-D instead. */
   ask(question: string): Promise<string | undefined>
 }
+
+/** Sentences for a person, broken between words; a file or another program has each on one line. */
+export function tell(terminal: Pick<Terminal, 'isTTY' | 'columns' | 'write'>, sentences: string): void {
+  terminal.write(`${terminal.isTTY ? folded(sentences, terminal.columns) : sentences}\n`)
+}
+
+// As a shell says of a program that Ctrl-C ended.
+const interrupted = 130
 
 export function processTerminal(output: WriteStream = process.stdout): Terminal {
   return {
@@ -18,6 +30,9 @@ export function processTerminal(output: WriteStream = process.stdout): Terminal 
     },
     get columns() {
       return output.columns || 80
+    },
+    get rows() {
+      return output.rows || 24
     },
     write: text => void output.write(text),
     onResize(listener) {
@@ -29,6 +44,10 @@ export function processTerminal(output: WriteStream = process.stdout): Terminal 
       const lines = createInterface({ input: process.stdin, output })
       try {
         return await lines.question(question)
+      } catch (error) {
+        if (!(error instanceof Error && error.name === 'AbortError')) throw error
+        output.write('\n')
+        throw new CannotStart('Nothing was done.', interrupted)
       } finally {
         lines.close()
       }
@@ -58,26 +77,27 @@ const redrawEveryMs = 100
 const rewriteEveryMs = 500
 
 function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Block {
-  let height = 0
+  let drawn: string[] = []
   let shown = ''
   let timer: NodeJS.Timeout | undefined
   let isClosed = false
   let isSuspended = false
 
-  const clear = () => (height > 0 ? `\x1b[${height}F\x1b[0J` : '')
+  // A terminal that became narrower has wrapped the lines that were drawn for more columns.
+  const height = () => drawn.reduce((rows, line) => rows + rowsOf(line, terminal.columns), 0)
+  const clear = () => (drawn.length > 0 ? `\x1b[${height()}F\x1b[0J` : '')
   const paint = () => {
     clearTimeout(timer)
     timer = undefined
     if (isSuspended) return
-    const lines = draw(terminal.columns)
+    const lines = asFits(draw(terminal.columns), terminal.rows)
     const text = lines.map(line => `${line}\n`).join('')
     if (text === shown) return
     terminal.write(clear() + text)
-    height = lines.length
+    drawn = lines
     shown = text
   }
   const stopListening = terminal.onResize(() => {
-    // The terminal may have wrapped what was there, so its height is not known any more: what is above scrolls away.
     shown = ''
     paint()
   })
@@ -92,7 +112,7 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
     },
     resume() {
       isSuspended = false
-      height = 0
+      drawn = []
       shown = ''
       paint()
     },
@@ -103,6 +123,16 @@ function liveBlock(terminal: Terminal, draw: (columns: number) => string[]): Blo
       paint()
     }
   }
+}
+
+function rowsOf(line: string, columns: number): number {
+  return Math.max(1, Math.ceil(widthOf(stripVTControlCharacters(line)) / columns))
+}
+
+/** What has scrolled away cannot be drawn over: on a low screen first the space between the lines goes, then the uppermost ones. */
+function asFits(lines: string[], rows: number): string[] {
+  if (lines.length < rows) return lines
+  return lines.filter(line => line !== '').slice(-Math.max(1, rows - 1))
 }
 
 function plainBlock(terminal: Terminal, draw: (columns: number) => string[]): Block {

@@ -49,6 +49,7 @@ function readTerminal(): { terminal: Terminal } & Pick<WrapperProcess, 'says'> {
     terminal: {
       isTTY: false,
       columns: 80,
+      rows: 24,
       write(text) {
         output += text
         bell.dispatchEvent(new Event('news'))

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { type Picking, pick } from '../../bin/pick.ts'
+import { createSessionFolder } from '../../lib/wrapper/session-folder.ts'
+import { runOnTerminal } from '../wrapper/kit/terminal.ts'
+
+/** Types the answers one after the other, and keeps what was shown. */
+async function picked(answers: readonly (string | undefined)[], changes: Partial<Picking<string>> = {}, isTTY = true) {
+  const left = [...answers]
+  let output = ''
+  const entries = Array.from({ length: 30 }, (_, index) => `entry ${index + 1}`)
+  const result = await pick({
+    terminal: {
+      isTTY,
+      columns: 80,
+      rows: 24,
+      write: text => {
+        output += text
+      },
+      onResize: () => () => {},
+      ask: async question => {
+        output += question
+        return left.shift()
+      }
+    },
+    env: { NO_COLOR: '1' },
+    entries,
+    draw: entries => entries.map((entry, index) => `${index + 1} ${entry}`),
+    search: words => entries.filter(entry => words.every(word => entry.includes(word))),
+    ...changes
+  })
+  return { result, output }
+}
+
+t.test('the first of many fit on the screen, and the others are counted', async t => {
+  const { result, output } = await picked(['2'])
+  t.equal(result, 'entry 2')
+  t.match(output, /1 entry 1\n.*9 entry 9\n {2}and 21 more\n\nWhich one\? 1 to 9, words to search for, or nothing to leave: $/s)
+  t.notMatch(output, 'entry 10')
+})
+
+t.test('words search among all, and a number picks of what was found', async t => {
+  t.match(await picked(['entry 2', '3']), { result: 'entry 20', output: /1 entry 2\n2 entry 12\n3 entry 20\n/ })
+  t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing here is called pear\..*Nothing here is called 99\./s })
+})
+
+t.test('who types nothing leaves, and nobody cannot be asked', async t => {
+  t.match(await picked([' ']), { result: undefined })
+  t.match(await picked([undefined], {}, false), { result: 'nobody', output: /20 entry 20\n {2}and 10 more/ })
+})
+
+t.test('Ctrl-C or Ctrl-D instead of an answer leaves with a sentence', async t => {
+  const home = t.testdir()
+  const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: home, host: 'here' }, cursor: 0, turn: null }
+  createSessionFolder(home, { ...notes, program: { kind: 'demo' } }).retire()
+  for (const key of ['\x03', '\x04']) {
+    const terminal = runOnTerminal(t, { home, directory: home, args: ['resume'] })
+    await terminal.sees(/Which one\?/)
+    terminal.type(key)
+    t.equal(await terminal.ended, 130)
+    t.match(terminal.screen, /leave: \nNothing was done\.\n+$/)
+    t.notMatch(terminal.screen, /at .*node:/)
+  }
+})
