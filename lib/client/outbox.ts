@@ -20,8 +20,11 @@ export interface Outbox {
   readonly state: OutboxState
   /** In the order in which they leave, those under way included. */
   readonly pending: readonly Draft[]
-  /** Resolves once the draft is in the journal; from then on it reaches the server. Rejects with `OutboxFull` or what the journal says. */
-  put(draft: Draft): Promise<void>
+  /**
+   * Resolves once the draft is in the journal; from then on it reaches the server. Rejects with `OutboxFull` or what the journal says.
+   * `beyondLimit`: for the little that has to be said because there is no more room.
+   */
+  put(draft: Draft, how?: { beyondLimit?: boolean }): Promise<void>
   /**
    * Takes a draft back. `perhaps-stored`: it is not sent again, but the answer to an earlier attempt was lost. `too-late`: it is on its
    * way right now, or no longer here.
@@ -96,7 +99,7 @@ class JournaledOutbox implements Outbox {
   constructor(options: OutboxOptions, left: readonly Draft[]) {
     this.#options = options
     const { clock, random, socket, limitBytes = usualLimitBytes } = options
-    this.#waiting = createWaitingDrafts(limitBytes)
+    this.#waiting = createWaitingDrafts(left, limitBytes)
     this.#unlisten = socket?.onState(state => state.type === 'live' && this.wake())
     this.#persistence = createPersistence({
       signal: this.#end.signal,
@@ -105,10 +108,6 @@ class JournaledOutbox implements Outbox {
       onWait: (error, waitMs) =>
         this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs, isFull: error.status === noRoom })
     })
-    for (const draft of left) {
-      this.#waiting.reserve(draft)
-      this.#waiting.add(draft)
-    }
     this.state = { type: left.length > 0 ? 'sending' : 'idle' }
     this.#tellChange()
     if (left.length > 0) this.#flush()
@@ -118,11 +117,11 @@ class JournaledOutbox implements Outbox {
     return this.#waiting.all
   }
 
-  async put(draft: Draft): Promise<void> {
+  async put(draft: Draft, { beyondLimit = false }: { beyondLimit?: boolean } = {}): Promise<void> {
     this.#end.signal.throwIfAborted()
     if (this.#waiting.get(draft)) return
     if (!this.#waiting.hasRoom(draft)) this.#dropPassing(draft)
-    if (!this.#waiting.hasRoom(draft)) throw new OutboxFull('too much waits for the server')
+    if (!this.#waiting.hasRoom(draft) && !beyondLimit) throw new OutboxFull('too much waits for the server')
     this.#waiting.reserve(draft)
     const settle = Promise.withResolvers<void>()
     this.#puts.push({ draft, settle })

@@ -29,11 +29,11 @@ export interface WaitingDrafts {
 const mostBytesPerBatch = 1024 * 1024
 const framingBytes = 128
 
-export function createWaitingDrafts(limitBytes: number): WaitingDrafts {
-  const byKey = new Map<string, Draft>()
+export function createWaitingDrafts(left: readonly Draft[], limitBytes: number): WaitingDrafts {
+  const byKey = new Map(left.map(draft => [draftKey(draft), draft]))
   const tried = new Set<string>()
   let underway = new Set<string>()
-  let bytes = 0
+  let bytes = left.reduce((sum, draft) => sum + sizeOf(draft), 0)
 
   return {
     get all() {

@@ -1,7 +1,8 @@
 import { pause } from '../async/pause.ts'
-import { newEnvelope, newId, sessionMessage } from '../client/messages.ts'
 import { OutboxFull } from '../client/outbox.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
+import { ownWords } from './own-words.ts'
+import type { Uplink } from './uplink.ts'
 
 /** Puts on disk what a session has to say. */
 export interface Keeping {
@@ -16,6 +17,8 @@ export interface Keeping {
   dropped(count: number): void
   /** The server has everything. */
   drained(): void
+  /** The session ends: what was left out is said, whether the server has everything or not. */
+  finish(): Promise<void>
   /** Waits for the disk no more. */
   abandon(): void
 }
@@ -23,11 +26,12 @@ export interface Keeping {
 const retryDiskMs = 1000
 const tooMuch = 'too much waited for the server'
 
-export function createKeeping(put: (body: MessageBody, localId?: string) => Promise<void>, onChange: () => void): Keeping {
+export function createKeeping(put: Uplink['put'], onChange: () => void): Keeping {
   const end = new AbortController()
   let ofDisk: string | undefined
   let ofRoom: string | undefined
-  let missing = 0
+  /** The history says that words are missing, and nothing came after that. */
+  let isGap = false
   let leftOut = 0
 
   const tell = (disk: string | undefined, room: string | undefined) => {
@@ -36,18 +40,19 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
     ofRoom = room
     onChange()
   }
-  // Put at once, as all that is kept: each stands where it belongs. What cannot be said now is said with what is kept next.
-  const sayMissing = () => {
-    const count = missing
-    missing = 0
-    const are = count === 1 ? 'message of the agent is' : 'messages of the agent are'
-    if (count > 0) put(said(`${count} ${are} missing here: ${tooMuch}.`)).catch(() => (missing += count))
+  // Said where they are missing, though there is no room: it has to be on disk already when this process dies.
+  const sayMissing = async () => {
+    if (isGap) return
+    isGap = true
+    const sentence = `Here messages of the agent are missing: ${tooMuch}.`
+    await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (isGap = false))
   }
-  const sayLeftOut = () => {
+  const sayLeftOut = async () => {
     const count = leftOut
     leftOut = 0
     const were = count === 1 ? 'thought or plan was' : 'thoughts and plans were'
-    if (count > 0) put(said(`Before this ${count} ${were} left out: ${tooMuch}.`)).catch(() => (leftOut += count))
+    const sentence = `Before this ${count} ${were} left out: ${tooMuch}.`
+    if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (leftOut += count))
   }
   return {
     get trouble() {
@@ -56,14 +61,14 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
     async keep(body, localId) {
       for (;;) {
         try {
-          sayMissing()
           await put(body, localId)
+          isGap = false
           tell(undefined, ofRoom)
           return
         } catch (error) {
           if (end.signal.aborted) return
           if (error instanceof OutboxFull) {
-            missing += 1
+            await sayMissing()
             return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
           }
           tell(`Nothing can be kept on disk: ${error instanceof Error ? error.message : String(error)}`, ofRoom)
@@ -78,13 +83,9 @@ export function createKeeping(put: (body: MessageBody, localId?: string) => Prom
     drained() {
       if (ofRoom === undefined) return
       tell(ofDisk, undefined)
-      sayMissing()
-      sayLeftOut()
+      void sayLeftOut()
     },
+    finish: sayLeftOut,
     abandon: () => end.abort()
   }
-}
-
-function said(text: string): MessageBody {
-  return sessionMessage(newEnvelope({ t: 'service', text }, { role: 'agent', turn: newId() }))
 }

@@ -53,7 +53,7 @@ export function createParts(
   { agent, home, folder, onChange }: { agent: Agent; home: Pick<Home, 'path'>; folder: SessionFolder; onChange(): void },
   uplink: () => Uplink | undefined
 ): SessionParts {
-  const keeping = createKeeping(async (body, localId) => uplink()?.put(body, localId), onChange)
+  const keeping = createKeeping(async (...said) => uplink()?.put(...said), onChange)
   const narrator = createNarrator({
     put: (body, localId) => keeping.keep(body, localId),
     showPartial: partial => uplink()?.showPartial(partial)

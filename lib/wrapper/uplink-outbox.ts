@@ -24,9 +24,16 @@ export function openUplinkOutbox({ rest, folder, session, ...options }: UplinkOu
   })
 }
 
-export async function putBody(outbox: Outbox, cipher: Cipher, tag: string, body: MessageBody, localId?: string): Promise<void> {
+export async function putBody(
+  outbox: Outbox,
+  cipher: Cipher,
+  tag: string,
+  body: MessageBody,
+  localId?: string,
+  how?: { beyondLimit?: boolean }
+): Promise<void> {
   const draft = sealDraft(cipher, tag, body, localId)
-  await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft)
+  await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft, how)
 }
 
 /** Thoughts and plans: later ones and what is done take their place. */

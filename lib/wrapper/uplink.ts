@@ -49,7 +49,8 @@ export interface Uplink {
   readonly waiting: number
   /** Set when the server takes no message of the session any more, and cannot be told either. */
   readonly trouble: string | undefined
-  put(body: MessageBody, localId?: string): Promise<void>
+  /** See `Outbox.put`. */
+  put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
   /** Lost when there is no link. */
   showPartial(partial: PartialBody): void
   setThinking(thinking: boolean): void
@@ -172,9 +173,9 @@ class SessionUplink implements Uplink {
     return this.#outbox?.pending.length ?? 0
   }
 
-  async put(body: MessageBody, localId?: string): Promise<void> {
+  async put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void> {
     if (!this.#outbox) throw new Error('the uplink is not open')
-    await putBody(this.#outbox, this.#key.cipher, this.#options.folder.notes.tag, body, localId)
+    await putBody(this.#outbox, this.#key.cipher, this.#options.folder.notes.tag, body, localId, how)
     this.#options.onChange?.()
   }
 
@@ -223,14 +224,13 @@ class SessionUplink implements Uplink {
   }
 
   async end({ ms, signal }: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean> {
-    try {
-      await withDeadline(ms, () => Promise.race([this.#sayGoodbye(), this.#link.cut]), { signal })
-      return true
-    } catch {
-      return this.link.type === 'gone'
-    } finally {
-      await this.close()
-    }
+    const isTold = await withDeadline(ms, () => Promise.race([this.#sayGoodbye(), this.#link.cut]), { signal }).then(
+      () => true,
+      () => false
+    )
+    await this.close()
+    // What was put while the end was told waits for whoever comes next.
+    return this.link.type === 'gone' || (isTold && this.waiting === 0)
   }
 
   async close(): Promise<void> {
@@ -245,6 +245,7 @@ class SessionUplink implements Uplink {
     await this.#outbox?.idle()
     const id = await this.#persistence.attempt(() => this.#opening.open())
     await this.#cells.archive()
+    await this.#outbox?.idle()
     this.#line?.tellEnd()
     await this.#rest.call('archiveSession', { params: { id } }, { timeoutMs: archiveWithinMs })
   }

@@ -303,6 +303,18 @@ t.test('more than may wait is refused, and there is room again when some has lef
   await outbox.put(draft('b', { content: 'A'.repeat(800) }))
 })
 
+t.test('what has to be said is taken although there is no room for it, and takes up room [W3]', async t => {
+  const { outbox, request } = await openWorld({ limitBytes: 400 })
+  await outbox.put(draft('a'))
+  await outbox.put(draft('b', { content: 'A'.repeat(400) }), { beyondLimit: true })
+  await t.rejects(outbox.put(draft('c')), OutboxFull)
+  await turn()
+  await request().accept()
+  await request().accept()
+  await outbox.idle()
+  await outbox.put(draft('c'))
+})
+
 t.test('a journal that fails refuses the put and takes the next one', async t => {
   const journal = createMemoryJournal()
   let isBroken = true

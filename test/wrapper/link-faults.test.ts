@@ -9,7 +9,7 @@ import { cryptoReady, engine, toBase64 } from '../../lib/crypto/index.ts'
 import type { SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { openHome } from '../../lib/wrapper/credentials.ts'
 import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
-import { openUplink } from '../../lib/wrapper/uplink.ts'
+import { openUplink, type Uplink } from '../../lib/wrapper/uplink.ts'
 import { next, signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
@@ -112,6 +112,20 @@ t.test(
     t.equal(statSync(file).mode & 0o777, 0o600)
   }
 )
+
+t.test('what is said while the end of the session is told stays on disk for the next process [W1]', async t => {
+  let link: Uplink | undefined
+  const late: Fetch = async (url, init) => {
+    if (url.endsWith('/archive')) await link?.put(userText('late'), 'late')
+    if (init.body?.includes('"late"') === true) throw new Error('no network')
+    return fetch(url, init)
+  }
+  const opened = await uplink(t, late)
+  link = opened.link
+  await link.put(userText('in time'))
+  t.equal(await link.end({ ms: 10_000 }), false)
+  t.equal(link.waiting, 1)
+})
 
 t.test('when too much waits the agent goes on, its oldest thoughts go first, and its person is told [W3]', async t => {
   const down: Fetch = async () => {
