@@ -186,7 +186,7 @@ function flowWithAccount(at: Route): ComponentChildren {
     case 'start-key':
       return <Lazy key="key" load={() => import('./screens/key.tsx')} show={({ KeyScreen }) => <KeyScreen />} />
     case 'start-check':
-      return <Lazy key="check" load={() => import('./screens/key.tsx')} show={({ CheckScreen }) => <CheckScreen />} />
+      return <Lazy key="check" load={() => import('./screens/key-check.tsx')} show={({ CheckScreen }) => <CheckScreen />} />
     case 'scan':
       return <Lazy key="scan" load={() => import('./screens/scan.tsx')} show={({ ScanScreen }) => <ScanScreen />} />
     case 'pair':

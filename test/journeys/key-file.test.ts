@@ -10,7 +10,7 @@ t.test('the account key is saved sealed with a passphrase, and restores the acco
   const server = await startServerProcess(t, { data: t.testdir() })
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
-  await phone.visit('/settings/account-key')
+  await phone.visit('/start/key')
   await phone.press('Save file')
   await phone.write('Passphrase', 'short')
   await pressSave(phone, 'Save file')
@@ -25,6 +25,17 @@ t.test('the account key is saved sealed with a passphrase, and restores the acco
   t.match(sealed.text, /^-----BEGIN AGE ENCRYPTED FILE-----/)
   t.notOk(sealed.text.includes(key.slice(0, 5)))
 
+  await phone.press('I have it, check me')
+  await phone.see('Open the file that you saved')
+  await choose(phone, 'other.txt', 'Dear diary')
+  await phone.see('There is no account key in this file')
+  await choose(phone, 'other.txt', `${'ABCDE-'.repeat(10)}FG`)
+  await phone.see('This file opens another account')
+  await choose(phone, sealed.name, sealed.text)
+  await phone.write('Passphrase', passphrase)
+  await phone.press('Open the file')
+  await phone.see('That is right')
+
   const desk = await devices.open(t, server.url, { width: 1280, height: 800 })
   await desk.visit('/restore')
   await choose(desk, 'notes.txt', 'Dear diary')
@@ -37,8 +48,33 @@ t.test('the account key is saved sealed with a passphrase, and restores the acco
   await desk.write('Passphrase', passphrase)
   await desk.page.keyboard.press('Enter')
   await desk.see('That looks like a key.')
+  await desk.write('Name of this device', ' Desk in the shed ')
   await desk.press('Restore')
   await desk.see('Live')
+  await desk.visit('/settings/devices')
+  await desk.see('Desk in the shed')
+})
+
+t.test('where the part of the app that seals cannot be loaded, nothing is saved and that is said', async t => {
+  const server = await startServerProcess(t, { data: t.testdir() })
+  const phone = await devices.open(t, server.url)
+  // What it keeps of the app would do without the network.
+  await phone.context.addInitScript('navigator.serviceWorker.register = () => new Promise(() => {})')
+  await phone.createAccount()
+  await phone.visit('/start/key')
+  await phone.press('Save file')
+  await phone.write('Passphrase', passphrase)
+  await phone.write('The same once more', passphrase)
+  let isCut = true
+  await phone.context.route('**/assets/**', route => (isCut ? route.abort() : route.continue()))
+  const downloads: string[] = []
+  phone.page.on('download', download => downloads.push(download.suggestedFilename()))
+  await pressSave(phone, 'Save file')
+  await phone.see('Nothing was saved')
+  await phone.see('Check the link and try again.')
+  t.same(downloads, [])
+  isCut = false
+  t.equal((await saved(phone, 'Save file')).name, 'afield-account-key.age')
 })
 
 t.test('a key file is plain only for who leaves the passphrase empty and says so once more; it restores too', async t => {

@@ -57,7 +57,8 @@ export function useKeyFile(onKey: (key: string) => void): ChosenKeyFile {
   }
 }
 
-export function KeyFileField({ file }: { file: ChosenKeyFile }) {
+/** `isMain`: nothing else is to be done on the screen. */
+export function KeyFileField({ file, isMain = false }: { file: ChosenKeyFile; isMain?: boolean }) {
   const input = useRef<HTMLInputElement>(null)
   return (
     <>
@@ -84,7 +85,7 @@ export function KeyFileField({ file }: { file: ChosenKeyFile }) {
         />
       )}
       {file.problem === 'other' && <Problem title={words.other} />}
-      <Button look="quiet" icon="file-text" onClick={() => input.current?.click()}>
+      <Button look={isMain ? 'primary' : 'quiet'} icon="file-text" isLarge={isMain} isWide={isMain} onClick={() => input.current?.click()}>
         {words.choose}
       </Button>
     </>

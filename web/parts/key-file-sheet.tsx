@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { noteKeyInFile } from '../state/account.ts'
 import { sealKeyFile } from '../state/key-file.ts'
 import { joining } from '../words/joining.ts'
 import { Problem } from './banner.tsx'
@@ -24,6 +25,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
     if (passphrase === '' && again === '') {
       if (problem !== 'plain') return setProblem('plain')
       download(fileName, text)
+      void noteKeyInFile()
       return history.back()
     }
     if (passphrase.length < shortest) return setProblem('short')
@@ -34,6 +36,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
       const sealed = await sealKeyFile(text, passphrase).catch(() => undefined)
       if (sealed === undefined) return setProblem('not-sealed')
       download(fileName.replace(/\.txt$/, '.age'), sealed)
+      void noteKeyInFile()
       history.back()
     })
   }

@@ -3,6 +3,7 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
+import { Field } from '../parts/field.tsx'
 import { KeyFileField, useKeyFile } from '../parts/key-file-field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { goOn } from '../router.ts'
@@ -17,6 +18,7 @@ type Client = typeof import('../state/account-key.ts')
 export function RestoreScreen() {
   const client = useClient()
   const [text, setText] = useState('')
+  const [deviceName, setDeviceName] = useState(guessDeviceName)
   const [problem, setProblem] = useState<SignInProblem>()
   const { isBusy, run } = useBusy()
   const file = useKeyFile(key => setText(groupTyped(key)))
@@ -28,7 +30,10 @@ export function RestoreScreen() {
     if (!reading?.ok) return
     void run(async () => {
       setProblem(undefined)
-      const refused = await restoreAccount({ secret: base64Of(reading.secret), deviceName: guessDeviceName() })
+      const refused = await restoreAccount({
+        secret: base64Of(reading.secret),
+        deviceName: deviceName.trim() || guessDeviceName()
+      })
       if (refused) setProblem(refused)
       else goOn()
     })
@@ -42,6 +47,15 @@ export function RestoreScreen() {
           <p class="lead">{joining.restore.lead}</p>
           <KeyField text={text} onText={setText} reading={reading} />
           <KeyFileField file={file} />
+          {!file.isSealed && (
+            <Field
+              label={joining.create.device}
+              hint={joining.create.deviceHint}
+              value={deviceName}
+              onInput={setDeviceName}
+              maxLength={100}
+            />
+          )}
           {problem && <ProblemOf problem={problem} />}
         </div>
       </div>

@@ -30,6 +30,8 @@ export interface KeptAccount {
   createdAt: number
   /** When the person proved to have the key on paper. */
   keyCheckedAt?: number | undefined
+  /** It was saved as a file from here: its owner may never have read its letters. */
+  isKeyInFile?: boolean | undefined
   /** Not to ask for that before. */
   remindAt?: number | undefined
   /** Home does not ask for it before that. */
@@ -131,17 +133,10 @@ export async function eraseDevice(): Promise<void> {
   location.replace('/')
 }
 
-export async function noteKeyChecked(): Promise<void> {
-  await change({ keyCheckedAt: Date.now() })
-}
-
-export async function remindOfKeyTomorrow(): Promise<void> {
-  await change({ remindAt: tomorrow() })
-}
-
-export async function askForKeyNextWeek(): Promise<void> {
-  await change({ homeAsksAt: Date.now() + 7 * dayMs })
-}
+export const noteKeyChecked = () => change({ keyCheckedAt: Date.now() })
+export const noteKeyInFile = () => change({ isKeyInFile: true })
+export const remindOfKeyTomorrow = () => change({ remindAt: tomorrow() })
+export const askForKeyNextWeek = () => change({ homeAsksAt: Date.now() + 7 * dayMs })
 
 const dayMs = 24 * 3600_000
 const tomorrow = () => Date.now() + dayMs
@@ -274,8 +269,8 @@ async function leave(to: Account): Promise<void> {
 }
 
 async function keep(kept: KeptAccount): Promise<void> {
-  const { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt, homeAsksAt } = kept
-  const account: KeptAccount = { secret, token, renewal, deviceName, createdAt, keyCheckedAt, remindAt, homeAsksAt }
+  const { secret, token, renewal, deviceName, createdAt, keyCheckedAt, isKeyInFile, remindAt, homeAsksAt } = kept
+  const account: KeptAccount = { secret, token, renewal, deviceName, createdAt, keyCheckedAt, isKeyInFile, remindAt, homeAsksAt }
   await (await deviceDb()).write('account', account)
 }
 

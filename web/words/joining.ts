@@ -63,7 +63,12 @@ const english = {
     done: 'That is right',
     doneText: 'Your key is safe with you. You will not be asked again.',
     goOn: 'Go on',
-    again: 'Show me the key again'
+    again: 'Show me the key again',
+    fileLead: 'Open the file that you saved, as you would do it on a new device.',
+    byFile: 'I saved it as a file',
+    byGroups: 'I wrote it down',
+    otherKey: 'This file opens another account',
+    otherKeyText: 'Choose the one you saved from here, or save it once more.'
   },
 
   keyFile: {

@@ -44,7 +44,7 @@ async function begin(story: AppStory): Promise<void> {
   documentElement.dataset['story'] = 'told'
 }
 
-async function prepare({ account, home, isKeyChecked, isFirstRun, kept }: AppStory): Promise<void> {
+async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, kept }: AppStory): Promise<void> {
   localStorage.clear()
   for (const [name, value] of Object.entries(kept ?? {})) localStorage.setItem(name, value)
   if (account === 'insecure') Object.defineProperty(globalThis, 'isSecureContext', { value: false })
@@ -62,7 +62,8 @@ async function prepare({ account, home, isKeyChecked, isFirstRun, kept }: AppSto
     token: 't',
     deviceName: 'Chrome on Android',
     createdAt: Date.now(),
-    ...(isKeyChecked === true && { keyCheckedAt: Date.now() })
+    ...(isKeyChecked === true && { keyCheckedAt: Date.now() }),
+    isKeyInFile
   })
   tellHome({ type: 'restored', home })
 }

@@ -17,6 +17,7 @@ export interface AppStory {
   /** The server ends the sign-in of this device. */
   readonly isEnded?: boolean | undefined
   readonly isKeyChecked?: boolean | undefined
+  readonly isKeyInFile?: boolean | undefined
   /** The account was made in this window, on a device with a screen lock. */
   readonly isFirstRun?: boolean | undefined
   /** Who has no room left. */
@@ -25,9 +26,9 @@ export interface AppStory {
   readonly clockOffMs?: number | undefined
   /** How a sign-in is refused. */
   readonly signIn?: { readonly status: number; readonly error: string } | undefined
-  readonly pairing?: PairingView | undefined
   /** Where what is answered has come to. */
   readonly answered?: ReplyState | undefined
+  readonly pairing?: PairingView | undefined
   /** What this browser keeps of the settings, and of what is not secret. */
   readonly kept?: Readonly<Record<string, string>> | undefined
   /** What is pressed then, one after another, by the beginning of its name. */

@@ -166,6 +166,7 @@ const first = {
   key: at('/start/key', { isKeyChecked: false }),
   'key-locked': at('/start/key', { isKeyChecked: false, kept: riskyLock }),
   check: at('/start/check', { isKeyChecked: false }),
+  'check-file': at('/start/check', { isKeyChecked: false, isKeyInFile: true }),
   'key-file': at('/start/key', { isKeyChecked: false, press: ['Save file'] }),
   'key-file-plain': at('/start/key', { isKeyChecked: false, press: ['Save file', 'dialog Save file'] }),
   'lock-offer': at('/start/key', { isKeyChecked: false, isFirstRun: true, press: ['Later'] }),
