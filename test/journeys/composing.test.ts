@@ -9,13 +9,24 @@ import { openRepository } from './repository-session.ts'
 
 // One computer for all: what is promised here is about a session that is lived in.
 const devices = await openDevices(t)
-const { device, session, folder } = await openRepository(t, devices)
+const { device, lookOn, session, folder } = await openRepository(t, devices)
 const { page } = device
 const long = `SCRIPT: slow 90000 ${'word '.repeat(400)}`
 const box = { name: /message/i }
 
+/** Until the bubbles with these words stand below each other. */
+function inOrder({ page }: typeof device, words: string[]) {
+  return page.waitForFunction(words => {
+    const shown = [...document.querySelectorAll('.bub')].map(bubble => bubble.textContent ?? '')
+    const at = words.map(word => shown.findIndex(text => text.endsWith(` ${word}`)))
+    return at.every((place, index) => place >= 0 && place > (at[index - 1] ?? -1))
+  }, words)
+}
+
 t.test('what is sent while the agent works waits, and is changed, taken back or brought forward until it is read', async t => {
   const waiting = page.locator('.queue li')
+  const hasIt = /^On (?!this device)/
+  const other = await lookOn({})
   await say(device, long)
   await page.locator('.growing, .say').first().waitFor()
   await say(device, 'SCRIPT: text kept')
@@ -25,21 +36,33 @@ t.test('what is sent while the agent works waits, and is changed, taken back or 
   await waiting.filter({ hasText: 'unwanted' }).getByRole('button', { name: 'Withdraw' }).click()
   await page.getByRole('button', { name: /2 waiting/ }).waitFor()
   await device.see('Withdrawn')
+  for (const text of ['kept', 'misspelt']) await waiting.filter({ hasText: text }).getByText(hasIt).waitFor()
+  await page.getByRole('textbox', box).fill('half a sentence')
   await waiting.filter({ hasText: 'misspelt' }).getByRole('button', { name: 'Edit' }).click()
-  await page.getByRole('button', { name: /1 waiting/ }).waitFor()
   t.equal(await page.getByRole('textbox', box).inputValue(), 'SCRIPT: text misspelt', 'it is where it is written')
+  t.equal(await waiting.count(), 2, 'and waits as it was until it is changed')
+  await page.getByRole('textbox', box).fill('SCRIPT: text spelt')
   if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'queue.png'))
-  await say(device, 'SCRIPT: text spelt')
-  await page.getByRole('button', { name: /2 waiting/ }).waitFor()
+  await page.getByRole('button', { name: 'Save the change' }).click()
+  t.equal(await page.getByRole('textbox', box).inputValue(), 'half a sentence', 'what was being written before is there again')
+  await waiting.filter({ hasText: /text spelt/ }).waitFor()
+  t.equal(await waiting.filter({ hasText: 'misspelt' }).count(), 0)
   await waiting.filter({ hasText: 'spelt' }).getByRole('button', { name: 'Move up' }).click()
-  await page.waitForFunction(() => document.querySelector('.queue li')?.textContent?.includes('spelt'))
-  await page.getByRole('button', { name: /2 waiting/ }).waitFor()
+  for (const each of [device, other]) await inOrder(each, ['spelt', 'kept'])
   await waiting.filter({ hasText: 'kept' }).getByRole('button', { name: 'Move up' }).click()
+  for (const each of [device, other]) await inOrder(each, ['kept', 'spelt'])
   await page.waitForFunction(() => document.querySelector('.queue li')?.textContent?.includes('kept'))
+  for (const each of [device, other]) t.equal(await each.page.locator('.gone').count(), 1, 'only what was withdrawn says so')
   await waiting.filter({ hasText: 'spelt' }).getByRole('button', { name: 'Steer now' }).click()
   await session.until(session => texts(session).includes('kept'))
   t.strictSame(texts(session).slice(-2), ['spelt', 'kept'], 'the one that steers is first, and those taken back never come')
   await page.locator('.queue').waitFor({ state: 'detached' })
+  for (const each of [device, other]) {
+    t.equal(await each.page.locator('.gone').count(), 1)
+    t.equal(await each.page.locator('.bub', { hasText: 'spelt' }).count(), 1)
+    await each.page.locator('.me', { hasText: 'kept' }).getByText('Read by Demo agent').first().waitFor({ state: 'attached' })
+    await each.page.locator('.me', { hasText: 'spelt' }).getByText('Read by Demo agent').first().waitFor({ state: 'attached' })
+  }
 })
 
 t.test('held, or with Alt and Enter, a message ends the turn that runs', async t => {

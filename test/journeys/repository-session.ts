@@ -39,14 +39,18 @@ export async function openRepository(t: Test, devices: Awaited<ReturnType<typeof
     env: { GIT_CONFIG_GLOBAL: env.GIT_CONFIG_GLOBAL, GIT_CONFIG_NOSYSTEM: '1' }
   })
   const session = await phone.session()
-  const device = await devices.open(t, server.url, look)
-  device.page.setDefaultTimeout(20_000)
-  await device.visit('/restore')
-  await device.write('Account key', formatBackupKey(phone.secret))
-  await device.press('Restore')
-  await device.see('Live')
-  await device.visit(`/s/${session.id}`)
+  const lookOn = async (look: DeviceLook) => {
+    const device = await devices.open(t, server.url, look)
+    device.page.setDefaultTimeout(20_000)
+    await device.visit('/restore')
+    await device.write('Account key', formatBackupKey(phone.secret))
+    await device.press('Restore')
+    await device.see('Live')
+    await device.visit(`/s/${session.id}`)
+    return device
+  }
+  const device = await lookOn(look)
   await device.page.getByPlaceholder('Message Demo agent').waitFor()
   const to = (view: string) => device.visit(`/s/${session.id}/${view}`)
-  return { device, session, wrapper, folder, git, write, to, read: (path: string) => readFileSync(join(folder, path), 'utf8') }
+  return { device, lookOn, session, wrapper, folder, git, write, to, read: (path: string) => readFileSync(join(folder, path), 'utf8') }
 }

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { messageBody, type SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { commandsLike, tokenAt } from '../../web/parts/suggested.ts'
-import { movedUp, queueOf } from '../../web/state/session-queue.ts'
+import { queueOf } from '../../web/state/session-queue.ts'
 import { addMessages, emptyTranscript, type KnownMessage } from '../../web/state/transcript.ts'
 
 const at = 1_700_000_000_000
@@ -24,7 +24,8 @@ const queue = (messages: KnownMessage[], facts: { readSeq: number; hasReceipts: 
     transcript: addMessages(emptyTranscript, messages),
     waiting: [],
     takenBack: new Set<string>(),
-    facts,
+    moves: [],
+    facts: { deliveredSeq: 0, ...facts },
     ...more
   }).map(({ text }) => text)
 
@@ -41,14 +42,77 @@ t.test('what the agent has not read waits, also over the end of a turn; what ste
   t.end()
 })
 
-t.test('one that is moved up goes before its neighbour, and as few as can be are sent anew', t => {
-  const queue = ['a', 'b', 'c', 'd'].map(localId => ({ localId, text: localId, files: [], isHere: false }))
-  const names = (localId: string) => movedUp(queue, localId).again.map(each => each.localId)
-  t.strictSame(names('d'), ['c'], 'a b d stay, c comes behind them')
-  t.strictSame(names('b'), ['a', 'c', 'd'], 'b stays, all others come behind it')
-  t.strictSame(names('c'), ['b', 'd'])
-  t.strictSame(names('a'), [])
-  t.strictSame(names('gone'), [])
+t.test('what is changed or moved keeps one place in the queue and in the transcript, in whatever order that is heard', t => {
+  const messages = [
+    mine(1, 'begin'),
+    turn(2),
+    mine(3, 'one'),
+    mine(4, 'two'),
+    told(5, { t: 'text', text: 'Still at it.' }, 'agent'),
+    mine(6, 'three'),
+    mine(7, 'TWO', { replaces: 'local4' }),
+    told(8, { t: 'move', localId: 'local6', before: 'local4' }),
+    told(9, { t: 'move', localId: 'local4', before: 'local3' })
+  ]
+  t.strictSame(queue(messages, { readSeq: 1, hasReceipts: true }), ['TWO', 'one', 'three'])
+  for (const heard of [messages, messages.toReversed()]) {
+    const { items } = heard.reduce((transcript, message) => addMessages(transcript, [message]), emptyTranscript)
+    t.strictSame(
+      items.map(item => ('text' in item ? item.text : item.type)),
+      ['begin', 'TWO', 'one', 'Still at it.', 'three']
+    )
+    t.strictSame(
+      items.map(item => item.seq),
+      [1, 3, 4, 5, 6],
+      'the places stay where they are'
+    )
+    t.match(items[1], { own: { seq: 4, at: at + 4 }, localId: 'local4' })
+  }
+  const read = [...messages, told(10, { t: 'read', localId: 'local4' }, 'agent')]
+  t.strictSame(queue(read, { readSeq: 1, hasReceipts: true }), ['one', 'three'], 'it was read before the earlier ones')
+  t.end()
+})
+
+t.test('words that came too late to replace any stand by themselves, and what was withdrawn too late was read', t => {
+  const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'ONE', { replaces: 'local3' }), mine(5, 'two')]
+  const apart = [...messages, told(6, { t: 'apart', localId: 'local4' }, 'agent')]
+  const { items } = addMessages(emptyTranscript, apart)
+  t.match(items, [
+    { text: 'begin' },
+    { text: 'one', localId: 'local3' },
+    { text: 'two' },
+    { text: 'ONE', localId: 'local4', seq: 6, own: { seq: 4 } }
+  ])
+  const withdrawn = [mine(1, 'one'), told(2, { t: 'withdraw', localId: 'local1' }), mine(3, 'ONE', { replaces: 'local1' })]
+  t.match(addMessages(emptyTranscript, withdrawn).items, [{ text: 'one', isWithdrawn: true }, { text: 'ONE' }])
+  const late = [...withdrawn, told(4, { t: 'read', localId: 'local1' }, 'agent')]
+  t.match(addMessages(emptyTranscript, late).items, [{ text: 'one', isWithdrawn: false, isRead: true }, { text: 'ONE' }])
+  t.match(
+    addMessages(emptyTranscript, [...messages, told(6, { t: 'apart', localId: 'local4' })]).items,
+    [{}, { text: 'ONE' }, {}],
+    'only agents say so'
+  )
+  t.end()
+})
+
+t.test('what was changed here and has not left is in the queue as it will be, and says where each is', t => {
+  const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'two')]
+  const shown = queueOf({
+    transcript: addMessages(emptyTranscript, messages),
+    waiting: [
+      { localId: 'x', text: 'here', at, state: 'device' },
+      { localId: 'y', text: 'ONE', at, state: 'device', replaces: 'local3' }
+    ],
+    takenBack: new Set(),
+    moves: [{ localId: 'x', before: 'local3' }],
+    facts: { readSeq: 1, deliveredSeq: 3, hasReceipts: true }
+  })
+  t.match(shown, [
+    { localId: 'x', text: 'here', isHere: true },
+    { localId: 'local3', text: 'ONE', isHere: true, isThere: false },
+    { localId: 'local4', text: 'two', isHere: false, isThere: false }
+  ])
+  t.equal(shown.length, 3)
   t.end()
 })
 

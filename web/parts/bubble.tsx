@@ -35,6 +35,8 @@ export interface BubbleActions {
   canTakeBack(written: Written, delivery: Delivery): boolean
   /** Into the message that is being written. */
   write(written: Written): void
+  /** The same, to say something else in its place. */
+  edit(written: Written): void
   withdraw(localId: string): void
   /** Whether a second session can begin that knows all up to its turn. */
   canFork(written: Written, delivery: Delivery): boolean
@@ -165,8 +167,7 @@ function More(props: {
               type="button"
               onClick={() => {
                 onClose()
-                actions?.withdraw(localId)
-                actions?.write(written)
+                actions?.edit(written)
               }}
             >
               {compose.edit}

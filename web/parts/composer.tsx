@@ -1,17 +1,17 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import type { Attached } from '../state/attached.ts'
 import { feel } from '../state/haptics.ts'
 import { isOn } from '../state/preferences.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
-import { movedUp } from '../state/session-queue.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 import { ComposerFiles } from './composer-files.tsx'
 import { ComposerMenu } from './composer-menu.tsx'
 import { SuggestionList, suggestionId, suggestionsId, useSuggestions } from './composer-suggestions.tsx'
 import { useFileDrop } from './file-drop.ts'
+import { useGrowing } from './growing.ts'
 import { ModeButton } from './mode-button.tsx'
 import { QueueBar } from './queue-bar.tsx'
 import { SendButton } from './send-button.tsx'
@@ -22,6 +22,8 @@ export interface Offered {
   readonly files?: readonly Attached[] | undefined
   /** What was being written is in it already. */
   readonly isAll?: boolean
+  /** The message, still unread, whose words these are: sent, they take its place. */
+  readonly of?: string
 }
 
 /** Where a person writes. What is written stays on this device until it is sent, also over reloads. */
@@ -41,6 +43,8 @@ export function Composer(props: {
   const [isWhole, setWhole] = useState(false)
   /** Sent before its files were there, or its agent. */
   const [waits, setWaits] = useState<{ isSteer: boolean; files?: number }>()
+  /** A message that waits is being changed: its name, and what was written before. */
+  const [changes, setChanges] = useState<{ of: string; draft: string }>()
   const area = useRef<HTMLTextAreaElement>(null)
   const chosen = files.chosen.value
   const isUploading = chosen.some(({ state }) => state.type === 'reading' || state.type === 'uploading')
@@ -63,6 +67,11 @@ export function Composer(props: {
     if (props.offered === undefined) return
     goOn(props.offered)
   }, [props.offered])
+  const isStillUnread = model.unread.value.some(({ localId }) => localId === changes?.of)
+  useEffect(() => {
+    // The agent came to it: what is written now is one of its own.
+    if (changes !== undefined && !isStillUnread) setChanges(undefined)
+  }, [changes, isStillUnread])
   const isAsleep = facts.wakesDeaf
   const isNotWoken = typeof model.asked.value.resume === 'object'
   useEffect(() => {
@@ -84,7 +93,8 @@ export function Composer(props: {
   const write = (next: string, at?: number) => {
     setText(next)
     setCaret(at)
-    texts.keepDraft(next)
+    // What is changed is kept as it was until it is sent.
+    if (changes === undefined) texts.keepDraft(next)
   }
   /** As if it had been typed where the caret stands. */
   const insert = (mark: string) => {
@@ -115,12 +125,12 @@ export function Composer(props: {
     // Agents take no message without words.
     const sent = text.trim() || attached.map(({ name }) => name).join(', ')
     if (sent === '') return
-    write('')
+    endChanges()
     setWhole(false)
     setProblem(false)
     props.onSent()
     feel('sent')
-    texts.send(sent, { files: attached, isSteer: isSteer && isWorking }).catch(() => {
+    texts.send(sent, { files: attached, isSteer: isSteer && isWorking, replaces: changes?.of }).catch(() => {
       // Not kept anywhere: it goes back to where it was written.
       write(sent)
       files.offer(attached)
@@ -152,11 +162,24 @@ export function Composer(props: {
     else return false
     return true
   }
-  const goOn = ({ text: next, files: attached, isAll }: Offered) => {
-    write(isAll || text.trim() === '' ? next : `${next}\n${text}`)
+  const goOn = ({ text: next, files: attached, isAll, of }: Offered) => {
+    if (of !== undefined && facts.editsQueue) {
+      files.take()
+      setChanges({ of, draft: changes?.draft ?? text })
+      setText(next)
+    } else {
+      if (of !== undefined) void texts.withdraw(of)
+      write(isAll || text.trim() === '' ? next : `${next}\n${text}`)
+    }
     files.offer(attached ?? [])
     area.current?.focus()
   }
+  const endChanges = () => {
+    setText(changes?.draft ?? '')
+    if (changes === undefined) texts.keepDraft('')
+    setChanges(undefined)
+  }
+  const failed = () => setProblem(true)
   const hint = placeholderOf(facts, isWorking)
   return (
     <form
@@ -169,24 +192,10 @@ export function Composer(props: {
     >
       <QueueBar
         queue={model.queue.value}
-        canTakeBack={facts.hasReceipts}
-        onEdit={queued => {
-          void texts.withdraw(queued.localId)
-          goOn(queued)
-        }}
-        onSteer={queued => {
-          void texts.withdraw(queued.localId).then(() => texts.send(queued.text, { files: queued.files, isSteer: true }))
-        }}
-        onMoveUp={async ({ localId }) => {
-          const { again } = movedUp(model.queue.peek(), localId)
-          // All are taken back before one is sent: else the agent could read one of them twice in between.
-          for (const each of again) await texts.withdraw(each.localId)
-          for (const each of again)
-            await texts.send(each.text, { files: each.files }).catch(() => {
-              goOn(each)
-              setProblem(true)
-            })
-        }}
+        facts={facts}
+        onEdit={queued => goOn({ ...queued, of: queued.localId })}
+        onSteer={({ text, files, localId }) => texts.send(text, { files, isSteer: true, replaces: localId }).catch(failed)}
+        onMoveUp={({ localId }, before) => texts.move(localId, before).catch(failed)}
         onWithdraw={queued => void texts.withdraw(queued.localId)}
       />
       {problem && (
@@ -198,6 +207,21 @@ export function Composer(props: {
       {suggestions && <SuggestionList suggestions={suggestions} onTake={take} />}
       <div class="cbox">
         <ComposerFiles files={files} />
+        {changes && (
+          <p class="waits changes">
+            {compose.changing}
+            <button
+              class="txt"
+              type="button"
+              onClick={() => {
+                files.take()
+                endChanges()
+              }}
+            >
+              {words.cancel}
+            </button>
+          </p>
+        )}
         {waits && (
           <p class="waits" role="status">
             {isUploading ? compose.uploading : compose.waking(facts.agentShort)}
@@ -248,32 +272,20 @@ export function Composer(props: {
               <Icon name={isWhole ? 'chevron-down' : 'maximize-2'} />
             </button>
           )}
-          <SendButton isWorking={isWorking} canSend={canSend} isWaiting={waits !== undefined} onSteer={() => send(true)} />
+          <SendButton
+            isWorking={isWorking}
+            isChange={changes !== undefined}
+            canSend={canSend}
+            isWaiting={waits !== undefined}
+            onSteer={() => send(true)}
+          />
         </div>
       </div>
     </form>
   )
 }
 
-const mostRows = 8
 const linesToExpand = 4
-
-// As high as its text, up to eight lines. `field-sizing` does it where the browser knows it; this is for the others.
-function useGrowing(area: { current: HTMLTextAreaElement | null }, text: string): number {
-  const [lines, setLines] = useState(1)
-  useLayoutEffect(() => {
-    const element = area.current
-    if (element === null) return
-    const sizesItself = CSS.supports('field-sizing', 'content')
-    if (!sizesItself) element.rows = 1
-    const line = Number.parseFloat(getComputedStyle(element).lineHeight)
-    const now = Math.max(1, Math.round((element.scrollHeight - 14) / line))
-    if (!sizesItself) element.rows = Math.min(mostRows, now)
-    // On the whole screen it is as high as that.
-    if (element.closest('.whole') === null) setLines(now)
-  }, [text])
-  return lines
-}
 
 function isMouseDevice(): boolean {
   return matchMedia('(hover: hover) and (pointer: fine)').matches

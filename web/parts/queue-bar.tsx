@@ -1,20 +1,21 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
+import type { SessionFacts } from '../state/session-facts.ts'
 import type { Queued } from '../state/session-queue.ts'
 import { compose as words } from '../words/compose.ts'
+import { session } from '../words/session.ts'
 
 /** What waits for the end of this step. Each can be changed, brought forward or taken back as long as the agent has not read it. */
 export function QueueBar(props: {
   queue: readonly Queued[]
-  /** False for wrappers that cannot leave out what they have. */
-  canTakeBack: boolean
+  facts: Pick<SessionFacts, 'hasReceipts' | 'editsQueue' | 'host'>
   onEdit(queued: Queued): void
   onSteer(queued: Queued): void
   /** Not there for the first one. */
-  onMoveUp(queued: Queued): void
+  onMoveUp(queued: Queued, before: string): void
   onWithdraw(queued: Queued): void
 }) {
-  const { queue } = props
+  const { queue, facts } = props
   const [isOpen, setOpen] = useState(false)
   const isLasting = useLasting(queue.length > 0)
   if (!isLasting || queue.length === 0) return null
@@ -32,21 +33,22 @@ export function QueueBar(props: {
       {isOpen && (
         <ol>
           {queue.map((queued, index) => {
-            const canTakeBack = queued.isHere || props.canTakeBack
-            // Those it comes before are sent anew behind it.
-            const canMove = index > 0 && queue.slice(index - 1).every(({ isHere }) => isHere || props.canTakeBack)
+            const canTakeBack = queued.isHere || facts.hasReceipts
+            const before = queue[index - 1]
             return (
               <li key={queued.localId}>
                 <span class="queue-t" dir="auto">
                   {queued.files.length > 0 && <Icon name="paperclip" />}
                   {queued.text}
-                  <small>{queued.isHere ? words.waitsHere : words.waitsThere}</small>
+                  <small>{queued.isHere ? words.waitsHere : queued.isThere ? session.onMachine(facts.host) : session.stored}</small>
                 </span>
                 {canTakeBack && (
                   <>
                     <QueueButton icon="pencil" name={words.edit} onPress={() => props.onEdit(queued)} />
-                    {canMove && <QueueButton icon="chevron-up" name={words.moveUp} onPress={() => props.onMoveUp(queued)} />}
-                    <QueueButton icon="arrow-up" name={words.steer} onPress={() => props.onSteer(queued)} />
+                    {facts.editsQueue && before && (
+                      <QueueButton icon="chevron-up" name={words.moveUp} onPress={() => props.onMoveUp(queued, before.localId)} />
+                    )}
+                    {facts.editsQueue && <QueueButton icon="arrow-up" name={words.steer} onPress={() => props.onSteer(queued)} />}
                     <QueueButton icon="x" name={words.withdraw} onPress={() => props.onWithdraw(queued)} />
                   </>
                 )}

@@ -5,8 +5,9 @@ import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 
 /** Sends; while the agent works it queues, and held it steers. */
-export function SendButton(props: { isWorking: boolean; canSend: boolean; isWaiting: boolean; onSteer(): void }) {
-  const { isWorking, canSend, isWaiting } = props
+export function SendButton(props: { isWorking: boolean; isChange: boolean; canSend: boolean; isWaiting: boolean; onSteer(): void }) {
+  const { canSend, isWaiting, isChange } = props
+  const isWorking = props.isWorking && !isChange
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
   const hasSteered = useRef(false)
   useEffect(() => () => clearTimeout(timer.current), [])
@@ -15,7 +16,7 @@ export function SendButton(props: { isWorking: boolean; canSend: boolean; isWait
     <button
       class={`send ${isWaiting ? 'busy' : ''}`}
       type="submit"
-      aria-label={isWorking ? words.queue : words.send}
+      aria-label={isChange ? compose.keepChange : isWorking ? words.queue : words.send}
       title={isWorking ? compose.steerHint : undefined}
       aria-disabled={canSend && !isWaiting ? undefined : true}
       onPointerDown={event => {
@@ -33,7 +34,7 @@ export function SendButton(props: { isWorking: boolean; canSend: boolean; isWait
       onContextMenu={event => isWorking && event.preventDefault()}
       onClick={event => hasSteered.current && event.preventDefault()}
     >
-      <Icon name={isWorking ? 'list-end' : 'arrow-up'} />
+      <Icon name={isChange ? 'check' : isWorking ? 'list-end' : 'arrow-up'} />
     </button>
   )
 }

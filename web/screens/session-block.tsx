@@ -6,6 +6,7 @@ import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { Trail } from '../parts/trail.tsx'
 import type { Block } from '../state/transcript-blocks.ts'
+import { ownOf } from '../state/transcript-queue.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime, dayName } from '../words/time.ts'
 
@@ -37,7 +38,9 @@ function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: R
   const { item, to, delivery, isNewest } = props
   switch (item.type) {
     case 'mine':
-      return <Bubble written={{ ...item, localId: item.localId ?? undefined }} delivery={delivery} to={to} isNewest={isNewest} />
+      return (
+        <Bubble written={{ ...item, ...ownOf(item), localId: item.localId ?? undefined }} delivery={delivery} to={to} isNewest={isNewest} />
+      )
     case 'prose':
       return (
         <>

@@ -16,6 +16,7 @@ import type { Answered, OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import type { Item, Transcript } from '../state/transcript.ts'
 import { type Block, blocksOf, sameBlock } from '../state/transcript-blocks.ts'
+import { ownOf } from '../state/transcript-queue.ts'
 import { session as words } from '../words/session.ts'
 import { BlockView } from './session-block.tsx'
 import { SessionEmpty } from './session-empty.tsx'
@@ -37,7 +38,7 @@ export function SessionLog(props: {
   const transcript = model.transcript.value
   const requests = model.requests.value
   const { items, answered, open } = useJoined(transcript.items, model.answered.value, requests)
-  const waiting = model.texts.waiting.value
+  const waiting = model.texts.waiting.value.filter(({ replaces, state }) => replaces === undefined || state === 'failed')
 
   const context = useMemo<StepContext>(
     () => ({
@@ -216,7 +217,8 @@ function useActions(model: SessionModel, asked: { onEdit(message: Offered): void
         if (from !== 'app' || delivery === 'failed' || model.texts.takenBack.value.has(localId)) return false
         return seq === undefined || (delivery !== 'read' && model.facts.value?.hasReceipts === true)
       },
-      write: message => latest.current.onEdit(message),
+      write: ({ text, files }) => latest.current.onEdit({ text, files }),
+      edit: ({ text, files, localId = '' }) => latest.current.onEdit({ text, files, of: localId }),
       canFork: ({ from, text }, delivery) =>
         from !== 'decision' && text !== '' && delivery === 'read' && model.facts.value?.canForkAt === true,
       fork: written => latest.current.onFork(written),
@@ -231,8 +233,10 @@ function useReceiver({ host, agentShort, hasReceipts }: SessionFacts): Receiver 
 }
 
 function deliveryOf(block: Block, { deliveredSeq, readSeq }: SessionFacts): Delivery {
-  if (block.type !== 'item' || block.item.seq > deliveredSeq) return 'stored'
-  return block.item.seq > readSeq ? 'machine' : 'read'
+  if (block.type !== 'item' || block.item.type !== 'mine') return 'stored'
+  const { seq } = ownOf(block.item)
+  if (block.item.isRead || seq <= readSeq) return 'read'
+  return seq > deliveredSeq ? 'stored' : 'machine'
 }
 
 function newestMine(transcript: Transcript): string | undefined {

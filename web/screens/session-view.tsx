@@ -83,7 +83,7 @@ export function SessionView(props: {
           facts={facts}
           sentCount={sentCount}
           onSeen={onSeen}
-          onEdit={({ text, files }) => offer({ text, files })}
+          onEdit={message => offer({ ...message })}
           onFork={fork}
         />
         {Notices && <Notices model={model} facts={facts} />}

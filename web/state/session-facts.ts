@@ -49,6 +49,8 @@ export interface SessionFacts {
   readonly hasReceipts: boolean
   /** The helper of its machine is there to begin it again. */
   readonly canResume: boolean
+  /** What waits can be changed and moved where it is. */
+  readonly editsQueue: boolean
   /** Begun again, it would pass over what was said meanwhile: it has to be there before anything is said. */
   readonly wakesDeaf: boolean
   /** It can be forked at one of its messages: by its helper, where the agent keeps its conversation in a form that can be cut. */
@@ -97,6 +99,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     readSeq: session.readSeq ?? 0,
     hasReceipts: metadata?.methods !== undefined,
     canResume,
+    editsQueue: metadata?.editsQueue === true,
     wakesDeaf: canResume && metadata?.methods === undefined,
     canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,

@@ -2,6 +2,7 @@ import type { Attached } from './attached.ts'
 import type { SessionFacts } from './session-facts.ts'
 import type { WaitingText } from './session-texts.ts'
 import type { Mine, Transcript } from './transcript.ts'
+import { ownOf } from './transcript-queue.ts'
 
 /** A message that waits for the agent to come to it. */
 export interface Queued {
@@ -10,42 +11,56 @@ export interface Queued {
   readonly files: readonly Attached[]
   /** On this device, or further: then only the machine can still leave it out. */
   readonly isHere: boolean
+  /** The machine has it. */
+  readonly isThere: boolean
 }
 
 type Reading = Pick<SessionFacts, 'readSeq' | 'hasReceipts'>
 
-/** What was sent while the agent works and what it has not read, in the order in which it will. */
+/** Two messages that wait: the first shall come right before the second. */
+export interface Move {
+  readonly localId: string
+  readonly before: string
+}
+
+/** What was sent and what the agent has not read, in the order in which it will; with what was changed here and has not left yet. */
 export function queueOf(of: {
   transcript: Transcript
   waiting: readonly WaitingText[]
   takenBack: ReadonlySet<string>
-  facts: Reading
+  moves: readonly Move[]
+  facts: Reading & Pick<SessionFacts, 'deliveredSeq'>
 }): Queued[] {
-  const { transcript, waiting, takenBack, facts } = of
+  const { transcript, takenBack, facts } = of
+  const waiting = of.waiting.filter(({ state }) => state === 'device')
   const stored = transcript.items.filter(item => item.type === 'mine').filter(item => isUnread(item, transcript, facts))
   const all: (Queued & { isSteer: boolean })[] = [
-    ...stored.map(({ localId, text, files, isSteer }) => ({ localId: localId ?? '', text, files, isSteer, isHere: false })),
-    ...waiting
-      .filter(({ state }) => state === 'device')
-      .map(({ localId, text, files = [], isSteer = false }) => ({ localId, text, files, isSteer, isHere: true }))
+    ...stored.map(item => {
+      const { localId, text, files, isSteer } = item
+      return { localId: localId ?? '', text, files, isSteer, isHere: false, isThere: ownOf(item).seq <= facts.deliveredSeq }
+    }),
+    ...waiting.filter(({ replaces }) => replaces === undefined).map(asWaiting)
   ]
+  for (const change of waiting) {
+    const at = all.findIndex(({ localId }) => localId === change.replaces)
+    if (at >= 0) all[at] = { ...asWaiting(change), localId: all[at]?.localId ?? '' }
+  }
+  for (const { localId, before } of of.moves) moveBefore(all, localId, before)
   return all.filter(({ localId, isSteer }) => localId !== '' && !isSteer && !takenBack.has(localId))
 }
 
-/**
- * One before the one it follows. What is sent keeps its place for good, so those that now come later are taken back and sent anew, as few as
- * can be.
- */
-export function movedUp(queue: readonly Queued[], localId: string): { again: readonly Queued[] } {
-  const at = queue.findIndex(each => each.localId === localId)
-  if (at < 1) return { again: [] }
-  const order = queue.map((_, index) => (index === at - 1 ? at : index === at ? at - 1 : index))
-  const stay = order.findIndex((old, index) => index > 0 && old < (order[index - 1] ?? 0))
-  return { again: order.slice(stay).flatMap(old => queue[old] ?? []) }
+function asWaiting({ localId, text, files = [], isSteer = false }: WaitingText): Queued & { isSteer: boolean } {
+  return { localId, text, files, isSteer, isHere: true, isThere: false }
+}
+
+function moveBefore(all: { localId: string }[], localId: string, before: string): void {
+  const from = all.findIndex(each => each.localId === localId)
+  const to = all.findIndex(each => each.localId === before)
+  if (to >= 0 && from > to) all.splice(to, 0, ...all.splice(from, 1))
 }
 
 /** True until the agent has it. Wrappers that give no receipts read what came during a turn when it ends. */
 export function isUnread(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
-  if (item.from !== 'app' || item.isWithdrawn) return false
-  return hasReceipts ? item.seq > readSeq : turn !== undefined && item.at >= turn.startedAt
+  if (item.from !== 'app' || item.isWithdrawn || item.isRead) return false
+  return hasReceipts ? ownOf(item).seq > readSeq : turn !== undefined && item.at >= turn.startedAt
 }

@@ -9,6 +9,7 @@ import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
 import { type Draft, openDraft } from './session-draft.ts'
 import { isOtherwiseSealed } from './session-key.ts'
+import type { Move } from './session-queue.ts'
 import type { Transcript } from './transcript.ts'
 
 /** A text of this device that the server does not have yet. */
@@ -21,6 +22,8 @@ export interface WaitingText {
   /** What goes before it. */
   readonly files?: readonly Attached[] | undefined
   readonly isSteer?: boolean | undefined
+  /** The message whose words it changes. */
+  readonly replaces?: string | undefined
 }
 
 /** How a text is sent, besides as it is written. */
@@ -28,6 +31,8 @@ export interface SendingHow {
   readonly files?: readonly Attached[] | undefined
   /** It ends the turn that runs, instead of waiting for it. */
   readonly isSteer?: boolean | undefined
+  /** It says something else in the place of this message, as long as the agent has not read that. */
+  readonly replaces?: string | undefined
 }
 
 export interface SessionTexts extends Draft {
@@ -39,6 +44,10 @@ export interface SessionTexts extends Draft {
   send(text: string, how?: SendingHow): Promise<void>
   /** Takes a message back: here when it has not left, else by a word to the machine, which obeys as long as the agent has not read it. */
   withdraw(localId: string): Promise<void>
+  /** Of two that wait, the one comes right before the other. */
+  move(localId: string, before: string): Promise<void>
+  /** Moves that the session does not have yet. */
+  readonly moves: ReadonlySignal<readonly Move[]>
   /** Sends a failed one again, as a new message. */
   retry(localId: string): Promise<void>
   discard(localId: string): Promise<void>
@@ -59,6 +68,7 @@ const newest = 500
 export function openTexts({ id, live, session, transcript, wishes, onSaid }: TextSources): SessionTexts {
   const mine = signal<readonly WaitingText[]>([])
   const takenBack = signal<ReadonlySet<string>>(new Set())
+  const moves = signal<readonly (Move & { saidIn: string })[]>([])
   const failedName = `failed.${id}`
   /** The messages that announce the files of a text, by its local id. */
   const announcements = new Map<string, readonly string[]>()
@@ -77,17 +87,17 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     if (cipher === undefined) throw new Error('no key')
     return sealDraft(cipher, id, body)
   }
-  const put = async (text: string, { files = [], isSteer = false }: SendingHow = {}): Promise<void> => {
+  const put = async (text: string, { files = [], isSteer = false, replaces }: SendingHow = {}): Promise<void> => {
     if (isOtherwiseSealed(transcript.peek().messages)) throw new Error('nobody there could read it')
     const announced = files.map(file => sealed(told(fileEvent(file))))
-    const draft = sealed(userText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }) }))
+    const draft = sealed(userText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }), ...(replaces && { replaces }) }))
     const { localId, createdAt } = draft
     onSaid(localId)
     announcements.set(
       localId,
       announced.map(each => each.localId)
     )
-    change(localId, { localId, text, at: createdAt, state: 'device', files, isSteer })
+    change(localId, { localId, text, at: createdAt, state: 'device', files, isSteer, replaces })
     try {
       // At once, so that they are kept together and leave in this order.
       await Promise.all([...announced, draft].map(each => live.outbox.put(each)))
@@ -136,15 +146,28 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     const stored = new Set(transcript.value.messages.slice(-newest).map(message => message.localId))
     const left = mine.value.filter(text => !stored.has(text.localId))
     if (left.length < mine.peek().length) mine.value = left
+    const unheard = moves.value.filter(({ saidIn }) => !stored.has(saidIn))
+    if (unheard.length < moves.peek().length) moves.value = unheard
   })
 
   return {
     ...draft,
     waiting: mine,
     takenBack,
+    moves,
     send: put,
+    async move(localId, before) {
+      const draft = sealed(told({ t: 'move', localId, before }))
+      moves.value = [...moves.peek(), { localId, before, saidIn: draft.localId }]
+      await live.outbox.put(draft)
+    },
     async withdraw(localId) {
       takenBack.value = new Set([...takenBack.peek(), localId])
+      for (const { localId: edit } of mine.peek().filter(({ replaces }) => replaces === localId)) {
+        await takeFilesBack(edit)
+        await live.outbox.withdraw({ session: id, localId: edit })
+        change(edit, undefined)
+      }
       const isHere = (await takeFilesBack(localId)) && (await live.outbox.withdraw({ session: id, localId })) === 'withdrawn'
       change(localId, undefined)
       if (!isHere) await live.outbox.put(sealed(told({ t: 'withdraw', localId })))
@@ -152,7 +175,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     async retry(localId) {
       const failed = mine.peek().find(text => text.localId === localId)
       if (failed === undefined) return
-      await put(failed.text, { files: failed.files, isSteer: failed.isSteer })
+      await put(failed.text, failed)
       change(localId, undefined)
       await keepFailed()
     },
@@ -187,7 +210,8 @@ function leaving(id: string, live: Live, announcements: Map<string, readonly str
     }
     if (body?.role !== 'user') continue
     const { localId, createdAt: at } = draft
-    texts.push({ localId, text: body.content.text, at, state: 'device', files, isSteer: body.meta?.steer })
+    const { steer: isSteer, replaces } = body.meta ?? {}
+    texts.push({ localId, text: body.content.text, at, state: 'device', files, isSteer, replaces })
     announcements.set(localId, announced)
     files = []
     announced = []

@@ -31,7 +31,9 @@ export interface SessionModel extends Asking {
   readonly texts: SessionTexts
   /** For the message that is being written, and of those that were sent. */
   readonly files: SessionFiles
-  /** What waits for the end of the turn; empty while the agent does nothing. */
+  /** What the agent has not read, in its order. */
+  readonly unread: ReadonlySignal<readonly Queued[]>
+  /** The same while it works, and waits for the end of the turn. */
   readonly queue: ReadonlySignal<readonly Queued[]>
   /** Oldest first. */
   readonly requests: ReadonlySignal<readonly OpenRequest[]>
@@ -123,10 +125,11 @@ export function openSession(sources: SessionSources): SessionModel {
     if (facts.value?.presence === 'here' && asked.peek().resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
     if (facts.value?.isInTerminal === false && asked.peek().takeOver !== undefined) asked.value = { ...asked.peek(), takeOver: undefined }
   })
-  const queue = computed(() => {
+  const unread = computed(() => {
     const { value: now } = facts
-    if (!isWorking.value || now === undefined) return []
-    return queueOf({ transcript: messages.transcript.value, waiting: texts.waiting.value, takenBack: texts.takenBack.value, facts: now })
+    const { waiting, takenBack, moves } = texts
+    const said = { transcript: messages.transcript.value, waiting: waiting.value, takenBack: takenBack.value, moves: moves.value }
+    return now === undefined ? [] : queueOf({ ...said, facts: now })
   })
 
   return {
@@ -138,7 +141,8 @@ export function openSession(sources: SessionSources): SessionModel {
     older: messages.older,
     texts,
     files,
-    queue,
+    unread,
+    queue: computed(() => (isWorking.value ? unread.value : [])),
     requests,
     answered,
     questions: computed(() => (session.value?.isActive === true ? openQuestions(state.value) : [])),

@@ -1,7 +1,8 @@
 import type { PlanEntry, Usage } from '../../lib/protocol/sealed/messages.ts'
 import type { Attached } from './attached.ts'
-import type { Item, KnownMessage, Mine, Step, StepState, Turn } from './transcript.ts'
+import type { Item, KnownMessage, Step, StepState, Turn } from './transcript.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
+import { isMineOf, moveMine, noteRead, replaceWords, standApart } from './transcript-queue.ts'
 import { planOfArgs } from './transcript-steps.ts'
 
 /** What has to be known to take in the next message. Changed in place only by the batch that thawed it. */
@@ -91,8 +92,11 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
     case 'mine': {
       // Keyed by what the sender chose, so that the bubble that waited on this device becomes the stored one.
       const key = message.localId === null ? place.key : `mine.${message.localId}`
-      const { text, from, isSteer = false } = happening
+      const { text, from, isSteer = false, replaces } = happening
       const files = from === 'app' ? fold.announced.splice(0) : []
+      const { localId } = message
+      if (replaces !== undefined && localId !== null && replaceWords(fold.items, replaces, { localId, ...place, text, files, isSteer }))
+        return
       fold.items.push({ type: 'mine', ...place, key, localId: message.localId, text, from, files, isSteer, isWithdrawn: false })
       return
     }
@@ -114,6 +118,15 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
       return
     case 'withdrawn':
       fold.items = fold.items.map(item => (isMineOf(item, happening.localId) ? { ...item, isWithdrawn: true } : item))
+      return
+    case 'moved':
+      moveMine(fold.items, happening.localId, happening.before)
+      return
+    case 'read':
+      noteRead(fold.items, happening.localId)
+      return
+    case 'apart':
+      standApart(fold.items, happening.localId, place)
       return
     case 'turn-started':
       if (fold.turn?.id !== happening.turn) fold.turn = { id: happening.turn, startedAt: place.at }
@@ -308,8 +321,4 @@ function foldSkipped(fold: Fold, why: 'unreadable' | 'unknown-shape', place: Pla
   const before = fold.items.at(-1)
   if (before?.type === 'skipped' && before.why === why) fold.items[fold.items.length - 1] = { ...before, count: before.count + 1 }
   else fold.items.push({ type: 'skipped', ...place, why, count: 1 })
-}
-
-function isMineOf(item: Item, localId: string): item is Mine {
-  return item.type === 'mine' && item.localId === localId
 }

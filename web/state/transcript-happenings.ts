@@ -15,8 +15,15 @@ interface Common {
 /** One thing a message tells, whichever family of messages it came in. */
 export type Happening = Common &
   (
-    | { readonly type: 'mine'; readonly text: string; readonly from: Mine['from']; readonly isSteer?: boolean }
-    | { readonly type: 'withdrawn'; readonly localId: string }
+    | {
+        readonly type: 'mine'
+        readonly text: string
+        readonly from: Mine['from']
+        readonly isSteer?: boolean
+        readonly replaces?: string | undefined
+      }
+    | { readonly type: 'withdrawn' | 'read' | 'apart'; readonly localId: string }
+    | { readonly type: 'moved'; readonly localId: string; readonly before: string }
     | {
         readonly type: 'text'
         readonly text: string
@@ -54,7 +61,7 @@ export function happeningsOf(message: KnownMessage): Happening[] {
   switch (body.role) {
     case 'user': {
       const text = body.meta?.displayText ?? body.content.text
-      return [{ type: 'mine', text, from: fromOf(body.meta), isSteer: body.meta?.steer === true }]
+      return [{ type: 'mine', text, from: fromOf(body.meta), isSteer: body.meta?.steer === true, replaces: body.meta?.replaces }]
     }
     case 'session': {
       const envelope = envelopeOf(body)
@@ -117,5 +124,10 @@ function happeningOf(envelope: Envelope): Happening | undefined {
       return { type: 'plan', entries: ev.entries }
     case 'withdraw':
       return envelope.role === 'user' ? { type: 'withdrawn', localId: ev.localId } : undefined
+    case 'move':
+      return envelope.role === 'user' ? { type: 'moved', localId: ev.localId, before: ev.before } : undefined
+    case 'read':
+    case 'apart':
+      return envelope.role === 'agent' ? { type: ev.t, localId: ev.localId } : undefined
   }
 }

@@ -75,6 +75,12 @@ export interface Mine {
   readonly isSteer: boolean
   /** Its sender took it back before the agent had it. */
   readonly isWithdrawn: boolean
+  /** The agent has it, though earlier ones may wait. */
+  readonly isRead?: boolean
+  /** Where and when it was stored, when it was moved and stands elsewhere. */
+  readonly own?: { readonly seq: number; readonly at: number } | undefined
+  /** Its words as they were and became, by the messages that said them. */
+  readonly versions?: readonly (Pick<Mine, 'text' | 'files' | 'isSteer' | 'seq' | 'at'> & { readonly localId: string })[] | undefined
 }
 
 interface At {

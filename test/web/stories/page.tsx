@@ -11,9 +11,10 @@ import { WorkScreen } from '../../../web/screens/work.tsx'
 import { noteLink } from '../../../web/state/connection.ts'
 import { tellHome } from '../../../web/state/home.ts'
 import { startPreferences } from '../../../web/state/preferences.ts'
+import { press } from './app/press.ts'
 import { busyHome } from './app/world.ts'
 import { tellMore } from './session-model.ts'
-import { places, stories } from './sessions.ts'
+import { places, presses, stories } from './sessions.ts'
 import { workStories } from './work.ts'
 
 startPreferences()
@@ -78,6 +79,7 @@ function Page() {
 }
 
 render(<Page />, document.body)
+for (const each of presses[params.get('story') ?? ''] ?? []) await press(each)
 requestAnimationFrame(() => requestAnimationFrame(() => document.documentElement.setAttribute('data-story', 'told')))
 
 Object.assign(globalThis, { took: { fold: told - began, draw: performance.now() - told } })

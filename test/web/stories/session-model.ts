@@ -60,6 +60,7 @@ const facts: SessionFacts = {
   readSeq: 0,
   hasReceipts: true,
   canResume: false,
+  editsQueue: true,
   wakesDeaf: false,
   isStateReadable: true,
   canForkAt: true,
@@ -103,6 +104,7 @@ export function model(given: Given): SessionModel {
     feed: signal(given.feed ?? 'live'),
     older: signal(given.older ?? 'none'),
     queue: signal(given.queue ?? []),
+    unread: signal(given.queue ?? []),
     files: {
       chosen,
       choose(files) {
@@ -122,7 +124,9 @@ export function model(given: Given): SessionModel {
     stagesOf: () => ({}),
     texts: {
       takenBack: signal(new Set<string>()),
+      moves: signal([]),
       async withdraw() {},
+      async move() {},
       waiting,
       async send(text) {
         waiting.value = [...waiting.value, { localId: `l${waiting.value.length}`, text, at: Date.now(), state: 'device' }]

@@ -207,13 +207,22 @@ export const talks: Record<string, () => SessionModel> = {
     })
     return model({ transcript: story.say('Nobody reads it in the callback.').end().done() })
   },
+  changing: () =>
+    model({
+      transcript: work().done(),
+      isWorking: true,
+      queue: [
+        { localId: 'a', text: 'And look at the logout, it does the same', files: [], isHere: false, isThere: true },
+        { localId: 'b', text: 'Then write the changelog', files: [], isHere: false, isThere: false }
+      ]
+    }),
   composing: () =>
     model({
       transcript: work().done(),
       isWorking: true,
       queue: [
-        { localId: 'a', text: 'And look at the logout, it does the same', files: [], isHere: false },
-        { localId: 'b', text: 'Then write the changelog', files: [picture], isHere: true }
+        { localId: 'a', text: 'And look at the logout, it does the same', files: [], isHere: false, isThere: true },
+        { localId: 'b', text: 'Then write the changelog', files: [picture], isHere: true, isThere: false }
       ],
       files: [
         { key: '1', name: 'login-page.png', size: 812_000, state: { type: 'uploading', sent: 0.42 }, preview: drawnPicture() },
