@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { pause } from '../../../async/pause.ts'
 import type { Console } from '../../terminal/console.ts'
-import type { AgentEvent, TurnEnd } from '../agent.ts'
+import type { AgentEvent } from '../agent.ts'
 import { type Abilities, createAbilities, type Missing } from './abilities.ts'
 import { type Hook, type Hooks, openHooks } from './hooks.ts'
 import { createLiveText, type LiveText } from './live-text.ts'
@@ -12,6 +12,7 @@ import { createQuestions, type Questions } from './questions.ts'
 import type { Row } from './rows.ts'
 import { planOf, stepOf } from './steps.ts'
 import { createTelling, type Telling } from './telling.ts'
+import { createTerminalTurn, type TerminalTurn } from './terminal-turn.ts'
 import { createTitles } from './titles.ts'
 import { createToolUses } from './tool-uses.ts'
 import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
@@ -63,8 +64,6 @@ export async function startTerminalClaude(options: TerminalClaudeOptions): Promi
 const interruptWithinMs = 3_000
 // A first start may unpack itself.
 const readyWithinMs = 15_000
-// A row of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
-const transcriptLagMs = 5_000
 // A person waits for this one, and it may be asked before it is written down.
 const questionLagMs = 1_500
 
@@ -82,12 +81,8 @@ class OnTerminal implements TerminalClaude {
   readonly #abilities: Abilities
   readonly #overwritten = createOverwritten()
   readonly #uses = createToolUses()
+  readonly #turn: TerminalTurn
   readonly #nameIt: ReturnType<typeof createTitles>
-  #isBusy = false
-  #isCut = false
-  #lastText: string | undefined
-  #ending: Promise<void> = Promise.resolve()
-  #isInterrupted = () => {}
   #hooks: Hooks | undefined
   #screen: OwnScreen | undefined
   #questionsAsked = 0
@@ -113,8 +108,16 @@ class OnTerminal implements TerminalClaude {
       onRow: row => this.#take(row),
       onRead: upTo => {
         emit({ type: 'told', upTo })
-        this.#endCutTurn()
+        this.#turn.endCut()
       }
+    })
+    this.#turn = createTerminalTurn({
+      emit,
+      questions: this.#questions,
+      uses: this.#uses,
+      telling: this.#telling,
+      abilities: this.#abilities,
+      transcript: () => this.#transcript
     })
   }
 
@@ -158,9 +161,8 @@ class OnTerminal implements TerminalClaude {
   }
 
   async interrupt(): Promise<void> {
-    if (!this.#isBusy) return
-    const { promise: interrupted, resolve } = Promise.withResolvers<void>()
-    this.#isInterrupted = resolve
+    if (!this.#turn.isRunning) return
+    const interrupted = this.#turn.whenCut()
     this.#screen?.write('\x1b')
     await Promise.race([interrupted, this.ended, pause(interruptWithinMs)])
   }
@@ -176,7 +178,7 @@ class OnTerminal implements TerminalClaude {
     this.#hooks?.close()
     this.#transcript.read()
     this.#transcript.close()
-    this.#endTurn({ reason: 'cancelled' })
+    this.#turn.end({ reason: 'cancelled' })
   }
 
   async #hear(hook: Hook, gone: AbortSignal): Promise<object> {
@@ -184,9 +186,8 @@ class OnTerminal implements TerminalClaude {
     this.#noticeConversation(hook)
     switch (hook.hook_event_name) {
       case 'UserPromptSubmit':
-        await this.#ending
-        this.#lastText = undefined
-        this.#isBusy = true
+        await this.#turn.ending
+        this.#turn.begin()
         this.#typing.taken(hook.prompt ?? '')
         break
       case 'PreToolUse':
@@ -203,10 +204,10 @@ class OnTerminal implements TerminalClaude {
         this.#endUse(hook.tool_use_id, true)
         break
       case 'Stop':
-        this.#ending = this.#endOnceTold(hook, { reason: 'done' })
+        this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'done' })
         break
       case 'StopFailure':
-        this.#ending = this.#endOnceTold(hook, { reason: 'failed', error: hook.error ?? 'Claude Code could not go on.' })
+        this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'failed', error: hook.error ?? 'Claude Code could not go on.' })
         break
     }
     this.#noticeMode(hook.permission_mode)
@@ -231,21 +232,21 @@ class OnTerminal implements TerminalClaude {
         return
       case 'interrupted':
         // Its end is told once all that was read with it is noted.
-        this.#isCut = true
+        this.#turn.cut()
         return
       case 'block': {
         const { by, block, isLast } = row
         this.hasHistory = true
         this.#abilities.read()
-        if (block.type === 'text' && by === 'assistant') this.#lastText = block.text
+        if (block.type === 'text' && by === 'assistant') this.#turn.said(block.text)
         if (block.type === 'text' && by === 'user') {
-          this.#endCutTurn()
-          this.#isBusy = true
+          this.#turn.endCut()
+          this.#turn.begin()
         }
         if (block.type === 'tool_result') this.#endUse(block.tool_use_id, block.is_error !== true)
         this.#telling.take(row)
         // Without hooks nothing else says so.
-        if (isLast && !this.#abilities.wasHeard) this.#endTurn({ reason: 'done' })
+        if (isLast && !this.#abilities.wasHeard) this.#turn.end({ reason: 'done' })
         return
       }
     }
@@ -269,34 +270,10 @@ class OnTerminal implements TerminalClaude {
     )
   }
 
-  /** The turn is over when its last words were told. */
-  async #endOnceTold({ last_assistant_message: last }: Hook, end: TurnEnd): Promise<void> {
-    await this.#transcript.readUntil(() => !last?.trim() || this.#lastText?.trim() === last.trim(), transcriptLagMs)
-    this.#endTurn(end)
-  }
-
   #endUse(call: string | undefined, approved: boolean): void {
     if (call === undefined) return
     this.#uses.end(call)
     this.#questions.close(call, approved)
-  }
-
-  #endCutTurn(): void {
-    if (!this.#isCut) return
-    this.#isCut = false
-    this.#endTurn({ reason: 'cancelled' })
-    this.#isInterrupted()
-  }
-
-  /** Nothing can be open of a turn that is over. */
-  #endTurn(end: TurnEnd): void {
-    this.#questions.closeAll()
-    this.#uses.endAll()
-    if (!this.#isBusy) return
-    this.#isBusy = false
-    this.#telling.cutSteps()
-    this.#options.emit({ type: 'turn-ended', ...end })
-    if (end.reason !== 'cancelled') this.#abilities.judgeTurn()
   }
 
   #noticeMode(mode: string | undefined): void {

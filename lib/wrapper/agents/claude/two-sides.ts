@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto'
+import { BoundedQueue } from '../../../async/queue.ts'
+import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
+import { type Missing, withoutIt } from './abilities.ts'
+import { modesAt } from './modes.ts'
+import type { TerminalEnd } from './own-screen.ts'
+import { startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
+import { hasTranscript } from './transcript.ts'
+import { createWishes } from './wishes.ts'
+
+export interface TwoModesOptions {
+  home: string
+  claude: string
+  screen: AgentScreen
+  how: StartAgent
+  /** What both sides shall know from the start. */
+  warning?: string | undefined
+  /** Claude Code behind its ACP adapter, for when the phone drives. */
+  startRemote(how: StartAgent): Promise<Agent>
+}
+
+/** The terminal and the phone: one conversation is at one of them, and goes over to the other. */
+export class TwoSides implements Handover {
+  readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  readonly wishes = createWishes(event => this.emit(event))
+  conversation: string
+  /** At most one of the two is there. */
+  terminal: TerminalClaude | undefined
+  remote: Agent | undefined
+  readonly #options: TwoModesOptions
+  readonly #missed = new Set<Missing>()
+  #hasHistory: boolean
+  #mode: string
+  #listening: Promise<void> = Promise.resolve()
+  /** One change at a time. */
+  #changing: Promise<void> = Promise.resolve()
+  #isStopping = false
+
+  constructor(options: TwoModesOptions) {
+    const { resume, mode, env } = options.how
+    this.#options = options
+    this.conversation = resume ?? randomUUID()
+    this.#hasHistory = resume !== undefined && hasTranscript(env, resume)
+    this.#mode = mode ?? 'default'
+  }
+
+  get by(): 'terminal' | 'phone' {
+    return this.terminal ? 'terminal' : 'phone'
+  }
+
+  /** Resolves when no change is under way. */
+  get settled(): Promise<void> {
+    return this.#changing
+  }
+
+  async open(): Promise<void> {
+    await this.#openTerminal(this.#options.screen.prompt)
+    this.emit({ type: 'modes', modes: modesAt(this.#mode) })
+    const { warning } = this.#options
+    if (warning !== undefined) this.emit({ type: 'notice', text: warning })
+  }
+
+  async close(): Promise<void> {
+    this.#isStopping = true
+    await this.#changing
+    await this.#closeTerminal()
+    await this.#closeRemote()
+    this.events.close()
+  }
+
+  emit(event: AgentEvent): void {
+    this.events.offer(event)
+  }
+
+  toPhone(): Promise<void> {
+    return this.#change(async () => {
+      if (!this.terminal) return
+      await this.#closeTerminal()
+      try {
+        await this.#openRemote()
+      } catch (error) {
+        this.emit({ type: 'notice', text: `It could not go over to the phone and stays at its terminal. ${sentenceOf(error)}` })
+        await this.#openTerminal()
+      }
+    })
+  }
+
+  toTerminal(): Promise<void> {
+    return this.#change(async () => {
+      if (this.terminal) return
+      await this.#closeRemote()
+      await this.#openTerminal()
+    })
+  }
+
+  #change(work: () => Promise<void>): Promise<void> {
+    const changed = this.#changing.then(() => (this.#isStopping ? undefined : work()))
+    this.#changing = changed.catch(error => this.events.fail(new AgentDied(sentenceOf(error), '')))
+    return this.#changing
+  }
+
+  async #openTerminal(prompt?: string): Promise<void> {
+    const { home, claude, screen, how } = this.#options
+    screen.onDrawing(true)
+    this.emit({ type: 'controlled', by: 'terminal' })
+    const terminal = await startTerminalClaude({
+      home,
+      claude,
+      console: screen.console,
+      announcement: screen.announcement,
+      directory: how.directory,
+      env: how.env,
+      conversation: { id: this.conversation, isOld: this.#hasHistory },
+      mode: this.#mode,
+      prompt,
+      emit: event => this.#pass(event),
+      onMissing: missing => this.#fallBack(missing)
+    })
+    this.terminal = terminal
+    // When it ends for the phone, it is not this one any more.
+    void terminal.ended.then(end => {
+      if (this.terminal !== terminal) return
+      this.#noteTerminal(terminal)
+      this.#follow(end, prompt)
+    })
+  }
+
+  #follow(end: TerminalEnd, prompt: string | undefined): void {
+    switch (end.type) {
+      case 'left':
+        // Its person left it: that ends the session.
+        this.events.close()
+        return
+      case 'died':
+        this.events.fail(new AgentDied(end.how, ''))
+        return
+      case 'refused':
+        // A version that we do not know may not take what we tell it; its adapter knows it better.
+        void this.#change(async () => {
+          await this.#openRemote()
+          const sentence = `Claude Code did not start at its terminal (${end.how}), so your phone drives it.`
+          this.emit({ type: 'notice', text: `${sentence} Its version may be one that Afield does not know yet.` })
+          if (!prompt) return
+          this.emit({ type: 'prompted', text: prompt, isOurs: false })
+          await this.remote?.prompt(prompt)
+        })
+    }
+  }
+
+  /** Once: who brings the screen back then wants it as it is. */
+  #fallBack(missing: Missing): void {
+    if (this.#missed.has(missing)) return
+    this.#missed.add(missing)
+    this.emit({ type: 'notice', text: withoutIt[missing] })
+    void this.toPhone()
+  }
+
+  async #closeTerminal(): Promise<void> {
+    const terminal = this.terminal
+    if (!terminal) return
+    this.terminal = undefined
+    await terminal.end()
+    this.#noteTerminal(terminal)
+  }
+
+  #noteTerminal(terminal: TerminalClaude): void {
+    this.terminal = undefined
+    this.conversation = terminal.conversation
+    this.#hasHistory = terminal.hasHistory
+    this.#mode = terminal.mode
+    this.#options.screen.onDrawing(false)
+  }
+
+  async #openRemote(): Promise<void> {
+    const { how, startRemote } = this.#options
+    this.emit({ type: 'controlled', by: 'phone' })
+    const wish = this.wishes.take()
+    const resume = this.#hasHistory ? this.conversation : undefined
+    const remote = await startRemote({ ...how, isUntold: false, mode: wish.mode ?? this.#mode, resume })
+    this.remote = remote
+    if (remote.conversation !== this.conversation) {
+      this.conversation = remote.conversation
+      this.emit({ type: 'conversation', id: remote.conversation })
+    }
+    this.#listening = this.#listen(remote)
+    await this.wishes.fulfil(wish, remote)
+  }
+
+  async #closeRemote(): Promise<void> {
+    const remote = this.remote
+    if (!remote) return
+    this.remote = undefined
+    await remote.cancel()
+    await remote.stop()
+    await this.#listening
+  }
+
+  async #listen(remote: Agent): Promise<void> {
+    try {
+      for await (const event of remote.events) this.#pass(event)
+    } catch (error) {
+      if (this.remote === remote) this.events.fail(error)
+    }
+  }
+
+  #pass(event: AgentEvent): void {
+    if (event.type === 'modes') {
+      this.#mode = event.modes.current
+      this.wishes.forgetMode()
+    }
+    if (event.type === 'text' || event.type === 'prompted') this.#hasHistory = true
+    this.emit(event)
+  }
+}
+
+function sentenceOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
