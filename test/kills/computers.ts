@@ -6,6 +6,7 @@ import { computerWithRealClaude } from '../real/computer.ts'
 import { computerWithRealOpencode } from '../real/opencode-computer.ts'
 import { computerWithClaude, written } from '../wrapper/kit/claude.ts'
 import { computerWithCodex } from '../wrapper/kit/codex.ts'
+import { writtenByDemo } from '../wrapper/kit/demo.ts'
 import { computerWithOpencode } from '../wrapper/kit/opencode.ts'
 import type { Phone, PhoneSession } from '../wrapper/kit/phone.ts'
 import { type PersonAtTerminal, runOnTerminal } from '../wrapper/kit/terminal.ts'
@@ -147,31 +148,19 @@ async function realOpencode(t: Teardown, server: Server): Promise<Computer> {
   return { phone, sitDown: args => sitDown(args && [...args]), ...rest, written: session => written(session.metadata.agentSessionId ?? '') }
 }
 
-/** It has no screen, and keeps nothing of a turn that is cut off: what counts is all of it that was heard, without a gap. */
+/** It has no screen: the phone alone speaks. */
 async function scripted(t: Teardown, server: Server): Promise<Computer> {
   const { phone, home } = await linkedComputer(t, server)
   const directory = join(home, '..')
-  const agent = [process.execPath, resolve('bin/afield.ts'), 'demo-agent', join(directory, 'demo')]
-  const asked: [count: number, line: string][] = []
+  const kept = join(directory, 'demo')
+  const agent = [process.execPath, resolve('bin/afield.ts'), 'demo-agent', kept]
   return {
     phone,
     sitDown: (args = ['run', '--', ...agent]) => runOnTerminal(t, { home, directory, args }),
     ready: /waits for a message|works, /,
     agent: /demo-agent/,
-    ask(count, line) {
-      asked.push([count, line])
-      return `SCRIPT: steady 10 ${count} ${line}`
-    },
-    written: session =>
-      asked.flatMap(([count, line]) => {
-        const numbers = session.events().flatMap(event => {
-          const isWhole = event.t === 'text' && !event.cut && event.text.startsWith(`${line} `)
-          return isWhole ? Number(event.text.slice(line.length + 1)) : []
-        })
-        const last = Math.max(0, ...numbers)
-        const heard = Array.from({ length: last }, (_, index) => `assistant: ${line} ${index + 1}`)
-        return [`user: SCRIPT: steady 10 ${count} ${line}`, ...heard]
-      })
+    ask: (count, line) => `SCRIPT: steady 10 ${count} ${line}`,
+    written: ({ metadata }) => writtenByDemo(kept, metadata.agentSessionId ?? '')
   }
 }
 

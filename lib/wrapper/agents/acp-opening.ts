@@ -26,23 +26,28 @@ export async function sayHello(line: Line, title: string): Promise<Initialized> 
   throw new CannotStart(`${title} speaks version ${hello.protocolVersion} of ACP; this Afield speaks version ${PROTOCOL_VERSION}.`)
 }
 
+/** `isRepeated`: the agent told again what was said in it. `isUntold`: that shall be heard, if it can be. */
 export async function openConversation(
   line: Line,
   title: string,
-  { directory, resume, isUntold = false }: StartAgent,
+  { directory, resume, isUntold = false }: Pick<StartAgent, 'directory' | 'resume' | 'isUntold'>,
   { agentCapabilities }: Initialized
-): Promise<OpenedSession> {
-  const open = (): Promise<unknown> => {
-    const at = { cwd: directory, mcpServers: [] }
-    if (resume === undefined) return line.request(methods.agent.session.new, at)
-    const known = { ...at, sessionId: resume }
-    const canLoad = agentCapabilities?.loadSession ?? false
-    // An agent that loads a conversation repeats it.
-    if (agentCapabilities?.sessionCapabilities?.resume && !(isUntold && canLoad)) return line.request(methods.agent.session.resume, known)
-    if (canLoad) return line.request(methods.agent.session.load, known)
-    throw new CannotStart(`${title} cannot go on with an earlier conversation.`)
+): Promise<{ opened: OpenedSession; isRepeated: boolean }> {
+  const at = { cwd: directory, mcpServers: [] }
+  if (resume === undefined) return { opened: openedSession.parse(await line.request(methods.agent.session.new, at)), isRepeated: false }
+  const known = { ...at, sessionId: resume }
+  const canLoad = agentCapabilities?.loadSession ?? false
+  const canResume = Boolean(agentCapabilities?.sessionCapabilities?.resume)
+  // An agent that loads a conversation repeats it.
+  if (canLoad && (isUntold || !canResume)) {
+    const repeated = await line.request(methods.agent.session.load, known).catch(error => {
+      // What was not heard stays unheard, and the conversation goes on.
+      if (!canResume || !(error instanceof RequestError)) throw error
+    })
+    if (repeated !== undefined) return { opened: openedSession.parse(repeated), isRepeated: true }
   }
-  return openedSession.parse(await open())
+  if (!canResume) throw new CannotStart(`${title} cannot go on with an earlier conversation.`)
+  return { opened: openedSession.parse(await line.request(methods.agent.session.resume, known)), isRepeated: false }
 }
 
 /** Why a program did not open a conversation, as a sentence about it. */

@@ -16,6 +16,7 @@ export function listenToPast(conversation: string) {
   })
   const rowOf = (index: number) => `${conversation} ${index}`
   let prompt: string | undefined
+  let messages = 0
 
   const beginTurn = () => {
     if (prompt === undefined) return
@@ -31,12 +32,19 @@ export function listenToPast(conversation: string) {
   return {
     take(update: Update): void {
       if (update.sessionUpdate === 'user_message_chunk') {
-        if (prompt === undefined) endTurn()
+        if (prompt === undefined) {
+          endTurn()
+          messages += 1
+        }
         prompt = `${prompt ?? ''}${update.content ? textOf(update.content) : ''}`
         return
       }
       beginTurn()
       turns.take(update)
+    },
+    /** How often a person said something. */
+    get messages(): number {
+      return messages
     },
     end(): Untold {
       endTurn()

@@ -9,7 +9,9 @@ import { type Initialized, openedSession, promptEnded, steered, type Update } fr
 import { openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
 import { createOptions, type OptionKind } from './acp-options.ts'
 import { listenToPast } from './acp-past.ts'
+import { createTold, placeOf, readPlace, type Told } from './acp-places.ts'
 import { endOfTurn, explain } from './acp-refusals.ts'
+import { listenForRest } from './acp-rest.ts'
 import { createTurns } from './acp-turns.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from './agent.ts'
 import { chooseMode, findMode, noSuchMode } from './modes.ts'
@@ -20,6 +22,8 @@ export interface AcpProgram {
   args: readonly string[]
   /** What to call it in messages for the person at the terminal. */
   title: string
+  /** What it repeats of a conversation is the only way to hear what it said while nobody listened. */
+  isHeardAgain?: boolean
 }
 
 /** Runs any program that speaks the Agent Client Protocol, version 1, over its standard input and output. */
@@ -54,7 +58,9 @@ class AcpAgent implements Agent {
   readonly #turns = createTurns(event => this.#emit(event))
   readonly #asking = createAsking(event => this.#emit(event))
   readonly #options = createOptions(event => this.#emit(event))
-  #past: ReturnType<typeof listenToPast> | undefined
+  /** Undefined for an agent that does not repeat what it said, or that is heard again in another way. */
+  #told: Told | undefined
+  #past: ReturnType<typeof listenToPast | typeof listenForRest> | undefined
   #isReady = false
   #isStopping = false
   #turn: Promise<void> = Promise.resolve()
@@ -96,6 +102,8 @@ class AcpAgent implements Agent {
     await this.#turn
     if (this.#connection.signal.aborted) return false
     this.#turns.begin()
+    this.#told?.begin(text)
+    this.#tellPlace()
     this.#turn = this.#run(text, images).then(end => {
       this.#asking.closeAll()
       this.#turns.end(end, this.#connection.signal.aborted && !this.#isStopping)
@@ -145,9 +153,14 @@ class AcpAgent implements Agent {
     const { title } = this.#program
     const hello = await sayHello(agent, title)
     this.#noteAbilities(hello)
-    if (how.isUntold && how.resume !== undefined) this.#past = listenToPast(how.resume)
-    const opened = await openConversation(agent, title, how, hello)
-    if (this.#past) this.untold = this.#past.end()
+    const place = how.toldUpTo && readPlace(how.toldUpTo)
+    if (this.#told && place && place.conversation === how.resume) this.#past = listenForRest(place)
+    else if (how.isUntold && how.resume !== undefined) this.#past = listenToPast(how.resume)
+    const isOpen = this.#past !== undefined && place?.isEnded !== true
+    const { opened, isRepeated } = await openConversation(agent, title, { ...how, isUntold: isOpen }, hello)
+    if (this.#past && isRepeated) this.untold = this.#past.end()
+    this.#told?.goOn(how.resume === undefined ? 0 : isRepeated ? this.#past?.messages : place?.messages)
+    this.#past = undefined
     this.conversation = opened.sessionId ?? how.resume ?? ''
     this.#isReady = true
     this.#options.take(opened)
@@ -159,6 +172,7 @@ class AcpAgent implements Agent {
     this.version = agentInfo?.version
     this.takesImages = agentCapabilities?.promptCapabilities?.image ?? false
     if (_meta?.steering?.supported) this.steer = (text, images = []) => this.#steer(text, images)
+    if (agentCapabilities?.loadSession && this.#program.isHeardAgain) this.#told = createTold()
     if (agentCapabilities?.sessionCapabilities?.fork) this.fork = () => this.#fork()
   }
 
@@ -224,7 +238,11 @@ class AcpAgent implements Agent {
     try {
       const _meta = { steering: { idleBehavior: 'promptRequired' } }
       const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images), _meta }
-      return steered.parse(await this.#connection.agent.request('_session/steering', prompt)).outcome !== 'promptRequired'
+      const { outcome } = steered.parse(await this.#connection.agent.request('_session/steering', prompt))
+      if (outcome === 'promptRequired') return false
+      this.#told?.steer(text)
+      this.#tellPlace()
+      return true
     } catch {
       return false
     }
@@ -240,7 +258,14 @@ class AcpAgent implements Agent {
   #emit(event: AgentEvent): void {
     // Growing text is told again with the next chunk, so a slow reader need not hear of every one.
     if (event.type === 'text-grew' && this.events.length > slowReader) return
-    this.events.offer(event)
+    this.events.offer(this.#told?.name(event) ?? event)
+    // While the reader is behind, what it has in front of it is not worth a place of its own.
+    if (event.type === 'turn-ended' || (this.#told?.isSettled(event) && this.events.length <= 1)) this.#tellPlace()
+  }
+
+  #tellPlace(): void {
+    const place = this.#told?.place(this.conversation)
+    if (place) this.events.offer({ type: 'told', upTo: placeOf(place) })
   }
 
   async #finish(ended: string): Promise<void> {

@@ -94,5 +94,5 @@ async function startAdapter({ env, tell }: CodexOptions, how: StartAgent, why: s
   // Where Codex is left to itself, a second model answers what it asks.
   const begin = { INITIAL_AGENT_MODE: 'workspace-write', ...(codex !== undefined && { CODEX_PATH: codex }) }
   const { screen: _, ...rest } = how
-  return startAcp({ command: adapter, args: [], title }, { ...rest, env: { ...begin, ...how.env } })
+  return startAcp({ command: adapter, args: [], title, isHeardAgain: true }, { ...rest, env: { ...begin, ...how.env } })
 }

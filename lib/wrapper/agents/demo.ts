@@ -10,6 +10,6 @@ export function demoKind(home: string): AgentKind {
     flavor: 'acp',
     title,
     program: { kind: 'demo' },
-    start: how => startAcp({ ...ownProgram(['demo-agent', join(home, 'demo-conversations')]), title }, how)
+    start: how => startAcp({ ...ownProgram(['demo-agent', join(home, 'demo-conversations')]), title, isHeardAgain: true }, how)
   }
 }

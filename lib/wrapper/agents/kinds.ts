@@ -32,7 +32,7 @@ export function acpKind(command: string, args: readonly string[]): AgentKind {
     flavor: known?.flavor ?? 'acp',
     title,
     program: { kind: 'acp', command, args: [...args] },
-    start: how => startAcp({ command, args, title }, how)
+    start: how => startAcp({ command, args, title, isHeardAgain: true }, how)
   }
 }
 

@@ -1,5 +1,13 @@
 import { Readable, Writable } from 'node:stream'
-import { type AgentContext, agent, methods, ndJsonStream, PROTOCOL_VERSION, RequestError } from '@agentclientprotocol/sdk'
+import {
+  type AgentContext,
+  agent,
+  methods,
+  ndJsonStream,
+  PROTOCOL_VERSION,
+  RequestError,
+  type SessionUpdate
+} from '@agentclientprotocol/sdk'
 import { z } from 'zod'
 import { version } from '../../assets.ts'
 import { choose, configOptions, sessionModes } from './choices.ts'
@@ -68,7 +76,8 @@ export function runDemoAgent(stateFolder: string): Promise<void> {
       const prompt = params.prompt.flatMap(block => (block.type === 'text' ? [block.text] : [])).join('\n')
       const images = describeImages(params.prompt)
       try {
-        await runTurn({ session, prompt, images, client, canAsk, signal: turn.signal })
+        const note = (update: SessionUpdate) => sessions.note(session, update)
+        await runTurn({ session, prompt, images, client, note, canAsk, signal: turn.signal })
       } finally {
         turns.delete(session.id)
         sessions.save(session)

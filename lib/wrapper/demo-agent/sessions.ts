@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
 import { z } from 'zod'
@@ -22,6 +22,8 @@ export interface DemoSessions {
   /** A second one with the same past. Throws like `find`. */
   copy(id: string): DemoSession
   save(session: DemoSession): void
+  /** Adds it to the history, where it stays although this process is killed before the next `save`. */
+  note(session: DemoSession, update: SessionUpdate): void
 }
 
 /** Conversations are kept as files, so that a later process can load or resume them. */
@@ -30,7 +32,11 @@ export function openSessions(folder: string): DemoSessions {
   const fileOf = (id: string) => join(folder, `${id.replace(/[^\w-]/g, '')}.json`)
   const save = (session: DemoSession) => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    writeFileSync(fileOf(session.id), JSON.stringify(session), { mode: 0o600 })
+    // Whoever reads meanwhile, or after this process was killed in it, finds the whole.
+    const next = `${fileOf(session.id)}.next`
+    writeFileSync(next, JSON.stringify(session), { mode: 0o600 })
+    renameSync(next, fileOf(session.id))
+    rmSync(newestOf(fileOf(session.id)), { force: true })
   }
   const add = (session: DemoSession) => {
     open.set(session.id, session)
@@ -46,6 +52,11 @@ export function openSessions(folder: string): DemoSessions {
   return {
     create: directory => add({ id: randomUUID(), directory, mode: 'default', ...firstChoices, history: [] }),
     find,
+    note(session, update) {
+      // Where it stands, so that what a save took in already is not taken for new.
+      appendFileSync(newestOf(fileOf(session.id)), `${JSON.stringify([session.history.length, update])}\n`, { mode: 0o600 })
+      session.history.push(update)
+    },
     copy: id => add({ ...structuredClone(find(id)), id: randomUUID() }),
     save
   }
@@ -61,9 +72,21 @@ const kept = z.object({
   history: z.array(update)
 })
 
+const noted = z.tuple([z.number(), update])
+
+/** What was said since the last `save`. */
+function newestOf(file: string): string {
+  return file.replace(/json$/, 'newest')
+}
+
 function read(file: string): DemoSession | undefined {
   try {
-    return kept.parse(JSON.parse(readFileSync(file, 'utf8')))
+    // First, for what is missing in it is in the other then.
+    const lines = existsSync(newestOf(file)) ? readFileSync(newestOf(file), 'utf8').split('\n') : []
+    const session = kept.parse(JSON.parse(readFileSync(file, 'utf8')))
+    // The last one may be torn.
+    for (const [at, update] of lines.slice(0, -1).map(line => noted.parse(JSON.parse(line)))) session.history[at] = update
+    return session
   } catch {
     return undefined
   }

@@ -15,6 +15,8 @@ interface Turn {
   /** What images came with it. */
   images: string | undefined
   client: AgentContext
+  /** Keeps what is said. */
+  note(update: SessionUpdate): void
   /** Whether the other side shows forms. */
   canAsk: boolean
   signal: AbortSignal
@@ -22,8 +24,8 @@ interface Turn {
 
 /** Does what the prompt scripts, or else tells the story of the demo. Ends early, without an error, once the signal aborts. */
 export async function runTurn(turn: Turn): Promise<void> {
-  const { session, prompt } = turn
-  session.history.push({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } })
+  const { session, prompt, note } = turn
+  note({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text: prompt } })
   const script = readScript(prompt)
   try {
     if (script) await perform(turn, script)
@@ -255,8 +257,8 @@ async function finish(turn: Turn, step: ToolCall, ok: boolean, output?: string):
   })
 }
 
-async function report({ session, client }: Turn, update: SessionUpdate): Promise<void> {
-  session.history.push(update)
+async function report({ session, client, note }: Turn, update: SessionUpdate): Promise<void> {
+  note(update)
   await client.notify(methods.client.session.update, { sessionId: session.id, update })
 }
 

@@ -23,7 +23,7 @@ for (const { optionId, writes } of answers) {
     const session = { id: 'demo', directory, mode: 'default', ...firstChoices, history: [] }
 
     const prompt = 'SCRIPT: tool write {"path":"a.txt","content":"hi"}'
-    await runTurn({ session, client, prompt, images: undefined, canAsk: false, signal: new AbortController().signal })
+    await runTurn({ session, client, prompt, images: undefined, note() {}, canAsk: false, signal: new AbortController().signal })
 
     t.equal(existsSync(join(directory, 'a.txt')), writes)
   })

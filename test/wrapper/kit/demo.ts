@@ -1,4 +1,5 @@
 import type { Test } from 'tap'
+import { openSessions } from '../../../lib/wrapper/demo-agent/sessions.ts'
 import { startServer } from '../../kit/server.ts'
 import type { PhoneSession } from './phone.ts'
 import { linkedComputer } from './world.ts'
@@ -18,4 +19,15 @@ export function turnsEnded({ events }: Pick<PhoneSession, 'events'>): number {
 
 export function texts({ events }: Pick<PhoneSession, 'events'>): string[] {
   return events().flatMap(event => (event.t === 'text' ? event.text : []))
+}
+
+/** What people and the demo agent said, as it has it in the folder where it keeps its conversations. */
+export function writtenByDemo(folder: string, conversation: string): string[] {
+  return openSessions(folder)
+    .find(conversation)
+    .history.flatMap(update => {
+      if (update.sessionUpdate !== 'user_message_chunk' && update.sessionUpdate !== 'agent_message_chunk') return []
+      const who = update.sessionUpdate === 'user_message_chunk' ? 'user' : 'assistant'
+      return update.content.type === 'text' ? `${who}: ${update.content.text}` : []
+    })
 }
