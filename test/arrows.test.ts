@@ -40,6 +40,7 @@ const against: [from: string, specifier: string, isDynamic?: true][] = [
   ['sqlite/store.ts', '../lib/server/ids.ts'],
   ['web/state/feed.ts', '../../lib/wrapper/run.ts'],
   ['web/state/feed.ts', '#crypto-engine'],
+  ['web/state/feed.ts', '#crypto-signing'],
   ['bin/commands/run.ts', '../../lib/server/create.ts', true],
   ['bin/commands.ts', './commands/serve.ts'],
   ['lib/assets.ts', './exit.ts'],

@@ -32,6 +32,19 @@ export function bundling(root) {
       })
       // The schemas use little of zod, and the app has that little by itself.
       build.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, validator), sideEffects: false }))
+      // Opening boxes takes a small part of the curves, and signing nearly all. Boxes have a copy of their own, of which only that part stays.
+      build.onResolve({ filter: /^@noble\/curves\// }, ({ path, importer }) =>
+        importer === join(root, boxes) ? { path: join(root, 'node_modules', path), namespace: forBoxes, sideEffects: false } : undefined
+      )
+      build.onResolve({ filter: /^\./, namespace: forBoxes }, ({ path, resolveDir }) => ({
+        path: join(resolveDir, path),
+        namespace: forBoxes,
+        sideEffects: false
+      }))
+      build.onLoad({ filter: /./, namespace: forBoxes }, ({ path }) => ({
+        contents: readFileSync(path, 'utf8'),
+        resolveDir: dirname(path)
+      }))
       // Ways of Socket.IO's client to a server that the app never takes: it asks for WebSocket alone.
       build.onLoad(
         { filter: /[\\/]engine\.io-client[\\/]build[\\/]esm[\\/]transports[\\/](polling-xhr|webtransport)\.js$/ },
@@ -57,6 +70,8 @@ function isBeforeShell(source) {
   return source === 'web/main.tsx' || source.startsWith('web/words/')
 }
 
+const boxes = 'lib/crypto/engine-noble.ts'
+const forBoxes = 'for-boxes'
 const validator = 'web/validator.ts'
 const shell = 'web/app.tsx'
 const link = 'web/state/live.ts'

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { hash, randomBytes } from 'node:crypto'
-import { cryptoReady, engine } from '../../lib/crypto/index.ts'
+import { cryptoReady, signing } from '../../lib/crypto/index.ts'
 import { loadUws } from '../../lib/server/edge/uws.ts'
 import { openBareDatabase } from './bare-loop.ts'
 import { listenBare, serveBareSockets } from './bare-sockets.ts'
@@ -63,5 +63,5 @@ export async function bareSignIn(): Promise<void> {
 
 function isSigned({ publicKey, challenge, signature }: Claim): boolean {
   const bytes = (text: string) => Buffer.from(text, 'base64')
-  return engine.verifyDetached(bytes(signature), bytes(challenge), bytes(publicKey))
+  return signing.verifyDetached(bytes(signature), bytes(challenge), bytes(publicKey))
 }

@@ -1,7 +1,8 @@
 import { engine, fromBase64, signChallenge, signInKeypair, signingKeypair, toBase64 } from '../crypto/index.ts'
 import { fingerprintOf } from '../protocol/wire/fingerprint.ts'
+import { claimOf } from './renewal.ts'
 import { createRest, type Fetch, type Rest } from './rest.ts'
-import { claimOf, newDeviceSeed, type SignedIn, wantsLegacy } from './token-keeper.ts'
+import { newDeviceSeed, type SignedIn, wantsLegacy } from './token-keeper.ts'
 
 export interface SignInOptions {
   server: string

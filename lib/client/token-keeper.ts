@@ -1,7 +1,6 @@
-import { engine, fromBase64, signForServer, signingKeypair, toBase64 } from '../crypto/index.ts'
-import { accountId } from '../protocol/wire/ids.ts'
+import { engine, toBase64 } from '../crypto/index.ts'
 import { Refused, Unreachable } from './refusals.ts'
-import { createRest, type Fetch, type TokenSource } from './rest.ts'
+import type { Fetch, TokenSource } from './rest.ts'
 
 /** What a device keeps to stay signed in. */
 export interface SignedIn {
@@ -57,10 +56,18 @@ export function keepToken(options: KeeperOptions): TokenSource {
     if (theirs && theirs.token !== kept.token && leftMs(theirs) > spareMs) kept = theirs
     else {
       if (!kept.renewal) return kept.token
-      kept = await renewToken({ ...options, renewal: kept.renewal, now })
+      kept = await renewed(kept.renewal)
       await options.onRenewed(kept)
     }
     return kept.token
+  }
+
+  // Once a day: what it takes is fetched only then, and not having it is like not having the server.
+  async function renewed(renewal: Renewal): Promise<SignedIn> {
+    const { renewToken } = await import('./renewal.ts').catch(cause => {
+      throw new Unreachable('network', { cause })
+    })
+    return renewToken({ ...options, renewal, now })
   }
 
   const leftMs = ({ renewal }: SignedIn) => (renewal ? renewal.expiresAt - now() : Number.POSITIVE_INFINITY)
@@ -79,41 +86,6 @@ export function keepToken(options: KeeperOptions): TokenSource {
   }
 }
 
-/** One new token for the device's own signature. Rejects as a keeper does. */
-async function renewToken({
-  server,
-  fetch,
-  renewal,
-  now
-}: Pick<KeeperOptions, 'server' | 'fetch'> & { renewal: Renewal; now: () => number }): Promise<SignedIn> {
-  const { deviceSeed, account, serverKeyId } = renewal
-  const rest = createRest({ server, fetch })
-  const keys = signingKeypair(fromBase64(deviceSeed) ?? new Uint8Array(0))
-  const asked = await rest.call('issueNonce', {})
-  // The address may have changed hands: another server gets no signature, and cannot end the sign-in to ours.
-  if (asked.serverKeyId !== serverKeyId) throw new Unreachable('strange-answer')
-  const body = { account: accountId.parse(account), ...claimOf({ server, asked, deviceKey: keys.publicKey, by: keys.secretKey }, 'renew') }
-  const { token, expiresInMs } = await rest.call('freshSignIn', { body: { purpose: 'renew', ...body } })
-  return { token, renewal: { ...renewal, expiresAt: now() + expiresInMs } }
-}
-
-/** What a client signs for a server: its nonce, for this device and purpose, under the origin it is known by. */
-export function claimOf(
-  given: {
-    server: string
-    asked: { nonce: string; serverKeyId: string }
-    deviceKey: Uint8Array
-    /** The secret key that signs: of the account or of the device. */
-    by: Uint8Array
-  },
-  purpose: 'sign-in' | 'renew' | 'delete-account'
-) {
-  const { server, asked, deviceKey, by } = given
-  const origin = new URL(server).origin
-  const said = { serverKeyId: bytesOf(asked.serverKeyId), origin, nonce: bytesOf(asked.nonce), deviceKey, purpose }
-  return { deviceKey: toBase64(deviceKey), origin, nonce: asked.nonce, signature: toBase64(signForServer(by, said)) }
-}
-
 /** A key of its own for a new device. */
 export function newDeviceSeed(): string {
   return toBase64(engine.randomBytes(32))
@@ -123,8 +95,4 @@ export function newDeviceSeed(): string {
 export function wantsLegacy(error: unknown): boolean {
   if (error instanceof Unreachable) return error.reason === 'strange-answer'
   return error instanceof Refused && (error.status === 404 || error.code === 'This server is not known under that origin')
-}
-
-function bytesOf(text: string): Uint8Array {
-  return fromBase64(text) ?? new Uint8Array(0)
 }

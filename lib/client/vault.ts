@@ -9,7 +9,6 @@ import {
   legacyBlobKey,
   legacyCipher,
   sessionBlobKey,
-  signInKeypair,
   toBase64,
   unwrapDataKey,
   wrapDataKey
@@ -26,8 +25,6 @@ export interface SealingKey {
 /** What the owner of the account secret can do. Call after `cryptoReady()`. */
 export interface AccountVault {
   readonly secret: Bytes
-  /** base64 of the Ed25519 key by which the server knows the account. */
-  readonly publicKey: string
   readonly contentPublicKey: Bytes
   /** For account settings. */
   readonly settings: Cipher
@@ -60,7 +57,6 @@ export function accountVault(secret: Uint8Array): AccountVault {
   // Work on curves takes milliseconds on a phone: each is done once, and only for who asks.
   const contentSecret = once(() => contentSecretKey(secret))
   const contentPublicKey = once(() => deriveContentKeypair(secret).publicKey)
-  const publicKey = once(() => toBase64(signInKeypair(secret).publicKey))
   const dataKeys = new Map<string, Bytes | undefined>()
   const openDataKey = (dataEncryptionKey: string) => {
     if (!dataKeys.has(dataEncryptionKey)) {
@@ -71,9 +67,6 @@ export function accountVault(secret: Uint8Array): AccountVault {
   }
   return {
     secret: new Uint8Array(secret),
-    get publicKey() {
-      return publicKey()
-    },
     get contentPublicKey() {
       return contentPublicKey()
     },

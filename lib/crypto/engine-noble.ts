@@ -1,39 +1,30 @@
 import { hsalsa, xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
-import { ed25519, ed25519ph, x25519 } from '@noble/curves/ed25519.js'
+import { pow } from '@noble/curves/abstract/modular.js'
+import { montgomery } from '@noble/curves/abstract/montgomery.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { randomBytes } from '@noble/hashes/utils.js'
-import { concatBytes, encodeUtf8 } from './bytes.ts'
 import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
+
+// The package's own x25519 brings all of Ed25519 along, to make public keys faster. A browser makes few of them.
+const prime = 2n ** 255n - 19n
+const x25519 = montgomery({
+  P: prime,
+  type: 'x25519',
+  powPminus2: x => pow(x, prime - 2n, prime),
+  adjustScalarBytes: clamped
+})
+
+/** As RFC 7748 has the bytes of a secret key read. */
+function clamped(bytes: Uint8Array): Uint8Array {
+  bytes[0] = (bytes[0] ?? 0) & 248
+  bytes[31] = ((bytes[31] ?? 0) & 127) | 64
+  return bytes
+}
 
 export const engine: Engine = {
   randomBytes: length => randomBytes(length),
   sha256: message => sha256(message),
   sha512: message => sha512(message),
-
-  signSeedKeypair(seed) {
-    expectLength('seed', seed, keyLength)
-    const publicKey = ed25519.getPublicKey(seed)
-    const secretKey = new Uint8Array(2 * keyLength)
-    secretKey.set(seed)
-    secretKey.set(publicKey, keyLength)
-    return { publicKey, secretKey }
-  },
-  signDetached(message, secretKey) {
-    expectLength('secretKey', secretKey, 2 * keyLength)
-    return ed25519.sign(message, secretKey.subarray(0, keyLength))
-  },
-  verifyDetached(signature, message, publicKey) {
-    if (signature.length !== 64 || publicKey.length !== keyLength) return false
-    return verifyWithoutCofactor(signature, message, publicKey)
-  },
-  signPrehashed(message, secretKey) {
-    expectLength('secretKey', secretKey, 2 * keyLength)
-    return ed25519ph.sign(message, secretKey.subarray(0, keyLength))
-  },
-  verifyPrehashed(signature, message, publicKey) {
-    if (signature.length !== 64 || publicKey.length !== keyLength) return false
-    return verifyWithoutCofactor(signature, sha512(message), publicKey, prehashedDomain)
-  },
 
   boxSeedKeypair(seed) {
     expectLength('seed', seed, keyLength)
@@ -109,31 +100,6 @@ function bytesOf(numbers: Uint32Array): Bytes {
     view.setUint32(4 * index, number, true)
   })
   return bytes
-}
-
-// ed25519.verify multiplies by the cofactor and so accepts keys and signatures with a torsion part, which libsodium refuses.
-// An account must not exist in one engine only, hence the same equation here: R is the encoding of S·B − k·A.
-function verifyWithoutCofactor(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array, domain = noDomain): boolean {
-  try {
-    const { Point } = ed25519
-    const key = Point.fromBytes(publicKey)
-    const r = signature.subarray(0, keyLength)
-    if (key.isSmallOrder() || Point.fromBytes(r).isSmallOrder()) return false
-    const s = littleEndian(signature.subarray(keyLength))
-    const k = Point.Fn.create(littleEndian(sha512.create().update(domain).update(r).update(publicKey).update(message).digest()))
-    const recomputed = Point.BASE.multiplyUnsafe(s).subtract(key.multiplyUnsafe(k)).toBytes()
-    return recomputed.every((byte, index) => byte === r[index])
-  } catch {
-    return false
-  }
-}
-
-const noDomain = new Uint8Array(0)
-/** dom2(1, '') of RFC 8032. */
-const prehashedDomain = concatBytes(encodeUtf8('SigEd25519 no Ed25519 collisions'), Uint8Array.of(1, 0))
-
-function littleEndian(bytes: Uint8Array): bigint {
-  return bytes.reduceRight((number, byte) => (number << 8n) | BigInt(byte), 0n)
 }
 
 function unlessThrown(attempt: () => Bytes): Bytes | undefined {

@@ -1,34 +1,12 @@
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import sodium from 'libsodium-wrappers'
-import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
+import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength, type Signing } from './engine.ts'
 
 export const engine: Engine = {
   randomBytes: length => owned(sodium.randombytes_buf(length)),
   // The types promise them, but only the larger build of libsodium has these two.
   sha256: message => sha256(message),
   sha512: message => sha512(message),
-
-  signSeedKeypair(seed) {
-    expectLength('seed', seed, keyLength)
-    return keypair(sodium.crypto_sign_seed_keypair(seed))
-  },
-  signDetached(message, secretKey) {
-    expectLength('secretKey', secretKey, 2 * keyLength)
-    return owned(sodium.crypto_sign_detached(message, secretKey))
-  },
-  verifyDetached(signature, message, publicKey) {
-    if (signature.length !== 64 || publicKey.length !== keyLength) return false
-    return sodium.crypto_sign_verify_detached(signature, message, publicKey)
-  },
-
-  signPrehashed(message, secretKey) {
-    expectLength('secretKey', secretKey, 2 * keyLength)
-    return owned(sodium.crypto_sign_final_create(hashed(message), secretKey))
-  },
-  verifyPrehashed(signature, message, publicKey) {
-    if (signature.length !== 64 || publicKey.length !== keyLength) return false
-    return sodium.crypto_sign_final_verify(hashed(message), signature, publicKey)
-  },
 
   boxSeedKeypair(seed) {
     expectLength('seed', seed, keyLength)
@@ -59,6 +37,30 @@ export const engine: Engine = {
     expectLength('key', key, keyLength)
     if (sealed.length < macLength) return undefined
     return unlessThrown(() => sodium.crypto_secretbox_open_easy(sealed, nonce, key))
+  }
+}
+
+export const signing: Signing = {
+  signSeedKeypair(seed) {
+    expectLength('seed', seed, keyLength)
+    return keypair(sodium.crypto_sign_seed_keypair(seed))
+  },
+  signDetached(message, secretKey) {
+    expectLength('secretKey', secretKey, 2 * keyLength)
+    return owned(sodium.crypto_sign_detached(message, secretKey))
+  },
+  verifyDetached(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== keyLength) return false
+    return sodium.crypto_sign_verify_detached(signature, message, publicKey)
+  },
+
+  signPrehashed(message, secretKey) {
+    expectLength('secretKey', secretKey, 2 * keyLength)
+    return owned(sodium.crypto_sign_final_create(hashed(message), secretKey))
+  },
+  verifyPrehashed(signature, message, publicKey) {
+    if (signature.length !== 64 || publicKey.length !== keyLength) return false
+    return sodium.crypto_sign_final_verify(hashed(message), signature, publicKey)
   }
 }
 

@@ -18,16 +18,6 @@ export interface Engine {
   sha256(message: Uint8Array): Bytes
   sha512(message: Uint8Array): Bytes
 
-  /** Ed25519 from a seed of 32 bytes; the secret key is seed ‖ public key, 64 bytes. */
-  signSeedKeypair(seed: Uint8Array): Keypair
-  signDetached(message: Uint8Array, secretKey: Uint8Array): Bytes
-  /** Without the cofactor, like libsodium: the recomputed R has the very bytes of the signature. For what a server believes, see `verifySignature`. */
-  verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
-
-  /** Ed25519ph of RFC 8032: no such signature is ever one of plain Ed25519, nor the other way round. */
-  signPrehashed(message: Uint8Array, secretKey: Uint8Array): Bytes
-  verifyPrehashed(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
-
   /** X25519; the secret key is the first half of SHA-512(seed). */
   boxSeedKeypair(seed: Uint8Array): Keypair
   boxKeypair(): Keypair
@@ -39,6 +29,19 @@ export interface Engine {
   /** MAC(16) ‖ ciphertext, XSalsa20-Poly1305. */
   secretboxEasy(message: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes
   secretboxOpenEasy(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes | undefined
+}
+
+/** As an `Engine`, for signatures. On its own, because a browser signs so seldom that it loads the half of its curves only then. */
+export interface Signing {
+  /** Ed25519 from a seed of 32 bytes; the secret key is seed ‖ public key, 64 bytes. */
+  signSeedKeypair(seed: Uint8Array): Keypair
+  signDetached(message: Uint8Array, secretKey: Uint8Array): Bytes
+  /** Without the cofactor, like libsodium: the recomputed R has the very bytes of the signature. For what a server believes, see `verifySignature`. */
+  verifyDetached(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
+
+  /** Ed25519ph of RFC 8032: no such signature is ever one of plain Ed25519, nor the other way round. */
+  signPrehashed(message: Uint8Array, secretKey: Uint8Array): Bytes
+  verifyPrehashed(signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array): boolean
 }
 
 export const keyLength = 32

@@ -1,4 +1,5 @@
 export { engine } from '#crypto-engine'
+export { signing } from '#crypto-signing'
 export { type BackupKeyReading, formatBackupKey, readBackupKey } from './backup-key.ts'
 export { openBlob, sealBlob } from './blobs.ts'
 export { canReceiveBoxes, openBox, sealBox, unwrapDataKey, wrapDataKey } from './boxes.ts'
@@ -14,7 +15,7 @@ export {
   toBase64Url,
   toHex
 } from './bytes.ts'
-export type { Bytes, Engine, Keypair, RandomBytes } from './engine.ts'
+export type { Bytes, Engine, Keypair, RandomBytes, Signing } from './engine.ts'
 export {
   type Cipher,
   dataKeyCipher,
@@ -25,7 +26,7 @@ export {
   sealLegacy,
   sealWithDataKey
 } from './envelopes.ts'
-export { analyticsId, contentSecretKey, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey, signInKeypair } from './keys.ts'
+export { analyticsId, contentSecretKey, deriveContentKeypair, deriveKey, legacyBlobKey, sessionBlobKey } from './keys.ts'
 export {
   formatAccountLink,
   formatRequestLink,
@@ -57,6 +58,7 @@ export {
   signApproval,
   signChallenge,
   signForServer,
+  signInKeypair,
   signingKeypair,
   verifyApproval,
   verifyForServer,

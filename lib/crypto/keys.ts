@@ -23,12 +23,6 @@ export function contentSecretKey(accountSecret: Uint8Array): Bytes {
   return engine.sha512(deriveKey(accountSecret, 'Happy EnCoder', ['content'])).slice(0, keyLength)
 }
 
-/** Ed25519: who the account is for the server. The secret key has 64 bytes. */
-export function signInKeypair(accountSecret: Uint8Array): Keypair {
-  expectLength('accountSecret', accountSecret, keyLength)
-  return engine.signSeedKeypair(accountSecret)
-}
-
 /** For attachments of a session without a data key. */
 export function legacyBlobKey(accountSecret: Uint8Array): Bytes {
   expectLength('accountSecret', accountSecret, keyLength)

@@ -1,4 +1,4 @@
-import { engine } from '#crypto-engine'
+import { signing } from '#crypto-signing'
 import { concatBytes, encodeUtf8, fromHex } from './bytes.ts'
 import { type Bytes, expectLength, type Keypair, keyLength } from './engine.ts'
 import { type Approval, approvalBytes, sealToken } from './pairing-v2.ts'
@@ -10,8 +10,8 @@ export { sealToken }
 /** What `POST /v1/auth` asks for: the account's Ed25519 key and its detached signature over the bare challenge. */
 export function signChallenge(accountSecret: Uint8Array, challenge: Uint8Array): { publicKey: Bytes; signature: Bytes } {
   expectLength('accountSecret', accountSecret, keyLength)
-  const { publicKey, secretKey } = engine.signSeedKeypair(accountSecret)
-  return { publicKey, signature: engine.signDetached(challenge, secretKey) }
+  const { publicKey, secretKey } = signing.signSeedKeypair(accountSecret)
+  return { publicKey, signature: signing.signDetached(challenge, secretKey) }
 }
 
 /**
@@ -19,14 +19,14 @@ export function signChallenge(accountSecret: Uint8Array, challenge: Uint8Array):
  * (they sign everything), second encodings of a point, S not below the group order. Never throws.
  */
 export function verifySignature(claim: Claim): boolean {
-  return isSoundClaim(claim) && engine.verifyDetached(claim.signature, claim.message, claim.publicKey)
+  return isSoundClaim(claim) && signing.verifyDetached(claim.signature, claim.message, claim.publicKey)
 }
 
 /** As strict, for a signature of `signForServer`. Never throws. */
 export function verifyForServer(claim: { publicKey: Uint8Array; signature: Uint8Array; said: ForServer }): boolean {
   const { publicKey, signature, said } = claim
   const message = forServer(said)
-  return isSoundClaim({ publicKey, message, signature }) && engine.verifyPrehashed(signature, message, publicKey)
+  return isSoundClaim({ publicKey, message, signature }) && signing.verifyPrehashed(signature, message, publicKey)
 }
 
 /** What a signature to a server says. It is of use to that server alone, under that origin, once, for that device and purpose. */
@@ -46,7 +46,7 @@ export type Purpose = 'sign-in' | 'renew' | 'delete-account'
 
 /** Ed25519ph, by the key of the account or of the device; `secretKey` has 64 bytes. */
 export function signForServer(secretKey: Uint8Array, said: ForServer): Bytes {
-  return engine.signPrehashed(forServer(said), secretKey)
+  return signing.signPrehashed(forServer(said), secretKey)
 }
 
 // Longer than any challenge of the first kind may be, and prehashed: neither is ever taken for the other.
@@ -59,19 +59,25 @@ function forServer({ serverKeyId, origin, nonce, deviceKey, purpose }: ForServer
 
 /** Ed25519ph by the key of the account, over an approval as `approvalBytes` writes it. */
 export function signApproval(secretKey: Uint8Array, approval: Approval): Bytes {
-  return engine.signPrehashed(approvalBytes(approval), secretKey)
+  return signing.signPrehashed(approvalBytes(approval), secretKey)
 }
 
 /** As strict as the others. Never throws. */
 export function verifyApproval(claim: { publicKey: Uint8Array; signature: Uint8Array; approval: Approval }): boolean {
   const { publicKey, signature, approval } = claim
   const message = approvalBytes(approval)
-  return isSoundClaim({ publicKey, message, signature }) && engine.verifyPrehashed(signature, message, publicKey)
+  return isSoundClaim({ publicKey, message, signature }) && signing.verifyPrehashed(signature, message, publicKey)
 }
 
 /** The Ed25519 keys that grow from 32 random bytes; the secret key has 64. */
 export function signingKeypair(seed: Uint8Array): Keypair {
-  return engine.signSeedKeypair(seed)
+  return signing.signSeedKeypair(seed)
+}
+
+/** Ed25519: who the account is for the server. The secret key has 64 bytes. */
+export function signInKeypair(accountSecret: Uint8Array): Keypair {
+  expectLength('accountSecret', accountSecret, keyLength)
+  return signing.signSeedKeypair(accountSecret)
 }
 
 interface Claim {

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accountVault, createRest, cryptoReady, type Fetch, signIn } from '../../lib/client/index.ts'
+import { createRest, cryptoReady, type Fetch, signIn } from '../../lib/client/index.ts'
 import { engine } from '../../lib/crypto/index.ts'
 import { startServer } from '../kit/server.ts'
 
@@ -53,11 +53,4 @@ t.test('a server that knows only the first way to sign in is signed in to in tha
     message: 'The server is in trouble.'
   })
   t.notOk(asked.includes('/v1/auth'), 'a server in trouble is not taken for an old one')
-})
-
-t.test('the vault names the account by the key that signs in', t => {
-  const secret = engine.randomBytes(32)
-  t.equal(accountVault(secret).publicKey, accountVault(secret).publicKey)
-  t.not(accountVault(secret).publicKey, accountVault(engine.randomBytes(32)).publicKey)
-  t.end()
 })

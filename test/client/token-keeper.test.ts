@@ -1,3 +1,4 @@
+import { registerHooks } from 'node:module'
 import t, { type Test } from 'tap'
 import { createRest, cryptoReady, type Fetch, keepToken, openSocket, type SignedIn, signIn } from '../../lib/client/index.ts'
 import { engine } from '../../lib/crypto/index.ts'
@@ -17,6 +18,22 @@ async function startWorld(t: Test) {
   const options = { server: server.url, fetch, kept, now: () => time.at, onRenewed: (signedIn: SignedIn) => void renewed.push(signedIn) }
   return { time, server, kept, renewed, options }
 }
+
+t.test('a browser that cannot fetch what renews a token is not signed out: it tries again', async t => {
+  let isCutOff = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (isCutOff && specifier === './renewal.ts') throw new Error('away')
+      return next(specifier, context)
+    }
+  })
+  const { time, kept, options } = await startWorld(t)
+  const source = keepToken(options)
+  time.at += 25 * hours
+  await t.rejects(source.token(), { name: 'Unreachable' })
+  isCutOff = false
+  t.not(await source.token(), kept.token)
+})
 
 t.test('a token is used as it is while it is young, and renewed before it ends [A5]', async t => {
   const { time, server, kept, renewed, options } = await startWorld(t)

@@ -1,13 +1,17 @@
 import { createHash } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import type { Engine } from '../../lib/crypto/engine.ts'
-import { engine as noble } from '../../lib/crypto/engine-noble.ts'
-import { ready, engine as sodium } from '../../lib/crypto/engine-sodium.ts'
+import type { Engine, Signing } from '../../lib/crypto/engine.ts'
+import * as nobleEngine from '../../lib/crypto/engine-noble.ts'
+import * as sodiumEngine from '../../lib/crypto/engine-sodium.ts'
 import { concatBytes, fromHex } from '../../lib/crypto/index.ts'
+import * as nobleSigning from '../../lib/crypto/signing-noble.ts'
 import { honestClaim, refusedDialects } from './dialects.ts'
 
-await ready
+await sodiumEngine.ready
+
+const noble = { ...nobleEngine.engine, ...nobleSigning.signing }
+const sodium = { ...sodiumEngine.engine, ...sodiumEngine.signing }
 
 const sized = (length: number) => fc.uint8Array({ minLength: length, maxLength: length })
 const message = fc.uint8Array({ maxLength: 300 })
@@ -55,7 +59,7 @@ t.test('what one engine seals, the other opens', async () => {
 
 t.test('both engines agree about every claim of a signature, torsioned keys included', async t => {
   const claims = [honestClaim(), ...refusedDialects().map(({ claim }) => claim)]
-  const verdicts = (engine: Engine) =>
+  const verdicts = (engine: Signing) =>
     claims.map(({ signature, message, publicKey }) => engine.verifyDetached(signature, message, publicKey))
   t.same(verdicts(noble), verdicts(sodium))
   t.equal(verdicts(sodium).filter(Boolean).length, 1)

@@ -105,7 +105,7 @@ const drivers = ['sqlite', 'postgres', 'redis']
 export function refusalOf({ from, specifier, isDynamic }: Import): string | undefined {
   const room = roomOf(from)
   if (room === undefined) return `${from} belongs to no room of test/kit/arrows.ts`
-  if (specifier === '#crypto-engine') return room === 'crypto' ? undefined : `${from} imports the crypto engine past lib/crypto`
+  if (specifier.startsWith('#crypto-')) return room === 'crypto' ? undefined : `${from} imports the crypto engine past lib/crypto`
   if (!specifier.startsWith('.')) {
     const name = packageOf(specifier)
     return rooms[room]?.packages.includes(name) ? undefined : `${from} imports ${specifier}, and ${room} may not import ${name}`
