@@ -1,5 +1,8 @@
+import type { Signal } from '@preact/signals'
 import type { Page } from 'playwright-core'
 import t from 'tap'
+import type { SessionModel } from '../../web/state/session.ts'
+import type { Answered } from '../../web/state/session-decisions.ts'
 import { openChromium } from '../kit/chromium.ts'
 import { serveStories } from './stories/serve.ts'
 
@@ -25,6 +28,23 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     await row(/Read src\/auth\/session\.ts/).click()
     const link = bodyOf(/Read src\/auth/).getByRole('link', { name: 'Open file' })
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/session.ts')
+  })
+
+  t.test('a step says how long it ran, without what it waited for a person', async t => {
+    const ran = row(/Ran npm test/).locator('.tool-m')
+    t.match(await ran.innerText(), /12 s/)
+    await page.evaluate(() => {
+      const { transcript, answered } = (globalThis as unknown as { story: SessionModel }).story
+      const step = transcript.value.items.find(item => item.type === 'step' && item.args['command'] === 'npm test')
+      if (step?.type !== 'step' || step.endedAt === undefined) throw new Error('no such step')
+      const { call, name: tool, args, endedAt } = step
+      const answer = { id: 'p9', call, tool, args, title: undefined, outcome: 'allowed-once', reason: undefined, by: 'me' } as const
+      ;(answered as Signal<readonly Answered[]>).value = [{ ...answer, at: endedAt - 4000 }]
+    })
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll('.tool-s')].some(each => /Ran npm test.*[^1] ?4 s/s.test(each.textContent ?? ''))
+    )
+    t.notMatch(await ran.innerText(), /12 s/)
   })
 
   t.test('what was fetched says with which status and how much it was', async t => {

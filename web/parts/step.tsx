@@ -52,7 +52,7 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
         </>
       }
       hover={told.whole}
-      meta={<Meta step={step} isWaiting={isWaiting} />}
+      meta={<Meta step={step} isWaiting={isWaiting} since={Math.max(step.at, answered?.at ?? 0)} />}
       isOpen={opensItself(step, isWaiting) || (answered?.reason ?? '') !== ''}
       isRunning={isRunning}
       body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} context={context} /> : undefined}
@@ -60,13 +60,14 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
   )
 }
 
-function Meta({ step, isWaiting }: { step: Step; isWaiting: boolean }) {
+/** `since`: what it waited for a person before that is no time of its own. */
+function Meta({ step, isWaiting, since }: { step: Step; isWaiting: boolean; since: number }) {
   const isRunning = step.state === 'running' && !isWaiting
   const now = useTicking(isRunning)
   if (isWaiting) return <>{words.stepBelow}</>
-  if (isRunning) return <>{now - step.at >= 2000 ? duration(now - step.at) : ''}</>
+  if (isRunning) return <>{now - since >= 2000 ? duration(now - since) : ''}</>
   const changes = step.kind === 'edit' ? changesOf(step.content) : undefined
-  const { exit, text } = resultOf(step, step.endedAt === undefined ? undefined : step.endedAt - step.at)
+  const { exit, text } = resultOf(step, step.endedAt === undefined ? undefined : Math.max(0, step.endedAt - since))
   switch (step.state) {
     case 'failed':
       return <span class="bad">{exit === undefined ? [words.stepFailed, text].filter(part => part !== '').join(', ') : text}</span>
