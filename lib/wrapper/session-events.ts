@@ -1,4 +1,5 @@
-import type { SessionMetadata } from '../protocol/sealed/session.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { SessionMetadata, UsageWindow } from '../protocol/sealed/session.ts'
 import type { AgentEvent, PermissionAsk } from './agents/agent.ts'
 import { codesOf } from './choices.ts'
 import type { SessionParts } from './session-parts.ts'
@@ -15,6 +16,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   }
   const seenThere = (ask: string, asked: typeof decisions | typeof questions) =>
     agent.handover?.by === 'terminal' ? () => asked.open.some(each => each.ask === ask) : undefined
+
+  let windows: UsageWindow[] = []
 
   return async event => {
     switch (event.type) {
@@ -36,6 +39,11 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       case 'modes':
       case 'commands':
       case 'title':
+        return parts.uplink?.changeMetadata(saidIn(event))
+      case 'usage-windows':
+        // Told with each answer of the model, and most of the time as before.
+        if (isDeepStrictEqual(event.windows, windows)) return
+        windows = event.windows
         return parts.uplink?.changeMetadata(saidIn(event))
       case 'options':
         return choices.follow(event)
@@ -64,7 +72,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
 
 /** What the agent says of itself, for the metadata of its session. */
 function saidIn(
-  event: Extract<AgentEvent, { type: 'conversation' | 'modes' | 'commands' | 'title' }>
+  event: Extract<AgentEvent, { type: 'conversation' | 'modes' | 'commands' | 'title' | 'usage-windows' }>
 ): (metadata: SessionMetadata) => SessionMetadata {
   switch (event.type) {
     case 'conversation': {
@@ -82,9 +90,16 @@ function saidIn(
     }
     case 'commands':
       return metadata => ({ ...metadata, slashCommands: event.names })
+    case 'usage-windows':
+      return metadata => ({ ...metadata, usageWindows: newest(metadata.usageWindows, event.windows) })
     case 'title': {
       const summary = { text: event.title, updatedAt: Date.now() }
       return metadata => ({ ...metadata, summary })
     }
   }
+}
+
+function newest(known: readonly UsageWindow[] = [], told: readonly UsageWindow[]): UsageWindow[] {
+  const others = known.filter(each => !told.some(({ minutes, of }) => each.minutes === minutes && each.of === of))
+  return [...others, ...told].toSorted((one, other) => one.minutes - other.minutes)
 }

@@ -10,6 +10,19 @@ const choice = z.looseObject({ code: z.string(), value: z.string(), description:
 const agentEnd = z.looseObject({ code: z.int().optional(), signal: z.string().optional() })
 
 /** What a session tells about itself. Unknown fields are kept, so that read-modify-write keeps those of newer clients. */
+/** A span of time in which an account may use its agent only so much. */
+const usageWindow = z.looseObject({
+  /** How long it is. */
+  minutes: z.number(),
+  /** What it counts, as its agent calls it; none when it counts everything. */
+  of: z.string().optional(),
+  usedPercent: z.number().optional(),
+  /** In ms since 1970. */
+  resetsAt: z.number().optional(),
+  /** Nothing more is done before it ends. */
+  isReached: z.boolean()
+})
+
 export const sessionMetadata = z.looseObject({
   path: z.string(),
   host: z.string(),
@@ -55,6 +68,8 @@ export const sessionMetadata = z.looseObject({
   /** Ours: how the process of the agent ended, when it ended by itself. */
   agentEnd: agentEnd.optional().catch(undefined),
   /** Ours: the methods that this session answers; existing wrappers tell none. */
+  /** Ours: how much of what its account may use is used, as its agent told it last. */
+  usageWindows: z.array(usageWindow).optional().catch(undefined),
   methods: z.array(z.string()).optional().catch(undefined),
   /** Ours: what waits for the agent can be replaced and moved. */
   editsQueue: z.boolean().optional().catch(undefined)
@@ -118,6 +133,7 @@ export type Choice = z.infer<typeof choice>
 export type AgentEnd = z.infer<typeof agentEnd>
 export type SessionMetadata = z.infer<typeof sessionMetadata>
 export type PermissionChoice = z.infer<typeof permissionChoice>
+export type UsageWindow = z.infer<typeof usageWindow>
 export type PermissionRequest = z.infer<typeof permissionRequest>
 export type CompletedRequest = z.infer<typeof completedRequest>
 export type AgentState = z.infer<typeof agentState>

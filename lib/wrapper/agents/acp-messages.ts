@@ -99,7 +99,8 @@ const update = z.discriminatedUnion('sessionUpdate', [
     sessionUpdate: z.literal('usage_update'),
     used: z.number(),
     size: z.number(),
-    cost: z.object({ amount: z.number(), currency: z.string() }).nullish().catch(undefined)
+    cost: z.object({ amount: z.number(), currency: z.string() }).nullish().catch(undefined),
+    _meta: z.looseObject({ '_claude/rateLimit': z.unknown().optional() }).nullish().catch(undefined)
   }),
   z.object({ sessionUpdate: z.literal('notice'), title: z.string(), description: z.string().nullish() })
 ])

@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { PlanEntry } from '../../protocol/sealed/messages.ts'
+import type { UsageWindow } from '../../protocol/sealed/session.ts'
 import { createHelpers } from './acp-helpers.ts'
 import type { PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
 import { endOf, mergeStep, textOf } from './acp-steps.ts'
 import type { AgentEvent, PermissionAsk, Step, TurnEnd } from './agent.ts'
+import { claudeWindows } from './claude/usage-windows.ts'
 
 interface Block {
   key: string
@@ -76,6 +78,10 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
     const by = parent ?? session
     if (by !== undefined) helpers.start(by, steps.get(by)?.step.title)
     return by
+  }
+
+  const tellWindows = (windows: UsageWindow[]) => {
+    if (windows.length > 0) emit({ type: 'usage-windows', windows })
   }
 
   return {
@@ -171,6 +177,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
         return
       case 'usage_update':
         emit({ type: 'usage', used: update.used, size: update.size, ...(update.cost && { cost: update.cost }) })
+        tellWindows(claudeWindows(update._meta?.['_claude/rateLimit']))
         return
       case 'notice':
         emit({ type: 'notice', text: update.description ? `${update.title}: ${update.description}` : update.title })

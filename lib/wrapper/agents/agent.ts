@@ -1,6 +1,6 @@
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
 import type { Question, QuestionAnswer } from '../../protocol/sealed/questions.ts'
-import type { PermissionChoice } from '../../protocol/sealed/session.ts'
+import type { PermissionChoice, UsageWindow } from '../../protocol/sealed/session.ts'
 import type { Console } from '../terminal/console.ts'
 import type { AgentProgram } from './program.ts'
 
@@ -119,6 +119,8 @@ export type AgentEvent =
   | { type: 'notice'; text: string }
   /** `isLost`: the agent ended in it, and may have written down more than it said. */
   | ({ type: 'turn-ended'; isLost?: boolean } & TurnEnd)
+  /** How much of what the account may use is used; of windows that are not named nothing new is known. */
+  | { type: 'usage-windows'; windows: UsageWindow[] }
 
 /** The way of a conversation between the agent's own terminal and the phone. Nothing said is lost on it. */
 export interface Handover {

@@ -195,14 +195,21 @@ t.test('newer news are told, and what says nothing to a person is passed over', 
   const { agent, talk } = await odd(t)
   await agent.prompt('news')
   await talk.until('turn-ended')
-  const news = talk.heard.filter(({ type }) => ['plan', 'notice', 'title', 'usage'].includes(type))
+  const news = talk.heard.filter(({ type }) => ['plan', 'notice', 'title', 'usage', 'usage-windows'].includes(type))
   t.match(news, [
     { type: 'plan', entries: [{ content: 'one' }] },
     { type: 'plan', entries: [] },
     { type: 'notice', text: /summed up/ },
     { type: 'notice', text: 'Careful' },
     { type: 'title', title: 'A name' },
-    { type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } }
+    { type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } },
+    {
+      type: 'usage-windows',
+      windows: [
+        { minutes: 300, usedPercent: 24 },
+        { minutes: 10080, usedPercent: 13 }
+      ]
+    }
   ])
 })
 

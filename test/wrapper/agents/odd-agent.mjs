@@ -32,6 +32,12 @@ const options = current => [
   }
 ]
 const models = { currentModelId: 'm1', availableModels: ['m1', 'm2'].map(modelId => ({ modelId, name: modelId })) }
+const rateLimit = {
+  status: 'allowed',
+  resetsAt: 1788465600,
+  rateLimitType: 'five_hour',
+  unifiedWindows: { five_hour: { utilization: 0.24, resetsAt: 1788465600 }, seven_day: { utilization: 0.13, resetsAt: 1789005600 } }
+}
 let steer = () => {}
 let cancel = () => {}
 const form = (properties, required = []) => ({
@@ -84,7 +90,13 @@ const inNewWays = {
     await say(client, { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'completed' })
     await say(client, { sessionUpdate: 'notice', severity: 'warning', title: 'Careful' })
     await say(client, { sessionUpdate: 'session_info_update', title: 'A name' })
-    await say(client, { sessionUpdate: 'usage_update', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } })
+    await say(client, {
+      sessionUpdate: 'usage_update',
+      used: 5,
+      size: 10,
+      cost: { amount: 0.25, currency: 'USD' },
+      _meta: { '_claude/rateLimit': rateLimit }
+    })
     return { stopReason: 'end_turn' }
   },
   async 'ask and wait'(client) {

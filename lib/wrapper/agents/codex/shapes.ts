@@ -111,6 +111,22 @@ const model = z.object({
 export const modelList = z.object({ data: z.array(model) })
 export type Model = z.infer<typeof model>
 
+const rateLimitWindow = z.object({
+  usedPercent: z.number(),
+  windowDurationMins: z.number().nullish().catch(undefined),
+  /** In seconds since 1970. */
+  resetsAt: z.number().nullish().catch(undefined)
+})
+const rateLimits = z.object({
+  limitId: optionalText,
+  limitName: optionalText,
+  primary: rateLimitWindow.nullish().catch(undefined),
+  secondary: rateLimitWindow.nullish().catch(undefined),
+  rateLimitReachedType: optionalText
+})
+export const readRateLimits = z.object({ rateLimits })
+export type RateLimits = z.infer<typeof rateLimits>
+
 const inThread = { threadId: text }
 const inTurn = { ...inThread, turnId: text }
 
@@ -120,6 +136,7 @@ function told<Name extends string, Params extends z.ZodType>(method: Name, param
 
 /** What the server tells everybody, or those who follow a thread. */
 export const notification = z.discriminatedUnion('method', [
+  told('account/rateLimits/updated', readRateLimits),
   told('thread/started', z.object({ thread })),
   told('thread/status/changed', z.object({ ...inThread, status: z.object({ type: text }) })),
   told('thread/name/updated', z.object({ ...inThread, threadName: optionalText })),

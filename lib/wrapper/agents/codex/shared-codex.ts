@@ -10,10 +10,11 @@ import { greet, type Line, Refused } from './line.ts'
 import { cautious, modesAt } from './modes.ts'
 import { type CodexServer, startCodexServer } from './server.ts'
 import { createSettings, type Settings } from './settings.ts'
-import { modelList, notification, turnStarted } from './shapes.ts'
+import { modelList, notification, readRateLimits, turnStarted } from './shapes.ts'
 import { createTelling } from './telling.ts'
 import { createThreads, type Threads } from './threads.ts'
 import { createTurns, type Turns } from './turns.ts'
+import { codexWindows } from './usage-windows.ts'
 
 export interface SharedCodexOptions {
   home: string
@@ -131,6 +132,7 @@ class SharedCodex implements Agent {
       models,
       mode: chooseMode(modesAt('default'), mode) ?? 'default'
     })
+    void this.#tellWindows()
     const isResumed = resume !== undefined && (await this.#threads.resume(resume))
     if (this.ownScreen) await this.#openScreen(isResumed)
     else if (!isResumed) await this.#threads.begin()
@@ -233,6 +235,13 @@ class SharedCodex implements Agent {
     } catch {
       return false
     }
+  }
+
+  /** Who works with a key of its own has none. */
+  async #tellWindows(): Promise<void> {
+    const read = await this.#line.request('account/rateLimits/read', {}).catch(() => undefined)
+    const windows = codexWindows(readRateLimits.safeParse(read).data?.rateLimits ?? {})
+    if (windows.length > 0) this.#emit({ type: 'usage-windows', windows })
   }
 
   #emit(event: AgentEvent): void {

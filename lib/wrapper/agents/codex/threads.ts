@@ -8,6 +8,7 @@ import { type Place, placeOf, readPlace } from './places.ts'
 import type { Settings } from './settings.ts'
 import { type Notification, openedThread, readThread, type Thread } from './shapes.ts'
 import type { Turns } from './turns.ts'
+import { codexWindows } from './usage-windows.ts'
 
 export interface ThreadsOptions {
   line: Line
@@ -204,6 +205,11 @@ class CodexThreads implements Threads {
   #take(told: Notification): void {
     const { screen, asking, turns } = this.#options
     const { method, params } = told
+    if (method === 'account/rateLimits/updated') {
+      const windows = codexWindows(params.rateLimits)
+      if (windows.length > 0) this.#options.emit({ type: 'usage-windows', windows })
+      return
+    }
     if (method === 'thread/started') {
       const { thread } = params
       if (screen()?.isOpen && !this.#isBeginning && thread.id !== this.conversation && isPersons(thread)) void this.#follow(thread)

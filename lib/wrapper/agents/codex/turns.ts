@@ -140,6 +140,7 @@ export function createTurns(deps: {
         case 'thread/settings/updated':
           deps.onSettings(params.threadSettings)
           break
+        case 'account/rateLimits/updated':
         case 'serverRequest/resolved':
         case 'thread/status/changed':
         case 'thread/started':

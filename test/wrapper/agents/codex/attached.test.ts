@@ -32,6 +32,23 @@ t.test('what is typed is on the phone, what the phone writes is on the screen, a
   t.equal(session.metadata.currentOperatingModeCode, 'default')
 })
 
+t.test('a session says how much of its account is used, and when the limit that is reached ends', how, async t => {
+  const { session } = await codexAtTerminal(t)
+  const used = (percent: number) =>
+    session.until(({ metadata }) => metadata.usageWindows?.some(({ usedPercent }) => usedPercent === percent) === true)
+  await used(42)
+  t.strictSame(session.metadata.usageWindows, [
+    { minutes: 300, usedPercent: 42, resetsAt: 1_900_000_000_000, isReached: false },
+    { minutes: 10080, usedPercent: 7, isReached: false }
+  ])
+  await session.say('limit')
+  await used(100)
+  t.match(session.metadata.usageWindows, [
+    { minutes: 300, isReached: true },
+    { minutes: 10080, isReached: false }
+  ])
+})
+
 t.test('the first answer to a question counts, wherever it comes from, and closes the other', how, async t => {
   const { terminal, session, directory } = await codexAtTerminal(t)
   await session.say('write one.txt')

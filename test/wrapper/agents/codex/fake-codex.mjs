@@ -30,6 +30,14 @@ if (args.includes('--version')) {
   await drawScreen({ address: flagOf('--remote').slice('unix://'.length), resume: args[0] === 'resume' ? args[1] : undefined })
 }
 
+const rateLimits = (ofHours, ofWeek) => ({
+  limitId: 'codex',
+  limitName: null,
+  primary: { usedPercent: ofHours, windowDurationMins: 300, resetsAt: 1_900_000_000 },
+  secondary: { usedPercent: ofWeek, windowDurationMins: 10080, resetsAt: null },
+  rateLimitReachedType: null
+})
+
 function serve(path) {
   const home = process.env.CODEX_HOME ?? join(process.env.HOME, '.codex')
   mkdirSync(home, { recursive: true })
@@ -195,6 +203,9 @@ function serve(path) {
         })) ?? { action: 'cancel' }
         return thread.stop.signal.aborted ? undefined : say(thread, `the page: ${action}`)
       }
+      case 'limit':
+        tellAll('account/rateLimits/updated', { rateLimits: { ...rateLimits(100, 7), rateLimitReachedType: 'rate_limit_reached' } })
+        return say(thread, 'You have hit your limit.')
       case 'look':
         return say(thread, input.map(({ type, url }) => `${type} ${url?.slice(0, 22) ?? ''}`).join(', '))
       default:
@@ -236,6 +247,8 @@ function serve(path) {
     switch (method) {
       case 'initialize':
         return { userAgent: 'fake/0.169.0' }
+      case 'account/rateLimits/read':
+        return { rateLimits: rateLimits(42, 7), rateLimitsByLimitId: null }
       case 'model/list':
         return { data: models, nextCursor: null }
       case 'thread/start': {
