@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { callback, openRepository } from './repository-session.ts'
@@ -36,4 +38,16 @@ t.test('a file is found by what is in it, changed, and not written over what the
 
   await device.press('Mention in chat')
   await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.composer textarea')?.value === '@src/callback.js ')
+})
+
+t.test('the files of a folder without git are a menu away, and its changes say why there are none', async t => {
+  const { device, folder } = await openRepository(t, devices)
+  rmSync(join(folder, '.git'), { recursive: true })
+  await device.page.reload()
+  await device.press('Session menu')
+  await device.page.getByRole('menuitem', { name: 'Files' }).click()
+  await device.see('README.md')
+  await device.press('Changes')
+  await device.see('No git here')
+  await device.see('Changes are shown per step in the session.')
 })

@@ -32,6 +32,8 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
   const items: MenuItem[] = [
     { icon: 'pencil', name: lists.rename, onPress: () => setOpen('rename') },
     { icon: 'pin', name: isPinned ? lists.unpin : lists.pin, onPress: () => pin(ids, !isPinned) },
+    // The changes have their own way in while there are some; a folder without git has none.
+    { icon: 'folder', name: words.filesHere, onPress: () => go({ name: 'session', id: facts.id, view: ['files'] }) },
     { icon: 'search', name: lists.searchHere, onPress: () => go({ name: 'search', in: facts.id }) },
     { icon: 'workflow', name: lists.fork, onPress: () => setOpen('fork') },
     // While a decision stands in place of the composer, there is no other way to it.

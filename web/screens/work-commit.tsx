@@ -11,7 +11,7 @@ import { troubleOf, type Work, type WorkTrouble } from '../state/work.ts'
 import { work as words } from '../words/work.ts'
 import { FileFace, Lines } from './work-rows.tsx'
 
-/** Says what a commit does, and chooses what goes in; each choice is made on the machine at once. */
+/** Says what a commit does, and what goes in. Nothing is chosen on the machine before the commit is asked for. */
 export function CommitSheet({
   work,
   facts,
@@ -25,39 +25,36 @@ export function CommitSheet({
 }) {
   // What the session is about, as its agent or a person called it, is often what the commit does.
   const [message, setMessage] = useState(facts.title === undefined || facts.title === facts.folder ? '' : facts.title)
-  const [busy, setBusy] = useState<'staging' | 'committing'>()
+  const [isBusy, setBusy] = useState(false)
   const [trouble, setTrouble] = useState<WorkTrouble>()
   const [refused, setRefused] = useState<Extract<CommitOutcome, { type: 'refused' }>>()
-  /** What was chosen and is not known to be done yet. */
-  const [choosing, setChoosing] = useState<ReadonlyMap<string, boolean>>(new Map())
-  const staged = files.filter(file => file.isStaged)
-  const attempt = async (what: 'staging' | 'committing', act: () => Promise<void>): Promise<void> => {
-    if (busy) return
-    setBusy(what)
+  const choice = useChoice(files)
+  const chosen = files.filter(choice.isIn)
+  const missing = !work.isHere.value
+    ? words.commitNeeds.machine(facts.host)
+    : chosen.length === 0
+      ? words.commitNeeds.files
+      : message.trim() === ''
+        ? words.commitNeeds.message
+        : undefined
+  const commit = async () => {
+    if (isBusy || missing !== undefined) return
+    setBusy(true)
     setTrouble(undefined)
     setRefused(undefined)
     try {
-      await act()
+      const outcome = await stageAndCommit(work, choice, files, message.trim())
+      if (outcome.type === 'refused') setRefused(outcome)
+      else {
+        toast(words.committed(outcome.id.slice(0, 8)))
+        history.back()
+      }
     } catch (error) {
       setTrouble(troubleOf(error))
     }
     await work.refresh()
-    setChoosing(new Map())
-    setBusy(undefined)
+    setBusy(false)
   }
-  const choose = (chosen: readonly ChangedFile[], isIn: boolean) =>
-    attempt('staging', async () => {
-      setChoosing(new Map(chosen.map(({ path }) => [path, isIn])))
-      const paths = chosen.flatMap(file => (file.from === undefined ? file.path : [file.path, file.from]))
-      if (paths.length > 0) await (isIn ? work.calls.stage(paths) : work.calls.unstage(paths))
-    })
-  const commit = () =>
-    attempt('committing', async () => {
-      const outcome = await work.calls.commit(message.trim())
-      if (outcome.type === 'refused') return setRefused(outcome)
-      toast(words.committed(outcome.id.slice(0, 8)))
-      history.back()
-    })
   return (
     <Sheet title={words.commitTitle} onClose={onClose}>
       <form
@@ -68,14 +65,14 @@ export function CommitSheet({
         }}
       >
         <TextArea label={words.message} hint={words.messageHint} rows={3} value={message} onInput={setMessage} />
-        <fieldset>
+        <fieldset disabled={isBusy}>
           <legend>
             {words.stageLegend}
             <span class="sp" />
-            <button class="txt" type="button" onClick={() => void choose(files, true)}>
+            <button class="txt" type="button" onClick={() => choice.choose(files, true)}>
               {words.stageAll}
             </button>
-            <button class="txt" type="button" onClick={() => void choose(staged, false)}>
+            <button class="txt" type="button" onClick={() => choice.choose(files, false)}>
               {words.stageNone}
             </button>
           </legend>
@@ -85,13 +82,12 @@ export function CommitSheet({
                 <label class="frow">
                   <input
                     type="checkbox"
-                    checked={choosing.get(file.path) ?? file.isStaged}
+                    checked={choice.isIn(file)}
                     // A property without an attribute.
                     ref={box => {
-                      if (box) box.indeterminate = !choosing.has(file.path) && file.isStaged && file.isUnstaged
+                      if (box) box.indeterminate = choice.isPart(file)
                     }}
-                    aria-disabled={busy ? true : undefined}
-                    onChange={() => void choose([file], !file.isStaged || file.isUnstaged)}
+                    onChange={() => choice.choose([file], !choice.isIn(file) || choice.isPart(file))}
                   />
                   <FileFace file={file} />
                   <Lines file={file} />
@@ -102,21 +98,59 @@ export function CommitSheet({
         </fieldset>
         {trouble && <TroubleNote title={words.notDone} trouble={trouble} host={facts.host} />}
         {refused && <Refused refused={refused} host={facts.host} />}
-        <p class="hint">{words.hooksRun(facts.host)}</p>
+        <p class="hint" role="status">
+          {missing ?? words.hooksRun(facts.host)}
+        </p>
         <Button
           look="primary"
           type="submit"
           isLarge
           isWide
           icon="git-commit-horizontal"
-          isOff={message.trim() === '' || staged.length === 0 || !work.isHere.value}
-          busy={busy === 'committing' && words.committing}
+          isOff={missing !== undefined}
+          busy={isBusy && words.committing}
         >
-          {words.commitFiles(staged.length)}
+          {words.commitFiles(chosen.length)}
         </Button>
       </form>
     </Sheet>
   )
+}
+
+interface CommitChoice {
+  isIn(file: ChangedFile): boolean
+  /** Some of its lines were staged at the machine, and nobody chose otherwise here. */
+  isPart(file: ChangedFile): boolean
+  choose(files: readonly ChangedFile[], isIn: boolean): void
+}
+
+/** At first what was staged at the machine or, when nothing was, everything. */
+function useChoice(files: readonly ChangedFile[]): CommitChoice {
+  const [chosen, setChosen] = useState<ReadonlyMap<string, boolean>>(new Map())
+  const [wasStaged] = useState(() => files.some(file => file.isStaged))
+  const isPart = (file: ChangedFile) => wasStaged && !chosen.has(file.path) && file.isStaged && file.isUnstaged
+  return {
+    isIn: file => chosen.get(file.path) ?? (!wasStaged || file.isStaged),
+    isPart,
+    choose: (these, isIn) => setChosen(new Map([...chosen, ...these.map(({ path }) => [path, isIn] as const)]))
+  }
+}
+
+async function stageAndCommit(work: Work, choice: CommitChoice, files: readonly ChangedFile[], message: string): Promise<CommitOutcome> {
+  const out = files.filter(file => file.isStaged && !choice.isIn(file))
+  const into = files.filter(file => file.isUnstaged && choice.isIn(file) && !choice.isPart(file))
+  for (const paths of batches(pathsOf(out))) await work.calls.unstage(paths)
+  for (const paths of batches(pathsOf(into))) await work.calls.stage(paths)
+  return work.calls.commit(message)
+}
+
+// A helper takes so many at once.
+function batches(paths: readonly string[]): string[][] {
+  return Array.from({ length: Math.ceil(paths.length / 1000) }, (_, index) => paths.slice(index * 1000, (index + 1) * 1000))
+}
+
+function pathsOf(files: readonly ChangedFile[]): string[] {
+  return files.flatMap(file => (file.from === undefined ? file.path : [file.path, file.from]))
 }
 
 function Refused({ refused, host }: { refused: Extract<CommitOutcome, { type: 'refused' }>; host: string }) {

@@ -107,6 +107,11 @@ const english = {
   stageAll: 'All',
   stageNone: 'None',
   hooksRun: (host: string) => `The hooks of this repository run on ${host}, as when you commit there.`,
+  commitNeeds: {
+    message: 'Write what this commit does first.',
+    files: 'Tick at least one file.',
+    machine: (host: string) => `${host} is not there to make it.`
+  },
   commitFiles: (count: number) => plural(count, { one: 'Commit 1 file', other: `Commit ${count} files` }),
   committing: 'Committing',
   committed: (id: string) => `Committed ${id}`,

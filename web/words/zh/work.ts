@@ -102,6 +102,11 @@ export const work: WorkWords = {
   stageAll: '全部',
   stageNone: '全不选',
   hooksRun: host => `此仓库的钩子会在 ${host} 上运行，与你在那里提交时一样。`,
+  commitNeeds: {
+    message: '请先写下这次提交做了什么。',
+    files: '请至少勾选一个文件。',
+    machine: host => `${host} 不在线，无法提交。`
+  },
   commitFiles: count => `提交 ${count} 个文件`,
   committing: '正在提交',
   committed: id => `已提交 ${id}`,
