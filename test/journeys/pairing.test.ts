@@ -26,7 +26,7 @@ t.test('the phone says who asks and what it gets, and lets in the computer whose
   await phone.see(`Link ${name} to your account?`)
   const facts = await phone.page.locator('.facts').innerText()
   const isRoot = process.getuid?.() === 0
-  t.match(facts, new RegExp(`Runs as\\s+${userInfo().username}${isRoot ? ': it may change everything' : ''}`))
+  t.match(facts, new RegExp(`Runs as\\s+${userInfo().username}${isRoot ? ', may change everything' : ''}`))
   t.match(facts, /System\s+\S/)
   t.match(facts, /Asks from\s+The computer the server runs on/, 'and not a piece of its address')
   await phone.hold('Hold to link', `${name} is linked`)

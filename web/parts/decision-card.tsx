@@ -1,7 +1,7 @@
 import { useId } from 'preact/hooks'
 import { decisionIcon, Glyph } from '../icons/glyph.tsx'
 import type { IconName } from '../icons/icon.tsx'
-import { agentOf, folderOf, type OpenDecision, titleOf } from '../state/sessions.ts'
+import { agentOf, folderOf, type OpenDecision, projectOf, titleOf } from '../state/sessions.ts'
 import { commandOf, kindOf, pathOf, urlOf } from '../state/transcript-steps.ts'
 import { isWide } from '../state/width.ts'
 import { decide } from '../words/decide.ts'
@@ -117,7 +117,7 @@ function argsOf({ request }: Permission): Record<string, unknown> {
 }
 
 function contextOf({ session }: OpenDecision): string {
-  const folder = session.metadata && folderOf(session.metadata.path)
+  const folder = session.metadata && projectOf(session.metadata)
   return [...new Set([titleOf(session), folder])].filter(part => part !== undefined).join(' · ')
 }
 

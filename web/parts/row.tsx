@@ -5,12 +5,13 @@ import { home } from '../state/home.ts'
 import { stateOfMachine } from '../state/machines.ts'
 import {
   agentOf,
-  folderOf,
   hostOf,
+  isInCopy,
   isUnread,
   lastLineOf,
   lastMovedAt,
   openDecisions,
+  projectOf,
   type SessionState,
   stateOfSession,
   titleOf
@@ -54,7 +55,10 @@ export function SessionRow({
         <span class="row-a" dir="auto">
           {silence(session, state, at) ?? <LiveLine session={session} state={state} />}
         </span>
-        <span class="row-m">{whereOf(session)}</span>
+        <span class="row-m">
+          {session.metadata && isInCopy(session.metadata) && <CopyMark branch={session.metadata.gitBranch} />}
+          {whereOf(session)}
+        </span>
       </span>
       <span class="row-e">
         <time dateTime={new Date(moved).toISOString()} title={fullTime(moved)}>
@@ -71,11 +75,21 @@ export function SessionRow({
   )
 }
 
+/** It works in a copy of the project, on a branch of its own. */
+export function CopyMark({ branch }: { branch: string | null | undefined }) {
+  return (
+    <span class="row-copy" title={branch ?? undefined}>
+      <Icon name="git-branch" />
+      <span class="vh">{lists.facts.worktree}. </span>
+    </span>
+  )
+}
+
 /** Folder, agent and machine of a session, for the small print. */
 export function whereOf(session: SessionView): string {
   const { metadata } = session
   if (!metadata) return words.session.sealedText
-  return [folderOf(metadata.path), agentOf(session), hostOf(session, machineOf(session))].filter(part => part !== undefined).join(' · ')
+  return [projectOf(metadata), agentOf(session), hostOf(session, machineOf(session))].filter(part => part !== undefined).join(' · ')
 }
 
 /** A line of settings or facts that leads somewhere. */

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons/icon.tsx'
+import { CopyMark } from '../parts/row.tsx'
 import { pathOf } from '../routes.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { lists } from '../words/lists.ts'
@@ -29,6 +30,7 @@ export function SessionBar(props: {
         {facts?.isReadable === true && (
           <p>
             <i class={`dot ${isHere ? 'on' : ''}`} />
+            {facts.isInCopy && <CopyMark branch={facts.branch} />}
             <span class="bar-s">{words.on(facts.agent, facts.host)}</span>
             {isHere && <span class="vh">. {words.live(facts.host)}</span>}
           </p>

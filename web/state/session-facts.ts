@@ -1,8 +1,8 @@
-import type { AgentEnd, Choice, SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import type { AgentEnd, Choice, SessionMetadata, UsageWindow } from '../../lib/protocol/sealed/session.ts'
 import { saidMode } from './happy-codes.ts'
 import { happyModes } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
-import { agentOf, folderOf, hostOf, titleOf } from './sessions.ts'
+import { agentOf, hostOf, isInCopy, projectOf, titleOf } from './sessions.ts'
 import type { MachineView, SessionView } from './store.ts'
 
 /** What the session screen says about a session besides its messages. */
@@ -16,7 +16,9 @@ export interface SessionFacts {
   readonly agentShort: string
   /** The machine as a person calls it. */
   readonly host: string
+  /** The project's, also where it works in a copy. */
   readonly folder: string
+  readonly isInCopy: boolean
   readonly path: string | undefined
   readonly branch: string | undefined
   readonly version: string | undefined
@@ -39,6 +41,8 @@ export interface SessionFacts {
   /** How long it thinks before it answers. */
   readonly efforts: readonly Choice[]
   readonly effort: string | undefined
+  /** How much of what its account may use is used, as the agent told it last. */
+  readonly windows: readonly UsageWindow[]
   /** The agent's own commands, without their slash. */
   readonly commands: readonly string[]
   /** What the session answers; undefined for existing wrappers, which do not tell. */
@@ -76,7 +80,8 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     agent,
     agentShort: agent === 'Claude Code' ? 'Claude' : agent,
     host: hostOf(session, machine) ?? 'the machine',
-    folder: metadata ? folderOf(metadata.path) : '',
+    folder: metadata ? projectOf(metadata) : '',
+    isInCopy: metadata !== undefined && isInCopy(metadata),
     path: metadata?.path,
     branch: metadata?.gitBranch ?? undefined,
     version: metadata?.version,
@@ -93,6 +98,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     model: metadata?.currentModelCode ?? undefined,
     efforts: metadata?.thoughtLevels ?? [],
     effort: metadata?.currentThoughtLevelCode ?? undefined,
+    windows: metadata?.usageWindows ?? [],
     commands: (metadata?.slashCommands ?? []).map(name => name.replace(/^\//, '')),
     methods: metadata?.methods,
     deliveredSeq: session.deliveredSeq ?? 0,

@@ -1,3 +1,4 @@
+import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import { type OpenRequest, openRequests } from './session-decisions.ts'
 import { type OpenQuestion, openQuestions } from './session-questions.ts'
 import type { Home, LastLine, MachineView, SessionView } from './store.ts'
@@ -45,7 +46,8 @@ export function groupSessions(home: Home, isAway: (session: SessionView) => bool
 export function byFolder(sessions: readonly SessionView[]): FolderGroup[] {
   const groups = new Map<string, FolderGroup & { sessions: SessionView[] }>()
   for (const session of sessions) {
-    const { path = '', machineId } = session.metadata ?? {}
+    const { machineId } = session.metadata ?? {}
+    const path = session.metadata ? projectPath(session.metadata) : ''
     const key = `${machineId ?? ''} ${path}`
     const known = groups.get(key)
     if (known) known.sessions.push(session)
@@ -93,7 +95,26 @@ export function isUnread(session: SessionView, { seenSeq }: Pick<Home, 'seenSeq'
 /** What a person calls it: the title, else the name, else the folder. Undefined when nothing of it can be read. */
 export function titleOf({ metadata }: Pick<SessionView, 'metadata'>): string | undefined {
   if (!metadata) return undefined
-  return [metadata.summary?.text, metadata.name, folderOf(metadata.path)].find(text => text !== undefined && text.trim() !== '')
+  return [metadata.summary?.text, metadata.name, projectOf(metadata)].find(text => text !== undefined && text.trim() !== '')
+}
+
+/** What a person calls the place of a session: the folder of the project, also where it works in a copy of it. */
+export function projectOf(metadata: Place): string {
+  return folderOf(projectPath(metadata))
+}
+
+/** It works in a copy of the project. */
+export function isInCopy(metadata: Place): boolean {
+  return projectPath(metadata) !== metadata.path
+}
+
+type Place = Pick<SessionMetadata, 'path' | 'worktree'>
+
+// Copies that an agent or another wrapper made say by their place whose they are.
+function projectPath({ path, worktree }: Place): string {
+  const below = worktree && path.startsWith(worktree.path) ? path.slice(worktree.path.length) : undefined
+  if (worktree && below !== undefined && /^(?:$|[/\\])/.test(below)) return worktree.repository + below
+  return path.replace(/[/\\]\.(?:claude[/\\]worktrees|dev[/\\]worktree)[/\\][^/\\]+/, '')
 }
 
 /** The last part of a path, of either kind. */

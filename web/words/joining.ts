@@ -179,7 +179,7 @@ const english = {
     fullControl: 'This gives full control of your agents. Link it only if you started it yourself just now.',
     system: 'System',
     runsAs: 'Runs as',
-    runsAsRoot: (user: string) => `${user}: it may change everything on that computer`,
+    runsAsRoot: (user: string) => `${user}, may change everything`,
     ownWords: 'System and user are what the computer says of itself.',
     network: 'Asks from',
     sameComputer: 'The computer the server runs on, or a proxy there',

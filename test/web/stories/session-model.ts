@@ -30,6 +30,7 @@ const facts: SessionFacts = {
   agentShort: 'Claude',
   host: 'studio-mini',
   folder: 'orchard-api',
+  isInCopy: false,
   path: folder,
   branch: 'main',
   version: '0.1.0',
@@ -54,6 +55,7 @@ const facts: SessionFacts = {
     { code: 'high', value: 'High' }
   ],
   effort: 'medium',
+  windows: [],
   commands: ['compact', 'context', 'review', 'init'],
   methods: ['findFiles', 'setMode', 'setModel', 'setEffort'],
   deliveredSeq: 0,

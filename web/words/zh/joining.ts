@@ -175,7 +175,7 @@ export const joining: JoiningWords = {
     fullControl: '这会完全控制你的智能体。只有在你自己刚刚启动它时才关联。',
     system: '系统',
     runsAs: '运行身份',
-    runsAsRoot: user => `${user}：它可以更改那台电脑上的一切`,
+    runsAsRoot: user => `${user}，可更改一切`,
     ownWords: '系统和用户是电脑自己说的。',
     network: '请求来自',
     sameComputer: '服务器所在的电脑，或那里的代理',

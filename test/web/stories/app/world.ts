@@ -151,6 +151,13 @@ export const editAsk = session({
   line: 'Editing',
   agentState: asksPlainly({ tool: 'Edit', kind: 'edit', content: [{ type: 'diff', ...callback }], locations: [callback.path] })
 })
+export const limited = session({
+  title: 'Upgrade Postgres to 17',
+  ago: 3,
+  line: 'You have hit your limit.',
+  end: 'completed',
+  metadata: { usageWindows: [{ minutes: 300, usedPercent: 100, resetsAt: now + 96 * minute, isReached: true }] }
+})
 export const moving = [
   session({ title: 'SSO loses return path', ago: 0.7, line: 'npm test', command: { call: 'c1', hasRun: false }, isThinking: true }),
   session({
@@ -167,6 +174,16 @@ export const resting = [
   session({
     title: 'Write the changelog for 2.4',
     agent: 'codex',
+    path: '/home/mira/.afield/worktrees/orchard-api/write-the-changelog',
+    metadata: {
+      gitBranch: 'afield/write-the-changelog',
+      worktree: {
+        path: '/home/mira/.afield/worktrees/orchard-api/write-the-changelog',
+        branch: 'afield/write-the-changelog',
+        repository: folder,
+        base: 'c0ffee'
+      }
+    },
     ago: 14,
     line: 'Finished. 1 file changed, tests pass.',
     end: 'completed'
