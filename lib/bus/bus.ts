@@ -15,7 +15,7 @@ export type Audience = 'apps' | RowRef
 export type Change =
   | { type: 'session-opened'; session: SessionRow }
   | { type: 'machine-opened'; machine: MachineRow }
-  | { type: 'row-removed'; row: RemovableRef }
+  | { type: 'row-removed'; row: RemovableRef; by?: DeviceId | null }
   | { type: 'artifact-opened'; artifact: ArtifactRow }
   | { type: 'artifact-written'; id: ArtifactId; header?: SealedCell; body?: SealedCell }
   | { type: 'kv-written'; changes: KvChange[] }

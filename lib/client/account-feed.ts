@@ -96,7 +96,7 @@ class Account implements AccountFeed {
     this.#reader = new ChangeReader(options.rest, this.#persistence)
     this.state = { type: socket.state.type === 'live' ? 'catching-up' : 'away' }
     this.#unlisten = [
-      socket.onUpdate(({ body }) => this.#hear(body)),
+      socket.onUpdate(({ body, createdAt }) => this.#hear(body, createdAt)),
       socket.onEphemeral(ephemeral => {
         if ('id' in ephemeral) this.#meanwhile?.seen.add(ephemeral.id)
         this.#rows.hearPresence(ephemeral)
@@ -151,10 +151,10 @@ class Account implements AccountFeed {
     if (!this.#end.signal.aborted) this.#finish({ type: 'closed' }, new Error('the account feed was closed'))
   }
 
-  #hear(body: UpdateBody): void {
+  #hear(body: UpdateBody, at: number): void {
     if (!isRowUpdate(body)) return
     if (body.t === 'delete-session') this.#removedMeanwhile?.add(body.sid)
-    const isKnown = this.#rows.apply(body)
+    const isKnown = this.#rows.apply(body, at)
     if (this.#meanwhile) {
       this.#meanwhile.hear(body, isKnown)
       return

@@ -1,5 +1,5 @@
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
-import type { MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
+import type { DeviceId, MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { MachineRecord, SessionRecord } from '../protocol/wire/records.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
 import type { ChangedRows } from './change-reader.ts'
@@ -26,7 +26,8 @@ export interface SettingsCell {
 
 export type RowChange =
   | { type: 'session'; session: AccountSession }
-  | { type: 'session-removed'; id: SessionId }
+  /** `at` and `by`, a device, when that was heard as it happened. */
+  | { type: 'session-removed'; id: SessionId; at?: number; by?: DeviceId | undefined }
   | { type: 'machine'; machine: MachineRecord }
   | { type: 'machine-removed'; id: MachineId }
   | { type: 'settings'; settings: SettingsCell }
@@ -97,8 +98,8 @@ export class AccountRows {
     this.#tell = tell
   }
 
-  /** False when it is about a session or machine that is not known here. */
-  apply(body: RowUpdate): boolean {
+  /** False when it is about a session or machine that is not known here. `at` is when it happened. */
+  apply(body: RowUpdate, at?: number): boolean {
     switch (body.t) {
       case 'new-session':
         this.mergeSession(body)
@@ -118,7 +119,7 @@ export class AccountRows {
       case 'session-receipts':
         return this.#changeSession(body.sid, session => ({ ...session, ...furthest(session, body) }))
       case 'delete-session':
-        this.#removeSession(body.sid)
+        this.#removeSession(body.sid, at === undefined ? {} : { at, by: body.by })
         return true
       case 'new-machine':
         this.mergeMachine({ ...body, id: body.machineId })
@@ -283,8 +284,8 @@ export class AccountRows {
     this.#tell({ type: 'machine', machine })
   }
 
-  #removeSession(id: SessionId): void {
-    if (this.sessions.delete(id)) this.#tell({ type: 'session-removed', id })
+  #removeSession(id: SessionId, how: { at?: number; by?: DeviceId | undefined } = {}): void {
+    if (this.sessions.delete(id)) this.#tell({ type: 'session-removed', id, ...how })
   }
 
   #removeMachine(id: MachineId): void {

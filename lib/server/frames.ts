@@ -1,6 +1,6 @@
 import type { BusEvent, Signal } from '../bus/bus.ts'
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
-import type { AccountId } from '../protocol/wire/ids.ts'
+import type { AccountId, DeviceId } from '../protocol/wire/ids.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
 import type { CellRef, RemovableRef } from '../store/store.ts'
 import { artifactRecordOf, filled, machineRecordOf, messageRecordOf, sessionRecordOf } from './records.ts'
@@ -58,7 +58,7 @@ function updateBodies(change: ChangeEvent['change'], account: AccountId): Body[]
       ]
     }
     case 'row-removed':
-      return [{ body: removalBody(change.row), appsOnly: true }]
+      return [{ body: removalBody(change.row, change.by), appsOnly: true }]
     case 'artifact-opened': {
       const { id: artifactId, ...record } = artifactRecordOf(change.artifact)
       return [{ body: { t: 'new-artifact', artifactId, ...record }, appsOnly: true }]
@@ -74,10 +74,10 @@ function updateBodies(change: ChangeEvent['change'], account: AccountId): Body[]
   }
 }
 
-function removalBody(row: RemovableRef): UpdateBody {
+function removalBody(row: RemovableRef, by?: DeviceId | null): UpdateBody {
   switch (row.of) {
     case 'session':
-      return { t: 'delete-session', sid: row.id }
+      return { t: 'delete-session', sid: row.id, ...(by && { by }) }
     case 'machine':
       return { t: 'delete-machine', machineId: row.id }
     case 'artifact':

@@ -64,7 +64,8 @@ t.test('on the real server, what one client does the account feed of another sho
 
   const gone = when(change => change.type === 'session-removed')
   await world.rest.call('removeSession', { params: { id: session.id } })
-  await gone
+  const { devices } = await world.rest.call('listDevices', {})
+  t.match(await gone, { at: Number, by: devices.find(({ current }) => current)?.id }, 'with when and by which device')
   t.equal(feed.sessions.size, 0)
 })
 

@@ -1,4 +1,5 @@
 import t from 'tap'
+import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { openDevices } from '../kit/browser.ts'
 import { pick, row, worldWithHelper } from './kit/helper-world.ts'
 
@@ -31,7 +32,14 @@ t.test('a session is put away and taken back; what is said in it takes it out of
 })
 
 t.test('sessions are picked, archived and deleted from the archive after a yes', async t => {
-  const { device, witness, session } = await worldWithHelper(t, devices, 'Apples are in.')
+  const { device, witness, session, url } = await worldWithHelper(t, devices, 'Apples are in.')
+  const other = await devices.open(t, url)
+  await other.visit('/restore')
+  await other.write('Account key', formatBackupKey(witness.secret))
+  await other.press('Restore')
+  await other.see('Live')
+  await other.visit(`/s/${session.id}`)
+  await other.page.getByRole('log').getByText('Apples are in.', { exact: true }).waitFor()
   await pick(device, /^More for /, 'Select')
   await device.see('1 selected')
   await device.page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).click()
@@ -46,4 +54,5 @@ t.test('sessions are picked, archived and deleted from the archive after a yes',
     (await witness.sessions()).some(({ id }) => id === session.id),
     'the server has it no more'
   )
+  await other.see(/This session was deleted on \S.*, \d/)
 })

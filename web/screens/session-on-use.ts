@@ -9,7 +9,12 @@ export const beside = onUse(() => import('./session-before.tsx'))
 
 export const sheets = onUse(() => import('./session-sheets.tsx'))
 
+export const limit = onUse(() => import('./session-limit.tsx'))
+
 export const modeSheet = onUse(() => import('../parts/mode-sheet.tsx'))
 
 /** The folder of the session: what changed in it. */
 export const folder = onUse(() => import('./session-folder.ts'))
+
+/** Of one that is no more. */
+export const deleted = onUse(() => import('./session-deleted.tsx'))

@@ -16,7 +16,7 @@ import { SessionBar } from './session-bar.tsx'
 import { SessionEmpty } from './session-empty.tsx'
 import { SessionLog } from './session-log.tsx'
 import { SessionMenu } from './session-menu.tsx'
-import { beside, docks, folder, modeSheet, sheets } from './session-on-use.ts'
+import { beside, deleted, docks, folder, modeSheet, sheets } from './session-on-use.ts'
 import { Presence } from './session-presence.tsx'
 
 /** An open session: bar, horizon, transcript, and below it the dock while something is to be decided, else the composer. */
@@ -42,15 +42,12 @@ export function SessionView(props: {
   const { plan, messages } = model.transcript.value
   const isShut = isOtherwiseSealed(messages)
   const close = () => setSheet(undefined)
+  const { Deleted } = (feed === 'deleted' && deleted.get()) || {}
   if (feed === 'deleted' || !facts.isReadable) {
     return (
       <section class="screen chat">
         <SessionBar facts={facts} />
-        {feed === 'deleted' ? (
-          <SessionEmpty title={words.deletedTitle} text={words.deletedHint} />
-        ) : (
-          <SessionEmpty title={words.sealedTitle} text={words.sealedHint} />
-        )}
+        {feed === 'deleted' ? Deleted && <Deleted id={model.id} /> : <SessionEmpty title={words.sealedTitle} text={words.sealedHint} />}
       </section>
     )
   }

@@ -13,7 +13,7 @@ import { Lazy } from './lazy.tsx'
 import { SessionBar } from './session-bar.tsx'
 import { SessionEmpty } from './session-empty.tsx'
 import { useSessionModel } from './session-model.ts'
-import { folder } from './session-on-use.ts'
+import { deleted, folder } from './session-on-use.ts'
 import { SessionView } from './session-view.tsx'
 
 /** A session, by its id. `view` is what follows the id in the address: its changes, files and commits open over the conversation. */
@@ -49,11 +49,12 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
   wasKnown.current ||= known !== undefined
   if (known === undefined) {
     const isCertain = home.value.asOf !== undefined && !isStale.value
-    const [title, text] = wasKnown.current ? [words.deletedTitle, words.deletedHint] : [words.unknownTitle, words.unknownHint]
+    const { Deleted } = (wasKnown.current && deleted.get()) || {}
+    const title = wasKnown.current ? words.deletedTitle : words.unknownTitle
     return (
       <section class="screen chat">
         <SessionBar facts={undefined} title={isCertain ? title : ''} />
-        {isCertain && <SessionEmpty title={title} text={text} />}
+        {isCertain && (wasKnown.current ? Deleted && <Deleted id={id} /> : <SessionEmpty title={title} text={words.unknownHint} />)}
       </section>
     )
   }

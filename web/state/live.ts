@@ -26,6 +26,7 @@ import { home, tellHome } from './home.ts'
 import { deviceJournal } from './journal.ts'
 import { followLines } from './last-lines.ts'
 import { type LiveFiles, liveFiles } from './live-files.ts'
+import { noteRemoval } from './removals.ts'
 import { openReplies, type Replies } from './replies.ts'
 import { noteServerRoom } from './room.ts'
 import { sayFirst, startSession } from './starting.ts'
@@ -219,6 +220,8 @@ function openFeedInto({
         case 'machine':
           return tellHome({ type: 'machine', machine: machineView(vault, change.machine) })
         case 'session-removed':
+          noteRemoval(change)
+          return tellHome(change)
         case 'machine-removed':
           return tellHome(change)
         case 'listed':

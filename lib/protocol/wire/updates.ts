@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { accountId, artifactId, machineId, sealed, seq, sessionId, time, version } from './ids.ts'
+import { accountId, artifactId, deviceId, machineId, sealed, seq, sessionId, time, version } from './ids.ts'
 import { artifactRecord, kvChange, machineRecord, messageRecord, sessionRecord } from './records.ts'
 
 const sealedCell = z.object({ value: sealed, version })
@@ -9,7 +9,8 @@ const openCell = z.object({ value: sealed.nullable(), version })
 export const updateBody = z.discriminatedUnion('t', [
   z.object({ t: z.literal('new-session'), ...sessionRecord.shape }),
   z.object({ t: z.literal('update-session'), id: sessionId, metadata: sealedCell.optional(), agentState: openCell.optional() }),
-  z.object({ t: z.literal('delete-session'), sid: sessionId }),
+  /** `by` is ours: the device that removed it; absent when its time was over, or a program did it. */
+  z.object({ t: z.literal('delete-session'), sid: sessionId, by: deviceId.optional().catch(undefined) }),
   z.object({ t: z.literal('session-receipts'), sid: sessionId, deliveredSeq: seq, readSeq: seq }),
   z.object({ t: z.literal('new-message'), sid: sessionId, message: messageRecord }),
   z.object({ t: z.literal('new-machine'), machineId, seq: z.int(), ...machineRecord.omit({ id: true }).shape }),

@@ -81,5 +81,5 @@ export async function removeSession(
   if (removed === 'missing') throw failure('session-not-removable')
   deps.presence.forget(caller.account, { of: 'session', id })
   deps.attachmentSweep.soon()
-  announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'session', id } })
+  announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'session', id }, by: caller.device })
 }

@@ -115,7 +115,9 @@ t.test('a removed session goes with its messages; apps are told, its process is 
 
   t.same(await ada.call('DELETE', `/v1/sessions/${session}`), success)
   await app.settled()
-  t.same(app.bodies('delete-session'), [{ t: 'delete-session', sid: session }])
+  const { body } = await ada.call('GET', '/v1/devices')
+  const { id: by } = body.devices.find((device: { current: boolean }) => device.current)
+  t.same(app.bodies('delete-session'), [{ t: 'delete-session', sid: session, by }], 'and by which device')
   await process.settled()
   t.same(process.updates, [])
 

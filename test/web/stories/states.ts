@@ -1,3 +1,4 @@
+import { noteRemoval } from '../../../web/state/removals.ts'
 import type { SessionModel } from '../../../web/state/session.ts'
 import { model } from './session-model.ts'
 import { edited } from './tales.ts'
@@ -49,5 +50,8 @@ export const states: Record<string, () => SessionModel> = {
       asked: { stop: { at: Date.now() - 6000, state: 'asked' } }
     }),
   sealed: () => model({ facts: { isReadable: false, title: undefined } }),
-  deleted: () => model({ feed: 'deleted' })
+  deleted: () => {
+    noteRemoval({ id: 's1', at: Date.now() - 120_000, by: 'd2' })
+    return model({ feed: 'deleted' })
+  }
 }
