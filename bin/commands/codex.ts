@@ -1,4 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { takeTokenBack } from '../../lib/wrapper/agents/codex/given-token.ts'
 import { codexKind } from '../../lib/wrapper/agents/codex.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
@@ -12,5 +13,6 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
   const kind = codexKind(claudeOptions(args, options))
-  process.exit(await runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') || options.prompt }))
+  const running = runAgent({ ...options, kind, prompt: wordsOf(args, 'prompt').join(' ') || options.prompt })
+  process.exit(await running.finally(() => takeTokenBack(options.home.path, options.tag)))
 }

@@ -1,5 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
+import { givenHome, takeTokenBack } from '../../lib/wrapper/agents/codex/given-token.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
 import { modeToGoOnIn } from '../../lib/wrapper/agents/modes.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
@@ -30,7 +31,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const words = wordsOf(args, 'words')
   const ended = listSessions(home.path).filter(({ pid, notes }) => pid === undefined && notes.program)
   const chosen = await choose(findSessions(ended, words), { all: ended, terminal, env, words })
-  const { program, metadata } = chosen.notes
+  const { program, metadata, tag } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
   const earlier = await reopenFree(home.path, chosen)
   if (!earlier) throw new CannotStart('This session was resumed by another process just now.')
@@ -40,7 +41,9 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     model: options.model ?? metadata.currentModelCode ?? undefined,
     effort: options.effort ?? metadata.currentThoughtLevelCode ?? undefined
   }
-  process.exit(await runAgent({ ...options, ...goOn, directory: metadata.path, kind, earlier }))
+  const own = { ...env, ...givenHome(home.path, tag) }
+  const running = runAgent({ ...options, ...goOn, env: own, directory: metadata.path, kind, earlier })
+  process.exit(await running.finally(() => takeTokenBack(home.path, tag)))
 }
 
 /** What it left behind is delivered on by whoever goes on with it. */

@@ -157,8 +157,11 @@ export function noteEndedByPerson({ path }: Pick<KnownSession, 'path'>): void {
 
 /** The seq up to which messages do not bring an ended session back: all that were there, when a person ended it, else those the agent has. */
 export function settledUpTo({ path, notes }: Pick<KnownSession, 'path' | 'notes'>): number {
-  const isByPerson = notes.endedBy === 'person' || existsSync(join(path, endedByPersonFile))
-  return isByPerson ? Math.max(notes.cursor, notes.heardUpTo ?? 0) : notes.cursor
+  return isEndedByPerson({ path, notes }) ? Math.max(notes.cursor, notes.heardUpTo ?? 0) : notes.cursor
+}
+
+export function isEndedByPerson({ path, notes }: Pick<KnownSession, 'path' | 'notes'>): boolean {
+  return notes.endedBy === 'person' || existsSync(join(path, endedByPersonFile))
 }
 
 /**

@@ -1,10 +1,9 @@
-import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { randomUUID } from 'node:crypto'
 import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts'
+import { giveToken } from '../agents/codex/given-token.ts'
 import { agentEnvironment } from '../credentials.ts'
 import { refuseOpen } from '../histories/open-elsewhere.ts'
 import { isFolder, makeFolder } from '../methods/folders.ts'
-import { makePrivateFolder } from '../private-files.ts'
 import { findAgent } from './agents-here.ts'
 import { allowedFolders } from './folders.ts'
 import { lookAtRepository } from './git-here.ts'
@@ -34,7 +33,9 @@ export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Sta
     makeFolder(asked)
   }
   const { directory, about } = await placeOf(deps, asked, params)
+  const tag = randomUUID()
   const sessionId = await startSession({
+    tag,
     home,
     server,
     directory,
@@ -48,7 +49,7 @@ export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Sta
       about
     },
     title: agent.title,
-    env: { ...agentEnvironment(env), ...given, ...signedInWith(home, agent.name, params.token) }
+    env: { ...agentEnvironment(env), ...given, ...signedInWith({ home, tag, agent: agent.name }, params.token) }
   })
   return { type: 'success', sessionId }
 }
@@ -93,12 +94,12 @@ function allowedVariables(given: Readonly<Record<string, string>>): Record<strin
 }
 
 /** As existing daemons hand a token on. */
-function signedInWith(home: string, agent: string, token: string | null | undefined): Record<string, string> {
+function signedInWith(
+  { home, tag, agent }: { home: string; tag: string; agent: string },
+  token: string | null | undefined
+): Record<string, string> {
   if (!token) return {}
   if (agent === 'claude') return { CLAUDE_CODE_OAUTH_TOKEN: token }
   if (agent !== 'codex') throw new Error('A token can be given to Claude Code and to Codex alone.')
-  const folder = join(home, 'agents', 'codex')
-  makePrivateFolder(folder)
-  writeFileSync(join(folder, 'auth.json'), token, { mode: 0o600 })
-  return { CODEX_HOME: folder }
+  return giveToken(home, tag, token)
 }

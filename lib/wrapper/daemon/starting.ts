@@ -14,6 +14,8 @@ import { plain } from '../terminal/style.ts'
 export type { StartNotes } from '../start-notes.ts'
 
 export interface StartSession {
+  /** Names a new session, and what is kept for it; made up when left out. */
+  tag?: string
   home: string
   server: string
   directory: string
@@ -34,8 +36,16 @@ const startWithinMs = 25_000
  * Runs a session in a process of its own, which outlives this one, and resolves with the server's id of it. Rejects with
  * what the process said last when it ends before it has one.
  */
-export async function startSession({ home, server, directory, command, notes, title, env }: StartSession): Promise<string> {
-  const tag = randomUUID()
+export async function startSession({
+  tag = randomUUID(),
+  home,
+  server,
+  directory,
+  command,
+  notes,
+  title,
+  env
+}: StartSession): Promise<string> {
   const [name = '', ...words] = command
   const program = ownProgram([name, '--tag', tag, ...words])
   const log = join(logsIn(home), `${tag}.log`)
