@@ -1,10 +1,11 @@
 import type { ArgumentsCamelCase, Argv, PositionalOptions } from 'yargs'
+import { CannotStart } from '../lib/exit.ts'
 import type { ClaudeOptions } from '../lib/wrapper/agents/claude.ts'
 import { openHome } from '../lib/wrapper/credentials.ts'
 import type { RunOptions } from '../lib/wrapper/run.ts'
 import { takeStart } from '../lib/wrapper/start-notes.ts'
 import { type Console, processConsole } from '../lib/wrapper/terminal/console.ts'
-import { processTerminal } from '../lib/wrapper/terminal/terminal.ts'
+import { processTerminal, tell } from '../lib/wrapper/terminal/terminal.ts'
 
 /** Options of every command that talks to a server for this computer. */
 export function serverOption(line: Argv): Argv {
@@ -65,13 +66,20 @@ export function claudeOptions(
     home: home.path,
     env,
     mayFetch: async question => args['yes'] === true || isYes(await terminal.ask(`${question} [Y/n] `)),
-    tell: line => terminal.write(`${line}\n`)
+    tell: line => tell(terminal, line)
   }
 }
 
 /** Undefined is nobody there to answer. */
 function isYes(answer: string | undefined): boolean {
   return answer !== undefined && !/^n/i.test(answer.trim())
+}
+
+/** What an option of a whole number above 0 says. */
+export function wholeNumber(args: ArgumentsCamelCase, name: string): number {
+  const value = Number(args[name])
+  if (Number.isInteger(value) && value > 0) return value
+  throw new CannotStart(`--${name} takes a whole number above 0.`)
 }
 
 /** An argument of any number of words. Without a default of its own the help would name an empty list. */

@@ -8,7 +8,7 @@ import {
   stopDaemon,
   uninstallDaemon
 } from '../../lib/wrapper/daemon/commands.ts'
-import { readServerOption, serverOption } from '../wrapper-line.ts'
+import { readServerOption, serverOption, wholeNumber } from '../wrapper-line.ts'
 
 const actions = {
   start: startInBackground,
@@ -34,5 +34,5 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const action = actions[(args['action'] ?? 'status') as keyof typeof actions]
   const follow = args['follow'] === true
   const keepAwake = typeof args['keep-awake'] === 'boolean' ? args['keep-awake'] : undefined
-  process.exit(await action({ ...readServerOption(args), lines: Number(args['lines']), follow, keepAwake }))
+  process.exit(await action({ ...readServerOption(args), lines: wholeNumber(args, 'lines'), follow, keepAwake }))
 }

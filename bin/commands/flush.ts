@@ -3,7 +3,8 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { cryptoReady } from '../../lib/crypto/ready.ts'
 import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/leftovers.ts'
 import { findDamaged } from '../../lib/wrapper/session-folder.ts'
-import { readServerOption } from '../wrapper-line.ts'
+import { tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { readServerOption, wholeNumber } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return line.option('seconds', { type: 'number', default: 60, requiresArg: true, describe: 'How long to try, for each session' })
@@ -13,11 +14,11 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const { home, terminal } = readServerOption(args)
   await cryptoReady()
   await takeFromOthers(home.path)
-  const onTrouble = (sentence: string) => terminal.write(`${sentence}\n`)
-  const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * Number(args['seconds']), onTrouble })
+  const onTrouble = (sentence: string) => tell(terminal, sentence)
+  const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * wholeNumber(args, 'seconds'), onTrouble })
   const damaged = findDamaged(home.path)
-  if (found === 0 && damaged.length === 0) terminal.write('Nothing waits: every earlier session was delivered.\n')
-  if (found > 0) terminal.write(`Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.\n`)
-  for (const path of damaged) terminal.write(`What a session left in ${path} cannot be delivered: its notes are damaged.\n`)
+  if (found === 0 && damaged.length === 0) tell(terminal, 'Nothing waits: every earlier session was delivered.')
+  if (found > 0) tell(terminal, `Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.`)
+  for (const path of damaged) tell(terminal, `What a session left in ${path} cannot be delivered: its notes are damaged.`)
   process.exit(delivered === found && damaged.length === 0 ? 0 : 1)
 }

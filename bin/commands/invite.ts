@@ -2,8 +2,9 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { inviteId } from '../../lib/protocol/wire/ids.ts'
 import { askRunningServer, askServer } from '../../lib/server/control/ask.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownTime } from '../table.ts'
 
@@ -56,7 +57,7 @@ async function create(options: Options, { what, url }: Asked, terminal: Terminal
 async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
   const { invites } = await askServer(options, 'listInvites', {})
   if (invites.length === 0) {
-    terminal.write('There are no invitations. "invite create" makes one.\n')
+    tell(terminal, `There are no invitations. Make one with:\n  ${typed('invite create <name>')}`)
     return
   }
   const rows = invites.map(({ id, label, state, createdAt, endsAt }) => [id, label, state, shownTime(createdAt), shownTime(endsAt)])

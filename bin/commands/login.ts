@@ -7,7 +7,12 @@ export function builder(line: Argv): Argv {
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
-  process.once('SIGINT', () => process.exit(130))
+  const options = readServerOption(args)
+  process.once('SIGINT', () => {
+    // What the shell asks next stands on a line of its own.
+    if (options.terminal.isTTY) options.terminal.write('\n')
+    process.exit(130)
+  })
   // A connection that is kept for a next request would keep this process too.
-  process.exit(await login({ ...readServerOption(args), forHappy: args['happy'] === true }))
+  process.exit(await login({ ...options, forHappy: args['happy'] === true }))
 }

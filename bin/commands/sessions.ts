@@ -2,6 +2,7 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { anyWords, readServerOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -12,7 +13,7 @@ export function handler(args: ArgumentsCamelCase): void {
   const { home, terminal, env } = readServerOption(args)
   const words = wordsOf(args, 'words')
   const found = findSessions(listSessions(home.path), words)
-  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), terminal.columns)
+  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), terminal.isTTY ? terminal.columns : Number.POSITIVE_INFINITY)
   if (found.length > 0) terminal.write(`${lines.join('\n')}\n`)
-  else terminal.write(words.length > 0 ? 'No session has these words.\n' : 'No session has run on this computer yet.\n')
+  else tell(terminal, words.length > 0 ? 'No session has these words.' : 'No session has run on this computer yet.')
 }

@@ -3,8 +3,9 @@ import { CannotStart } from '../../lib/exit.ts'
 import { accountId, tokenId } from '../../lib/protocol/wire/ids.ts'
 import { everyScope, type Scope, scope } from '../../lib/protocol/wire/scopes.ts'
 import { askServer } from '../../lib/server/control/ask.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownTime } from '../table.ts'
 
@@ -61,13 +62,13 @@ async function create({ options, what: name, account, scopes, days }: Asked, ter
   const expiresAt = days === undefined ? undefined : Date.now() + days * dayMs
   const made = await askServer(options, 'createToken', { account, name, scopes, expiresAt })
   terminal.write(`${made.token}\n`)
-  terminal.write(`\nShown this once. It allows to ${scopes.join(', ')}; "token revoke ${made.id}" ends it.\n`)
+  tell(terminal, `\nShown this once. It allows to ${scopes.join(', ')}. End it with:\n  ${typed(`token revoke ${made.id}`)}`)
 }
 
 async function list({ options, account }: Asked, terminal: Terminal): Promise<void> {
   const { tokens } = await askServer(options, 'listTokens', { account })
   if (tokens.length === 0) {
-    terminal.write('There are no named tokens. "token create" makes one.\n')
+    tell(terminal, `There are no named tokens. Make one with:\n  ${typed('token create <name>')}`)
     return
   }
   const rows = tokens.map(({ id, name, scopes, lastUsedAt, lastUsedFrom, expiresAt }) => [

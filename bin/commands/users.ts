@@ -2,8 +2,9 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { accountId } from '../../lib/protocol/wire/ids.ts'
 import { askServer } from '../../lib/server/control/ask.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownBytes, shownTime } from '../table.ts'
 
@@ -55,7 +56,7 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     shownTime(endsAt)
   ])
   terminal.write(`\n${drawTable(['waits: key', 'from', 'calls itself', 'asked', 'until'], asked, style)}`)
-  terminal.write('\n  Let somebody in with: users approve <key>. Only you can know whose key it is.\n')
+  tell(terminal, `\nOnly you can know whose key it is. Let somebody in with:\n  ${typed('users approve <key>')}`)
 }
 
 async function approve(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {

@@ -33,6 +33,13 @@ export interface Home {
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** What this computer has of the server. Throws CannotStart when it was not linked to an account there. */
+export function needCredentials(home: Home, server: string): Credentials {
+  const credentials = home.credentials(server)
+  if (credentials) return credentials
+  throw new CannotStart(`This computer is not linked to an account on ${server} yet. Run:\n  ${typed(`login --server ${server}`)}`)
+}
+
 /** `AFIELD_HOME`, else `~/.afield`; created when it is not there. Throws CannotStart when it cannot be used. */
 export function openHome(env: Environment): Home {
   const path = homePath(env)

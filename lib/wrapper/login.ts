@@ -13,7 +13,7 @@ import { registerMachine } from './machine.ts'
 import { typed } from './own-program.ts'
 import { drawQr } from './terminal/qr.ts'
 import { fit, plain, type Style, styleFor } from './terminal/style.ts'
-import { openBlock, type Terminal } from './terminal/terminal.ts'
+import { openBlock, type Terminal, tell } from './terminal/terminal.ts'
 import { whyUnreachable } from './why-unreachable.ts'
 
 export interface LoginOptions {
@@ -27,7 +27,7 @@ export interface LoginOptions {
 
 type LoginEnd = { type: 'paired'; linked: Omit<Credentials, 'server'> } | { type: 'expired' } | { type: 'unreadable' }
 
-/** A request that the server has, or will have once it is asked. */
+/** A request that the server has. */
 interface Request {
   link: string
   /** Four digits for the phone to ask for. */
@@ -46,10 +46,10 @@ export async function login(options: LoginOptions): Promise<number> {
   const end = await pair(server, style, options)
   switch (end.type) {
     case 'expired':
-      terminal.write(`This code has ended: it was refused, or nobody answered it in time. Show a new one with: ${typed('login')}\n`)
+      tell(terminal, `This code has ended: it was refused, or nobody answered it in time. Show a new one with:\n  ${typed('login')}`)
       return 1
     case 'unreadable':
-      terminal.write(`The answer cannot be read: it was not made for this computer. Show a new code with: ${typed('login')}\n`)
+      tell(terminal, `The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`)
       return 1
     case 'paired':
       home.saveCredentials({ server, ...end.linked })
@@ -109,21 +109,25 @@ async function ask(server: string, { forHappy }: LoginOptions, show: (now: Progr
   }
 }
 
-function askInFirstWay(asker: Omit<Parameters<typeof startPairing>[0], 'fetch'>, show: (now: Progress) => void): Request {
+/** A code is of use from the moment the server has heard of it; whatever else answers there shows none. */
+async function askInFirstWay(asker: Omit<Parameters<typeof startPairing>[0], 'fetch'>, show: (now: Progress) => void): Promise<Request> {
+  const heard = Promise.withResolvers<void>()
   const pairing = startPairing({
     ...asker,
-    // A code is of use from the moment the server has heard of it.
     fetch: async (url, init) => {
       const response = await fetch(url, init)
-      if (response.ok) show({ type: 'waiting' })
+      if (response.ok && response.headers.get('content-type')?.includes('json')) heard.resolve()
       return response
     }
   })
+  const ended = pairing.wait()
+  await Promise.race([heard.promise, ended])
+  show({ type: 'waiting' })
   return {
     link: pairing.link,
     happyLink: pairing.happyLink,
     async wait() {
-      const end = await pairing.wait()
+      const end = await ended
       return end.type === 'paired' ? { type: 'paired', linked: { token: end.token, keys: end.keys } } : end
     }
   }

@@ -4,7 +4,7 @@ import { cryptoReady } from '../crypto/ready.ts'
 import { chooseServer, type Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import { listSessions } from './session-folder.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import { type Terminal, tell } from './terminal/terminal.ts'
 
 /** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
 export async function logout(options: {
@@ -17,7 +17,7 @@ export async function logout(options: {
   const server = chooseServer(options.server, options.env, home)
   const credentials = home.credentials(server)
   if (!credentials) {
-    terminal.write(`This computer is not linked to an account on ${server}.\n`)
+    tell(terminal, `This computer is not linked to an account on ${server}.`)
     return 1
   }
   const running = listSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
@@ -40,7 +40,7 @@ export async function logout(options: {
     () => false
   )
   home.forgetCredentials(server)
-  terminal.write(`This computer is no longer linked to your account on ${server}; its keys are deleted here.\n`)
-  if (!isRevoked) terminal.write('The server could not be told. End its sign-in in the app, under Devices.\n')
+  tell(terminal, `This computer is no longer linked to your account on ${server}; its keys are deleted here.`)
+  if (!isRevoked) tell(terminal, 'The server could not be told. End its sign-in in the app, under Devices.')
   return 0
 }

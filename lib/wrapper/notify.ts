@@ -1,10 +1,10 @@
 import { fetch } from 'undici'
 import { createRest } from '../client/rest.ts'
 import { CannotStart } from '../exit.ts'
-import { type Credentials, chooseServer, type Home } from './credentials.ts'
+import { type Credentials, chooseServer, type Home, needCredentials } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import { type KnownSession, listSessions } from './session-folder.ts'
-import type { Terminal } from './terminal/terminal.ts'
+import { type Terminal, tell } from './terminal/terminal.ts'
 
 export interface NotifyOptions {
   home: Home
@@ -21,14 +21,13 @@ export interface NotifyOptions {
 export async function notify(options: NotifyOptions): Promise<number> {
   const { home, env, terminal, text } = options
   const server = chooseServer(options.server, env, home)
-  const credentials = home.credentials(server)
-  if (!credentials) throw new CannotStart(`This computer is not linked to an account on ${server} yet.`)
+  const credentials = needCredentials(home, server)
   const id = sessionFor(options, credentials)
   const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
   const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
     throw new CannotStart(`The server did not take it: ${error instanceof Error ? error.message : String(error)}.`, 1, { cause: error })
   })
-  terminal.write(`${outcomes[result]}\n`)
+  tell(terminal, outcomes[result])
   return result === 'failed' ? 1 : 0
 }
 

@@ -2,11 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { homedir, hostname, platform } from 'node:os'
 import { relative } from 'node:path'
 import { version } from '../assets.ts'
-import { CannotStart } from '../exit.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import type { AgentKind, Untold } from './agents/agent.ts'
 import { claimConversation } from './claims.ts'
-import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
+import { agentEnvironment, chooseServer, type Home, needCredentials } from './credentials.ts'
 import { keepLeases } from './leases.ts'
 import { endOrphans } from './orphans.ts'
 import { typed } from './own-program.ts'
@@ -18,8 +17,8 @@ import type { Console } from './terminal/console.ts'
 import { onInterrupts } from './terminal/interrupts.ts'
 import { drawSession, type SessionView } from './terminal/session-view.ts'
 import { shareTerminal } from './terminal/share.ts'
-import { folded, plain, styleFor } from './terminal/style.ts'
-import { openBlock, type Terminal } from './terminal/terminal.ts'
+import { plain, styleFor } from './terminal/style.ts'
+import { openBlock, type Terminal, tell } from './terminal/terminal.ts'
 
 export interface RunOptions {
   home: Home
@@ -62,16 +61,16 @@ export async function runAgent(options: RunOptions): Promise<number> {
 
 async function run(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory, earlier } = options
-  const credentials = needCredentials(options)
+  const credentials = needCredentials(home, earlier?.notes.server ?? chooseServer(options.server, env, home))
   keepLeases(home.path)
   await endOrphans(home.path)
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
   await refuseOpen(options, resume)
   const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
-  const screen = openScreen(options, credentials.server)
-  const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
   const announcement = `This session is on your phone too: ${credentials.server}`
-  terminal.write(shared ? `${announcement}\n` : `Starting ${kind.title} …\n`)
+  const screen = openScreen(options, credentials.server, announcement)
+  const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
+  terminal.write(`Starting ${kind.title} …\n`)
   const toldUpTo = earlier?.notes.toldUpTo ?? undefined
   const leftUntold = earlier && (await import('./recount.ts')).readUntold(earlier.notes)
   const past = earlier ? undefined : await readPast(options)
@@ -115,7 +114,7 @@ async function run(options: RunOptions): Promise<number> {
   shared?.close()
   screen.close()
   letGo?.()
-  return sayGoodbye(terminal, how, delivered)
+  return sayGoodbye({ terminal, how, delivered, session: options.tag === undefined ? folder.notes.id : undefined })
 }
 
 // What conversations of before take to read is not loaded for a new one: its agent shall begin soon.
@@ -139,14 +138,6 @@ function firstNotes(
   metadata: SessionMetadata
 ): SessionNotes {
   return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null, knowsEdits: resume === undefined }
-}
-
-function needCredentials({ home, server, env, earlier }: RunOptions): Credentials {
-  const chosen = earlier?.notes.server ?? chooseServer(server, env, home)
-  const credentials = home.credentials(chosen)
-  if (!credentials)
-    throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run:\n  ${typed(`login --server ${chosen}`)}`)
-  return credentials
 }
 
 function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversation: string): SessionMetadata {
@@ -175,10 +166,11 @@ function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversat
 }
 
 /** The block on the terminal, and what it shows besides the session. */
-function openScreen({ home, env, terminal, kind, directory }: RunOptions, server: string) {
+function openScreen({ home, env, terminal, kind, directory }: RunOptions, server: string, announcement: string) {
   const style = styleFor(terminal, env)
   let session: Session | undefined
   let leftovers = 0
+  let isAnnounced = false
   let stopping: SessionView['stopping'] = 'no'
   let workingSince: number | undefined
 
@@ -207,7 +199,12 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
   const ticking = setInterval(() => workingSince !== undefined && terminal.isTTY && block.redraw(), 1000)
   return {
     redraw: () => block.redraw(),
-    suspend: () => block.suspend(),
+    /** Before the agent draws on the terminal by itself. */
+    suspend(): void {
+      block.suspend()
+      if (!isAnnounced) tell(terminal, announcement)
+      isAnnounced = true
+    },
     resume: () => block.resume(),
     /** Any key was pressed while the phone drives. */
     bringBack(): void {
@@ -243,17 +240,24 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
 
 export type Screen = ReturnType<typeof openScreen>
 
-function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): number {
-  const write = (text: string) => terminal.write(terminal.isTTY ? folded(text, terminal.columns) : text)
+interface Goodbye {
+  terminal: Terminal
+  how: SessionEnd
+  delivered: boolean
+  /** Undefined when no person at this terminal would go on with it. */
+  session: string | undefined
+}
+
+function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
   const rest = delivered
     ? 'Everything was delivered.'
     : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
   switch (how.type) {
     case 'asked':
-      write(`The session has ended. ${rest}\n`)
+      tell(terminal, `The session has ended. ${rest}${session === undefined ? '' : ` Go on with it by:\n  ${typed(`resume ${session}`)}`}`)
       return 0
     case 'elsewhere':
-      write(`${how.sentence} ${rest}\n`)
+      tell(terminal, `${how.sentence} ${rest}`)
       return 0
     case 'agent-died': {
       const { message, lastLines } = how.died
@@ -262,7 +266,7 @@ function sayGoodbye(terminal: Terminal, how: SessionEnd, delivered: boolean): nu
         .slice(-10)
         .map(plain)
         .filter(line => line !== '')
-      write([`${message} ${rest}`, ...(last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []), ''].join('\n'))
+      tell(terminal, [`${message} ${rest}`, ...(last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : [])].join('\n'))
       return 1
     }
   }

@@ -1,8 +1,10 @@
-import type { Refused, Unreachable } from '../client/refusals.ts'
+import { type Refused, Unreachable } from '../client/refusals.ts'
 
 /** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */
 export function whyUnreachable(error: Refused | Unreachable, server: string): string {
   const { hostname, host } = new URL(server)
+  if (error instanceof Unreachable && error.reason === 'server-error')
+    return `What answers at ${host} is in trouble (HTTP ${error.status}).`
   const code = codeOf(error)
   switch (code) {
     case 'ENOTFOUND':

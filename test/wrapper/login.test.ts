@@ -104,6 +104,15 @@ t.test('a server that knows only the first way is paired with in that', async t 
   t.equal(await login.ended, 0, login.output)
 })
 
+t.test('what is no server of ours is given no code, and named', async t => {
+  const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => other.close())
+  const { login } = loginTo(t, `http://127.0.0.1:${(other.address() as AddressInfo).port}`, '--happy')
+  await login.says(/Something answered that is not this server\. Trying again\./)
+  t.notMatch(login.output, /Link this computer|[█▀▄]/)
+})
+
 t.test('a server that is away is waited for, and then shows its code', async t => {
   const first = await startServer(t)
   const port = Number(new URL(first.url).port)

@@ -17,6 +17,11 @@ const cases: [cause: unknown, says: string][] = [
   [failed('CERT_HAS_EXPIRED'), 'The server cannot be reached (CERT_HAS_EXPIRED).'],
   [new Error('other'), 'The server cannot be reached.']
 ]
+t.test('a server in trouble is named with what it answered', async t => {
+  const error = new Unreachable('server-error', { status: 502 })
+  t.equal(whyUnreachable(error, 'https://home.example'), 'What answers at home.example is in trouble (HTTP 502).')
+})
+
 for (const [cause, says] of cases) {
   t.test(`a server that cannot be reached: ${says}`, async t => {
     t.equal(whyUnreachable(new Unreachable('network', { cause }), 'https://home.example:3005'), says)

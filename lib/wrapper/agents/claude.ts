@@ -30,7 +30,9 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
     async start(how) {
       const claude = findClaude(options.env)
       if (claude === undefined) {
-        throw new CannotStart('There is no command claude here. Install Claude Code, or name its file in CLAUDE_CODE_EXECUTABLE.')
+        throw new CannotStart(
+          'There is no command claude here. Install Claude Code, or name its file in CLAUDE_CODE_EXECUTABLE:\n  npm install --global @anthropic-ai/claude-code'
+        )
       }
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }

@@ -5,11 +5,12 @@ import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart, exitCodes } from '../../exit.ts'
-import { type Credentials, chooseServer, type Home } from '../credentials.ts'
+import { type Credentials, chooseServer, type Home, needCredentials } from '../credentials.ts'
 import { ownProgram, typed } from '../own-program.ts'
 import { listSessions } from '../session-folder.ts'
+import { ago } from '../terminal/session-list.ts'
 import { plain, styleFor } from '../terminal/style.ts'
-import type { Terminal } from '../terminal/terminal.ts'
+import { type Terminal, tell } from '../terminal/terminal.ts'
 import { askDaemon } from './control.ts'
 import { startDaemon } from './daemon.ts'
 import { setAwake } from './keep-awake.ts'
@@ -35,10 +36,10 @@ export async function startInBackground(options: DaemonCommand): Promise<number>
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const running = findDaemon(home.path)
   if (running) {
-    terminal.write(`The daemon is running already, as process ${running.pid}.\n`)
+    tell(terminal, `The daemon is running already, as process ${running.pid}.`)
     return 0
   }
-  needCredentials(options)
+  credentialsFor(options)
   // Its own lines it writes there itself; this is for what ends it without a word of its own.
   const log = openSync(logFile(home.path), 'a', 0o600)
   const { command, args } = ownProgram(['daemon', 'run', ...(options.server ? ['--server', options.server] : [])])
@@ -54,21 +55,21 @@ export async function startInBackground(options: DaemonCommand): Promise<number>
     child.once('exit', () => reject(new CannotStart(`The daemon did not start. Its last words:\n${lastLines(home.path, 5).join('\n')}`)))
   })
   const daemon = await withDeadline(startWithinMs, signal => Promise.race([appeared(home, signal), ended]))
-  terminal.write(`The daemon runs, as process ${daemon.pid}: your phone can begin and resume sessions here.\n`)
+  tell(terminal, `The daemon runs, as process ${daemon.pid}: your phone can begin and resume sessions here.`)
   return 0
 }
 
 export async function stopDaemon({ home, terminal }: DaemonCommand): Promise<number> {
   const running = findDaemon(home.path)
   if (!running) {
-    terminal.write('The daemon is not running.\n')
+    tell(terminal, 'The daemon is not running.')
     return 0
   }
   if (!(await askDaemon(home.path, 'stop'))) process.kill(running.pid, 'SIGTERM')
   await withDeadline(stopWithinMs, async signal => {
     while (findDaemon(home.path)) await pause(lookEveryMs, { signal })
   })
-  terminal.write('The daemon has stopped. Sessions go on.\n')
+  tell(terminal, 'The daemon has stopped. Sessions go on.')
   return 0
 }
 
@@ -77,16 +78,16 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
   const style = styleFor(terminal, env)
   const daemon = (await askDaemon(home.path, 'status')) ?? findDaemon(home.path)
   if (!daemon) {
-    terminal.write(`The daemon is not running. Start it with: ${typed('daemon start')}\n`)
+    tell(terminal, `The daemon is not running. Start it with:\n  ${typed('daemon start')}`)
     return 3
   }
   const running = ((await askDaemon(home.path, 'list')) ?? listSessions(home.path).filter(({ pid }) => pid !== undefined)).length
   const look = daemon.link === 'live' ? style.good : style.needs
   const rows = [
-    ['Daemon', `process ${daemon.pid}, version ${daemon.version}, since ${new Date(daemon.startedAt).toISOString()}`],
+    ['Daemon', `process ${daemon.pid}, version ${daemon.version}, started ${ago(Date.now() - daemon.startedAt)}`],
     ['Server', daemon.server],
     ['Link', look(plain(daemon.link))],
-    ['Sessions', running === 1 ? '1 runs' : `${running} run`],
+    ['Sessions', running === 0 ? 'none runs' : running === 1 ? 'one runs' : `${running} run`],
     ['Log', logFile(home.path)]
   ] as const
   terminal.write(`${rows.map(([label, text]) => `  ${style.dim(label.padEnd(10))}${text}`).join('\n')}\n`)
@@ -95,7 +96,7 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
 
 export async function showLog({ home, terminal, lines, follow }: DaemonCommand): Promise<number> {
   if (!existsSync(logFile(home.path))) {
-    terminal.write('The daemon has written nothing yet.\n')
+    tell(terminal, 'The daemon has written nothing yet.')
     return 0
   }
   terminal.write(`${lastLines(home.path, lines).join('\n')}\n`)
@@ -112,37 +113,41 @@ export async function showLog({ home, terminal, lines, follow }: DaemonCommand):
 
 export async function installDaemon(options: DaemonCommand): Promise<number> {
   const { home, env, terminal, keepAwake } = options
-  const { server } = needCredentials(options)
+  const { server } = credentialsFor(options)
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const service = findService(env)
+  service.refuseIfUnable()
   // There is one daemon for a home; from now on it is that of the service.
   if (findDaemon(home.path)) await stopDaemon(options)
   service.install({ home: home.path, server })
-  terminal.write(
-    `The daemon runs now, and whenever you are signed in. ${service.file} says so; remove it with: ${typed('daemon uninstall')}\n`
+  tell(
+    terminal,
+    `The daemon runs now, and whenever you are signed in. ${service.file} says so; remove it with:\n  ${typed('daemon uninstall')}`
   )
   return 0
 }
 
 export async function uninstallDaemon({ env, terminal }: DaemonCommand): Promise<number> {
-  findService(env).uninstall()
-  terminal.write('The daemon does not start with this computer any more.\n')
+  const service = findService(env)
+  service.refuseIfUnable()
+  service.uninstall()
+  tell(terminal, 'The daemon does not start with this computer any more.')
   return 0
 }
 
 /** In the foreground, for services. */
 export async function runDaemon(options: DaemonCommand): Promise<number> {
   const { home, env, keepAwake } = options
-  const credentials = needCredentials(options)
+  const credentials = credentialsFor(options)
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   await cryptoReady()
-  const tell = (line: string) => {
+  const note = (line: string) => {
     const dated = `${new Date().toISOString()} ${plain(line)}`
     console.log(dated)
     addToLog(home.path, dated)
   }
-  const daemon = startDaemon({ home, credentials, env, fetch, tell })
-  tell(`started, process ${process.pid}, ${credentials.server}`)
+  const daemon = startDaemon({ home, credentials, env, fetch, tell: note })
+  note(`started, process ${process.pid}, ${credentials.server}`)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => daemon.stop())
   if ((await daemon.ended) === 'stopped') return 0
   // Its service starts it again when it fails; nobody else would.
@@ -170,9 +175,6 @@ async function appeared(home: Home, signal: AbortSignal): Promise<DaemonNotes> {
   }
 }
 
-function needCredentials({ home, server, env }: DaemonCommand): Credentials {
-  const chosen = chooseServer(server, env, home)
-  const credentials = home.credentials(chosen)
-  if (credentials) return credentials
-  throw new CannotStart(`This computer is not linked to an account on ${chosen} yet. Run: ${typed(`login --server ${chosen}`)}`)
+function credentialsFor({ home, server, env }: DaemonCommand): Credentials {
+  return needCredentials(home, chooseServer(server, env, home))
 }

@@ -3,12 +3,15 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CannotStart } from '../../exit.ts'
-import { ownProgram } from '../own-program.ts'
+import { ownProgram, typed } from '../own-program.ts'
+import { plain } from '../terminal/style.ts'
 
 /** How the system starts the daemon with the person's session and starts it again when it ends. */
 export interface Service {
   /** The file that says so. */
   readonly file: string
+  /** Throws CannotStart when the system cannot be asked, before anything is changed. */
+  refuseIfUnable(): void
   /** Also in place of an earlier one. */
   install(daemon: ServedDaemon): void
   uninstall(): void
@@ -26,7 +29,7 @@ type Env = Readonly<Record<string, string | undefined>>
 export function findService(env: Env): Service {
   if (process.platform === 'darwin') return launchd(env)
   if (process.platform === 'linux') return systemd(env)
-  throw new CannotStart('Afield knows no way to start with this system. Start the daemon yourself with: afield daemon start')
+  throw new CannotStart(`Afield knows no way to start with this system. Start the daemon yourself with:\n  ${typed('daemon start')}`)
 }
 
 function programOf({ server }: ServedDaemon): string[] {
@@ -58,6 +61,14 @@ function systemd(env: Env): Service {
   const file = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'systemd', 'user', 'afield.service')
   return {
     file,
+    refuseIfUnable() {
+      const { error, status, stderr } = spawnSync('systemctl', ['--user', 'show-environment'], { encoding: 'utf8' })
+      if (!error && status === 0) return
+      const why = error ? error.message : stderr.trim()
+      throw new CannotStart(
+        `systemd cannot be asked to run something for you here: ${plain(why)}. Without sign-in of your own, as behind su or in a container, there is none. Start the daemon yourself with:\n  ${typed('daemon start')}`
+      )
+    },
     install(daemon) {
       save(file, unitOf(daemon, env))
       run('systemctl', ['--user', 'daemon-reload'])
@@ -99,6 +110,7 @@ function launchd(env: Env): Service {
   const domain = `gui/${userInfo().uid}`
   return {
     file,
+    refuseIfUnable() {},
     install(daemon) {
       // One that is known already is not taken a second time.
       spawnSync('launchctl', ['bootout', `${domain}/${label}`])

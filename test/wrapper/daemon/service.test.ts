@@ -1,6 +1,7 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
+import { findDaemon } from '../../../lib/wrapper/daemon/place.ts'
 import { startServer } from '../../kit/server.ts'
 import { daemonOf } from '../kit/daemon.ts'
 import { runWrapper } from '../kit/wrapper.ts'
@@ -37,8 +38,26 @@ t.test('the daemon is installed with its server and the way to the network, in p
     t.match(unit, line)
   t.notMatch(unit, /sk-secret/, 'no key of a model is written down')
   t.strictSame(readFileSync(join(bin, 'asked'), 'utf8').trim().split('\n'), [
+    '--user show-environment',
     '--user daemon-reload',
     '--user enable afield.service',
     '--user restart afield.service'
   ])
+})
+
+t.test('where systemd runs nothing for the person, the daemon that runs is left alone and nothing is written', { skip }, async t => {
+  const server = await startServer(t)
+  const { home } = await daemonOf(t, server)
+  const bin = join(home, '..', 'bin')
+  const config = join(home, '..', 'config')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\necho "Failed to connect to bus: No medium found" >&2\nexit 1\n', { mode: 0o755 })
+  const env = { PATH: `${bin}:${process.env['PATH']}`, XDG_CONFIG_HOME: config }
+  for (const action of ['install', 'uninstall']) {
+    const asked = runWrapper(t, { home, args: ['daemon', action], env })
+    t.equal(await asked.ended, 78)
+    t.match(asked.output, /No medium found\. .*Start the daemon yourself with:\n {2}.* daemon start/s)
+  }
+  t.ok(findDaemon(home))
+  t.notOk(existsSync(config))
 })

@@ -10,6 +10,8 @@ export function findOpencode(env: Readonly<Record<string, string | undefined>>):
   }
   const found = findProgram('opencode', env)
   if (found === undefined)
-    throw new CannotStart('There is no command opencode here. Install opencode, or name its file in OPENCODE_BIN_PATH.')
+    throw new CannotStart(
+      'There is no command opencode here. Install it, or name its file in OPENCODE_BIN_PATH:\n  npm install --global opencode-ai'
+    )
   return found
 }
