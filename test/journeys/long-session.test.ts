@@ -91,6 +91,29 @@ t.test('who reads up and down a long session passes every message, and only some
   t.ok(most < 250, `${most} blocks drawn at most`)
 })
 
+t.test('what was missed is counted while it comes over a slow link, and shows at once when it is whole', async t => {
+  const { device, id, say } = await longSession(t, 8)
+  const { page, context } = device
+  await device.visit(`/s/${id}`)
+  await onScreen(device, 'This was the last.')
+  await context.setOffline(true)
+  await device.see('You are offline')
+  for (let at = 0; at < 230; at += 10)
+    await say(Array.from({ length: 10 }, (_, index) => ({ t: 'text', text: `Pear ${at + index}` }) as const))
+  const second = Promise.withResolvers<void>()
+  let pages = 0
+  await page.route(/messages\?.*after_seq/, async route => {
+    if (++pages > 1) await second.promise
+    await route.continue()
+  })
+  await context.setOffline(false)
+  await device.see('100 of 230 messages')
+  t.equal(await page.getByText(/^Pear \d/).count(), 0, 'nothing moves under who reads on')
+  second.resolve()
+  await device.seeNoMore('Catching up')
+  await page.getByText('3 new').or(page.getByText('Pear 229')).first().waitFor()
+})
+
 t.test('a text and a change too long for the page are read beside it, and drawn where the reader is', async t => {
   const { device, id, say } = await longSession(t, 8)
   const { page } = device

@@ -2,8 +2,9 @@ import { useEffect, useState } from 'preact/hooks'
 import { route } from '../router.ts'
 import { account, live } from '../state/account.ts'
 import { checkClock, clockOff } from '../state/clock.ts'
-import { type Connection, lastingConnection } from '../state/connection.ts'
+import { type Connection, lastingConnection, lastingProgress, type Progress } from '../state/connection.ts'
 import { home } from '../state/home.ts'
+import { leaving } from '../state/leaving.ts'
 import { isFull, isServerFull } from '../state/room.ts'
 import { isNewerReady, reloadIntoNewer } from '../state/updates.ts'
 import { words } from '../words/index.ts'
@@ -37,18 +38,24 @@ export function Strip() {
 function LinkStrip({ link }: { link: Connection }) {
   switch (link.type) {
     case 'catching-up':
-      return <Banner icon="refresh-cw" spins title={words.connection.catchingUp} text={words.connection.catchingUpText} />
+      return <CatchingUp progress={lastingProgress.value} />
     case 'offline':
       return <Banner icon="wifi-off" isAway title={words.connection.offline} text={offlineText()} />
     case 'silent':
       return <SilentStrip nextTryAt={link.nextTryAt} />
     case 'live':
     case 'starting':
+      if (lastingProgress.value) return <CatchingUp progress={lastingProgress.value} />
       if (isServerFull.value) return <Banner icon="circle-alert" title={settings.serverFull} text={settings.serverFullText} />
       if (isFull.value) return <FullStrip />
       if (clockOff.value !== 0) return <ClockStrip />
       return isNewerReady.value ? <NewerStrip /> : null
   }
+}
+
+function CatchingUp({ progress }: { progress: Progress | undefined }) {
+  const text = progress ? words.connection.messagesOf(progress.done, progress.all) : words.connection.catchingUpText
+  return <Banner icon="refresh-cw" spins title={words.connection.catchingUp} text={text} />
 }
 
 function FullStrip() {

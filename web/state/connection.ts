@@ -37,6 +37,32 @@ export const isStale: ReadonlySignal<boolean> = computed(() => connection.value.
 /** As `connection`, but trouble shows only once it has lasted: nobody is told of a hiccup. */
 export const lastingConnection: ReadonlySignal<Connection> = lastingNow
 
+/** How far messages are that are read after a gap. */
+export interface Progress {
+  readonly done: number
+  readonly all: number
+}
+
+const progressNow = signal<Progress | undefined>(undefined)
+const isSlow = signal(false)
+let slow: ReturnType<typeof setTimeout> | undefined
+
+/** Of the session that is open; like all trouble, only once it has lasted. */
+export const lastingProgress: ReadonlySignal<Progress | undefined> = computed(() => (isSlow.value ? progressNow.value : undefined))
+
+export function noteProgress(progress: Progress | undefined): void {
+  progressNow.value = progress
+  if (progress !== undefined) {
+    slow ??= setTimeout(() => {
+      isSlow.value = true
+    }, lastsAfterMs)
+    return
+  }
+  clearTimeout(slow)
+  slow = undefined
+  isSlow.value = false
+}
+
 /** Since when there has been no live link, in ms since 1970. */
 export const awaySince: ReadonlySignal<number | undefined> = awaySinceNow
 

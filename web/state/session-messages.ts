@@ -2,6 +2,7 @@ import { computed, effect, signal } from '@preact/signals'
 import { type Feed, type FeedState, openFeed, openMessageAside, openPartial } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { trueNow } from './clock.ts'
+import { noteProgress } from './connection.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
 import { openHistory } from './session-history.ts'
@@ -32,11 +33,26 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
 
   const newOpener = () => {
     const own: Opener = createOpener(id, live, session, opened => {
-      if (own !== opener) return
-      transcript.value = addMessages(transcript.peek(), opened)
-      if (older.peek() !== 'loading') noteOlder()
+      if (own === opener) show(opened)
     })
     return own
+  }
+  // What was missed shows at once when it is whole, so that nothing moves again and again under who reads what was there before.
+  let missed: { readonly after: number; readonly opened: KnownMessage[] } | undefined
+  const show = (opened: readonly KnownMessage[]): void => {
+    const { after = Number.POSITIVE_INFINITY } = missed ?? {}
+    missed?.opened.push(...opened.filter(({ seq }) => seq > after))
+    transcript.value = addMessages(
+      transcript.peek(),
+      opened.filter(({ seq }) => seq <= after)
+    )
+    if (older.peek() !== 'loading') noteOlder()
+  }
+  const tellProgress = (): void => {
+    const after = missed?.after ?? Number.POSITIVE_INFINITY
+    const at = records.at(-1)?.seq ?? 0
+    const all = Math.max(at, session.peek()?.seq ?? 0) - after
+    noteProgress(all > 0 ? { done: at - after, all } : undefined)
   }
   let opener: Opener = newOpener()
   const noteOlder = (): void => {
@@ -47,6 +63,7 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     records = [...records, ...news].slice(-mostToCatchUp)
     history.keep(records)
     opener.open(news)
+    if (missed !== undefined) tellProgress()
   }
 
   let partials: readonly string[] = []
@@ -114,12 +131,20 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     reader = undefined
     opener.close()
     opener = newOpener()
+    missed = undefined
     records = []
     transcript.value = emptyTranscript
     older.value = 'none'
     void history.forget().then(begin)
   }
   const noteState = (type: FeedState['type']): void => {
+    const last = records.at(-1)
+    if (type !== 'catching-up') {
+      const { opened = [] } = missed ?? {}
+      missed = undefined
+      if (opened.length > 0) show(opened)
+    } else if (last !== undefined) missed ??= { after: last.seq, opened: [] }
+    tellProgress()
     state.value = type
     if (type === 'ended') void history.forget()
   }
@@ -141,6 +166,7 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     },
     close(): void {
       isClosed = true
+      noteProgress(undefined)
       unstored()
       unpartial()
       opener.close()

@@ -2,7 +2,7 @@ import { signal } from '@preact/signals'
 import * as z from 'zod'
 import { accountVault, type Cipher, createRest, cryptoReady, type LiveSocket, Unreachable } from '../../../../lib/client/index.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
-import { noteLink } from '../../../../web/state/connection.ts'
+import { noteLink, noteProgress } from '../../../../web/state/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/state/live.ts'
 import type { Reply } from '../../../../web/state/replies.ts'
 import { shown } from './shown.ts'
@@ -10,8 +10,9 @@ import { shown } from './shown.ts'
 // Stands in for the link of the app: whatever is asked, the story answers.
 export const openLive: typeof realOpenLive = async account => {
   await cryptoReady()
-  const { link, isEnded } = shown()
+  const { link, progress, isEnded } = shown()
   noteLink({ isOnline: true, socket: 'live', feed: 'live', ...link })
+  noteProgress(progress)
   if (isEnded === true) setTimeout(account.onEnded)
   const nothing = () => {}
   const replies = signal<readonly object[]>([])

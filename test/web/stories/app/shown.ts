@@ -1,4 +1,4 @@
-import type { LinkFacts } from '../../../../web/state/connection.ts'
+import type { LinkFacts, Progress } from '../../../../web/state/connection.ts'
 import type { PairingView } from '../../../../web/state/pairing.ts'
 import type { ReplyState } from '../../../../web/state/replies.ts'
 import type { Home } from '../../../../web/state/store.ts'
@@ -14,6 +14,7 @@ export interface AppStory {
   readonly server: ToldByServer
   readonly machine: ToldByMachine | Record<string, 'away'>
   readonly link?: Partial<LinkFacts> | undefined
+  readonly progress?: Progress | undefined
   /** The server ends the sign-in of this device. */
   readonly isEnded?: boolean | undefined
   readonly isKeyChecked?: boolean | undefined

@@ -59,6 +59,7 @@ const homes = {
   'home-offline': at('/', away),
   'home-silent': at('/', { link: { socket: 'down', feed: 'away', nextTryAt: Date.now() + 8000 } }),
   'home-catching-up': at('/', { link: { feed: 'catching-up' } }),
+  'catching-up-count': at('/', { link: { feed: 'catching-up' }, progress: { done: 212, all: 340 } }),
   'home-ended': at('/', { isEnded: true }),
   'home-server-full': at('/', { full: 'server' }),
   'home-device-full': at('/', { full: 'device' }),
