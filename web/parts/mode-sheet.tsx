@@ -1,10 +1,14 @@
 import { useId, useState } from 'preact/hooks'
-import type { Choice } from '../../lib/protocol/sealed/session.ts'
+import type { Choice, UsageWindow } from '../../lib/protocol/sealed/session.ts'
 import { Icon } from '../icons/icon.tsx'
+import { now } from '../state/clock.ts'
 import type { AskedChoice, AskedChoices, ChoiceName } from '../state/session-choices.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { openWindows } from '../state/usage-limit.ts'
 import { compose } from '../words/compose.ts'
+import { locale } from '../words/language.ts'
 import { session as words } from '../words/session.ts'
+import { clockTime } from '../words/time.ts'
 import { nameOf, standing } from './mode-button.tsx'
 import { Sheet } from './sheet.tsx'
 import { LockRefused, useStepUp } from './step-up.tsx'
@@ -37,8 +41,37 @@ export function ModeSheet(props: {
         facts={facts}
         onChoose={code => onChoose('effort', code)}
       />
+      <Usage windows={openWindows(facts.windows, now.value)} />
     </Sheet>
   )
+}
+
+/** As the agent told it last; of agents that tell nothing, nothing is said. */
+function Usage({ windows }: { windows: readonly UsageWindow[] }) {
+  if (windows.length === 0) return null
+  const share = new Intl.NumberFormat(locale(), { style: 'percent' })
+  return (
+    <fieldset class="segs">
+      <legend>{compose.usage}</legend>
+      <dl class="facts">
+        {windows.map(({ minutes, of, usedPercent, resetsAt }) => (
+          <div key={`${minutes} ${of}`}>
+            <dt>{compose.window(lengthOf(minutes), of)}</dt>
+            <dd>
+              {compose.used(
+                usedPercent === undefined ? undefined : share.format(usedPercent / 100),
+                resetsAt === undefined ? undefined : clockTime(resetsAt, now.value)
+              )}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </fieldset>
+  )
+}
+
+function lengthOf(minutes: number): string {
+  return minutes >= 24 * 60 ? compose.days(Math.round(minutes / 1440)) : compose.hours(Math.round(minutes / 60))
 }
 
 function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedChoice | undefined; onChoose(code: string): void }) {

@@ -2,12 +2,14 @@ import { Icon } from '../icons/icon.tsx'
 import { Banner } from '../parts/banner.tsx'
 import { Button } from '../parts/button.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { now } from '../state/clock.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { limitedUntil } from '../state/usage-limit.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { LinkedGone, Silence, WhileAway } from './session-away.tsx'
-import { LimitCard } from './session-limit.tsx'
+import { limit } from './session-on-use.ts'
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
@@ -21,11 +23,17 @@ export function Presence({ model, facts, isStale }: { model: SessionModel; facts
         <Banner icon="lock" title={words.stateClosedTitle(facts.agentShort)} text={words.stateClosedHint(facts.host)} />
       )}
       <Silence model={model} />
-      <LimitCard id={model.id} transcript={model.transcript.value} />
+      <Limit model={model} facts={facts} />
       <WhileAway model={model} />
       <LinkedGone model={model} />
     </div>
   )
+}
+
+function Limit({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const endsAt = limitedUntil(model.transcript.value, facts, now.value)
+  const shown = endsAt === undefined ? undefined : limit.get()
+  return endsAt !== undefined && shown ? <shown.LimitCard id={facts.id} host={facts.host} endsAt={endsAt} /> : null
 }
 
 function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts }) {

@@ -64,6 +64,13 @@ const english = {
   rides: 'Goes with your next message.',
   notChanged: (host: string) => `${host} did not change it.`,
 
+  usage: 'Usage of its account',
+  window: (length: string, of: string | undefined) => (of === undefined ? length : `${length}, ${of}`),
+  days: (count: number) => (count === 7 ? 'Week' : `${count} days`),
+  hours: (count: number) => (count === 1 ? '1 hour' : `${count} hours`),
+  used: (percent: string | undefined, resets: string | undefined) =>
+    [percent && `${percent} used`, resets && `resets ${resets}`].filter(Boolean).join(', '),
+
   interrupt: 'Interrupt',
   interrupting: 'Interrupting',
   end: 'End process'

@@ -38,6 +38,15 @@ export const states: Record<string, () => SessionModel> = {
         .done(),
       isWorking: true
     }),
+  'mode-usage': () => {
+    const inHours = (hours: number) => Date.now() + hours * 3600_000
+    const windows = [
+      { minutes: 300, usedPercent: 62, resetsAt: inHours(1.6), isReached: false },
+      { minutes: 10080, usedPercent: 18, resetsAt: inHours(70), isReached: false },
+      { minutes: 10080, of: 'Opus', usedPercent: 41, resetsAt: inHours(70), isReached: false }
+    ]
+    return model({ transcript: edited().end().done(), facts: { windows } })
+  },
   'ended-killed': () =>
     model({ transcript: edited().end().done(), facts: { presence: 'ended', canResume: true, agentEnd: { code: 137 } } }),
   terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),

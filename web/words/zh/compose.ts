@@ -60,6 +60,12 @@ export const compose: ComposeWords = {
   rides: '随你的下一条消息生效。',
   notChanged: host => `${host} 没有更改。`,
 
+  usage: '账户用量',
+  window: (length, of) => (of === undefined ? length : `${length}，${of}`),
+  days: count => (count === 7 ? '一周' : `${count} 天`),
+  hours: count => `${count} 小时`,
+  used: (percent, resets) => [percent && `已用 ${percent}`, resets && `${resets} 重置`].filter(Boolean).join('，'),
+
   interrupt: '中断',
   interrupting: '正在中断',
   end: '结束进程'

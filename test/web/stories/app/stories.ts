@@ -8,6 +8,7 @@ import {
   busyHome,
   editAsk,
   homeOf,
+  limited,
   machines,
   moving,
   plainAsk,
@@ -40,6 +41,7 @@ const homes = {
   home: at('/'),
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
   'home-allow': at('/', { home: homeOf(machines, [buildAsk, editAsk, ...moving, ...resting]) }),
+  'session-limit': at(`/s/${limited.id}`, { home: homeOf(machines, [limited, ...moving]) }),
   'home-allow-offline': at('/', { home: homeOf(machines, [buildAsk, ...moving]), ...away }),
   'home-allowed': at('/', { home: homeOf(machines, [buildAsk, ...moving, ...resting]), press: ['Allow once'] }),
   'home-allow-failed': at('/', {
