@@ -1,7 +1,8 @@
 import t from 'tap'
 import type { UsageWindow } from '../../lib/protocol/sealed/session.ts'
+import { limitedUntil } from '../../web/state/limited.ts'
 import { emptyTranscript } from '../../web/state/transcript.ts'
-import { freeAgents, limitedUntil, openWindows } from '../../web/state/usage-limit.ts'
+import { freeAgents, openWindows } from '../../web/state/usage-limit.ts'
 import { homeOf, session, studio } from './stories/app/world.ts'
 
 const at = Date.now()

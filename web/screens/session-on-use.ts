@@ -11,6 +11,8 @@ export const sheets = onUse(() => import('./session-sheets.tsx'))
 
 export const limit = onUse(() => import('./session-limit.tsx'))
 
+export const whileAway = onUse(() => import('./session-while-away.tsx'))
+
 export const modeSheet = onUse(() => import('../parts/mode-sheet.tsx'))
 
 /** The folder of the session: what changed in it. */

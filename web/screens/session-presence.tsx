@@ -2,14 +2,15 @@ import { Icon } from '../icons/icon.tsx'
 import { Banner } from '../parts/banner.tsx'
 import { Button } from '../parts/button.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { absenceOf } from '../state/absence.ts'
 import { now } from '../state/clock.ts'
+import { limitedUntil } from '../state/limited.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
-import { limitedUntil } from '../state/usage-limit.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
-import { LinkedGone, Silence, WhileAway } from './session-away.tsx'
-import { limit } from './session-on-use.ts'
+import { LinkedGone, Silence } from './session-away.tsx'
+import { limit, whileAway } from './session-on-use.ts'
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
@@ -24,10 +25,16 @@ export function Presence({ model, facts, isStale }: { model: SessionModel; facts
       )}
       <Silence model={model} />
       <Limit model={model} facts={facts} />
-      <WhileAway model={model} />
+      <Away model={model} />
       <LinkedGone model={model} />
     </div>
   )
+}
+
+function Away({ model }: { model: SessionModel }) {
+  const absence = absenceOf(model.id)
+  const shown = absence && whileAway.get()
+  return absence && shown ? <shown.WhileAway model={model} absence={absence} /> : null
 }
 
 function Limit({ model, facts }: { model: SessionModel; facts: SessionFacts }) {

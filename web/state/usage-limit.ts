@@ -1,14 +1,7 @@
 import type { UsageWindow } from '../../lib/protocol/sealed/session.ts'
-import { limitEnd } from './going-on.ts'
-import type { SessionFacts } from './session-facts.ts'
+import { reachedUntil } from './limited.ts'
 import type { Choices } from './starting.ts'
 import type { Home } from './store.ts'
-import type { Transcript } from './transcript.ts'
-
-/** Until when the agent may do nothing; undefined when it may. Happy's wrapper says it in the transcript, ours in the facts. */
-export function limitedUntil(transcript: Transcript, { windows }: Pick<SessionFacts, 'windows'>, at: number): number | undefined {
-  return reachedUntil(windows, at) ?? limitEnd(transcript, at)
-}
 
 /** What was told of windows that have ended says nothing of those that came after. */
 export function openWindows(windows: readonly UsageWindow[], at: number): UsageWindow[] {
@@ -24,9 +17,4 @@ export function freeAgents(agents: Choices['agents'], session: string, home: Pic
   })
   const busy = new Set([...limited, own?.flavor ?? 'claude'])
   return agents.filter(({ agent, isSignedIn }) => isSignedIn !== false && !busy.has(agent) && agent !== 'demo')
-}
-
-function reachedUntil(windows: readonly UsageWindow[], at: number): number | undefined {
-  const ends = windows.flatMap(({ isReached, resetsAt }) => (isReached && resetsAt !== undefined && resetsAt > at ? resetsAt : []))
-  return ends.length === 0 ? undefined : Math.max(...ends)
 }
