@@ -22,7 +22,7 @@ export interface Edit {
   readonly localId: string | null
 }
 
-/** What people wrote and the agent does not have yet. One reader. */
+/** What people wrote and the agent does not have yet. One reader; what it is given is on its way to the agent until it says what became of it. */
 export interface Prompts extends AsyncIterable<Prompt> {
   readonly length: number
   /** The next one ends the turn that runs, instead of waiting for it. */
@@ -37,13 +37,19 @@ export interface Prompts extends AsyncIterable<Prompt> {
   move(localId: string, before: string): void
   /** Comes before all that wait, but not before an earlier reason. */
   offerReason(reason: Reason): void
-  /** It was taken out and the agent could not be given it: the first again, and tried again when something else is said; what is behind it waits with it. */
-  putBack(prompt: Prompt): void
   /** Takes out the next one if it is urgent and nothing came with it. */
   takeUrgent(): Prompt | undefined
+  /** The agent has what was taken out, or never shall. */
+  done(prompt: Prompt): void
+  /** What was taken out is the first again, with what came with it; false, and it is done, when it was withdrawn meanwhile. */
+  giveBack(prompt: Prompt): boolean
+  /** The same of one that the agent could not be given: tried again when something else is said; what is behind it waits with it. */
+  putBack(prompt: Prompt): boolean
   /** Takes out the message of this local id; undefined when it does not wait. */
   withdraw(localId: string): Prompt | undefined
-  /** What has to be noted once the agent has the message of this seq, or never shall: those that wait may have lower ones. */
+  /** True, and it is done, when it was to be withdrawn since it was taken out. */
+  dropWithdrawn(prompt: Prompt): boolean
+  /** What has to be noted once the agent has the message of this seq, or never shall: those that wait or are on their way may have lower ones. */
   settled(notes: Pick<SessionNotes, 'cursor' | 'settled'>, ...seqs: number[]): Pick<SessionNotes, 'cursor' | 'settled'>
   close(): void
 }
@@ -54,6 +60,8 @@ const mostAnnounced = 20
 /** `notes` says what an earlier process of the session settled; `ready` resolves when one may be taken out. */
 export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready: () => Promise<void>): Prompts {
   const waiting: Prompt[] = []
+  const taken = new Set<Prompt>()
+  const withdrawn = new Set<Prompt>()
   let announced: Announced[] = []
   let isClosed = false
   let isHeld = false
@@ -66,6 +74,21 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
   const add = (prompt: Prompt, at: number) => {
     waiting.splice(at < 0 ? waiting.length : at, 0, prompt)
     release()
+  }
+  const take = (): Prompt | undefined => {
+    const next = waiting.shift()
+    if (next) taken.add(next)
+    return next
+  }
+  const done = (prompt: Prompt) => {
+    taken.delete(prompt)
+    return !withdrawn.delete(prompt)
+  }
+  const giveBack = (prompt: Prompt): boolean => {
+    const isWanted = done(prompt)
+    // A reason was said about what the agent did meanwhile.
+    if (isWanted) waiting.splice(waiting.filter(({ isReason }) => isReason && !prompt.isReason).length, 0, prompt)
+    return isWanted
   }
   const find = (localId: string | undefined) => waiting.findIndex(prompt => prompt.seq !== undefined && prompt.localId === localId)
   const steers = ({ meta }: Pick<Prompt, 'meta'>) => meta?.steer === true
@@ -111,24 +134,34 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       const at = waiting.findIndex(({ isReason }) => !isReason)
       add({ text, localId, meta: undefined, seq: undefined, attachments: [], isReason: true }, at)
     },
-    putBack(prompt) {
-      waiting.unshift(prompt)
-      isHeld = true
-    },
     takeUrgent() {
       const [next] = waiting
-      return next && steers(next) && next.attachments.length === 0 ? waiting.shift() : undefined
+      return next && steers(next) && next.attachments.length === 0 ? take() : undefined
+    },
+    done: prompt => void done(prompt),
+    giveBack(prompt) {
+      const isBack = giveBack(prompt)
+      release()
+      return isBack
+    },
+    putBack(prompt) {
+      isHeld = giveBack(prompt)
+      return isHeld
     },
     withdraw(localId) {
       const at = waiting.findIndex(prompt => prompt.localId === localId)
+      const late = [...taken].find(prompt => prompt.localId === localId)
+      if (late) withdrawn.add(late)
       if (at < 0) return undefined
-      const [taken] = waiting.splice(at, 1)
+      const [unwanted] = waiting.splice(at, 1)
       if (at === 0) release()
-      return taken
+      return unwanted
     },
+    dropWithdrawn: prompt => withdrawn.has(prompt) && !done(prompt),
     settled({ cursor, settled = [] }, ...seqs) {
-      const lowest = Math.min(...waiting.flatMap(prompt => prompt.seq ?? []))
       const all = [...settled, ...seqs].toSorted((one, other) => one - other)
+      const open = [...waiting, ...taken].flatMap(({ seq }) => (seq === undefined || all.includes(seq) ? [] : seq))
+      const lowest = Math.min(...open)
       const below = all.filter(each => each < lowest)
       return { cursor: Math.max(cursor, below.at(-1) ?? 0), settled: all.filter(each => each > lowest) }
     },
@@ -139,7 +172,7 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
     async *[Symbol.asyncIterator]() {
       while (!isClosed) {
         await ready()
-        const next = isHeld ? undefined : waiting.shift()
+        const next = isHeld ? undefined : take()
         if (next) yield next
         else if (!isClosed) await new Promise<void>(resolve => (wake = resolve))
       }

@@ -1,15 +1,16 @@
 import { withDeadline } from '../async/deadline.ts'
 import { envelopeOf, newId, userText } from '../client/messages.ts'
 import type { Envelope, MessageBody, MessageMeta } from '../protocol/sealed/messages.ts'
-import type { AgentEvent } from './agents/agent.ts'
+import type { AgentEvent, TurnEnd } from './agents/agent.ts'
 import type { WhyNot } from './decisions.ts'
+import { createExplaining, type Explaining } from './explaining.ts'
 import { idOfRow } from './narrator.ts'
 import { createPrompts, type Prompt, type Prompts } from './prompts.ts'
-import { type Reason, reasonOf, withReason } from './reasons.ts'
 import { retell } from './recount.ts'
 import type { SessionNotes } from './session-folder.ts'
 import type { SessionParts } from './session-parts.ts'
 import { createSettling, type Settling } from './settling.ts'
+import { createSteering, type Steering } from './steering.ts'
 
 /** What people say in a session, and the turns that the agent makes of it. */
 export interface Turns {
@@ -44,11 +45,7 @@ export function createTurns(parts: SessionParts): Turns {
 }
 
 const mostHanded = 200
-const notGiven = {
-  reason: 'failed',
-  error: 'The agent could not be given this message. It is given it with your next one, or when the session goes on.'
-} as const
-const steerWithinMs = 10_000
+const laterThen = 'It is given it with your next one, or when the session goes on.'
 
 class SessionTurns implements Turns {
   step: string | undefined
@@ -56,24 +53,24 @@ class SessionTurns implements Turns {
   readonly #prompts: Prompts
   readonly #ownMessages = new Set<string>()
   readonly #settling: Settling
+  readonly #steering: Steering
+  readonly #explaining: Explaining
   #turn: PromiseWithResolvers<void> | undefined
-  /** Settles when it is clear whether the turn takes a reason in: until then nothing that waits is handed over. */
-  #explaining = Promise.resolve()
   /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
   #unnoted: Partial<SessionNotes> = {}
-  /** An earlier process of this session did not come to hand them over. */
-  readonly #leftReasons: readonly Reason[]
   #isEnding = false
 
   constructor(parts: SessionParts) {
     this.#parts = parts
-    this.#leftReasons = parts.folder.notes.reasons ?? []
     this.#prompts = createPrompts(
       () => parts.folder.notes,
       () => this.#turnEnded()
     )
     const { folder, keeping } = parts
     this.#settling = createSettling({ folder, keeping, uplink: () => parts.uplink }, this.#prompts)
+    const deps = { parts, prompts: this.#prompts, settling: this.#settling }
+    this.#steering = createSteering({ ...deps, isRunning: () => this.isRunning })
+    this.#explaining = createExplaining({ ...deps, show: ({ text, localId }) => void this.#tell(text, localId, { isReason: true }) })
   }
 
   get isRunning(): boolean {
@@ -92,14 +89,7 @@ class SessionTurns implements Turns {
   }
 
   explain(whyNot: WhyNot, how: { stops: boolean }): void {
-    const { agent, folder } = this.#parts
-    if (!how.stops && agent.hearsReasons) return
-    const reason = reasonOf(whyNot, how)
-    folder.note(withReason(folder.notes, reason))
-    if (how.stops) this.#sayFirst(reason)
-    if (how.stops) return
-    const steered = withDeadline(steerWithinMs, async () => agent.steer?.(whyNot.reason)).catch(() => false)
-    this.#explaining = steered.then(isHeard => (isHeard ? this.#settling.drop(reason) : this.#sayFirst(reason)))
+    this.#explaining.explain(whyNot, how)
   }
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
@@ -112,7 +102,7 @@ class SessionTurns implements Turns {
     const prompt = { text: body.content.text, meta, seq, localId }
     const isKnown = this.#parts.folder.notes.settled?.includes(seq)
     if (isKnown || meta?.replaces === undefined || !this.#prompts.replace(prompt)) this.#offer(prompt, isKnown)
-    if (this.#turn) void this.#makeWay()
+    if (this.#turn) void this.#steering.makeWay()
     this.#parts.onChange()
   }
 
@@ -127,63 +117,31 @@ class SessionTurns implements Turns {
   }
 
   async serve(recountedUpTo: number): Promise<void> {
-    const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
-    for (const reason of this.#leftReasons) if (folder.notes.reasons?.includes(reason)) this.#sayFirst(reason)
+    this.#explaining.sayLeft()
     for await (const prompt of this.#prompts) {
-      const { text: written, attachments, meta, seq, localId } = prompt
+      const { seq } = prompt
       await this.#turnEnded()
       if (this.#isEnding) return
       // It was heard before it was found in what the agent had written down.
       if (seq !== undefined && seq <= recountedUpTo) {
+        this.#prompts.done(prompt)
         this.#offerLate(prompt)
         continue
       }
       const ended = this.#begin(seq === undefined ? 'terminal' : 'phone')
-      if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
-      await choices.apply(meta)
-      const { text, images } = await came.join(written, attachments)
-      this.#noteFirst(text)
-      const turn = newId()
-      // At its own terminal it may keep the prompt before it says so.
-      const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
-      const turnAt = agent.writesAt?.() ?? null
-      const edits = prompt.edits?.map(edit => edit.seq)
-      const handing = (agent.handover || turnAt || this.#writesDown) && {
-        seq: seq ?? null,
-        localId,
-        text: text.slice(0, mostHanded),
-        isAhead,
-        ...(edits && { edits })
-      }
-      folder.note({ turn, turnAt, ...(handing && { handing }) })
-      await narrator.beginTurn({ name: turn })
-      // After a crash it has to be known that the agent may have it.
-      await folder.noted()
-      if (!(await agent.prompt(text, images))) {
-        this.#prompts.putBack(prompt)
-        await this.end({ type: 'turn-ended', ...(this.#isEnding ? { reason: 'cancelled' } : notGiven) })
-        continue
-      }
-      // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
-      // own terminal it has it when it has written it down.
-      if (!this.#writesDown) this.#settling.read(prompt)
-      onChange()
-      void this.#makeWay()
-      await ended
+      const how = await this.#handOver(prompt).catch(asFailure)
+      if (how === 'given') await ended
+      else await this.#takeBack(prompt, how)
     }
   }
 
   async end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void> {
-    const { narrator, notices, uplink } = this.#parts
+    const { narrator } = this.#parts
     if (how.isLost) await this.readBack()
     await narrator.tell(how)
     // A prompt that was typed, and of which nothing was written down, is handed over again by the next process.
     this.note({ turn: null, turnAt: null, ...(!this.#writesDown && { handing: null }) })
-    this.step = undefined
-    uplink?.setThinking(false)
-    notices.turnEnded(how.reason, this.#prompts.length === 0)
-    this.#turn?.resolve()
-    this.#turn = undefined
+    this.#over(how.reason)
   }
 
   async readBack(): Promise<string[]> {
@@ -204,6 +162,61 @@ class SessionTurns implements Turns {
   async settle(ms: number): Promise<void> {
     await withDeadline(ms, async () => this.#turn?.promise).catch(() => {})
     this.#turn = undefined
+  }
+
+  #over(reason: TurnEnd['reason']): void {
+    this.step = undefined
+    this.#parts.uplink?.setThinking(false)
+    this.#parts.notices.turnEnded(reason, this.#prompts.length === 0)
+    this.#turn?.resolve()
+    this.#turn = undefined
+  }
+
+  /** In the turn that has begun. Rejects with what kept the agent from being given it. */
+  async #handOver(prompt: Prompt): Promise<'given' | 'withdrawn'> {
+    const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
+    const { text: written, attachments, meta, seq, localId } = prompt
+    if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
+    await choices.apply(meta)
+    const { text, images } = await came.join(written, attachments)
+    if (this.#prompts.dropWithdrawn(prompt)) return 'withdrawn'
+    this.#noteFirst(text)
+    const turn = newId()
+    // At its own terminal it may keep the prompt before it says so.
+    const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
+    const turnAt = agent.writesAt?.() ?? null
+    const edits = prompt.edits?.map(edit => edit.seq)
+    const handing = (agent.handover || turnAt || this.#writesDown) && {
+      seq: seq ?? null,
+      localId,
+      text: text.slice(0, mostHanded),
+      isAhead,
+      ...(edits && { edits })
+    }
+    folder.note({ turn, turnAt, ...(handing && { handing }) })
+    await narrator.beginTurn({ name: turn })
+    // After a crash it has to be known that the agent may have it.
+    await folder.noted()
+    if (!(await agent.prompt(text, images))) throw new Error()
+    // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
+    // own terminal it has it when it has written it down.
+    this.#prompts.done(prompt)
+    if (!this.#writesDown) this.#settling.read(prompt)
+    onChange()
+    void this.#steering.makeWay()
+    return 'given'
+  }
+
+  /** The agent was not given it. */
+  async #takeBack(prompt: Prompt, how: 'withdrawn' | { error: string }): Promise<void> {
+    const isBack = how !== 'withdrawn' && this.#prompts.putBack(prompt)
+    if (!isBack) this.#settling.drop(prompt)
+    const isFailed = isBack && !this.#isEnding
+    const { folder, narrator } = this.#parts
+    const isTold = folder.notes.turn !== null
+    if (!isTold && !isFailed) return this.#over('cancelled')
+    if (!isTold) await narrator.beginTurn()
+    await this.end({ type: 'turn-ended', ...(isFailed ? { reason: 'failed', ...how } : { reason: 'cancelled' }) })
   }
 
   /** What it is given is with it once it has written it down, and not before. */
@@ -231,19 +244,6 @@ class SessionTurns implements Turns {
     this.#parts.onChange()
   }
 
-  /** For a prompt that does not wait: the turn that runs takes it in, or ends. */
-  async #makeWay(): Promise<void> {
-    if (!this.#prompts.isUrgent) return
-    const { agent, decisions, questions, choices } = this.#parts
-    const isAsking = decisions.open.length + questions.open.length > 0
-    const prompt = agent.steer && !isAsking ? this.#prompts.takeUrgent() : undefined
-    if (!prompt) return agent.cancel()
-    await choices.apply(prompt.meta)
-    if (await agent.steer?.(prompt.text)) return this.#settling.read(prompt)
-    this.#prompts.offer(prompt)
-    await agent.cancel()
-  }
-
   /** One that waits by itself. To bring forward what is not waiting any more would say it twice. */
   #offer(prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean): void {
     const { meta, localId } = prompt
@@ -263,21 +263,16 @@ class SessionTurns implements Turns {
 
   /** Also of one that began at the terminal. */
   async #turnEnded(): Promise<void> {
-    while (this.#turn) await this.#turn.promise
-    await this.#explaining
+    do {
+      while (this.#turn) await this.#turn.promise
+      await Promise.all([this.#steering.clear(), this.#explaining.clear()])
+    } while (this.#turn)
   }
 
   /** What was said here is shown everywhere. */
   #tell(text: string, localId: string, meta: MessageMeta = {}): Promise<void> {
     this.#ownMessages.add(localId)
     return this.#parts.keeping.keep(userText(text, { sentFrom: 'cli', ...meta }), localId)
-  }
-
-  /** Also of an earlier process: by its local id the server knows whether it has it. */
-  #sayFirst(reason: Reason): void {
-    void this.#tell(reason.text, reason.localId, { isReason: true })
-    this.#prompts.offerReason(reason)
-    this.#parts.onChange()
   }
 
   #begin(from: 'phone' | 'terminal'): Promise<void> {
@@ -291,9 +286,16 @@ class SessionTurns implements Turns {
   #noteHanded(): void {
     const { notes } = this.#parts.folder
     const { seq, localId = null, edits } = notes.handing ?? {}
+    // It was put back, since the agent seemed not to have taken it.
+    if (localId !== null) this.#prompts.withdraw(localId)
     const handed = { seq: seq ?? undefined, localId, edits: edits?.map(seq => ({ seq })) }
     const settled = this.#settling.of({ ...notes, ...this.#unnoted }, handed)
     this.#unnoted = { ...this.#unnoted, handing: null, ...settled }
     if (settled.cursor !== undefined) this.#settling.tellRead(handed, settled.cursor)
   }
+}
+
+function asFailure(error: unknown): { error: string } {
+  const why = error instanceof Error ? error.message : String(error)
+  return { error: `The agent could not be given this message${why === '' ? '' : `: ${why}`}. ${laterThen}` }
 }

@@ -21,7 +21,7 @@ export interface Settling {
   read(message: Settled): void
   /** It is noted elsewhere that the agent has it. */
   tellRead(message: Settled, cursor: number): void
-  /** It was to be withdrawn, and does not wait. */
+  /** It was to be withdrawn, and does not wait: told when the agent has it, also if it gets it only now. */
   tellIfRead(localId: string): void
   /** It was to replace another that does not wait any more. */
   tellApart(localId: string): void
@@ -30,6 +30,7 @@ export interface Settling {
 export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompts: Pick<Prompts, 'settled'>): Settling {
   /** By their local ids, those that the agent was handed by this process. */
   const handed = new Set<string>()
+  const withdrawn = new Set<string>()
 
   const of = (notes: SessionNotes, { seq, localId, edits = [] }: Settled): Partial<SessionNotes> => {
     if (seq === undefined) return withoutReason(notes, localId)
@@ -45,7 +46,7 @@ export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompt
     uplink()?.tellRead(cursor)
     if (localId === null) return
     handed.add(localId)
-    if (seq > cursor) tell('read', localId)
+    if (seq > cursor || withdrawn.has(localId)) tell('read', localId)
   }
   return {
     of,
@@ -55,7 +56,10 @@ export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompt
       tellRead(message, folder.notes.cursor)
     },
     tellRead,
-    tellIfRead: localId => void (handed.has(localId) && tell('read', localId)),
+    tellIfRead(localId) {
+      withdrawn.add(localId)
+      if (handed.has(localId)) tell('read', localId)
+    },
     tellApart: localId => tell('apart', localId)
   }
 }
