@@ -9,6 +9,8 @@ const signOfLifeWithinMs = 5_000
 export interface SilenceWatch {
   /** Something came over the line. */
   heard(): void
+  /** When that was, by the clock on the wall: ms since 1970. */
+  readonly heardAt: number
   /** True after a silence that no living line keeps, such as a phone's sleep. */
   isTooLong(): boolean
   /** Asks for a sign of life now; `onDead` follows when none comes within 5 s. */
@@ -51,6 +53,9 @@ export function watchSilence({ clock, ask, onDead }: { clock: Clock; ask(): void
     heard() {
       signs++
       heardAt = { steady: clock.now(), wall: Date.now() }
+    },
+    get heardAt() {
+      return heardAt.wall
     },
     isTooLong,
     probe,

@@ -32,6 +32,8 @@ export interface LiveSocket {
   readonly state: SocketState
   /** Undefined while not live. */
   readonly connectionId: string | undefined
+  /** When the last line was heard of last, in ms since 1970; undefined before the first. */
+  readonly heardAt: number | undefined
   /** Frames that fitted no schema and were dropped; kinds nobody knows yet are not counted. */
   readonly droppedFrames: number
 
@@ -102,6 +104,10 @@ class Connection implements LiveSocket {
     this.#answers = createAnswerDesk((event, method) => this.#line.emit(event, { method }), this.#clock)
     this.#introduction = createIntroduction(options)
     this.#line = this.#connect()
+  }
+
+  get heardAt(): number | undefined {
+    return this.#silence?.heardAt
   }
 
   get connectionId(): string | undefined {

@@ -108,9 +108,12 @@ t.test('a line that died in silence is found out by reconnectNow, as after a sle
   const before = socket.connectionId
   line.stall()
   line.heal()
+  const { heardAt } = socket
   socket.reconnectNow()
   clock.advance(5_000)
   t.equal(socket.state.type, 'connecting')
+  t.ok(heardAt && heardAt <= Date.now())
+  t.equal(socket.heardAt, heardAt, 'the last word is the one from before the silence')
   await socketState(socket, 'live')
   t.not(socket.connectionId, before)
 })

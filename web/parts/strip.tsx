@@ -111,7 +111,8 @@ function SilentStrip({ nextTryAt }: { nextTryAt: number | undefined }) {
 function offlineText(): string {
   const { asOf } = home.value
   const stood = asOf === undefined ? words.connection.offlineNothing : words.connection.offlineText(clockTime(asOf, Date.now()))
-  const waiting = live.value?.outbox.pending.length ?? 0
+  const { starts = [], replies = [], messages = [] } = leaving.value ?? {}
+  const waiting = messages.reduce((sum, { count }) => sum + count, starts.length + replies.length)
   return waiting === 0 ? stood : `${stood} ${words.connection.leaves(waiting)}`
 }
 

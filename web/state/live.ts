@@ -157,7 +157,11 @@ export async function openLive(
       socket.reconnectNow()
       outbox.wake()
     },
-    shown: isShown => socket.send('app-state', { state: isShown ? 'active' : 'background' })
+    shown(isShown) {
+      socket.send('app-state', { state: isShown ? 'active' : 'background' })
+      // It may be closed from there.
+      if (!isShown && !isStale.peek()) noteHeard(socket)
+    }
   })
 
   return {
@@ -210,6 +214,7 @@ function openFeedInto({
   socket.onState(noteSocket)
   noteSocket()
 
+  let wasLive = false
   const feed = openAccountFeed({
     rest,
     socket,
@@ -244,11 +249,18 @@ function openFeedInto({
     onState(state) {
       noteLink({ feed: state.type })
       if (state.type === 'live') tellHome({ type: 'confirmed', at: Date.now() })
+      else if (wasLive) noteHeard(socket)
+      wasLive = state.type === 'live'
       if (state.type === 'ended') ended()
     }
   })
   noteLink({ feed: feed.state.type })
   return feed
+}
+
+// What stands here is as true as the last word of the server is young: after a sleep that is long ago.
+function noteHeard({ heardAt }: LiveSocket): void {
+  if (heardAt !== undefined) tellHome({ type: 'confirmed', at: heardAt })
 }
 
 function added<Listener>(listeners: Set<Listener>, listener: Listener): () => void {

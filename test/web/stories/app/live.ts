@@ -91,6 +91,7 @@ const socket: LiveSocket = {
   state: { type: 'live', connectionId: 'c' },
   connectionId: 'c',
   droppedFrames: 0,
+  heardAt: undefined,
   onState: () => () => {},
   onUpdate: () => () => {},
   onEphemeral: () => () => {},
