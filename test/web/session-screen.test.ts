@@ -59,6 +59,15 @@ t.test('the session screen in a real browser', async t => {
     await page.mouse.up()
   })
 
+  t.test('a plan begins in the mode that asks, and the one that never asks is held for, by whatever name the agent offers it', async t => {
+    const page = await open(t, 'plan-claude')
+    await page.clock.runFor(450)
+    await page.getByRole('radio', { name: 'Ask first', checked: true }).waitFor()
+    await page.getByRole('radio', { name: 'Full auto' }).check()
+    t.equal(await page.getByRole('button', { name: 'Start the work' }).count(), 0)
+    await page.getByRole('button', { name: /^Hold to start/ }).waitFor()
+  })
+
   t.test('a risky one is never offered for longer than once', async t => {
     const page = await open(t, 'permission')
     t.equal(await page.getByText('This session', { exact: true }).count(), 0)

@@ -149,8 +149,15 @@ function waysOf(choices: readonly PermissionChoice[] = [], facts: SessionFacts):
 }
 
 function wayTo(code: string, value: string, verdict: Verdict): Way {
-  const { name, about, isAuto } = nameOf({ code, value })
-  return { key: code, title: name, about, isAuto, isAsk: name === session.modes.ask[0], verdict }
+  const { name, about, isAuto } = nameOf({ code: modeIn(code), value })
+  // A choice that is worded by its agent alone may be the one that never asks.
+  const isBypass = isAuto || /bypass|never ask|without asking|skip permission/i.test(value)
+  return { key: code, title: name, about, isAuto: isBypass, isAsk: name === session.modes.ask[0], verdict }
+}
+
+/** Claude Code's adapter names its choices after the modes they lead to. */
+function modeIn(code: string): string {
+  return code.replace(/^exit-plan-/, '')
 }
 
 function planOf(args: unknown): string {

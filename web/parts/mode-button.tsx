@@ -65,6 +65,7 @@ const knownModes: Readonly<Record<string, keyof typeof words.modes>> = {
   autoedit: 'edit',
   plan: 'plan',
   readonly: 'plan',
+  bypass: 'auto',
   bypasspermissions: 'auto',
   yolo: 'auto',
   fullaccess: 'auto',

@@ -127,7 +127,9 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       const asked = {
         ask: times === 1 ? call : `${call}:${times}`,
         step: step({ ...toolCall, status: undefined }, session),
-        choices: options.flatMap(option => (option ? [{ id: option.optionId, label: option.name, kind: option.kind }] : []))
+        choices: options.flatMap(option =>
+          option && !startsAnew.test(option.optionId) ? [{ id: option.optionId, label: option.name, kind: option.kind }] : []
+        )
       }
       finishBlock(steps.get(call)?.by)
       emit({ type: 'permission-asked', asked })
@@ -202,3 +204,7 @@ function planEntry({ content, status, priority }: ToldEntry): PlanEntry {
 }
 
 const silenceMs = 700
+
+// The adapter of Claude Code would carry the plan out in a second conversation behind the name of this one. To resume, or to take over at the
+// terminal, would go back to before the plan.
+const startsAnew = /^exit-plan-clear-/

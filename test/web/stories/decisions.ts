@@ -79,6 +79,24 @@ export const decisions: Record<string, () => SessionModel> = {
         })
       ]
     }),
+  'plan-claude': () =>
+    model({
+      transcript: tell().mine('Plan it first, please.').turn().done(),
+      facts: { title: 'Bump esbuild and drop Babel' },
+      requests: [
+        request('p1', {
+          tool: 'ExitPlanMode',
+          kind: 'plan',
+          arguments: { plan: '1. **Remove Babel** from `package.json`.\n2. **One build script** in `build.mjs`.\n3. **Run all tests**.' },
+          choices: [
+            { id: 'exit-plan-auto', label: 'Yes, and use auto mode', kind: 'allow_always' },
+            { id: 'exit-plan-bypass', label: 'Yes, and bypass permissions', kind: 'allow_always' },
+            { id: 'exit-plan-default', label: 'Yes, manually approve edits', kind: 'allow_once' },
+            { id: 'reject', label: 'No, keep planning', kind: 'reject_once' }
+          ]
+        })
+      ]
+    }),
   plan: () =>
     model({
       transcript: tell().mine('Plan it first, please.').turn().done(),

@@ -40,7 +40,7 @@ t.test('a permission that comes before its step brings the step with it', async 
   t.strictSame(
     asked.choices.map(({ id }) => id),
     ['y', 'n'],
-    'a choice of a kind we do not know is not offered'
+    'neither a choice of a kind we do not know is offered, nor one that nobody could come back to'
   )
   agent.answer(asked.ask, 'y')
   t.match(await talk.until('step-ended'), { status: 'completed' })

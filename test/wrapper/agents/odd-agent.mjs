@@ -210,7 +210,8 @@ agent({ name: 'odd' })
     const options = [
       { optionId: 'y', name: 'Yes', kind: 'allow_once' },
       { optionId: 'n', name: 'No', kind: 'reject_once' },
-      { optionId: 'z', name: 'Whatever', kind: 'allow_everything_for_ever' }
+      { optionId: 'z', name: 'Whatever', kind: 'allow_everything_for_ever' },
+      { optionId: 'exit-plan-clear-auto', name: 'Yes, clear context and use auto mode', kind: 'allow_always' }
     ]
     const { outcome } = await client.request(methods.client.session.requestPermission, { sessionId: 'odd', toolCall, options })
     if (outcome.outcome !== 'selected' || outcome.optionId !== 'y') return { stopReason: 'cancelled' }
