@@ -66,6 +66,20 @@ t.test('who has just made an account and checked its key is offered the screen l
   t.equal(await desk.page.evaluate(() => localStorage.getItem('afield-lock')), null, 'nothing is offered that is not there')
 })
 
+t.test('who opens a private window is told before anything else that it forgets everything', async t => {
+  const { url } = await serverAndComputer(t)
+  const phone = await devices.open(t, url)
+  // As Firefox and Safari do it in theirs.
+  await phone.context.addInitScript("navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'))")
+  await phone.visit('/')
+  await phone.see('This window forgets everything when it closes')
+  const other = await devices.open(t, url)
+  await other.visit('/')
+  await other.see('Create an account')
+  await other.see(/ \d+\.\d+\.\d+/)
+  t.equal(await other.page.getByText('This window forgets').count(), 0, 'and nothing is claimed where nothing is known')
+})
+
 async function makeAndCheck(device: Device): Promise<void> {
   await device.visit('/')
   await device.press('Create an account')

@@ -15,6 +15,7 @@ export function WelcomeScreen() {
   return (
     <Welcome>
       {isPairingWaiting() && <Banner icon="link" title={words.welcome.pairing} text={words.welcome.pairingText} />}
+      <PrivateNote />
       <ul class="w-facts">
         <li>
           <Icon name="lock-keyhole" />
@@ -40,6 +41,12 @@ export function WelcomeScreen() {
   )
 }
 
+function PrivateNote() {
+  const isForgetful = useLater(() => import('../state/private-window.ts').then(module => module.isForgetful()))
+  if (!isForgetful) return null
+  return <Banner icon="circle-alert" title={words.welcome.forgetful} text={words.welcome.forgetfulText} />
+}
+
 /** Over plain http from another computer the browser has no keys to give. */
 export function InsecureScreen() {
   return (
@@ -58,7 +65,7 @@ export function NoStorageScreen() {
 }
 
 function Welcome({ children }: { children: ComponentChildren }) {
-  const version = useServerVersion()
+  const version = useLater(() => import('../state/about.ts').then(({ serverVersion }) => serverVersion()))
   return (
     <div class="screen welcome">
       <div class="w-art">
@@ -79,18 +86,17 @@ function Welcome({ children }: { children: ComponentChildren }) {
   )
 }
 
-function useServerVersion(): string | undefined {
-  const [version, setVersion] = useState<string>()
+/** What is not needed before the first paint; without it the screen stands as it is. */
+function useLater<Told>(ask: () => Promise<Told>): Told | undefined {
+  const [told, setTold] = useState<Told>()
   useEffect(() => {
     let isGone = false
-    // Only the host is said where it does not answer.
-    void import('../state/about.ts')
-      .then(({ serverVersion }) => serverVersion())
-      .then(found => !isGone && setVersion(found))
+    void ask()
+      .then(answer => !isGone && setTold(() => answer))
       .catch(() => {})
     return () => {
       isGone = true
     }
   }, [])
-  return version
+  return told
 }

@@ -159,6 +159,8 @@ const english = {
     insecure: 'Open Afield with https, or on localhost',
     insecureText:
       'Without it the browser offers no keys and no notifications. The server can do https itself: start it with --tls-cert and --tls-key.',
+    forgetful: 'This window forgets everything when it closes',
+    forgetfulText: 'It is a private one. Use a normal window, or have your account key somewhere else.',
     noStorage: 'This window keeps nothing',
     noStorageText: 'Open Afield in a normal window: your account key has to be kept on this device.'
   },

@@ -153,6 +153,8 @@ export const app: AppWords = {
     pairingText: '请在此设备上创建或打开你的账户。请求会等待五分钟。',
     insecure: '请通过 https 或在 localhost 打开 Afield',
     insecureText: '否则浏览器不提供密钥和通知。服务器自己就能提供 https：启动时加上 --tls-cert 和 --tls-key。',
+    forgetful: '此窗口关闭时会忘记一切',
+    forgetfulText: '这是无痕窗口。请使用普通窗口，或把账户密钥存放在别处。',
     noStorage: '此窗口不保存任何内容',
     noStorageText: '请在普通窗口中打开 Afield：账户密钥必须保存在此设备上。'
   },

@@ -47,6 +47,7 @@ async function begin(story: AppStory): Promise<void> {
 async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, kept }: AppStory): Promise<void> {
   localStorage.clear()
   for (const [name, value] of Object.entries(kept ?? {})) localStorage.setItem(name, value)
+  if (account === 'private') navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'))
   if (account === 'insecure') Object.defineProperty(globalThis, 'isSecureContext', { value: false })
   if (account === 'unkept') Object.defineProperty(globalThis, 'indexedDB', { value: undefined })
   if (account === 'insecure' || account === 'unkept') return
@@ -56,7 +57,7 @@ async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, k
   }
   const db = await deviceDb()
   await db.erase()
-  if (account === 'none') return
+  if (account === 'none' || account === 'private') return
   await db.write('account', {
     secret: 'mqhE2xQ8yTf7pZrN0aLwKdVbJcUsGi1o3Xl5Yk9HtA4=',
     token: 't',

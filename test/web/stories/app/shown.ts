@@ -2,19 +2,22 @@ import type { LinkFacts, Progress } from '../../../../web/state/connection.ts'
 import type { PairingView } from '../../../../web/state/pairing.ts'
 import type { ReplyState } from '../../../../web/state/replies.ts'
 import type { Home } from '../../../../web/state/store.ts'
+import type { WaitingStart } from '../../../../web/state/waiting-starts.ts'
 import type { ToldByMachine, ToldByServer } from './told.ts'
 
 /** The whole app at one address, with what this device keeps and what is answered to it. */
 export interface AppStory {
   /** With its query and its fragment. */
   readonly at: string
-  /** `none`: no account on this device. `unkept`: this browser keeps nothing. */
-  readonly account?: 'none' | 'unkept' | 'insecure' | undefined
+  /** `none`: no account on this device. `private`: nor will there be one once the window is closed. `unkept`: this browser keeps nothing. */
+  readonly account?: 'none' | 'private' | 'unkept' | 'insecure' | undefined
   readonly home: Home
   readonly server: ToldByServer
   readonly machine: ToldByMachine | Record<string, 'away'>
   readonly link?: Partial<LinkFacts> | undefined
   readonly progress?: Progress | undefined
+  /** What waits on this device for a link. */
+  readonly unsent?: { readonly texts: readonly { session: string; text: string }[]; readonly starts: readonly WaitingStart[] } | undefined
   /** The server ends the sign-in of this device. */
   readonly isEnded?: boolean | undefined
   readonly isKeyChecked?: boolean | undefined

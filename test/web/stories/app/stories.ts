@@ -37,6 +37,24 @@ const manyAsk = Array.from({ length: 7 }, (_, index) =>
   session({ title: `Upgrade package ${index + 1}`, ago: index, line: 'Upgrading', agentState: plainAsk.agentState ?? null })
 )
 
+const unsent: AppStory['unsent'] = {
+  texts: [
+    { session: moving[0]?.id ?? '', text: 'Also keep the old path for a month, and say so in the changelog.' },
+    { session: moving[0]?.id ?? '', text: 'Then run the tests.' }
+  ],
+  starts: [
+    {
+      key: 'k1',
+      machine: studio.id,
+      agent: 'Claude Code',
+      asked: { agent: 'claude', folder: '/home/mira/orchard-web', mode: 'default', mayMakeFolder: false },
+      text: 'Update the lock file.',
+      at: Date.now(),
+      state: { type: 'waiting' }
+    }
+  ]
+}
+
 const homes = {
   home: at('/'),
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
@@ -61,6 +79,8 @@ const homes = {
   'home-offline': at('/', away),
   'home-silent': at('/', { link: { socket: 'down', feed: 'away', nextTryAt: Date.now() + 8000 } }),
   'home-catching-up': at('/', { link: { feed: 'catching-up' } }),
+  leaving: at('/', { ...away, unsent }),
+  'leaving-edit': at('/', { ...away, unsent, press: ['Edit'] }),
   'catching-up-count': at('/', { link: { feed: 'catching-up' }, progress: { done: 212, all: 340 } }),
   'home-ended': at('/', { isEnded: true }),
   'home-server-full': at('/', { full: 'server' }),
@@ -157,6 +177,7 @@ const linking = {
 
 const first = {
   welcome: none('/'),
+  'welcome-private': none('/', { account: 'private' }),
   'welcome-to-pair': none('/pair#key=x'),
   create: none('/start'),
   'create-invited': none('/#invite=abcd'),
