@@ -26,7 +26,7 @@ export function opencodeKind(options: OpencodeOptions): AgentKind {
         if (!(error instanceof NotShared)) throw error
         options.tell(`This opencode cannot be shared with your phone, so your phone drives it alone. ${error.message}`)
         const { startAcp } = await import('./acp.ts')
-        return startAcp({ command: program, args: ['acp'], title }, how)
+        return startAcp({ command: program, args: ['acp'], title, isHeardAgain: true }, how)
       }
     }
   }

@@ -15,8 +15,8 @@ export interface Asking {
   /** The choice that was made; undefined when no such question or choice is open. */
   answer(ask: string, choice: string, reason?: string): { call: string; isNo: boolean } | undefined
   answerQuestion(ask: string, answers: Answers | undefined): boolean
-  /** Those that are not among these any more are over. */
-  keepOnly(ids: ReadonlySet<string>): void
+  /** Those that are not among these any more were answered elsewhere; `wasAllowed`: how, as far as it can be seen. */
+  keepOnly(ids: ReadonlySet<string>, wasAllowed: (call: string) => boolean | undefined): void
   closeAll(): void
 }
 
@@ -79,8 +79,8 @@ export function createAsking(deps: { emit(event: AgentEvent): void; post(path: s
       post(`/question/${ask}/reply`, { answers: writeAnswers(request, answers ?? {}) })
       return true
     },
-    keepOnly(ids) {
-      for (const ask of [...permissions.keys()]) if (!ids.has(ask)) closePermission(ask)
+    keepOnly(ids, wasAllowed) {
+      for (const [ask, { call }] of [...permissions]) if (!ids.has(ask)) closePermission(ask, wasAllowed(call))
       for (const ask of [...questions.keys()]) if (!ids.has(ask)) closeQuestion(ask)
     },
     closeAll() {

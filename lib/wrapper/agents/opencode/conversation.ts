@@ -30,6 +30,20 @@ export async function isIdleNow(server: Server, conversation: string): Promise<b
   return (working[conversation]?.type ?? 'idle') === 'idle'
 }
 
+/** What a person is asked right now, in any conversation of this server. */
+export interface Waiting {
+  permissions: readonly shapes.PermissionRequest[]
+  questions: readonly shapes.QuestionRequest[]
+}
+
+export async function waitingNow(server: Server): Promise<Waiting> {
+  const [permissions, questions] = await Promise.all([
+    server.get('/permission', shapes.permissions),
+    server.get('/question', shapes.questions)
+  ])
+  return { permissions, questions }
+}
+
 export async function readOptions(server: Server, emit: (event: AgentEvent) => void): Promise<OpencodeOptions> {
   const [agents, providers, config] = await Promise.all([
     server.get('/agent', shapes.agents),

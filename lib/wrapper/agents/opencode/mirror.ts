@@ -1,15 +1,23 @@
 import type { AgentEvent, ToldUpTo, TurnEnd } from '../agent.ts'
 import { createAsking } from './asking.ts'
+import type { Waiting } from './conversation.ts'
 import { createHelpers } from './helpers.ts'
 import type { OpencodeOptions } from './options.ts'
-import type { History, Message, Part, PermissionRequest, ServerEvent, Session } from './shapes.ts'
-import { createTelling } from './telling.ts'
+import type { History, Message, Part, PermissionRequest, QuestionRequest, ServerEvent, Session } from './shapes.ts'
+import { createTelling, wasAllowed } from './telling.ts'
 import { endOf } from './untold.ts'
 
 export interface MirrorOptions {
   /** Its events, in order. */
   emit(event: AgentEvent): void
   post(path: string, body: object): Promise<unknown>
+}
+
+/** What happened while nobody listened. */
+export interface Missed {
+  history: History
+  isIdle: boolean | undefined
+  waiting: Waiting | undefined
 }
 
 export type Mirror = ReturnType<typeof createMirror>
@@ -124,6 +132,11 @@ export function createMirror({ emit, post }: MirrorOptions) {
     asking.permission(request, request.tool && tellingOf(request.sessionID)?.beginStep(request.tool))
   }
 
+  const askQuestion = (request: QuestionRequest) => {
+    if (request.tool) tellingOf(request.sessionID)?.beginStep(request.tool)
+    asking.question(request)
+  }
+
   return {
     asking,
     endTurn,
@@ -150,9 +163,11 @@ export function createMirror({ emit, post }: MirrorOptions) {
       tellPlace()
     },
     deny: (call: string) => (helpers.ofStep(call) ?? telling).deny(call),
-    /** The line to the server was cut: what was missed is in what it kept. `isIdleNow`: undefined when nobody knows. */
-    catchUp(history: History, isIdleNow: boolean | undefined): void {
-      isIdle = isIdleNow ?? isIdle
+    /** The line to the server was cut: what was missed is in what it kept. What is undefined nobody knows. */
+    catchUp({ history, isIdle: isIdleNow = isIdle, waiting }: Missed): void {
+      isIdle = isIdleNow
+      if (waiting)
+        asking.keepOnly(new Set([...waiting.permissions, ...waiting.questions].map(({ id }) => id)), call => wasAllowed(call, history))
       for (const { info, parts } of history) {
         if (info.time.created <= place) continue
         // What is in it is told before its end, with which the turn may end.
@@ -160,6 +175,8 @@ export function createMirror({ emit, post }: MirrorOptions) {
         for (const part of parts) if (part) tellingOf(part.sessionID)?.part(part)
         if (info.time.completed !== undefined) takeMessage(info)
       }
+      waiting?.permissions.forEach(ask)
+      waiting?.questions.forEach(askQuestion)
       endIfDone()
     },
     take(event: ServerEvent): void {
@@ -183,8 +200,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
           asking.permissionReplied(properties.requestID, properties.reply)
           return
         case 'question.asked':
-          if (properties.tool) tellingOf(properties.sessionID)?.beginStep(properties.tool)
-          asking.question(properties)
+          askQuestion(properties)
           return
         case 'question.replied':
           asking.questionReplied(properties.requestID, properties.answers)

@@ -91,6 +91,12 @@ export const question = z.looseObject({
   tool: called
 })
 
+/** One that cannot be read costs itself only. */
+const listOf = <Shape extends z.ZodType>(shape: Shape) =>
+  z.array(shape.optional().catch(undefined)).transform(list => list.filter(each => each !== undefined))
+export const permissions = listOf(permission)
+export const questions = listOf(question)
+
 const event = <Type extends string, Shape extends z.ZodRawShape>(type: Type, properties: Shape) =>
   z.looseObject({ type: z.literal(type), properties: z.looseObject(properties) })
 

@@ -3,7 +3,7 @@ import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type OwnScreen, type StartAgent, type Untold } from '../agent.ts'
 import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { newerThanTested } from '../tested-versions.ts'
-import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say } from './conversation.ts'
+import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say, waitingNow } from './conversation.ts'
 import { createMirror, type Mirror } from './mirror.ts'
 import type { OpencodeOptions } from './options.ts'
 import { type OpencodeServer, Refused } from './server.ts'
@@ -211,10 +211,11 @@ class SharedOpencode implements Agent {
   }
 
   async #catchUp(): Promise<void> {
-    // In this order: one that is idle has put down all that it has said.
+    // In this order: what waits for an answer is in what was put down, and one that is idle has put down all that it has said.
+    const waiting = await waitingNow(this.#server).catch(() => undefined)
     const isIdle = await isIdleNow(this.#server, this.conversation).catch(() => undefined)
     const history = await historyOf(this.#server, this.conversation).catch(() => undefined)
-    if (history) this.#mirror.catchUp(history, isIdle)
+    if (history) this.#mirror.catchUp({ history, isIdle, waiting })
   }
 
   #emit(event: AgentEvent): void {

@@ -1,7 +1,7 @@
 import type { StepStatus } from '../../../protocol/sealed/messages.ts'
 import type { AgentEvent, Step } from '../agent.ts'
 import { isOurMessage } from './message-id.ts'
-import type { Message, Part, ToolPart } from './shapes.ts'
+import type { History, Message, Part, ToolPart } from './shapes.ts'
 import { planOf, stepOf } from './steps.ts'
 
 /** The messages of one conversation, told part by part in the order in which opencode keeps them. */
@@ -174,6 +174,14 @@ function endOf({ callID, state }: ToolPart, denied: ReadonlySet<string>): StepSt
   if (state.status !== 'error') return undefined
   if (denied.has(callID) || isRejected(state)) return 'denied'
   return state.metadata?.['interrupted'] === true || state.error === 'Tool execution aborted' ? 'cancelled' : 'failed'
+}
+
+/** What a person answered to a step that is asked about no more; undefined when that cannot be seen in what became of it. */
+export function wasAllowed(call: string, history: History): boolean | undefined {
+  const part = history.flatMap(({ parts }) => parts).findLast(part => part?.type === 'tool' && part.callID === call)
+  if (part?.type !== 'tool') return undefined
+  if (part.state.status === 'error') return isRejected(part.state) ? false : undefined
+  return true
 }
 
 /** Somebody said no to it. */

@@ -90,11 +90,25 @@ function serve() {
 
   const ask = (kind, sessionID, about, turn) => {
     const id = newId(kind === 'permission' ? 'per' : 'que')
+    const request = { id, sessionID, ...about }
     return new Promise(resolve => {
-      asked.set(id, resolve)
+      asked.set(id, { kind, request, settle: resolve })
       turn.stopAsking = () => asked.delete(id) && resolve(undefined)
-      emit(`${kind}.asked`, { id, sessionID, ...about })
+      if (turn.isCut) cutLines()
+      emit(`${kind}.asked`, request)
+      if (turn.isAnsweredAway) void answerAway(id, kind === 'question' ? [['red'], []] : 'once')
     })
+  }
+  const cutLines = () => {
+    for (const listener of listeners) listener.destroy()
+    listeners.clear()
+  }
+  /** Somebody else answers while nobody listens. */
+  const answerAway = async (id, answer) => {
+    await wait(50)
+    cutLines()
+    asked.get(id)?.settle(answer)
+    asked.delete(id)
   }
 
   const use = async (message, tool, input, turn, work) => {
@@ -135,7 +149,14 @@ function serve() {
       return { status: 'completed', output: 'Wrote file successfully.', title: path, metadata: { filepath: path, exists: before !== '' } }
     })
 
-  const answerTo = async (prompt, files, message, turn) => {
+  const answerTo = async (words, files, message, turn) => {
+    const [, how, asking] = /^(cut|away): (.*)$/s.exec(words) ?? []
+    turn.isCut = how === 'cut'
+    turn.isAnsweredAway = how === 'away'
+    const prompt = asking ?? words
+    return answerPrompt(prompt, files, message, turn)
+  }
+  const answerPrompt = async (prompt, files, message, turn) => {
     const [, path, content, end] = /^write (\S+) (.*) end (.*)$/s.exec(prompt) ?? []
     const [, ms, words] = /^slow (\d+) (.*)$/s.exec(prompt) ?? []
     const [, lines, word] = /^(?:cut )?many (\d+) (.*)$/s.exec(prompt) ?? []
@@ -153,7 +174,7 @@ function serve() {
     } else if (lines !== undefined) {
       // Once what it was asked is told: that it works is known on the other side.
       if (prompt.startsWith('cut')) await wait(50)
-      if (prompt.startsWith('cut')) for (const listener of listeners) listener.destroy()
+      if (prompt.startsWith('cut')) cutLines()
       for (let line = 1; line <= Number(lines) && !isGone(turn); line++) (await sayText(message, `${word} ${line}`, turn, 5))()
     } else if (prompt === 'fail') {
       message.info.error = { name: 'APIError', data: { message: 'the model is overloaded' } }
@@ -322,11 +343,12 @@ function serve() {
         return true
       }
     ],
+    ['GET', /^\/(permission|question)$/, kind => [...asked.values()].flatMap(each => (each.kind === kind ? [each.request] : []))],
     [
       'POST',
       /^\/(permission|question)\/([^/]+)\/reply$/,
       (kind, body, id) => {
-        const settle = asked.get(id)
+        const { settle } = asked.get(id) ?? {}
         if (!settle) return undefined
         asked.delete(id)
         emit(`${kind}.replied`, { sessionID: '', requestID: id, ...body })

@@ -8,7 +8,7 @@ t.test('a turn that began while the line was cut goes on until its conversation 
   const mirror = createMirror({ emit: ({ type }) => told.push(type), async post() {} })
   mirror.follow('c', 0)
   mirror.beginTurn()
-  mirror.catchUp(history.parse([asked('look, then do it'), answered('I looked')]), false)
+  mirror.catchUp({ history: history.parse([asked('look, then do it'), answered('I looked')]), isIdle: false, waiting: undefined })
   t.notOk(told.includes('turn-ended'), 'its first message is whole, and the next one comes')
   mirror.take({ type: 'session.idle', properties: { sessionID: 'c' } })
   t.equal(told.at(-1), 'turn-ended')

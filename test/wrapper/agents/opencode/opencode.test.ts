@@ -128,6 +128,45 @@ t.test('what it says while the line to it is cut is told once, in order, and the
   }
 })
 
+t.test('what it asks while the line to it is cut is asked once the line is back, and can be answered', how, async t => {
+  const { agent, talk, directory } = await begin(t)
+  await agent.prompt(`cut: write ${directory}/one.txt "x" end done`)
+  const { asked } = await talk.until('permission-asked')
+  t.match(asked.step, { name: 'Write', input: { filePath: `${directory}/one.txt` } })
+  t.equal(agent.answer(asked.ask, 'once'), true)
+  await talk.until('turn-ended')
+  await agent.prompt('cut: ask')
+  const { asked: form } = await talk.until('question-asked')
+  t.equal(agent.answerQuestion?.(form.ask, { 0: { values: ['blue'] }, 1: { values: [], other: '3' } }), true)
+  await talk.until('turn-ended')
+  const told = talk.heard.flatMap(event => {
+    if (event.type === 'text') return event.text
+    return event.type === 'permission-asked' || event.type === 'question-asked' || event.type === 'step-started' ? event.type : []
+  })
+  t.strictSame(told, [
+    'a file then',
+    'I will write it.',
+    'step-started',
+    'permission-asked',
+    'done',
+    'step-started',
+    'question-asked',
+    'blue; 3'
+  ])
+})
+
+t.test('what was answered elsewhere while the line to it was cut is no question any more', how, async t => {
+  const { agent, talk, directory } = await begin(t)
+  await agent.prompt(`away: write ${directory}/one.txt "x" end done`)
+  const { asked } = await talk.until('permission-asked')
+  t.match(await talk.until('permission-closed'), { ask: asked.ask, approved: true })
+  t.match(await talk.until('turn-ended'), { reason: 'done' })
+  await agent.prompt('away: ask')
+  const { asked: form } = await talk.until('question-asked')
+  t.match(await talk.until('question-closed'), { ask: form.ask })
+  t.match(await talk.until('turn-ended'), { reason: 'done' })
+})
+
 t.test('a server that is killed ends its turn and its events', how, async t => {
   const { agent, talk, directory } = await begin(t)
   await agent.prompt('write nowhere "x" end never')
