@@ -5,6 +5,7 @@ import type { Draft, Journal } from '../client/journal.ts'
 import { sessionMetadata } from '../protocol/sealed/session.ts'
 import { agentProgram } from './agents/program.ts'
 import { type EditedFiles, openEditedFiles } from './edited-files.ts'
+import { forgetEndedByPerson, isEndedByPerson } from './ended-by-person.ts'
 import { openJournalFile } from './journal-file.ts'
 import { openNotesFile } from './notes-file.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
@@ -143,25 +144,11 @@ export function reopen({ path }: Pick<KnownSession, 'path'>): SessionFolder | un
   const taken = join(sessionsIn(home), `${tagOf(path)}@${ownName()}`)
   const notes = take(path, taken)
   if (!notes) return undefined
-  const endedBy = existsSync(join(taken, endedByPersonFile)) ? ('person' as const) : notes.endedBy
+  const endedBy = isEndedByPerson({ path: taken, notes }) ? ('person' as const) : notes.endedBy
   const folder = openFolder(taken, notes, { isEnded: dirname(path) === endedIn(home), notes: { ...notes, endedBy } })
-  rmSync(join(taken, endedByPersonFile), { force: true })
+  forgetEndedByPerson(taken)
   folder.note({ isEnding: false, isStarting: true, endedBy: undefined })
   return folder
-}
-
-/** Before a process that runs a session is told to end: what it notes by itself does not say that a person wanted it. */
-export function noteEndedByPerson({ path }: Pick<KnownSession, 'path'>): void {
-  appendPrivateFile(join(path, endedByPersonFile), '')
-}
-
-/** The seq up to which messages do not bring an ended session back: all that were there, when a person ended it, else those the agent has. */
-export function settledUpTo({ path, notes }: Pick<KnownSession, 'path' | 'notes'>): number {
-  return isEndedByPerson({ path, notes }) ? Math.max(notes.cursor, notes.heardUpTo ?? 0) : notes.cursor
-}
-
-export function isEndedByPerson({ path, notes }: Pick<KnownSession, 'path' | 'notes'>): boolean {
-  return notes.endedBy === 'person' || existsSync(join(path, endedByPersonFile))
 }
 
 /**
@@ -205,7 +192,6 @@ const journalFile = 'outbox.journal'
 const setAsideFile = 'set-aside.jsonl'
 const seenCallsFile = 'calls.seen'
 const editedFile = 'files.edited'
-const endedByPersonFile = 'ended-by-person'
 /** In the place of the process that owns it. */
 const nobody = 'nobody'
 

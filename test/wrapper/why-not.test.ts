@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
+import { reasonThatWakes } from '../../lib/wrapper/ended-by-person.ts'
+import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
 import { startServer } from '../kit/server.ts'
 import { said } from './kit/claude.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
@@ -63,6 +65,34 @@ t.test('a reason that waits when the wrapper is killed is the first thing that t
   await session.until(session => texts(session).includes('later'))
   t.strictSame(texts(session).slice(-3), ['ask Ann first', 'waits', 'later'])
   t.strictSame(said(session), [refused, 'SCRIPT: text waits', told, 'SCRIPT: text later'], 'and it is shown once')
+})
+
+t.test('a session that is killed while a reason waits, and nothing else, is brought back for it by the daemon [W8]', async t => {
+  const { session, wrapper, home } = await demo(t)
+  await wrapper.says(/live/)
+  const refused = `SCRIPT: tool write {"path":"a.txt","content":"x"} ;; slow 60000 ${'word '.repeat(300)}`
+  await session.say(refused)
+  const id = await asked(session)
+  await session.call('permission', { id, approved: false, reason: 'SCRIPT: text ask Ann first' })
+  const told = 'I said no to “Write a.txt”: SCRIPT: text ask Ann first'
+  await session.until(session => said(session).includes(told))
+  await wrapper.kill('SIGKILL')
+  runWrapper(t, { home, args: ['daemon', 'run'] })
+  await session.until(session => texts(session).includes('ask Ann first'))
+  t.strictSame(said(session), [refused, told])
+})
+
+t.test('a reason of before a person ended the session does not bring it back [W8]', async t => {
+  const home = t.testdir()
+  const reasons = [{ localId: 'r', text: 'I said no' }]
+  const metadata = { path: '/p', host: 'h' }
+  const folder = createSessionFolder(home, { tag: 'one', server: 's', key: null, metadata, cursor: 3, turn: null, reasons })
+  const wakes = () => listSessions(home).map(reasonThatWakes)
+  t.strictSame(wakes(), ['r'])
+  folder.note({ endedBy: 'itself' })
+  t.strictSame(wakes(), ['r'])
+  folder.note({ endedBy: 'person' })
+  t.strictSame(wakes(), [undefined])
 })
 
 t.test('an agent that takes the reason into its turn is not told again', async t => {

@@ -9,9 +9,10 @@ import { terminalVault } from '../../client/vault.ts'
 import { fromBase64 } from '../../crypto/bytes.ts'
 import type { SessionId } from '../../protocol/wire/ids.ts'
 import type { Credentials, Home } from '../credentials.ts'
+import { reasonThatWakes, settledUpTo } from '../ended-by-person.ts'
 import { deliverLeftovers, sayInEnded } from '../leftovers.ts'
 import { readPrivateFile, writePrivateFile } from '../private-files.ts'
-import { findLeftovers, type KnownSession, listSessions, settledUpTo } from '../session-folder.ts'
+import { findLeftovers, type KnownSession, listSessions } from '../session-folder.ts'
 import type { Resumer } from './resuming.ts'
 import { createWaking, type Sleeper, type WakeNotes } from './waking.ts'
 
@@ -36,7 +37,7 @@ const soonMs = 300
 const leftoverWithinMs = 60_000
 
 /**
- * Follows what changes in the account, and resumes the sessions of this computer to which somebody wrote after they had ended, also
+ * Follows what changes in the account, and resumes the sessions of this computer in which something that somebody said waits, also said
  * while the daemon or the server was away. What sessions that were killed left behind is delivered first.
  */
 export function openCatchUp(options: CatchUpOptions): CatchUp {
@@ -61,7 +62,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
     save: stored.save,
     lastUnread: (id, after) => lastUnread(find(home.path, id), after),
     async wake(id) {
-      tell(`resumes ${id}, to which somebody wrote`)
+      tell(`resumes ${id}, to which somebody spoke`)
       await resumer.resume(id).catch(error => {
         tell(`could not resume ${id}: ${error instanceof Error ? error.message : String(error)}`)
         throw error
@@ -104,7 +105,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
     return unread.size === 0 ? undefined : Math.max(...unread.values())
   }
 
-  /** Ended sessions with a message that was not looked at yet, or one that is being tried. */
+  /** Ended sessions that the account has. */
   function sleepers(): Sleeper[] {
     const leftovers = new Set(findLeftovers(home.path))
     return listSessions(home.path).flatMap(known => {
@@ -112,7 +113,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
       if (known.pid !== undefined || known.deliverer !== undefined || leftovers.has(known.path)) return []
       if (id === undefined || !program || known.notes.server !== server) return []
       const row = feed.sessions.get(id as SessionId)
-      return row ? [{ id, settledUpTo: settledUpTo(known), seq: row.seq }] : []
+      return row ? [{ id, settledUpTo: settledUpTo(known), seq: row.seq, reason: reasonThatWakes(known) }] : []
     })
   }
 
@@ -166,6 +167,7 @@ const kept = z.record(
   z.object({
     lookedUpTo: z.number(),
     unread: z.number().optional(),
+    reason: z.string().optional(),
     attempts: z.number(),
     why: z.string().optional(),
     isTold: z.boolean().optional()

@@ -1,10 +1,11 @@
 import { pause } from '../../async/pause.ts'
 import type { MachineHandlers } from '../../client/machine-calls.ts'
 import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
+import { noteEndedByPerson } from '../ended-by-person.ts'
 import { type Lease, listLeases } from '../leases.ts'
 import { beganAt, nameOf } from '../process-name.ts'
 import { memoryOf, readChildren, treeOf } from '../process-table.ts'
-import { type KnownSession, listSessions, noteEndedByPerson } from '../session-folder.ts'
+import { type KnownSession, listSessions } from '../session-folder.ts'
 
 /** What runs here for Afield, and how to end it. */
 export function processMethods(home: string) {

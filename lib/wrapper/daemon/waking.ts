@@ -1,12 +1,14 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 
-/** What is known of an ended session that somebody wrote to. */
+/** What is known of an ended session in which something waits for its agent. */
 export interface WakeNotes {
   /** Messages up to here were looked through. */
   lookedUpTo: number
   /** The last of a person's that the agent does not have. */
   unread?: number | undefined
-  /** How often the session was resumed for it, and when it may be again. */
+  /** Of the last reason of a person that the agent did not hear. */
+  reason?: string | undefined
+  /** How often the session was resumed for that, and when it may be again. */
   attempts: number
   nextAt: number
   /** What the last attempt failed with. */
@@ -14,13 +16,15 @@ export interface WakeNotes {
   isTold?: boolean | undefined
 }
 
-/** An ended session that has a message with a higher number than all that are settled. */
+/** An ended session. */
 export interface Sleeper {
   id: string
   /** Messages up to here do not bring it back. */
   settledUpTo: number
   /** The number of its last message. */
   seq: number
+  /** Names the last reason of a person that waits in it. */
+  reason?: string | undefined
 }
 
 export interface WakingDeps {
@@ -40,17 +44,17 @@ export interface WakingDeps {
 export const pausesMs = [0, 10_000, 120_000] as const
 
 /**
- * Resumes ended sessions to which a person wrote. An agent that fails is not started for ever: the session is told so, and the
+ * Resumes ended sessions to which a person wrote, or in which why a person said no waits to be heard. An agent that fails is not started for ever: the session is told so, and the
  * next message of a person lets it begin anew. Resolves to when it should be called again at the latest.
  */
 export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock = systemClock }: WakingDeps) {
-  async function lookAt({ id, settledUpTo, seq }: Sleeper): Promise<WakeNotes> {
+  async function lookAt({ id, settledUpTo, seq, reason }: Sleeper): Promise<WakeNotes> {
     const known = notes.get(id) ?? { lookedUpTo: 0, attempts: 0, nextAt: 0 }
     const after = Math.max(settledUpTo, known.lookedUpTo)
     const before = known.unread !== undefined && known.unread > settledUpTo ? known.unread : undefined
     const unread = seq > after ? ((await lastUnread(id, after)) ?? before) : before
-    const isSame = unread !== undefined && unread === known.unread
-    const now = { ...(isSame ? known : { attempts: 0, nextAt: 0 }), lookedUpTo: Math.max(seq, after), unread }
+    const isSame = unread === known.unread && reason === known.reason
+    const now = { ...(isSame ? known : { attempts: 0, nextAt: 0 }), lookedUpTo: Math.max(seq, after), unread, reason }
     notes.set(id, now)
     return now
   }
@@ -73,7 +77,7 @@ export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock 
     if (now.isTold) return
     notes.set(id, { ...now, isTold: true })
     save()
-    await tellFailed(id, now.why ?? 'It ended before it had read the message.')
+    await tellFailed(id, now.why ?? 'It ended before it had read what you said.')
   }
 
   return {
@@ -81,7 +85,7 @@ export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock 
       let again: number | undefined
       for (const sleeper of sleepers) {
         const now = await lookAt(sleeper)
-        if (now.unread === undefined) continue
+        if (now.unread === undefined && now.reason === undefined) continue
         if (now.attempts >= pausesMs.length) await giveUp(sleeper.id, now)
         else if (now.nextAt <= clock.now()) await attempt(sleeper.id, now)
         const { nextAt, isTold } = notes.get(sleeper.id) ?? now

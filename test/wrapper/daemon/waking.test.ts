@@ -26,7 +26,14 @@ function asleep({ fails = false } = {}) {
       told.push(why)
     }
   })
-  return { clock, written, woken, told, reads, look: (seq: number, settledUpTo = 0) => waking.look([{ id: 's', settledUpTo, seq }]) }
+  return {
+    clock,
+    written,
+    woken,
+    told,
+    reads,
+    look: (seq: number, settledUpTo = 0, reason?: string) => waking.look([{ id: 's', settledUpTo, seq, reason }])
+  }
 }
 
 t.test('a session with a message its agent does not have is resumed, and what was looked through is not read again [W8]', async t => {
@@ -77,6 +84,26 @@ t.test(
     t.equal(woken.length, pausesMs.length + 1)
   }
 )
+
+t.test('a session in which only the reason of a no waits for the agent is resumed for it, and not for ever [W8]', async t => {
+  const { look, written, woken, told, clock } = asleep()
+  await look(4, 4, 'first')
+  t.strictSame(woken, ['s'])
+  for (const ms of [...pausesMs.slice(1), 3_600_000]) {
+    clock.advance(ms)
+    await look(4, 4, 'first')
+  }
+  t.equal(woken.length, pausesMs.length)
+  t.equal(told.length, 1)
+  await look(4, 4, 'second')
+  t.equal(woken.length, pausesMs.length + 1, 'another one lets it begin anew')
+  written.push(5)
+  await look(5, 4, 'second')
+  t.equal(woken.length, pausesMs.length + 2, 'and so does a message')
+  await look(6, 5)
+  clock.advance(3_600_000)
+  t.equal(await look(6, 5), undefined, 'its agent has both now')
+})
 
 t.test('a session that ended by itself before it had read the message counts as a failure, one that read it does not', async t => {
   const { look, written, woken, clock } = asleep()
