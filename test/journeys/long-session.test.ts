@@ -58,11 +58,19 @@ t.test('the address of an old message leads to it, and the way back to the end i
   await onScreen(device, 'Tree 1202 bears')
 })
 
-t.test('who reads up and down a long session passes every message, and only some are ever drawn', async t => {
+t.test('who reads up and down a long session passes every message, and only some are ever drawn, a few at a time', async t => {
   const { device, id } = await longSession(t)
   const { page } = device
   await device.visit(`/s/${id}/m/1203`)
   await onScreen(device, 'Tree 1202 bears')
+  await page.evaluate(() => {
+    const isBlock = (node: Node) => node instanceof HTMLElement && node.classList.contains('block')
+    const watch = new MutationObserver(changes => {
+      const count = changes.flatMap(({ addedNodes }) => [...addedNodes].filter(isBlock)).length
+      document.body.dataset['most'] = String(Math.max(count, Number(document.body.dataset['most'] ?? 0)))
+    })
+    watch.observe(document.querySelector('.log-w') ?? document.body, { childList: true, subtree: true })
+  })
   const seen = new Set<number>()
   let most = 0
   const read = async (by: number, until: string) => {
@@ -88,7 +96,35 @@ t.test('who reads up and down a long session passes every message, and only some
   await read(-500, 'Tree 902 bears')
   await read(500, 'Tree 1402 bears')
   for (let number = 902; number <= 1402; number += 4) if (!seen.has(number)) t.fail(`Tree ${number} was never on the screen`)
-  t.ok(most < 250, `${most} blocks drawn at most`)
+  t.ok(most < 60, `${most} blocks drawn at most`)
+  const atOnce = Number(await page.evaluate(() => document.body.dataset['most']))
+  t.ok(atOnce > 0 && atOnce < 12, `${atOnce} blocks drawn at once`)
+})
+
+t.test('however short the messages and high the screen, all of it is drawn', async t => {
+  const { device, id, say } = await longSession(t, 100)
+  const { page } = device
+  await say(Array.from({ length: 400 }, (_, index) => ({ t: 'text' as const, text: `apple ${index}.` })))
+  await page.setViewportSize({ width: 700, height: 4_000 })
+  await device.visit(`/s/${id}`)
+  await onScreen(device, 'apple 399.')
+  await page.mouse.move(350, 2_000)
+  for (let turn = 0; turn < 12; turn++) {
+    await page.mouse.wheel(0, turn < 8 ? -900 : 900)
+    await page.evaluate(() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done))))
+    const empty = await page.evaluate(() => {
+      const column = document.querySelector('.log-w .col')?.getBoundingClientRect()
+      const blocks = [...document.querySelectorAll('.log-w .block')].map(block => block.getBoundingClientRect())
+      const first = Math.min(...blocks.map(({ top }) => top))
+      const last = Math.max(...blocks.map(({ bottom }) => bottom))
+      return {
+        above: Math.max(0, first - Math.max(0, column?.top ?? 0)),
+        below: Math.max(0, Math.min(innerHeight, column?.bottom ?? 0) - last)
+      }
+    })
+    if (empty.above > 150 || empty.below > 150) t.fail(`after ${turn} turns of the wheel`, empty)
+  }
+  t.pass()
 })
 
 t.test('what was missed is counted while it comes over a slow link, and shows at once when it is whole', async t => {

@@ -19,14 +19,15 @@ interface Reading {
   toEnd(): void
 }
 
-/** Blocks drawn at first, and how many more each time the reader comes near the first or the last of them. */
+/** Blocks drawn at first. */
 const pageOfBlocks = 20
 const mostBlocksAtEnd = 80
-/** The farthest ones are taken away again beyond so many. */
-const mostBlocks = 120
-/** Of the height of the screen. */
+/** How many more each time the reader comes near the first or the last of them: few, so that none of it takes longer than a frame. */
+const blocksAtOnce = 8
+/** In heights of the screen: nearer than the first, more blocks are drawn; farther than the second, they are taken away again. */
 const overscan = 1.5
-/** Drawn above a message that is gone to. */
+const farAway = 3
+/** Drawn above and below a message that is gone to. */
 const blocksAround = 10
 const endPx = 48
 
@@ -102,33 +103,47 @@ export function useReading(of: {
     }
   }, [])
 
+  /** The drawn blocks that are not far away, as indices: from the first up to, and without, the second. */
+  const near = useCallback(() => {
+    const { from, to } = drawn.current
+    const { top = 0, bottom = 0, height = 0 } = scroller.current?.getBoundingClientRect() ?? {}
+    const keys = new Set<string | undefined>()
+    for (const child of column.current?.children ?? []) {
+      const rect = child.getBoundingClientRect()
+      if (rect.bottom >= top - farAway * height && rect.top <= bottom + farAway * height) keys.add((child as HTMLElement).dataset['key'])
+    }
+    const isNear = ({ key }: Block) => keys.has(key)
+    const blocks = latest.current.blocks.slice(from, to)
+    const first = blocks.findIndex(isNear)
+    return first < 0 ? { from, to } : { from: from + first, to: from + blocks.findLastIndex(isNear) + 1 }
+  }, [])
+
   const goUp = useCallback(() => {
     const element = scroller.current
     const { blocks, hasOlder, loadOlder } = latest.current
     if (element === null || element.scrollTop > overscan * element.clientHeight || blocks.length === 0) return
     const { from: first, to: end } = drawn.current
     if (first > 0) {
-      const next = Math.max(0, first - pageOfBlocks)
-      const nextEnd = Math.min(end, next + mostBlocks)
+      const { to: nextEnd } = near()
       noteHeights(nextEnd, end)
-      draw(next, nextEnd)
+      draw(Math.max(0, first - blocksAtOnce), nextEnd)
     } else if (hasOlder && element.clientHeight > 0) loadOlder()
   }, [])
 
   const goDown = useCallback(() => {
     const element = scroller.current
     const { blocks } = latest.current
-    const { from: first, to: end } = drawn.current
+    const { to: end } = drawn.current
     const rest = column.current?.querySelector('[data-below]')?.getBoundingClientRect()
     if (element === null || rest === undefined || end >= blocks.length) return
     const { top, bottom } = element.getBoundingClientRect()
     if (rest.top > bottom + overscan * element.clientHeight) return
-    if (rest.top > top) return draw(Math.max(first, end + pageOfBlocks - mostBlocks), end + pageOfBlocks)
+    if (rest.top > top) return draw(near().from, end + blocksAtOnce)
     // Far beyond what is drawn, as the bar of the scroller leads: on with the block that would be there.
     let index = end
     for (let at = rest.top; at < top && index < blocks.length - 1; index++) at += heights.current.get(blocks[index]?.key ?? '') ?? 0
     anchor.current = { key: blocks[index]?.key ?? '', top }
-    draw(index - blocksAround, index + mostBlocks / 2)
+    draw(index - blocksAround, index + blocksAround)
   }, [])
 
   const onScroll = useCallback(() => {
@@ -168,7 +183,7 @@ export function useReading(of: {
       noteAnchor()
     } else {
       anchor.current = undefined
-      draw(index - blocksAround, index + mostBlocks / 2)
+      draw(index - blocksAround, index + blocksAround)
     }
   }, [target, of.blocks, of.hasOlder, from, to])
 
