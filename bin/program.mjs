@@ -37,7 +37,7 @@ export async function bundleProgram(folder) {
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
-    plugins: [embeddedPty, noBrowserSocket, englishComplaints],
+    plugins: [embeddedPty, noBrowserSocket, englishComplaints, helpWhenAsked, ownAssertions, ownWidths],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
     define: { 'import.meta.url': 'bundleUrl' }
@@ -91,6 +91,37 @@ const noBrowserSocket = replaced({
   words: 'globalThis.WebSocket || globalThis.MozWebSocket',
   by: 'undefined'
 })
+
+// What yargs does at each start for a help that is seldom asked for costs half the time until an agent begins. First, it draws the help
+// before it runs a command, in case that fails; our `fail` in bin/main.ts shows none then.
+const helpWhenAsked = replaced({
+  filter: /[\\/]yargs[\\/]build[\\/]lib[\\/]command\.js$/,
+  words: 'yargs.getInternalMethods().getUsageInstance().cacheHelpMessage();',
+  by: ''
+})
+
+// Second, for two comparisons it has Node.js load all that `assert` shows differences with.
+const ownAssertions = replaced({
+  filter: /[\\/]yargs[\\/]lib[\\/]platform-shims[\\/]esm\.mjs$/,
+  words: "import { notStrictEqual, strictEqual } from 'assert'",
+  by: `const claim = (isSo, message) => { if (!isSo) throw new Error(message) }
+const strictEqual = (one, other, message) => claim(one === other, message)
+const notStrictEqual = (one, other, message) => claim(one !== other, message)`
+})
+
+// Third, to know the width of a text it sets up what parts all scripts of the world into letters. Ours are English.
+const ownWidths = {
+  name: 'own-widths',
+  setup(build) {
+    const filter = /[\\/]string-width[\\/]index\.js$/
+    build.onLoad({ filter }, () => ({
+      contents: `import { stripVTControlCharacters } from 'node:util'
+import { widthOf } from ${JSON.stringify(at('lib/wrapper/terminal/style.ts'))}
+export default text => widthOf(stripVTControlCharacters(text))`,
+      loader: 'js'
+    }))
+  }
+}
 
 /** Replaces words in one file of a package. */
 function replaced({ filter, words, by, first = '' }) {

@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { worktree } from '../protocol/sealed/machine-work.ts'
+import { worktree } from '../protocol/sealed/worktree.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 const startNotes = z.object({

@@ -1,4 +1,7 @@
 import * as z from 'zod'
+import { worktree } from './worktree.ts'
+
+export { type Worktree, worktree } from './worktree.ts'
 
 const empty = z.looseObject({})
 const done = z.looseObject({ message: z.string() })
@@ -20,15 +23,6 @@ export const machineProcess = z.looseObject({
   title: z.string(),
   folder: z.string().optional(),
   session: z.string().optional()
-})
-
-/** A copy of a repository that was made for a session. */
-export const worktree = z.looseObject({
-  path: z.string(),
-  branch: z.string(),
-  /** The repository it belongs to, and the commit it began at. */
-  repository: z.string(),
-  base: z.string()
 })
 
 /** A conversation that an agent keeps by itself. */
@@ -134,7 +128,6 @@ export const machineWorkCalls = {
 } as const
 
 export type MachineProcess = z.infer<typeof machineProcess>
-export type Worktree = z.infer<typeof worktree>
 export type AgentHistory = z.infer<typeof agentHistory>
 export type RewindPoint = z.infer<typeof rewindPoint>
 export type CodexRewindPoint = z.infer<typeof codexRewindPoint>

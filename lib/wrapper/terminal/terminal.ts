@@ -1,4 +1,3 @@
-import { createInterface } from 'node:readline/promises'
 import type { WriteStream } from 'node:tty'
 import { stripVTControlCharacters } from 'node:util'
 import { CannotStart } from '../../exit.ts'
@@ -41,6 +40,8 @@ export function processTerminal(output: WriteStream = process.stdout): Terminal 
     },
     async ask(question) {
       if (!output.isTTY || !process.stdin.isTTY) return undefined
+      // Seldom asked, and loaded before every agent otherwise.
+      const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output })
       try {
         return await lines.question(question)
