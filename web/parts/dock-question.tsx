@@ -96,14 +96,22 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
           <AnswerLife life={mine} facts={facts} onWithdraw={() => props.onWithdraw?.()} />
         </footer>
       ) : (
-        <FormButtons {...props} at={at} answers={clean(answers)} onAt={setAt} />
+        <FormButtons
+          {...props}
+          at={at}
+          answers={clean(answers)}
+          isUnsaid={asked !== undefined && isUnsaid(asked, answers[asked.id])}
+          onAt={setAt}
+        />
       )}
     </AskDock>
   )
 }
 
-function FormButtons(props: QuestionProps & { questions: readonly Question[]; at: number; answers: Answers; onAt(at: number): void }) {
-  const { questions, question, facts, mine, at, answers } = props
+function FormButtons(
+  props: QuestionProps & { questions: readonly Question[]; at: number; answers: Answers; isUnsaid: boolean; onAt(at: number): void }
+) {
+  const { questions, question, facts, mine, at, answers, isUnsaid } = props
   // An answer is bound to what was shown, and refused if that is not so any more.
   const isCurrent = props.isCurrent || props.isOffline === true
   const isInert = useInert(`${question.id} ${question.shown ?? ''} ${at}`)
@@ -112,7 +120,7 @@ function FormButtons(props: QuestionProps & { questions: readonly Question[]; at
   const isOpen = asked?.isRequired === true && answers[asked.id] === undefined
   const isEmpty = asked !== undefined && questions.length === 1 && answers[asked.id] === undefined
   const go = () => {
-    if (isInert || !isCurrent) return
+    if (isInert || !isCurrent || isUnsaid) return
     if (isLast) props.onAnswer(answers)
     else props.onAt(at + 1)
   }
@@ -134,13 +142,21 @@ function FormButtons(props: QuestionProps & { questions: readonly Question[]; at
             {words.before}
           </button>
         )}
-        <button class="btn primary lg" type="button" disabled={!isCurrent || isOpen || isEmpty} onClick={go}>
+        <button class="btn primary lg" type="button" disabled={!isCurrent || isOpen || isEmpty || isUnsaid} onClick={go}>
           {isLast ? (questions.length === 1 ? words.sendAnswer : words.sendAnswers) : words.next}
           {!isLast && <Icon name="arrow-right" />}
         </button>
       </div>
       <p class="dock-s">
-        {props.isOffline ? words.offline : !isCurrent ? session.stillOpen : questions.length > 1 ? words.together : words.waitsForAnswer}
+        {isUnsaid
+          ? words.unsaid
+          : props.isOffline
+            ? words.offline
+            : !isCurrent
+              ? session.stillOpen
+              : questions.length > 1
+                ? words.together
+                : words.waitsForAnswer}
       </p>
     </footer>
   )
@@ -238,6 +254,11 @@ function Review({ questions, answers, onChange }: { questions: readonly Question
       ))}
     </dl>
   )
+}
+
+/** "Something else" was chosen, and not said. */
+function isUnsaid({ options }: Question, answer: QuestionAnswer | undefined): boolean {
+  return options.length > 0 && answer?.other !== undefined && answer.other.trim() === ''
 }
 
 /** Without what was begun and left empty. */

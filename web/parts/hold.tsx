@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { feel } from '../state/haptics.ts'
 import { confirming } from '../state/preferences.ts'
+import { words } from '../words/index.ts'
 
 const holdMs = 900
 const armMs = 600
@@ -22,6 +23,7 @@ export function HoldButton(props: {
 }) {
   const [phase, setPhase] = useState<'still' | 'holding' | 'arming' | 'armed'>('still')
   const [isTapped, setTapped] = useState(false)
+  const [isTooShort, setTooShort] = useState(false)
   const appearedAt = useRef(performance.now())
   const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
   const byTaps = confirming.value === 'taps' || isTapped
@@ -51,6 +53,7 @@ export function HoldButton(props: {
   }
   const press = () => {
     if (byTaps || isInert() || phase === 'holding') return
+    setTooShort(false)
     setPhase('holding')
     feel('held')
     later(holdMs, confirm)
@@ -59,6 +62,7 @@ export function HoldButton(props: {
     if (phase !== 'holding') return
     clearTimeout(timer.current)
     setPhase('still')
+    setTooShort(true)
   }
   const tap = (event: MouseEvent) => {
     if (isInert()) return
@@ -70,39 +74,46 @@ export function HoldButton(props: {
     later(armMs, () => setPhase('armed'))
   }
   const isKeyDown = useRef(false)
+  const isTold = isTooShort && phase === 'still' && !byTaps && !props.busy
 
   return (
-    <button
-      type="button"
-      class={`btn lg wide hold ${props.isDanger ? 'danger' : 'primary'} ${byTaps ? 'taps' : ''} ${phase === 'holding' ? 'holding' : ''} ${props.busy ? 'busy' : ''}`}
-      aria-describedby={props.describedBy}
-      aria-disabled={props.busy || phase === 'arming' ? true : undefined}
-      onPointerDown={event => event.button === 0 && press()}
-      onPointerUp={release}
-      onPointerLeave={release}
-      onPointerCancel={release}
-      onContextMenu={event => event.preventDefault()}
-      onBlur={() => {
-        isKeyDown.current = false
-        clearTimeout(timer.current)
-        setPhase('still')
-      }}
-      onKeyDown={event => {
-        if (event.key !== 'Enter' && event.key !== ' ') return
-        isKeyDown.current = true
-        if (!byTaps) event.preventDefault()
-        if (!event.repeat) press()
-      }}
-      onKeyUp={() => {
-        isKeyDown.current = false
-        release()
-      }}
-      onClick={tap}
-    >
-      <span class="hold-fill" />
-      <span class="hold-label">
-        {props.busy || (phase === 'arming' || phase === 'armed' ? props.confirmLabel : byTaps ? props.tapLabel : props.label)}
+    <>
+      <span class="vh" role="status">
+        {isTold && `${props.label}. ${words.holdOn}`}
       </span>
-    </button>
+      <button
+        type="button"
+        class={`btn lg wide hold ${props.isDanger ? 'danger' : 'primary'} ${byTaps ? 'taps' : ''} ${phase === 'holding' ? 'holding' : ''} ${props.busy ? 'busy' : ''}`}
+        aria-describedby={props.describedBy}
+        aria-disabled={props.busy || phase === 'arming' ? true : undefined}
+        onPointerDown={event => event.button === 0 && press()}
+        onPointerUp={release}
+        onPointerLeave={release}
+        onPointerCancel={release}
+        onContextMenu={event => event.preventDefault()}
+        onBlur={() => {
+          isKeyDown.current = false
+          clearTimeout(timer.current)
+          setPhase('still')
+        }}
+        onKeyDown={event => {
+          if (event.key !== 'Enter' && event.key !== ' ') return
+          isKeyDown.current = true
+          if (!byTaps) event.preventDefault()
+          if (!event.repeat) press()
+        }}
+        onKeyUp={() => {
+          isKeyDown.current = false
+          release()
+        }}
+        onClick={tap}
+      >
+        <span class="hold-fill" />
+        <span class="hold-label">
+          {props.busy || (phase === 'arming' || phase === 'armed' ? props.confirmLabel : byTaps ? props.tapLabel : props.label)}
+          {isTold && <small>{words.holdOn}</small>}
+        </span>
+      </button>
+    </>
   )
 }

@@ -15,6 +15,7 @@ const english = {
   copyThe: (what: string) => `Copy the ${what}`,
   output: 'output',
   tryAgain: 'Try again',
+  holdOn: 'Keep holding until the bar is full.',
   details: 'Details',
 
   nav: {

@@ -80,6 +80,7 @@ const english = {
   chooseOne: 'Choose one',
   other: 'Something else…',
   otherLabel: 'Your answer',
+  unsaid: 'Write your answer, or choose another.',
   letDecide: 'Let it decide',
   next: 'Next',
   before: 'Back',

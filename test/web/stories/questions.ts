@@ -25,7 +25,7 @@ const tests: Question = {
     { value: 'unit', label: 'Unit tests' },
     { value: 'e2e', label: 'A journey in the browser' }
   ],
-  allowsOther: false,
+  allowsOther: true,
   isRequired: false
 }
 const asking = (...questions: Question[]): OpenQuestion => ({ ...waitingQuestion, kind: 'form', type: 'form', questions })
@@ -41,6 +41,7 @@ const codex: Given = {
 /** A question in the dock, and what became of its answer. */
 export const questions: Record<string, () => SessionModel> = {
   question: () => model({ ...codex, questions: [asking(store, tests)] }),
+  'question-unsaid': () => model({ ...codex, questions: [asking(store, tests)] }),
   'question-one': () => model({ ...codex, questions: [asking(store)] }),
   'question-sent': () => model({ ...codex, questions: [asking(store)], questionStates: [['q1', { type: 'delivered' }]] }),
   'question-refused': () =>

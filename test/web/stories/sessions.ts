@@ -12,4 +12,8 @@ export const stories: Record<string, () => SessionModel> = { ...talks, ...decisi
 export const places: Readonly<Record<string, string>> = { 'message-gone': '/s/s1/m/999', info: '/s/s1/info' }
 
 /** What is pressed in some of them, one after another, by the beginning of its name. */
-export const presses: Readonly<Record<string, readonly string[]>> = { changing: ['2 waiting', 'Edit'], 'mode-usage': ['Ask first'] }
+export const presses: Readonly<Record<string, readonly string[]>> = {
+  changing: ['2 waiting', 'Edit'],
+  'mode-usage': ['Ask first'],
+  'question-unsaid': ['Something else']
+}

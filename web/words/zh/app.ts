@@ -11,6 +11,7 @@ export const app: AppWords = {
   copyThe: what => `复制${what}`,
   output: '输出',
   tryAgain: '重试',
+  holdOn: '请按住，直到进度条填满。',
   details: '详情',
 
   nav: {

@@ -72,6 +72,7 @@ export const decide: DecideWords = {
   chooseOne: '选择一项',
   other: '其他…',
   otherLabel: '你的回答',
+  unsaid: '请写下你的回答，或选择其他答案。',
   letDecide: '由它决定',
   next: '下一个',
   before: '返回',
