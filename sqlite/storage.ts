@@ -1,5 +1,5 @@
 import type { AccountId } from '../lib/protocol/wire/ids.ts'
-import type { StorageStore } from '../lib/store/storage.ts'
+import type { SessionSize, StorageStore } from '../lib/store/storage.ts'
 import type { Deps } from './deps.ts'
 
 interface Stored {
@@ -21,7 +21,14 @@ export function storage({ database, queue }: Deps): StorageStore {
          .join(' + ')} AS state
      FROM account WHERE id = ?`
   )
+  // The counters of the sessions themselves: no message is looked at.
+  const sizes = database.prepare<[AccountId], SessionSize>(
+    `SELECT session.id, session.bytes + ifnull((SELECT sum(received) FROM attachment
+       WHERE attachment.account = session.account AND attachment.session = session.key), 0) AS bytes
+     FROM session WHERE session.account = (SELECT key FROM account WHERE id = ?) ORDER BY session.id`
+  )
   return {
+    readSessionSizes: account => queue.read(() => sizes.all(account)),
     readStorage: account =>
       queue.read(() => {
         const found = measure.get(account)

@@ -1,4 +1,4 @@
-import type { AccountId } from '../protocol/wire/ids.ts'
+import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
 
 /** What one account keeps on the server. */
 export interface AccountStorage {
@@ -15,6 +15,14 @@ export interface AccountStorage {
   }
 }
 
+/** What one session keeps: its messages, as their sealed text, and its attachments. */
+export interface SessionSize {
+  id: SessionId
+  bytes: number
+}
+
 export interface StorageStore {
   readStorage(account: AccountId): Promise<AccountStorage | 'missing'>
+  /** Of every session of the account. */
+  readSessionSizes(account: AccountId): Promise<SessionSize[]>
 }

@@ -176,7 +176,8 @@ async function everythingOf(person: Person, { session, machine, artifact, attach
     '/v1/machines',
     '/v1/push-tokens',
     '/v1/account/settings',
-    '/v1/account/storage'
+    '/v1/account/storage',
+    '/v1/account/storage/sessions'
   ]
   paths.push(`/v1/sessions/${attachment}/upload`, '/v1/kv', '/v1/artifacts', `/v1/artifacts/${artifact}`, keyOf(session, machine))
   const all: unknown[] = []

@@ -29,12 +29,15 @@ export function SessionRow({
   isCurrent,
   isStale,
   isPinned = false,
+  size,
   at
 }: {
   session: SessionView
   isCurrent: boolean
   isStale: boolean
   isPinned?: boolean
+  /** How much it keeps on the server, where that is of interest. */
+  size?: string | undefined
   at: number
 }) {
   const known = stateOfSession(session, home.value)
@@ -64,6 +67,7 @@ export function SessionRow({
         <time dateTime={new Date(moved).toISOString()} title={fullTime(moved)}>
           {isStale ? clockTime(moved, at) : ago(moved, at)}
         </time>
+        {size !== undefined && <span>{size}</span>}
         {isPinned && (
           <span class="row-pin">
             <Icon name="pin" />

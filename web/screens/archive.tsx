@@ -1,16 +1,19 @@
-import { useEffect } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { SessionRow } from '../parts/row.tsx'
 import { PickBox } from '../parts/row-item.tsx'
 import { SelectBar } from '../parts/select-bar.tsx'
+import { live } from '../state/account.ts'
 import { byMonth } from '../state/archive.ts'
 import { now } from '../state/clock.ts'
 import { groups } from '../state/groups.ts'
 import { quietDays } from '../state/preferences.ts'
 import { selected, selectThese, stopSelecting } from '../state/selection.ts'
+import { readSessionSizes } from '../state/storage.ts'
 import { lists as words } from '../words/lists.ts'
+import { bytes } from '../words/size.ts'
 import { monthName } from '../words/time.ts'
 
 /** What was put away, by month. Opening one and sending takes it out again. */
@@ -18,6 +21,12 @@ export function ArchiveScreen() {
   const archived = groups.value.archived
   const picked = selected.value
   const days = quietDays.value
+  const sizes = useSizes()
+  const sizeOf = (id: string) => {
+    const known = sizes.get(id)
+    return known === undefined ? undefined : bytes(known)
+  }
+  const size = archived.reduce((sum, { id }) => sum + (sizes.get(id) ?? 0), 0)
   // What is picked here is not picked elsewhere.
   useEffect(() => {
     stopSelecting()
@@ -25,7 +34,11 @@ export function ArchiveScreen() {
   }, [])
   return (
     <div class="screen">
-      <Bar title={words.archiveTitle} sub={archived.length > 0 && words.count(archived.length)} back={{ name: 'home' }}>
+      <Bar
+        title={words.archiveTitle}
+        sub={archived.length > 0 && (size > 0 ? words.countAndSize(archived.length, bytes(size)) : words.count(archived.length))}
+        back={{ name: 'home' }}
+      >
         {archived.length > 0 && picked === undefined && (
           <button class="ib" type="button" aria-label={words.select} onClick={() => selectThese([])}>
             <Icon name="list-checks" />
@@ -48,7 +61,7 @@ export function ArchiveScreen() {
                   <ul class="rows">
                     {sessions.map(session => (
                       <li key={session.id} class={`row-w ${picked?.has(session.id) ? 'picked' : ''}`} data-session={session.id}>
-                        <SessionRow session={session} isCurrent={false} isStale={false} at={now.value} />
+                        <SessionRow session={session} isCurrent={false} isStale={false} at={now.value} size={sizeOf(session.id)} />
                         {picked !== undefined && <PickBox id={session.id} title={session.metadata?.summary?.text ?? session.id} />}
                       </li>
                     ))}
@@ -62,4 +75,18 @@ export function ArchiveScreen() {
       <SelectBar of="archive" all={archived.map(({ id }) => id)} />
     </div>
   )
+}
+
+/** What the server says, which alone knows; nothing until it does. */
+function useSizes(): ReadonlyMap<string, number> {
+  const link = live.value
+  const [sizes, setSizes] = useState<ReadonlyMap<string, number>>(new Map())
+  useEffect(() => {
+    let isGone = false
+    if (link) void readSessionSizes(link).then(read => !isGone && setSizes(read))
+    return () => {
+      isGone = true
+    }
+  }, [link])
+  return sizes
 }

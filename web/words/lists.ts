@@ -38,14 +38,17 @@ const english = {
   openInTerminal: 'Open in the terminal there now',
 
   leaving: 'Leaves when it can',
+  leavingThen: 'Leaves when you are back',
   leavingStart: (agent: string, folder: string) => `Start ${agent} in ${folder}`,
   leavingWhen: (host: string) => `Starts when ${host} can be reached and Afield is open`,
   leavingDecision: (what: string) => `Your decision: ${what}`,
   leavingMessages: (n: number) => plural(n, { one: '1 message', other: `${n} messages` }),
   takeBack: 'Withdraw',
+  save: 'Save',
 
   archiveTitle: 'Archive',
   count: sessions,
+  countAndSize: (n: number, size: string) => `${sessions(n)}, ${size} on the server`,
   notContinued: 'It was not gone on with',
   archiveLink: (n: number) => `Archive, ${sessions(n)}`,
   archiveEmpty: 'Nothing archived yet',

@@ -184,6 +184,7 @@ export function createHttpHandlers(
 
     readLegacyLogin: async ({ caller }) => ({ legacyLogin: await readLegacyLogin(deps, caller) }),
     readStorage: ({ caller }) => readStorage(deps, caller),
+    readSessionSizes: async ({ caller }) => ({ sessions: await deps.store.readSessionSizes(caller.account) }),
     setLegacyLogin: ({ caller, body }) => setLegacyLogin(deps, caller, body.legacyLogin).then(() => ok),
 
     addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),

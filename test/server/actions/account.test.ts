@@ -132,6 +132,7 @@ t.test('an account is told how much it keeps here, how much it may, and for how 
     status: 200,
     body: { sessions: 1, messages: 1, bytes: { messages: 8, attachments: 0, artifacts: 0 }, quotas, keepSessionsDays: 30 }
   })
+  t.same((await ada.call('GET', '/v1/account/storage/sessions')).body, { sessions: [{ id: session, bytes: 8 }] })
 })
 
 t.test('what has no end is told as null', async t => {

@@ -25,6 +25,16 @@ export function storageContract(t: Test, place: StorePlace): void {
     const all = { sessions: 1, messages: 2, bytes: { messages: 6, attachments: 3, artifacts: 4, state } }
     t.same(await store.readStorage(ann), all)
     t.same(await store.readStorage(bob), nothing, 'and of nobody else')
+    const empty = await newSession(store, ann, 'two')
+    t.same(
+      new Map((await store.readSessionSizes(ann)).map(({ id, bytes }) => [id, bytes])),
+      new Map([
+        [session, 9],
+        [empty, 0]
+      ])
+    )
+    t.same(await store.readSessionSizes(bob), [])
+    await store.remove(ann, { of: 'session', id: empty })
 
     await store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, sealed('äö'), 1)
     t.match(await store.readStorage(ann), { bytes: { state: state + 4 } }, 'bytes and not letters')

@@ -32,14 +32,17 @@ export const lists: ListWords = {
   openInTerminal: '现在正在那里的终端中打开',
 
   leaving: '条件允许时发出',
+  leavingThen: '恢复连接后发出',
   leavingStart: (agent, folder) => `在 ${folder} 中启动 ${agent}`,
   leavingWhen: host => `等 ${host} 可以连上、并且 Afield 打开时开始`,
   leavingDecision: what => `你的决定：${what}`,
   leavingMessages: n => `${n} 条消息`,
   takeBack: '撤回',
+  save: '保存',
 
   archiveTitle: '归档',
   count: n => `${n} 个会话`,
+  countAndSize: (n, size) => `${n} 个会话，服务器上共 ${size}`,
   notContinued: '没有继续',
   archiveLink: n => `归档，${n} 个会话`,
   archiveEmpty: '归档里还什么都没有',

@@ -1,5 +1,5 @@
 import * as z from 'zod'
-import { plainText, sealed, version } from '../ids.ts'
+import { plainText, sealed, sessionId, version } from '../ids.ts'
 import { accountProfile, pushTokenRecord } from '../records.ts'
 import { kib, ok, route } from './route.ts'
 
@@ -76,6 +76,15 @@ export const accountRoutes = {
       quotas: z.object({ sessions: most, messages: most, bytes: most }),
       keepSessionsDays: most
     })
+  }),
+  readSessionSizes: route({
+    method: 'GET',
+    path: '/v1/account/storage/sessions',
+    auth: 'read',
+    limit: 0,
+    ours: true,
+    about: 'How many bytes each session of the account keeps here: its sealed messages and its attachments.',
+    reply: z.object({ sessions: z.array(z.object({ id: sessionId, bytes: z.int() })) })
   }),
   addPushToken: route({
     method: 'POST',

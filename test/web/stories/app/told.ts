@@ -1,8 +1,8 @@
 import type { MachineCall, ResultOfMachineCall } from '../../../../lib/protocol/sealed/machine-calls.ts'
-import { deviceId, inviteId, tokenId } from '../../../../lib/protocol/wire/ids.ts'
+import { deviceId, inviteId, sessionId, tokenId } from '../../../../lib/protocol/wire/ids.ts'
 import type { JsonRouteName, ReplyOf } from '../../../../lib/protocol/wire/routes.ts'
 import { folder } from '../fixtures.ts'
-import { moving, publish } from './world.ts'
+import { archived, moving, publish } from './world.ts'
 
 const minute = 60_000
 const now = Date.now()
@@ -38,6 +38,7 @@ export const limitedStorage: ReplyOf<'readStorage'> = {
 
 export const server: ToldByServer = {
   readStorage: storage,
+  readSessionSizes: { sessions: archived.map(({ id }, index) => ({ id: sessionId.parse(id), bytes: 41_000 * (index + 1) ** 2 })) },
   listDevices: {
     devices: [device('d1', 'Chrome on Android', 0, true), device('d2', 'Tablet', 60 * 5), device('t3', 'studio-mini', 1)]
   },
