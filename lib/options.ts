@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CannotStart } from './exit.ts'
 import { pushAddress, refusalOf, serverAddress, webOrigin } from './option-refusal.ts'
 

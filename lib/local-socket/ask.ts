@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CannotStart, exitCodes } from '../exit.ts'
 import { hasLocalSockets, withAddress } from './address.ts'
 

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Renewal, SignedIn } from '../client/token-keeper.ts'
 import type { TerminalKeys } from '../client/vault.ts'
 import { fromBase64, toBase64 } from '../crypto/bytes.ts'

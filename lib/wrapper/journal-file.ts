@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Draft, draftKey, type Journal } from '../client/journal.ts'
 import { makePrivateFolder, syncFolder } from './private-files.ts'
 

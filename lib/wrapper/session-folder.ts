@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Draft, Journal } from '../client/journal.ts'
 import { sessionMetadata } from '../protocol/sealed/session.ts'
 import { agentProgram } from './agents/program.ts'

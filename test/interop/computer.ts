@@ -1,6 +1,6 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Stage } from './steps.ts'
 
 /** The computer of somebody who uses the published CLI: a home of its own, the server, and agents on its path. */

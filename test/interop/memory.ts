@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { type Cipher, dataKeyCipher, deriveContentKeypair, fromBase64Exact, legacyCipher, unwrapDataKey } from '../../lib/crypto/index.ts'
 import { daemonState, machineMetadata } from '../../lib/protocol/sealed/machine.ts'
 import { messageBody } from '../../lib/protocol/sealed/messages.ts'

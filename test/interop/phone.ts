@@ -1,6 +1,6 @@
 import { EventEmitter, once } from 'node:events'
 import { io, type Socket } from 'socket.io-client'
-import { z } from 'zod'
+import * as z from 'zod'
 import {
   type Cipher,
   cryptoReady,

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
 import type { Deps } from '../actions/deps.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { backupCommands } from './backup.ts'
 import { serverCommands } from './server.ts'
 import { tokenCommands } from './tokens.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import type { Progress } from '../../local-socket/ask.ts'
 import { Failure } from '../../protocol/wire/failures.ts'

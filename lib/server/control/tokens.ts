@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { CannotStart } from '../../exit.ts'
 import { type AccountId, accountId, plainText, time, tokenId } from '../../protocol/wire/ids.ts'
 import { tokenRecord } from '../../protocol/wire/records.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { accountId, inviteId, plainText } from '../../protocol/wire/ids.ts'
 import { createInvite, listInvites, revokeInvite } from '../actions/invites.ts'
 import { decideSignup } from '../actions/signup.ts'

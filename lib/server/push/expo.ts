@@ -1,5 +1,5 @@
 import { request } from 'undici'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Push, PushNotice, PushProvider, PushReceipt } from '../push.ts'
 
 const mostPerRequest = 100

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * What we read of the messages of an ACP agent, and nothing more: agents are newer than this program more often than

@@ -1,5 +1,5 @@
 import { createHash, type Hash, randomUUID } from 'node:crypto'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { AgentEvent, ToldUpTo } from './agent.ts'
 
 /** How far a conversation was told that its agent can repeat: all before its last turn, and of that one what was said in it up to here. */

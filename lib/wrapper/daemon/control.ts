@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import { hasLocalSockets } from '../../local-socket/address.ts'
 import { askLocal } from '../../local-socket/ask.ts'

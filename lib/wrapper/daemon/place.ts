@@ -1,6 +1,6 @@
 import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { CannotStart } from '../../exit.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../private-files.ts'
 import { ownerOf, ownName } from '../process-name.ts'

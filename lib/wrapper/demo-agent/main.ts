@@ -8,7 +8,7 @@ import {
   RequestError,
   type SessionUpdate
 } from '@agentclientprotocol/sdk'
-import { z } from 'zod'
+import * as z from 'zod'
 import { version } from '../../assets.ts'
 import { choose, configOptions, sessionModes } from './choices.ts'
 import { describeImages } from './images.ts'

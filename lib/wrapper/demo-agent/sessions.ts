@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
-import { z } from 'zod'
+import * as z from 'zod'
 import { firstChoices } from './choices.ts'
 
 /** One conversation with the demo agent. `history` is what `session/load` tells again. */

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
-import type { z } from 'zod'
+import type * as z from 'zod'
 import type { folderEntry, TreeEntry } from '../../protocol/sealed/files.ts'
 
 export function isFolder(path: string): boolean {
