@@ -76,11 +76,12 @@ export async function startSession({
   }
 }
 
-/** The session whose process this is, as soon as the server knows it. */
-async function opened(home: string, pid: number | undefined, signal: AbortSignal): Promise<string> {
+/** The session whose process this is, as soon as the server knows it and it says that it runs in this process. */
+export async function opened(home: string, pid: number | undefined, signal: AbortSignal): Promise<string> {
   for (;;) {
-    const { id, isStarting } = listSessions(home).find(session => session.pid === pid)?.notes ?? {}
-    if (id !== undefined && !isStarting) return id
+    // One that is taken over, or given back by a process whose agent did not start, is for a moment as an earlier process left it.
+    const { id, metadata } = listSessions(home).find(session => session.pid === pid)?.notes ?? {}
+    if (id !== undefined && metadata?.hostPid === pid) return id
     await pause(lookEveryMs, { signal })
   }
 }

@@ -53,7 +53,8 @@ export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock 
     const after = Math.max(settledUpTo, known.lookedUpTo)
     const before = known.unread !== undefined && known.unread > settledUpTo ? known.unread : undefined
     const unread = seq > after ? ((await lastUnread(id, after)) ?? before) : before
-    const isSame = unread === known.unread && reason === known.reason
+    const isWaiting = unread !== undefined || reason !== undefined
+    const isSame = isWaiting && unread === known.unread && reason === known.reason
     const now = { ...(isSame ? known : { attempts: 0, nextAt: 0 }), lookedUpTo: Math.max(seq, after), unread, reason }
     notes.set(id, now)
     return now

@@ -1,0 +1,19 @@
+import t from 'tap'
+import { opened } from '../../../lib/wrapper/daemon/starting.ts'
+import { createSessionFolder } from '../../../lib/wrapper/session-folder.ts'
+
+t.test('a session does not run before its process says so, whatever an earlier one noted', async t => {
+  const home = t.testdir()
+  const metadata = { path: '/p', host: 'h', hostPid: 1 }
+  const notes = { tag: 'one', id: 's1', server: 's', key: null, metadata, cursor: 0, turn: null, isStarting: false }
+  const folder = createSessionFolder(home, notes)
+  let isOpen = false
+  const opening = opened(home, process.pid, new AbortController().signal).then(id => {
+    isOpen = true
+    return id
+  })
+  await new Promise(resolve => setImmediate(resolve))
+  t.equal(isOpen, false)
+  folder.note({ metadata: { ...metadata, hostPid: process.pid } })
+  t.equal(await opening, 's1')
+})
