@@ -1,3 +1,4 @@
+import type { Clock } from '../async/clock.ts'
 import { pause } from '../async/pause.ts'
 import type { Fetch } from '../client/rest.ts'
 import type { Home } from './credentials.ts'
@@ -98,9 +99,11 @@ export async function takeFromOthers(home: string): Promise<void> {
 
 const freeWithinMs = 5_000
 
-/** The same again and again, until nothing is left that this process may deliver. */
-export async function keepDelivering(options: Omit<LeftoverOptions, 'withinMs'> & { signal: AbortSignal }): Promise<void> {
-  const { signal } = options
+/** The same again and again, until nothing is left that this process may deliver. The same trouble is told once. */
+export async function keepDelivering(
+  options: Omit<LeftoverOptions, 'withinMs'> & { signal: AbortSignal; clock?: Clock | undefined }
+): Promise<void> {
+  const { signal, clock } = options
   const told = new Set<string>()
   while (!signal.aborted) {
     let isTroubled = false
@@ -111,7 +114,7 @@ export async function keepDelivering(options: Omit<LeftoverOptions, 'withinMs'> 
     }
     const { found, delivered } = await deliverLeftovers({ ...options, withinMs: eachMs, onTrouble })
     if (found === delivered) return
-    await pause(isTroubled ? troubledRestMs : restMs, { signal }).catch(() => {})
+    await pause(isTroubled ? troubledRestMs : restMs, { signal, clock }).catch(() => {})
   }
 }
 

@@ -1,11 +1,12 @@
-import { existsSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { fetch } from 'undici'
 import type { Fetch } from '../../lib/client/rest.ts'
 import { openHome } from '../../lib/wrapper/credentials.ts'
-import { deliverLeftovers, sayInEnded } from '../../lib/wrapper/leftovers.ts'
+import { deliverLeftovers, keepDelivering, sayInEnded } from '../../lib/wrapper/leftovers.ts'
 import { findLeftovers, listSessions } from '../../lib/wrapper/session-folder.ts'
+import { manualClock } from '../kit/manual-clock.ts'
 import { computerWithSession, leaveBehind } from './kit/left-behind.ts'
 import type { PhoneSession } from './kit/phone.ts'
 import { runWrapper } from './kit/wrapper.ts'
@@ -41,6 +42,43 @@ t.test('one that cannot be read keeps no other from being delivered, and stays',
   t.strictSame(result, { found: 2, delivered: 1 })
   t.match(said, [/not delivered: EISDIR/])
   t.equal(findLeftovers(home).length, 1)
+})
+
+t.test('what cannot be read is told once and tried seldom, until it can', async t => {
+  const { home, folder, another } = await computerWithSession(t)
+  const transcript = join(home, '..', 'transcript')
+  mkdirSync(transcript)
+  folder.note({ toldUpTo: { file: transcript, offset: 0 } })
+  await leaveBehind(home, folder, 'of one whose transcript is a folder')
+  const clock = manualClock()
+  const told: string[] = []
+  const end = new AbortController()
+  const isOver = keepDelivering({
+    home: openHome({ AFIELD_HOME: home }),
+    fetch,
+    signal: end.signal,
+    onTrouble: sentence => told.push(sentence),
+    clock
+  })
+  t.teardown(() => end.abort())
+  const rests = () => until(() => clock.pending === 1)
+  await rests()
+  t.match(told, [/not delivered: EISDIR/])
+  clock.advance(60_000)
+  t.equal(clock.pending, 1, 'it is left alone for longer than what only has no link')
+  clock.advance(4 * 60_000)
+  await rests()
+  t.equal(told.length, 1)
+  await leaveBehind(home, another(), 'of another')
+  clock.advance(5 * 60_000)
+  await until(() => clock.pending === 1 && findLeftovers(home).length === 1)
+  t.equal(told.length, 1, 'and holds no other up')
+  rmSync(transcript, { recursive: true })
+  writeFileSync(transcript, '')
+  clock.advance(5 * 60_000)
+  await isOver
+  t.strictSame(findLeftovers(home), [])
+  t.equal(told.length, 1)
 })
 
 t.test('a session that is being delivered runs in no process, and is left to whoever goes on with it', async t => {
