@@ -114,12 +114,12 @@ function quietly(work: () => void): void {
 }
 
 /** By its bytes: what a sender says of them is not checked by anybody else. */
-function imageTypeOf(bytes: Uint8Array): string | undefined {
+export function imageTypeOf(bytes: Uint8Array): string | undefined {
   const beginning = String.fromCharCode(...bytes.subarray(0, 16))
   return Object.keys(imageTypes).find(type => imageTypes[type]?.test(beginning))
 }
 
-function safeName(name: string): string {
+export function safeName(name: string): string {
   const plain = basename(name.replaceAll('\\', '/'))
     .replace(/[^\p{L}\p{N}._ -]/gu, '_')
     .replace(/^\.+/, '')

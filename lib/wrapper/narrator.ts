@@ -22,6 +22,14 @@ type Told = Extract<
   }
 >
 
+/** Bytes that were sent beside the messages. */
+export interface ToldFile {
+  type: 'file'
+  file: { ref: string; name: string; size: number; mimeType: string }
+  row?: string | undefined
+  subagent?: string | undefined
+}
+
 /** Tells what an agent does as the messages of its session. */
 export interface Narrator {
   /** Resolves to the name of the turn once its beginning is kept; `row` names the prompt it begins with, if that has a name. */
@@ -29,7 +37,7 @@ export interface Narrator {
   /** Resolves when everything told so far is kept; a step is else waited with until it is clear what it does. */
   settle(): Promise<void>
   /** Resolves when what the event says is kept; text that still grows is passed on and not kept. */
-  tell(event: Told): Promise<void>
+  tell(event: Told | ToldFile): Promise<void>
   /** A step that waits for an answer has to be on screen with it. */
   showStep(step: Step): Promise<void>
   /** Something about the session itself, from Afield. */
@@ -160,6 +168,8 @@ export function createNarrator(deps: {
         case 'subagent-stopped':
           await showAll()
           return tell({ t: 'stop' }, { row: event.row, subagent: event.subagent })
+        case 'file':
+          return tell({ t: 'file', ...event.file }, { row: event.row, subagent: event.subagent })
         case 'plan':
           return tell({ t: 'plan', entries: event.entries }, { row: event.row })
         case 'usage':

@@ -53,6 +53,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return notices.questioned(seenThere(event.asked.ask, questions))
       case 'question-closed':
         return questions.close(event.ask, event.answers)
+      case 'picture':
+        return parts.pictures.show(event)
       case 'turn-ended':
         return turns.end(event)
       default:

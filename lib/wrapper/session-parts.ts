@@ -7,6 +7,7 @@ import { createDecisions, type Decisions } from './decisions.ts'
 import { createKeeping, type Keeping } from './keeping.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
+import { createPictures, type Pictures } from './pictures.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import type { SessionFolder } from './session-folder.ts'
 import type { Uplink } from './uplink.ts'
@@ -25,6 +26,7 @@ export interface SessionParts {
   readonly questions: Questions
   readonly choices: Choices
   readonly attachments: Attachments
+  readonly pictures: Pictures
   readonly notices: Notices
   readonly watchers: Watchers
   /** What the terminal shows is another. */
@@ -79,9 +81,14 @@ export function createParts(
     questions: createQuestions(change => uplink()?.changeState(change)),
     choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
     attachments: createAttachments({
-      download: (ref, signal) => uplink()?.openAttachment(ref, signal) ?? Promise.reject(new Error('there is no link')),
+      download: (ref, signal) => uplink()?.attachments.open(ref, signal) ?? Promise.reject(new Error('there is no link')),
       takesImages: () => agent.takesImages ?? false,
       tell
+    }),
+    pictures: createPictures({
+      send: (bytes, signal) => uplink()?.attachments.send(bytes, signal) ?? Promise.reject(new Error('there is no link')),
+      isLinked: () => uplink()?.link.type === 'live',
+      tell: event => narrator.tell(event)
     }),
     notices: createNotices(notice => uplink()?.notify(notice)),
     watchers: createWatchers(onChange),

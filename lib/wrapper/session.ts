@@ -234,6 +234,7 @@ class WrappedSession implements Session {
     const agentEnd = how.type === 'agent-died' ? agentEndOf(how.died.how) : undefined
     if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
     await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
+    await this.#parts.pictures.finish(flushWithinMs)
     await keeping.finish()
     const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
     await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})

@@ -12,9 +12,9 @@ import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
 import { watchNetwork } from './network.ts'
 import type { Notice } from './notices.ts'
-import { openAttachment } from './opened-attachment.ts'
 import { createPatience } from './patience.ts'
 import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
+import { attachmentsOf, type SessionAttachments } from './session-attachments.ts'
 import type { SessionFolder } from './session-folder.ts'
 import { openSessionKey } from './session-key.ts'
 import { createUplinkCells, type UplinkCells } from './uplink-cells.ts'
@@ -58,8 +58,7 @@ export interface Uplink {
   notify(notice: Notice): void
   /** The agent has the messages up to this one. */
   tellRead(seq: number): void
-  /** The bytes of what a device sent along, opened. Rejects with a sentence. */
-  openAttachment(ref: string, signal: AbortSignal): Promise<Uint8Array>
+  readonly attachments: SessionAttachments
   /** Who drives the agent. */
   setControl(by: 'terminal' | 'phone'): void
   /** `change` must be pure; it is applied again to what others wrote meanwhile. */
@@ -199,8 +198,8 @@ class SessionUplink implements Uplink {
     this.#line?.tellRead(seq)
   }
 
-  openAttachment(ref: string, signal: AbortSignal): Promise<Uint8Array> {
-    return openAttachment({ rest: this.#rest, token: this.#token, session: this.session, key: this.#key }, ref, signal)
+  get attachments(): SessionAttachments {
+    return attachmentsOf({ rest: this.#rest, token: this.#token, session: this.session, key: this.#key })
   }
 
   notify(notice: Notice): void {

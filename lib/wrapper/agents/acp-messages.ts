@@ -4,12 +4,13 @@ import * as z from 'zod'
  * What we read of the messages of an ACP agent, and nothing more: agents are newer than this program more often than
  * not, so an unknown kind or a field of another shape must cost that piece only, never the message.
  */
+const words = z.string().nullish().catch(undefined)
 const contentBlock = z.discriminatedUnion('type', [
   z.object({ type: z.literal('text'), text: z.string() }),
-  z.object({ type: z.literal('image') }),
-  z.object({ type: z.literal('audio') }),
-  z.object({ type: z.literal('resource_link'), uri: z.string(), name: z.string().optional() }),
-  z.object({ type: z.literal('resource'), resource: z.looseObject({ uri: z.string(), text: z.string().optional() }) })
+  z.object({ type: z.literal('image'), data: words, mimeType: words, uri: words }),
+  z.object({ type: z.literal('audio'), data: words, mimeType: words }),
+  z.object({ type: z.literal('resource_link'), uri: z.string(), name: words }),
+  z.object({ type: z.literal('resource'), resource: z.looseObject({ uri: z.string(), text: words, blob: words, mimeType: words }) })
 ])
 
 const stepContent = z.discriminatedUnion('type', [

@@ -1,5 +1,5 @@
+import { textOf } from './acp-blocks.ts'
 import type { Update } from './acp-messages.ts'
-import { textOf } from './acp-steps.ts'
 import { createTurns } from './acp-turns.ts'
 import type { AgentEvent, Untold } from './agent.ts'
 import { lastTurns } from './last-turns.ts'

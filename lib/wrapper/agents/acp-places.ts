@@ -113,6 +113,8 @@ export class Turn {
       case 'subagent-started':
       case 'subagent-stopped':
         return { ...event, row: this.#row(`${event.subagent} ${event.type}`) }
+      case 'picture':
+        return { ...event, row: this.#row(`shows ${createHash('sha256').update(event.bytes).digest('base64url')}`) }
       case 'plan':
         return { ...event, row: this.#row(`plans ${digestOf(JSON.stringify(event.entries))}`) }
       case 'turn-ended':

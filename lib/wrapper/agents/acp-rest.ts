@@ -1,6 +1,6 @@
+import { textOf } from './acp-blocks.ts'
 import type { Update } from './acp-messages.ts'
 import { beginningOf, digestOf, keyOf, type Place, placeOf, Turn, wordsOf } from './acp-places.ts'
-import { textOf } from './acp-steps.ts'
 import { createTurns } from './acp-turns.ts'
 import type { AgentEvent, Untold } from './agent.ts'
 
@@ -12,7 +12,15 @@ interface Part {
   updates: Update[]
 }
 
-const tellable = new Set<AgentEvent['type']>(['text', 'step-started', 'step-ended', 'subagent-started', 'subagent-stopped', 'plan'])
+const tellable = new Set<AgentEvent['type']>([
+  'text',
+  'step-started',
+  'step-ended',
+  'subagent-started',
+  'subagent-stopped',
+  'plan',
+  'picture'
+])
 
 /**
  * Listens to an agent that repeats a conversation in whose last turn the process ended that should have told it, or the agent
@@ -89,6 +97,7 @@ function afterPlace({ turn: id, prompt, said }: Place, events: readonly AgentEve
   const streams = streamsOf(events)
   const left = new Map(Object.entries(said).map(([key, told]) => [key, streams.get(key)?.startsWith(told) ? told.length : undefined]))
   return events.flatMap(event => {
+    if (event.type === 'picture') return withoutBytes(turn.name(event))
     if (event.type !== 'text') return turn.name(event)
     const key = keyOf(event)
     const toSkip = left.has(key) ? left.get(key) : 0
@@ -106,9 +115,16 @@ function otherTurn(part: Part, id: string): AgentEvent[] {
   return [
     { type: 'turn-ended', reason: 'done' },
     { type: 'prompted', text: part.prompt, isOurs: false, row: `${id} begins` },
-    ...toldIn([part]).map(event => turn.name(event)),
+    ...toldIn([part]).map(event => withoutBytes(turn.name(event))),
     { type: 'turn-ended', reason: 'done' }
   ]
+}
+
+/** What is read again goes no further than to disk: a picture that nobody has seen is named, and one that was sent has the same name. */
+function withoutBytes(event: AgentEvent): AgentEvent {
+  if (event.type !== 'picture') return event
+  const { name, row, subagent } = event
+  return { type: 'text', block: row ?? name, text: `[${name}]`, thinking: false, row, subagent }
 }
 
 /** All that was said in one way, in a row. */

@@ -1,5 +1,6 @@
 import type { StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
-import type { ContentBlock, StepUpdate } from './acp-messages.ts'
+import { textOf } from './acp-blocks.ts'
+import type { StepUpdate } from './acp-messages.ts'
 import type { Step } from './agent.ts'
 
 /** The step with what an update says about it; what the update leaves out stays. */
@@ -21,21 +22,6 @@ export function mergeStep(step: Step | undefined, update: StepUpdate): Step {
 export function endOf(update: StepUpdate): StepStatus | undefined {
   if (update.status === 'completed' || update.status === 'failed') return update.status
   return update.status === 'cancelled' ? 'cancelled' : undefined
-}
-
-/** A block of anything as text: what cannot be shown as text is named. */
-export function textOf(block: ContentBlock): string {
-  switch (block.type) {
-    case 'text':
-      return block.text
-    case 'image':
-    case 'audio':
-      return `[${block.type}]`
-    case 'resource_link':
-      return `[${block.name ?? block.uri}](${block.uri})`
-    case 'resource':
-      return block.resource.text ?? `[${block.resource.uri}]`
-  }
 }
 
 const kinds: ReadonlySet<string> = new Set<StepKind>([

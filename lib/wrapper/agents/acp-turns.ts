@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { PlanEntry } from '../../protocol/sealed/messages.ts'
 import type { UsageWindow } from '../../protocol/sealed/session.ts'
+import { pictureOf, textOf } from './acp-blocks.ts'
 import { createHelpers } from './acp-helpers.ts'
-import type { PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
-import { endOf, mergeStep, textOf } from './acp-steps.ts'
+import type { ContentBlock, PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
+import { endOf, mergeStep } from './acp-steps.ts'
 import type { AgentEvent, PermissionAsk, Step, TurnEnd } from './agent.ts'
 import { claudeWindows } from './claude/usage-windows.ts'
 
@@ -24,7 +25,7 @@ type By = string | undefined
  */
 export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = systemClock) {
   const blocks = new Map<By, Block>()
-  const steps = new Map<string, { step: Step; ended: boolean; by: By }>()
+  const steps = new Map<string, { step: Step; ended: boolean; by: By; blocks: ContentBlock[] }>()
   const helpers = createHelpers(emit)
   const timesAsked = new Map<string, number>()
   const denied = new Set<string>()
@@ -55,6 +56,17 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
     if (!inTurn) stopWaiting = clock.after(silenceMs, () => finishBlocks())
   }
 
+  const say = (by: By, content: ContentBlock, { sessionUpdate, messageId }: Pick<Chunk, 'sessionUpdate' | 'messageId'>) => {
+    const thinking = sessionUpdate === 'agent_thought_chunk'
+    if (content.type === 'text') return grow(by, content.text, thinking, messageId)
+    // A block of its own, between what was said before it and after.
+    finishBlock(by)
+    const picture = pictureOf(content)
+    if (picture) return emit({ ...picture, ...of(by) })
+    grow(by, textOf(content), thinking, messageId)
+    finishBlock(by)
+  }
+
   const step = (update: StepUpdate, session: By): Step => {
     const known = steps.get(update.toolCallId)
     if (known?.ended) return known.step
@@ -62,13 +74,15 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
     if (!known) finishBlock(by)
     const merged = mergeStep(known?.step, update)
     const status = denied.has(update.toolCallId) && endOf(update) === 'failed' ? 'denied' : endOf(update)
-    steps.set(update.toolCallId, { step: merged, ended: status !== undefined, by })
+    const blocks = blocksIn(update) ?? known?.blocks ?? []
+    steps.set(update.toolCallId, { step: merged, ended: status !== undefined, by, blocks: status ? [] : blocks })
     if (!known) emit({ type: 'step-started', step: merged, ...of(by) })
     else if (!status) emit({ type: 'step-updated', step: merged })
     if (status) {
       finishBlock(merged.call)
       helpers.stop(merged.call)
       emit({ type: 'step-ended', step: merged, status, ...of(by) })
+      for (const picture of blocks.flatMap(block => pictureOf(block) ?? [])) emit({ ...picture, ...of(by) })
     }
     return merged
   }
@@ -101,8 +115,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       switch (update.sessionUpdate) {
         case 'agent_message_chunk':
         case 'agent_thought_chunk':
-          if (!update.content) return
-          grow(byOf(update, session), textOf(update.content), update.sessionUpdate === 'agent_thought_chunk', update.messageId)
+          if (update.content) say(byOf(update, session), update.content, update)
           return
         case 'tool_call':
         case 'tool_call_update':
@@ -145,7 +158,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
     end(turn: TurnEnd, isLost = false): void {
       finishBlocks(isLost)
       for (const [call, { step, ended, by }] of steps) {
-        steps.set(call, { step, ended: true, by })
+        steps.set(call, { step, ended: true, by, blocks: [] })
         if (ended) continue
         const status = denied.has(call) ? 'denied' : turn.reason === 'done' ? 'completed' : 'cancelled'
         emit({ type: 'step-ended', step, status, ...of(by) })
@@ -193,10 +206,16 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
   }
 }
 
+/** What came of a step, where an update says so. */
+function blocksIn({ content }: StepUpdate): ContentBlock[] | undefined {
+  return content?.flatMap(item => (item?.type === 'content' ? [item.content] : []))
+}
+
 function of(by: By): { subagent?: string } {
   return by === undefined ? {} : { subagent: by }
 }
 
+type Chunk = Extract<Update, { sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' }>
 type ToldEntry = Extract<Update, { sessionUpdate: 'plan' }>['entries'][number]
 
 function planEntry({ content, status, priority }: ToldEntry): PlanEntry {

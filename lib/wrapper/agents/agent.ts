@@ -92,6 +92,8 @@ export type AgentEvent =
   | ({ type: 'subagent-started'; subagent: string; title: string | undefined } & Named)
   | ({ type: 'subagent-stopped'; subagent: string } & Named)
   | ({ type: 'plan'; entries: PlanEntry[] } & Named)
+  /** It shows one; `mimeType` is what the bytes are, whatever it said of them. */
+  | ({ type: 'picture'; name: string } & Image & Named & Helped)
   | { type: 'permission-asked'; asked: PermissionAsk }
   /** The question is over without an answer from outside: answered at the terminal, withdrawn, or its turn was cancelled. */
   | { type: 'permission-closed'; ask: string; approved?: boolean }

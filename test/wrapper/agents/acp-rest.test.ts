@@ -107,6 +107,23 @@ t.test('a text that was cut off is told whole, and a turn that was told to its e
   t.end()
 })
 
+t.test('a picture that may have been sent is named under the name it was sent under', t => {
+  const bytes = Buffer.from('GIF89a a small one')
+  const told = createTold()
+  told.goOn(0)
+  told.begin('go')
+  const place = told.place('one')
+  const shown = told.name({ type: 'picture', name: 'picture.gif', mimeType: 'image/gif', bytes })
+  const past = listenForRest(place as Place)
+  past.take(asked('go'))
+  const content = { type: 'image' as const, data: bytes.toString('base64'), mimeType: 'image/gif' }
+  past.take({ sessionUpdate: 'agent_message_chunk', content })
+  const [again] = past.end().events
+  t.match(again, { type: 'text', text: '[picture.gif]' })
+  t.ok(again && shown && 'row' in again && 'row' in shown && again.row !== undefined && again.row === shown.row)
+  t.end()
+})
+
 t.test('a place is read as it was kept, and no other kind of place is taken for one', t => {
   const place = placeAfter('go', [text('one')])
   t.strictSame(readPlace(placeOf(place)), place)

@@ -213,6 +213,32 @@ t.test('newer news are told, and what says nothing to a person is passed over', 
   ])
 })
 
+t.test('pictures are told as what their bytes are, and what the app does not show is a line that names it', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('show')
+  await talk.until('turn-ended')
+  const told = talk.heard.flatMap(event => {
+    if (event.type === 'picture') return `${event.mimeType} ${event.name}`
+    if (event.type === 'step-ended') return `did ${JSON.stringify(event.step.content)}`
+    return event.type === 'text' ? event.text : []
+  })
+  t.strictSame(told, [
+    'Look ',
+    'image/png sine.png',
+    'and this',
+    '[image, image/svg+xml, 1 kB]',
+    '[image, image/png, 9217 kB]',
+    '[image]',
+    '[audio, audio/wav, 1 kB]',
+    '[a.md](file:///a.md)',
+    'what stands in it',
+    'image/gif c.gif',
+    '[file:///d.bin, application/octet-stream, 1 kB]',
+    'did [{"type":"text","text":"[image, image/png, 1 kB]"}]',
+    'image/png picture.png'
+  ])
+})
+
 t.test('words are taken into the turn that runs, and stay ours to say when none does', async t => {
   const { agent, talk } = await odd(t)
   t.equal(await agent.steer?.('nobody listens'), false)

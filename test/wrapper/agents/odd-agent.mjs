@@ -18,6 +18,8 @@ const mode = current => [
     options: ['auto', 'default', 'yolo'].map(value => ({ value, name: value }))
   }
 ]
+const picture = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+const gif = Buffer.from('R0lGODlhAQABAAAAACw=', 'base64')
 let effort = 'low'
 const options = current => [
   ...(process.argv.includes('--no-modes') ? [] : mode(current)),
@@ -97,6 +99,26 @@ const inNewWays = {
       cost: { amount: 0.25, currency: 'USD' },
       _meta: { '_claude/rateLimit': rateLimit }
     })
+    return { stopReason: 'end_turn' }
+  },
+  async show(client) {
+    const show = content => say(client, { sessionUpdate: 'agent_message_chunk', content })
+    const image = (data, mimeType = 'image/png') => ({ type: 'image', data: data.toString('base64'), mimeType })
+    await say(client, chunk('Look '))
+    await show({ ...image(picture), uri: 'file:///tmp/plots/sine.png' })
+    await say(client, chunk('and this'))
+    await show(image(Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"/>'), 'image/svg+xml'))
+    await show(image(Buffer.concat([picture, Buffer.alloc(9 * 1024 * 1024)])))
+    await show({ type: 'image' })
+    await show({ type: 'audio', data: 'AAAA', mimeType: 'audio/wav' })
+    await show({ type: 'resource_link', uri: 'file:///a.md', name: 'a.md' })
+    await show({ type: 'resource', resource: { uri: 'file:///b.txt', text: 'what stands in it' } })
+    await show({ type: 'resource', resource: { uri: 'file:///c.gif', blob: gif.toString('base64'), mimeType: 'image/gif' } })
+    await show({ type: 'resource', resource: { uri: 'file:///d.bin', blob: 'AAAA', mimeType: 'application/octet-stream' } })
+    await show({ type: 'hologram', data: 'AAAA' })
+    const content = [{ type: 'content', content: image(picture) }]
+    await say(client, { sessionUpdate: 'tool_call', toolCallId: 's1', title: 'Take a picture', kind: 'read', status: 'pending', content })
+    await say(client, { sessionUpdate: 'tool_call_update', toolCallId: 's1', status: 'completed' })
     return { stopReason: 'end_turn' }
   },
   async 'ask and wait'(client) {

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
-import { uploadAttachment } from '../../../lib/client/attachments.ts'
+import { downloadAttachment, uploadAttachment } from '../../../lib/client/attachments.ts'
 import { callSession } from '../../../lib/client/calls.ts'
 import { openFeed } from '../../../lib/client/feed.ts'
 import { lookAtRequest, readRequestLink } from '../../../lib/client/linking.ts'
@@ -18,6 +18,7 @@ import {
   deriveContentKeypair,
   engine,
   fromBase64,
+  openBlob,
   sealBlob,
   sessionBlobKey,
   unwrapDataKey
@@ -57,6 +58,8 @@ export interface PhoneSession {
   tell(ev: SessionEvent): Promise<void>
   /** Seals and uploads it, and announces it. */
   attach(name: string, bytes: Uint8Array, mimeType?: string): Promise<void>
+  /** What was sent beside the messages, opened; undefined when it cannot be. */
+  open(ref: string): Promise<Uint8Array | undefined>
   call<Name extends SessionCall>(method: Name, params: ParamsOfCall<Name>): Promise<unknown>
   /** Resolves when it is so; asked again whenever something arrives. */
   until(what: (session: PhoneSession) => boolean): Promise<void>
@@ -223,6 +226,10 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId, content }] } })
         return localId
       }
+      const blobKey = () => {
+        const raw = dataEncryptionKey && unwrapDataKey(fromBase64(dataEncryptionKey) ?? secret, deriveContentKeypair(secret).secretKey)
+        return sessionBlobKey(raw || secret)
+      }
       const self: PhoneSession = {
         id,
         messages,
@@ -239,9 +246,11 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         async tell(ev) {
           await append({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } })
         },
+        async open(ref) {
+          return openBlob(await downloadAttachment({ rest, token, fetch }, ref), blobKey()) ?? undefined
+        },
         async attach(name, bytes, mimeType) {
-          const raw = unwrapDataKey(fromBase64(dataEncryptionKey ?? '') ?? bytes, deriveContentKeypair(secret).secretKey)
-          const sealed = sealBlob(bytes, sessionBlobKey(raw ?? secret))
+          const sealed = sealBlob(bytes, blobKey())
           const ref = await uploadAttachment({ rest, token, fetch }, id, sealed)
           await self.tell({ t: 'file', ref, name, size: sealed.length, ...(mimeType !== undefined && { mimeType }) })
         },
