@@ -56,7 +56,7 @@ export function SessionRow({
           {session.metadata ? (titleOf(session) ?? words.session.untitled) : words.session.sealed}
         </span>
         <span class="row-a" dir="auto">
-          {silence(session, state, at) ?? <LiveLine session={session} state={state} />}
+          {sealed(session) ?? silence(session, state, at) ?? <LiveLine session={session} state={state} />}
         </span>
         <span class="row-m">
           {session.metadata && isInCopy(session.metadata) && <CopyMark branch={session.metadata.gitBranch} />}
@@ -126,6 +126,16 @@ function absence(session: SessionView): string {
 
 function machineOf({ metadata }: SessionView): MachineView | undefined {
   return metadata?.machineId === undefined ? undefined : home.value.machines.get(metadata.machineId)
+}
+
+/** It may wait for a person, and nobody here can tell. */
+function sealed({ metadata, isActive, agentState }: SessionView): ComponentChildren {
+  if (!metadata || !isActive || agentState !== undefined) return undefined
+  return (
+    <>
+      <Icon name="lock" /> {lists.asksSealed}
+    </>
+  )
 }
 
 function silence(session: SessionView, state: SessionState, at: number): string | undefined {

@@ -63,6 +63,7 @@ export const answers: Record<string, () => SessionModel> = {
     })
     return model({
       transcript: waits('npm test'),
+      isWorking: true,
       requests: [run('p2', 'npm test')],
       answered: [{ ...allowed, id: 'p1', outcome: 'allowed-once', by: 'Tablet', at: Date.now() }]
     })

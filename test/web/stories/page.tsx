@@ -51,6 +51,16 @@ Object.assign(globalThis, {
     const envelope = { id: `e${seq}`, time: Date.now(), role: 'agent', turn: 'now', ev: { t: 'text', text } }
     tellMore(model, { seq, localId: null, at: Date.now(), body: messageBody.parse({ role: 'session', content: envelope }) })
   },
+  /** A command that the agent has run just now. */
+  run(command: string) {
+    if (model === undefined) return
+    const seq = (model.transcript.value.messages.at(-1)?.seq ?? 0) + 1
+    const about = { time: Date.now(), role: 'agent', turn: 'now' }
+    const start = { t: 'tool-call-start', call: `c${seq}`, name: 'Bash', title: command, description: '', args: { command } }
+    const events = [start, { t: 'tool-call-end', call: `c${seq}` }]
+    const bodies = events.map((ev, index) => messageBody.parse({ role: 'session', content: { id: `r${seq}${index}`, ...about, ev } }))
+    tellMore(model, ...bodies.map((body, index) => ({ seq: seq + index, localId: null, at: Date.now(), body })))
+  },
   story: model
 })
 

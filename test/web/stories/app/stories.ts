@@ -13,6 +13,7 @@ import {
   moving,
   plainAsk,
   resting,
+  sealedAsk,
   session,
   stopped,
   studio,
@@ -60,6 +61,7 @@ const homes = {
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
   'home-allow': at('/', { home: homeOf(machines, [buildAsk, editAsk, ...moving, ...resting]) }),
   'session-limit': at(`/s/${limited.id}`, { home: homeOf(machines, [limited, ...moving]) }),
+  'home-sealed-state': at('/', { home: homeOf(machines, [sealedAsk, ...moving]) }),
   'home-allow-offline': at('/', { home: homeOf(machines, [buildAsk, ...moving]), ...away }),
   'home-allowed': at('/', { home: homeOf(machines, [buildAsk, ...moving, ...resting]), press: ['Allow once'] }),
   'home-allow-failed': at('/', {

@@ -158,6 +158,7 @@ export const limited = session({
   end: 'completed',
   metadata: { usageWindows: [{ minutes: 300, usedPercent: 100, resetsAt: now + 96 * minute, isReached: true }] }
 })
+export const sealedAsk = session({ title: 'Rotate the signing keys', ago: 2, line: 'Reading', agentState: undefined })
 export const moving = [
   session({ title: 'SSO loses return path', ago: 0.7, line: 'npm test', command: { call: 'c1', hasRun: false }, isThinking: true }),
   session({
