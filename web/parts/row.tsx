@@ -133,7 +133,10 @@ function sealed({ metadata, isActive, agentState }: SessionView): ComponentChild
   if (!metadata || !isActive || agentState !== undefined) return undefined
   return (
     <>
-      <Icon name="lock" /> {lists.asksSealed}
+      <span class="row-copy">
+        <Icon name="lock" />
+      </span>
+      {lists.asksSealed}
     </>
   )
 }

@@ -118,7 +118,7 @@ const english = {
   },
   tokens: (read: string, written: string) => `${read} read, ${written} written`,
 
-  asksSealed: 'What it asks cannot be opened here',
+  asksSealed: 'Cannot open what it asks',
   silentFor: (time: string) => `Silent for ${time}`,
   silentText: 'It may be busy with something long. Nothing is wrong for sure.',
   look: 'Look',

@@ -111,7 +111,7 @@ export const lists: ListWords = {
   },
   tokens: (read, written) => `读取 ${read}，写出 ${written}`,
 
-  asksSealed: '它的询问无法在这里打开',
+  asksSealed: '无法打开它的询问',
   silentFor: time => `已 ${time} 没有动静`,
   silentText: '它可能在做耗时的事，不一定有问题。',
   steps: n => `${n} 步`,
