@@ -86,7 +86,7 @@ export function KeyFileField({ file, isMain = false }: { file: ChosenKeyFile; is
       )}
       {file.problem === 'other' && <Problem title={words.other} />}
       <Button look={isMain ? 'primary' : 'quiet'} icon="file-text" isLarge={isMain} isWide={isMain} onClick={() => input.current?.click()}>
-        {words.choose}
+        {file.isSealed ? words.another : words.choose}
       </Button>
     </>
   )

@@ -67,7 +67,7 @@ export function SessionRow({
         <time dateTime={new Date(moved).toISOString()} title={fullTime(moved)}>
           {isStale ? clockTime(moved, at) : ago(moved, at)}
         </time>
-        {size !== undefined && <span>{size}</span>}
+        {size !== undefined && <span class="row-size">{size}</span>}
         {isPinned && (
           <span class="row-pin">
             <Icon name="pin" />

@@ -12,6 +12,7 @@ import { hasHelper, nameOfMachine } from '../state/machines.ts'
 import { lookAtLink, type PairingView } from '../state/pairing.ts'
 import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
+import { start } from '../words/start.ts'
 import { ConfirmPairing } from './pair-confirm.tsx'
 
 /** Says in full what linking would mean, and links only for somebody who means it. */
@@ -83,6 +84,11 @@ function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefine
           <p class="lead" role="status">
             {isDevice ? joining.pair.doneDevice : joining.pair.doneText}
           </p>
+          {!isDevice && !machine && (
+            <p class="lead">
+              <WithCommand told={start.awayText} />
+            </p>
+          )}
         </div>
       </div>
       <footer class="foot">

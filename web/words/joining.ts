@@ -87,6 +87,7 @@ const english = {
     plainText: 'Whoever gets hold of the file has your whole account.',
     savePlain: 'Save it unsealed',
     choose: 'Open a key file',
+    another: 'Choose another file',
     sealed: 'This file is sealed.',
     open: 'Open the file',
     opening: 'Opening the file',

@@ -83,6 +83,7 @@ export const joining: JoiningWords = {
     plainText: '谁拿到这个文件，谁就拥有你的整个账户。',
     savePlain: '不加密保存',
     choose: '打开密钥文件',
+    another: '选择另一个文件',
     sealed: '此文件已加密。',
     open: '打开文件',
     opening: '正在打开文件',

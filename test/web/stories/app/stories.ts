@@ -99,6 +99,7 @@ const lists = {
   'search-empty': at('/search'),
   'search-nothing': at('/search?q=zebra'),
   archive: at('/archive'),
+  'archive-select': at('/archive', { press: ['Select', 'Select all'] }),
   'archive-none': at('/archive', { home: homeOf(machines, moving) })
 }
 
@@ -148,6 +149,8 @@ const pairing = (view: PairingView) => at('/pair#key=x', { pairing: view })
 
 const linking = {
   scan: at('/scan'),
+  'scan-foreign': at('/scan', { press: ['type https://example.net/start', 'Go on'] }),
+  'scan-cut': at('/scan', { press: ['type https://home.example.org/terminal/connect#v2=t.0199c3ae', 'Go on'] }),
   'pair-machine': pairing(ready()),
   'pair-root': pairing(
     ready({
@@ -184,6 +187,7 @@ const first = {
   create: none('/start'),
   'create-invited': none('/#invite=abcd'),
   'create-setup-code': none('/start', { signIn: { status: 403, error: 'setup-code-required' }, press: ['Create'] }),
+  'create-wrong-code': none('/#setup=ABCD-EFGH', { signIn: { status: 403, error: 'setup-code-required' }, press: ['Create'] }),
   'create-closed': none('/start', { signIn: { status: 403, error: 'signup-closed' }, press: ['Create'] }),
   'create-pending': none('/start', { signIn: { status: 403, error: 'pending' }, press: ['Create'] }),
   'create-too-many-tries': none('/start', { signIn: { status: 429, error: 'locked' }, press: ['Create'] }),
@@ -193,6 +197,7 @@ const first = {
   'key-locked': at('/start/key', { isKeyChecked: false, kept: riskyLock }),
   check: at('/start/check', { isKeyChecked: false }),
   'check-file': at('/start/check', { isKeyChecked: false, isKeyInFile: true }),
+  'check-other-way': at('/start/check', { isKeyChecked: false, isKeyInFile: true, press: ['I wrote it down'] }),
   'key-file': at('/start/key', { isKeyChecked: false, press: ['Save file'] }),
   'key-file-plain': at('/start/key', { isKeyChecked: false, press: ['Save file', 'dialog Save file'] }),
   'lock-offer': at('/start/key', { isKeyChecked: false, isFirstRun: true, press: ['Later'] }),
