@@ -258,7 +258,8 @@ class JournaledOutbox implements Outbox {
   }
 
   async #trySending(batch: readonly Draft[], signal: AbortSignal): Promise<void> {
-    const drafts = batch.filter(draft => this.#waiting.get(draft))
+    // As they are now: one that was taken back may have been put again with other words.
+    const drafts = batch.flatMap(draft => this.#waiting.get(draft) ?? [])
     const session = drafts[0]?.session
     if (session === undefined) return
     this.#enter({ type: 'sending' })

@@ -39,6 +39,8 @@ export interface Prompts extends AsyncIterable<Prompt> {
   offerReason(reason: Reason): void
   /** Takes out the next one if it is urgent and nothing came with it. */
   takeUrgent(): Prompt | undefined
+  /** Whether what was taken out, and is on its way to the agent, says this. */
+  isOnItsWay(localId: string, text: string): boolean
   /** The agent has what was taken out, or never shall. */
   done(prompt: Prompt): void
   /** What was taken out is the first again, with what came with it; false, and it is done, when it was withdrawn meanwhile. */
@@ -138,6 +140,7 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       const [next] = waiting
       return next && steers(next) && next.attachments.length === 0 ? take() : undefined
     },
+    isOnItsWay: (localId, text) => [...taken].some(prompt => prompt.localId === localId && prompt.text === text),
     done: prompt => void done(prompt),
     giveBack(prompt) {
       const isBack = giveBack(prompt)

@@ -9,6 +9,7 @@ import type { SessionParts } from './session-parts.ts'
 export interface Settled extends Pick<Prompt, 'localId'> {
   readonly seq?: number | undefined
   readonly edits?: readonly { seq: number }[] | undefined
+  readonly text?: string
 }
 
 /** Which messages the agent has, or never shall: noted for the next process of the session, and told to devices. */
@@ -21,6 +22,8 @@ export interface Settling {
   read(message: Settled): void
   /** It is noted elsewhere that the agent has it. */
   tellRead(message: Settled, cursor: number): void
+  /** Whether the agent was handed it in these words. */
+  hasSaid(localId: string, text: string): boolean
   /** It was to be withdrawn, and does not wait: told when the agent has it, also if it gets it only now. */
   tellIfRead(localId: string): void
   /** It was to replace another that does not wait any more. */
@@ -28,8 +31,8 @@ export interface Settling {
 }
 
 export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompts: Pick<Prompts, 'settled'>): Settling {
-  /** By their local ids, those that the agent was handed by this process. */
-  const handed = new Set<string>()
+  /** By their local ids, those that the agent was handed by this process, with their words where those are known whole. */
+  const handed = new Map<string, string | undefined>()
   const withdrawn = new Set<string>()
 
   const of = (notes: SessionNotes, { seq, localId, edits = [] }: Settled): Partial<SessionNotes> => {
@@ -41,11 +44,11 @@ export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompt
     void keeping.keep(sessionMessage(newEnvelope({ t, localId }, { role: 'agent' })), idOfRow(`${localId} ${t}`))
   }
   /** How far messages came is one number: of one that was read before earlier ones it is told beside that. */
-  const tellRead = ({ seq, localId }: Settled, cursor: number): void => {
+  const tellRead = ({ seq, localId, text }: Settled, cursor: number): void => {
     if (seq === undefined) return
     uplink()?.tellRead(cursor)
     if (localId === null) return
-    handed.add(localId)
+    handed.set(localId, text)
     if (seq > cursor || withdrawn.has(localId)) tell('read', localId)
   }
   return {
@@ -56,6 +59,7 @@ export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompt
       tellRead(message, folder.notes.cursor)
     },
     tellRead,
+    hasSaid: (localId, text) => handed.get(localId) === text,
     tellIfRead(localId) {
       withdrawn.add(localId)
       if (handed.has(localId)) tell('read', localId)

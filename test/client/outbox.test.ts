@@ -282,6 +282,19 @@ t.test('a draft that waits can be taken back, and the outbox says whether the se
   t.equal(await outbox.withdraw(draft('a')), 'too-late', 'it is no longer here')
 })
 
+t.test('one that was tried, taken back and put again leaves with its new words', async t => {
+  const { outbox, request, clock, told } = await openWorld()
+  await outbox.put(draft('a', { content: 'QQ==' }))
+  await turn()
+  await request().fail(new Unreachable('network'))
+  await outbox.withdraw(draft('a'))
+  await outbox.put(draft('a', { content: 'Qg==' }))
+  clock.advance(500)
+  await turn()
+  await request().accept()
+  t.match(told, [{ localId: 'a', content: { c: 'Qg==' } }])
+})
+
 t.test('what was stored is told with its content and seq, in order', async t => {
   const { outbox, request, told } = await openWorld()
   await Promise.all([outbox.put(draft('a', { content: 'QQ==' })), outbox.put(draft('b', { content: 'Qg==' }))])

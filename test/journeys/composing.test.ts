@@ -81,6 +81,37 @@ t.test('held, or with Alt and Enter, a message ends the turn that runs', async t
   t.equal(await page.locator('.bub', { hasText: 'by hand' }).count(), 1, 'letting go sends nothing more')
 })
 
+t.test('what waits on this device for a link is changed and taken back on Home, in its place', async t => {
+  const card = page.locator('.leaving li')
+  await device.context.setOffline(true)
+  await device.see('You are offline')
+  for (const name of ['apples', 'baers', 'plums']) await say(device, `SCRIPT: text ${name} came`)
+  await page.getByRole('link', { name: 'Back to all sessions' }).click()
+  await device.see('Leaves when you are back')
+  await card.filter({ hasText: 'plums' }).getByRole('button', { name: 'Withdraw' }).click()
+  await card.filter({ hasText: 'baers' }).getByRole('button', { name: 'Edit' }).click()
+  await page.locator('.leaving textarea').fill('SCRIPT: text bears came')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await card.filter({ hasText: 'bears' }).getByRole('button', { name: 'Edit' }).waitFor()
+  await card.filter({ hasText: 'apples' }).getByRole('button', { name: 'Edit' }).click()
+  await page.locator('.leaving textarea').fill('SCRIPT: text pears came')
+  await page.getByRole('button', { name: 'Save' }).click()
+  await card.filter({ hasText: 'pears' }).waitFor()
+  if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'leaving.png'))
+  t.equal(await card.count(), 2)
+  await device.context.setOffline(false)
+  await session.until(session => texts(session).includes('bears came'))
+  t.strictSame(texts(session).slice(-2), ['pears came', 'bears came'])
+  t.notOk(
+    texts(session).some(text => /plums|apples|baers/.test(text)),
+    'the agent has only the new words'
+  )
+  await device.visit(`/s/${session.id}`)
+  await page.getByRole('textbox', box).waitFor()
+  await page.locator('.bub', { hasText: 'pears came' }).waitFor()
+  t.equal(await page.locator('.bub', { hasText: /apples|baers/ }).count(), 0, 'and it is one entry')
+})
+
 t.test('a picture goes with the message, reaches the agent, and is seen in the bubble, also after a reload', async t => {
   const files = page.locator('input[type=file]').first()
   await files.setInputFiles([

@@ -60,6 +60,22 @@ t.test('a session asked for while its machine is away begins once it is back, al
   t.strictSame(later.all.value, [], 'it begins once')
 })
 
+t.test('the first message of one that waits is changed, also for the app that comes after', async t => {
+  const { openApp, hear, said } = device()
+  hear(false)
+  const before = openApp()
+  await before.put(given)
+  await before.say(before.all.value[0]?.key ?? '', 'Prune the quinces')
+  t.match(before.all.value, [{ text: 'Prune the quinces' }])
+  before.close()
+  const after = openApp()
+  await until(after.all, all => all.length === 1)
+  hear(true)
+  await until(after.all, all => all.length === 0)
+  t.strictSame(said, ['s1: Prune the quinces'])
+  after.close()
+})
+
 t.test('one that was taken back never begins, and of two tabs one begins it [U4]', async t => {
   const { openApp, hear, begun } = device()
   const one = openApp()

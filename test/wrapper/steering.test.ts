@@ -98,6 +98,7 @@ t.test(
     await session.until(session => turnsEnded(session) === 1)
     const late = await session.say('SCRIPT: text late', { replaces: begun })
     await session.say('SCRIPT: text begun', { replaces: begun, steer: true })
+    await session.say('SCRIPT: text begun', { replaces: begun })
     await session.tell({ t: 'withdraw', localId: begun })
     await session.until(session => texts(session).includes('late') && session.events().some(({ t }) => t === 'read'))
     t.match(
@@ -109,7 +110,11 @@ t.test(
     )
     await session.say('SCRIPT: text end')
     await session.until(session => texts(session).includes('end'))
-    t.equal(texts(session).filter(text => text === 'begun').length, 1, 'to bring forward what was read says nothing twice')
+    t.equal(
+      texts(session).filter(text => text === 'begun').length,
+      1,
+      'to bring forward what was read, or to say the same instead, says nothing twice'
+    )
   }
 )
 

@@ -1,26 +1,32 @@
 import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
 import { subjectOf } from '../parts/dock-subject.ts'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { visible } from '../parts/visible.ts'
+import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
 import type { Leaving } from '../state/leaving.ts'
+import { changeLeaving, leavingMessages, withdrawLeaving } from '../state/leaving-messages.ts'
 import type { Live } from '../state/live.ts'
 import { nameOfMachine } from '../state/machines.ts'
 import type { Reply } from '../state/replies.ts'
 import { folderOf, titleOf } from '../state/sessions.ts'
 import type { WaitingStart } from '../state/waiting-starts.ts'
+import { compose } from '../words/compose.ts'
 import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
+import { session } from '../words/session.ts'
 import { start as startWords } from '../words/start.ts'
 
 /** What leaves this device once it can: sessions that shall begin, decisions, and messages, each with a way to take it back. */
 export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving }) {
   const { starts, replies, messages } = leaving
+  const texts = leavingMessages(link, link.leaving.value)
   return (
     <section aria-labelledby="leaving-h">
       <div class="sec">
-        <h2 id="leaving-h">{lists.leaving}</h2>
+        <h2 id="leaving-h">{isStale.value ? lists.leavingThen : lists.leaving}</h2>
       </div>
       <ul class="card tight leaving">
         {starts.map(start => (
@@ -34,18 +40,30 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
             text={nameOf(reply.session)}
             href={`/s/${encodeURIComponent(reply.session)}`}
           >
-            <TakeBack what={sayReply(reply)} onPress={() => link.replies.withdraw(reply.session, reply.asked.id)} />
+            <span class="me-acts">
+              <a class="txt" href={`/s/${encodeURIComponent(reply.session)}`}>
+                {compose.edit}
+                <span class="vh">: {sayReply(reply)}</span>
+              </a>
+              <TakeBack what={sayReply(reply)} onPress={() => link.replies.withdraw(reply.session, reply.asked.id)} />
+            </span>
           </Item>
         ))}
-        {messages.map(({ session, count }) => (
-          <Item
-            key={session}
-            icon="message-square-text"
-            title={lists.leavingMessages(count)}
-            text={nameOf(session)}
-            href={`/s/${encodeURIComponent(session)}`}
-          />
-        ))}
+        {messages.map(({ session: id, count }) => {
+          const said = texts.filter(message => message.session === id)
+          // What does not open here can only be counted.
+          if (said.length === 0) return <Message key={id} session={id} title={lists.leavingMessages(count)} />
+          return said.map(message => (
+            <Message key={`${id} ${message.localId}`} session={id} title={message.text}>
+              <Change
+                what={message.text}
+                text={message.text}
+                onSave={text => changeLeaving(link, message, text)}
+                onWithdraw={() => void withdrawLeaving(link, message)}
+              />
+            </Message>
+          ))
+        })}
       </ul>
     </section>
   )
@@ -56,7 +74,7 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
   const host = machine ? nameOfMachine(machine) : words.machines.sealed
   const { state } = start
   const title = lists.leavingStart(start.agent, folderOf(start.asked.folder))
-  const takeBack = <TakeBack what={title} onPress={() => void link.starts.withdraw(start.key)} />
+  const withdraw = () => void link.starts.withdraw(start.key)
   const again = (label: string, mayMakeFolder: boolean) => (
     <button class="txt" type="button" onClick={() => void link.starts.tryAgain(start.key, mayMakeFolder)}>
       {label}
@@ -68,7 +86,7 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
         <TroubleCard title={startWords.notStarted(start.agent)} trouble={state} host={host}>
           <span class="me-acts">
             {again(words.tryAgain, false)}
-            {takeBack}
+            <TakeBack what={title} onPress={withdraw} />
           </span>
         </TroubleCard>
       </li>
@@ -77,7 +95,9 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
   return (
     <Item icon="play" title={title} text={state.type === 'starting' ? startWords.starting(start.agent, host) : lists.leavingWhen(host)}>
       {state.type === 'wants-folder' && again(startWords.make, true)}
-      {state.type !== 'starting' && takeBack}
+      {state.type !== 'starting' && (
+        <Change what={title} text={start.text} onSave={text => link.starts.say(start.key, text)} onWithdraw={withdraw} />
+      )}
     </Item>
   )
 }
@@ -101,6 +121,77 @@ function Item(props: { icon: IconName; title: string; text: string; href?: strin
   )
 }
 
+function Message(props: { session: string; title: string; children?: ComponentChildren }) {
+  return (
+    <Item
+      icon="message-square-text"
+      title={props.title}
+      text={nameOf(props.session)}
+      href={`/s/${encodeURIComponent(props.session)}`}
+      children={props.children}
+    />
+  )
+}
+
+/** Changes words that have not left, in place, or takes them back. */
+function Change(props: { what: string; text: string; onSave(text: string): Promise<void>; onWithdraw(): void }) {
+  const [text, setText] = useState<string>()
+  const [hasFailed, setFailed] = useState(false)
+  const area = useRef<HTMLTextAreaElement>(null)
+  const button = useRef<HTMLButtonElement>(null)
+  const isOpen = text !== undefined
+  useEffect(() => (isOpen ? area.current?.focus() : undefined), [isOpen])
+  const close = () => {
+    setText(undefined)
+    requestAnimationFrame(() => button.current?.focus())
+  }
+  if (text === undefined) {
+    return (
+      <span class="me-acts">
+        <button class="txt" type="button" ref={button} onClick={() => setText(props.text)}>
+          {compose.edit}
+          <span class="vh">: {props.what}</span>
+        </button>
+        <TakeBack what={props.what} onPress={props.onWithdraw} />
+      </span>
+    )
+  }
+  return (
+    <form
+      class="leaving-form"
+      onSubmit={event => {
+        event.preventDefault()
+        if (text.trim() === '') return
+        setFailed(false)
+        props.onSave(text.trim()).then(close, () => setFailed(true))
+      }}
+    >
+      <textarea
+        ref={area}
+        rows={3}
+        dir="auto"
+        aria-label={session.message}
+        value={text}
+        onInput={event => setText(event.currentTarget.value)}
+        onKeyDown={event => event.key === 'Escape' && close()}
+      />
+      {hasFailed && (
+        <p class="problem" role="alert">
+          {lists.notDone}
+        </p>
+      )}
+      <span class="me-acts">
+        <button class="txt" type="button" onClick={close}>
+          {words.cancel}
+        </button>
+        <button class="txt" type="submit">
+          {lists.save}
+        </button>
+      </span>
+    </form>
+  )
+}
+
 function TakeBack({ what, onPress }: { what: string; onPress(): void }) {
   return (
     <button class="txt" type="button" onClick={onPress}>
@@ -116,7 +207,7 @@ function sayReply(reply: Reply): string {
   return visible(command ?? heading)
 }
 
-function nameOf(session: string): string {
-  const known = home.value.sessions.get(session)
+function nameOf(id: string): string {
+  const known = home.value.sessions.get(id)
   return (known && titleOf(known)) ?? words.session.untitled
 }

@@ -5,6 +5,7 @@ import { encryptedContent } from '../../lib/protocol/wire/records.ts'
 import { type Attached, attachedOf, fileEvent } from './attached.ts'
 import { deviceDb } from './device-db.ts'
 import { feel } from './haptics.ts'
+import { onLeaving } from './leaving-changes.ts'
 import type { Live } from './live.ts'
 import type { SessionSources } from './session.ts'
 import { type Draft, openDraft } from './session-draft.ts'
@@ -125,6 +126,11 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     feel('failed')
     void keepFailed()
   })
+  const unleft = onLeaving(({ session, localId, text }) => {
+    if (session !== id) return
+    const others = mine.peek().filter(({ replaces }) => replaces !== localId)
+    mine.value = others.flatMap(each => (each.localId !== localId ? each : text === undefined ? [] : { ...each, text }))
+  })
   void deviceDb()
     .then(db => db.read(failedName))
     .then(kept => {
@@ -186,6 +192,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     close() {
       draft.close()
       unset()
+      unleft()
       unleave()
       unstore()
     }

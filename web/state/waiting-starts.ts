@@ -27,6 +27,8 @@ export interface WaitingStarts {
   /** Rejects when it cannot be kept. */
   put(start: Pick<WaitingStart, 'machine' | 'agent' | 'asked' | 'text'>): Promise<void>
   withdraw(key: string): Promise<void>
+  /** Changes the first message of one that has not begun. */
+  say(key: string, text: string): Promise<void>
   /** Puts one that did not begin back into the queue. */
   tryAgain(key: string, mayMakeFolder?: boolean): Promise<void>
   /** Resolves when what an earlier start of the app left is in `all`. */
@@ -108,6 +110,11 @@ export function openStarts(sources: StartSources): WaitingStarts {
     async withdraw(key) {
       forget(key)
       await kept.drop(key)
+    },
+    async say(key, text) {
+      const before = await kept.change(key, entry => (entry && entry.state.type !== 'starting' ? { ...entry, text } : entry))
+      const now = all.peek().find(each => each.key === key)
+      if (before && before.state.type !== 'starting' && now) note({ ...now, text })
     },
     async tryAgain(key, mayMakeFolder = false) {
       const entry = all.peek().find(each => each.key === key)

@@ -1,6 +1,15 @@
 import { signal } from '@preact/signals'
 import * as z from 'zod'
-import { accountVault, type Cipher, createRest, cryptoReady, type LiveSocket, Unreachable } from '../../../../lib/client/index.ts'
+import {
+  accountVault,
+  type Cipher,
+  createRest,
+  cryptoReady,
+  type LiveSocket,
+  sealDraft,
+  Unreachable,
+  userText
+} from '../../../../lib/client/index.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
 import { noteLink, noteProgress } from '../../../../web/state/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/state/live.ts'
@@ -10,21 +19,24 @@ import { shown } from './shown.ts'
 // Stands in for the link of the app: whatever is asked, the story answers.
 export const openLive: typeof realOpenLive = async account => {
   await cryptoReady()
-  const { link, progress, isEnded } = shown()
+  const { link, progress, unsent, isEnded } = shown()
   noteLink({ isOnline: true, socket: 'live', feed: 'live', ...link })
   noteProgress(progress)
   if (isEnded === true) setTimeout(account.onEnded)
   const nothing = () => {}
+  const vault = accountVault(account.secret)
+  const { cipher } = vault.newKey()
+  const waiting = (unsent?.texts ?? []).map(({ session, text }) => sealDraft(cipher, session, userText(text)))
   const replies = signal<readonly object[]>([])
   // What no story touches is left out, and what is made for one later does not break the others.
   const live = {
-    vault: accountVault(account.secret),
+    vault,
     rest,
     socket,
     feed: { sessions: new Map(), machines: new Map(), settings: undefined, state: { type: 'live' }, refresh() {}, take() {}, close() {} },
     outbox: {
       state: { type: 'idle' },
-      pending: [],
+      pending: waiting,
       async put() {},
       withdraw: async () => 'too-late',
       async idle() {},
@@ -48,10 +60,18 @@ export const openLive: typeof realOpenLive = async account => {
       isRead: Promise.resolve(),
       async close() {}
     },
-    starts: { all: signal([]), async put() {}, async withdraw() {}, async tryAgain() {}, isRead: Promise.resolve(), close() {} },
+    starts: {
+      all: signal(unsent?.starts ?? []),
+      async put() {},
+      async withdraw() {},
+      async say() {},
+      async tryAgain() {},
+      isRead: Promise.resolve(),
+      close() {}
+    },
     goingsOn: { all: signal([]), async ask() {}, async withdraw() {}, isRead: Promise.resolve(), close() {} },
-    leaving: signal([]),
-    cipherOf: () => undefined,
+    leaving: signal(waiting),
+    cipherOf: () => (unsent ? cipher : undefined),
     cipherOfMachine: () => open,
     onStored: () => nothing,
     onSetAside: () => nothing,
