@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { homedir, hostname, platform } from 'node:os'
 import { relative } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { version } from '../assets.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import type { AgentKind, Untold } from './agents/agent.ts'
@@ -82,14 +83,7 @@ async function run(options: RunOptions): Promise<number> {
     letGo?.()
     throw error
   })
-  // Only now: it takes a while to load, in which the agent has begun already.
-  const [{ startSession }, { createSessionFolder }, { fetch }, { newSessionKey }] = await Promise.all([
-    import('./session.ts'),
-    import('./session-folder.ts'),
-    import('./fetch.ts'),
-    import('./session-key.ts'),
-    import('../crypto/ready.ts').then(({ cryptoReady }) => cryptoReady())
-  ])
+  const { startSession, createSessionFolder, fetch, newSessionKey } = await loadSession()
   const metadata = metadataOf(options, agent.conversation)
   const folder = earlier ?? createSessionFolder(home.path, firstNotes(options, credentials.server, newSessionKey(credentials), metadata))
   const untold = agent.untold ?? leftUntold ?? past
@@ -115,6 +109,18 @@ async function run(options: RunOptions): Promise<number> {
   screen.close()
   letGo?.()
   return sayGoodbye({ terminal, how, delivered, session: options.tag === undefined ? folder.notes.id : undefined })
+}
+
+// Only when the agent has begun: it takes a while, with pauses in which what the agent draws meanwhile reaches the screen.
+async function loadSession() {
+  const { cryptoReady } = await import('../crypto/ready.ts')
+  await setImmediate()
+  const { fetch } = await import('./fetch.ts')
+  await setImmediate()
+  const { createSessionFolder } = await import('./session-folder.ts')
+  await setImmediate()
+  const [{ startSession }, { newSessionKey }] = await Promise.all([import('./session.ts'), import('./session-key.ts'), cryptoReady()])
+  return { startSession, createSessionFolder, fetch, newSessionKey }
 }
 
 // What conversations of before take to read is not loaded for a new one: its agent shall begin soon.
