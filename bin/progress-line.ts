@@ -1,8 +1,8 @@
-/** One line on a terminal that tells how far long work has come; nothing where it is no terminal. */
+/** One line on a terminal that tells how far long work has come; nothing where no line can be drawn over. */
 export function progressLine(out: NodeJS.WriteStream) {
   let shown = ''
   const put = (text: string) => {
-    if (!out.isTTY || text === shown) return
+    if (!out.isTTY || process.env['TERM'] === 'dumb' || text === shown) return
     out.write(`\r\x1b[K${text}`)
     shown = text
   }

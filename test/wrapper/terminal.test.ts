@@ -1,8 +1,9 @@
+import { PassThrough } from 'node:stream'
 import xterm from '@xterm/headless'
 import t from 'tap'
 import { drawSession, type SessionView } from '../../lib/wrapper/terminal/session-view.ts'
 import { fit, fitPath, folded, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
-import { openBlock } from '../../lib/wrapper/terminal/terminal.ts'
+import { openBlock, processTerminal } from '../../lib/wrapper/terminal/terminal.ts'
 
 t.test('a sentence is broken between words, and what is to be copied not at all', t => {
   const command = '  npm install --prefix /home/ann/.afield/agents'
@@ -134,6 +135,13 @@ t.test('on a terminal the lines are drawn over; elsewhere each new line is writt
   for (const block of blocks) block.close()
   t.equal(written.live, 'one\ntwo\n\x1b[2F\x1b[0Jone\nthree\n')
   t.equal(written.plain, 'one\ntwo\nthree\n')
+})
+
+t.test('on a terminal without any sequences nothing is drawn over', t => {
+  const output = Object.assign(new PassThrough(), { isTTY: true }) as never
+  t.equal(processTerminal(output, { TERM: 'xterm' }).isTTY, true)
+  t.equal(processTerminal(output, { TERM: 'dumb' }).isTTY, false)
+  t.end()
 })
 
 t.test('a terminal that became narrower, or is low, keeps nothing of what was drawn before', async t => {

@@ -5,6 +5,7 @@ import { folded, widthOf } from './style.ts'
 
 /** The screen, as far as the wrapper uses it. */
 export interface Terminal {
+  /** Whether lines can be drawn over. */
   readonly isTTY: boolean
   readonly columns: number
   readonly rows: number
@@ -22,10 +23,10 @@ export function tell(terminal: Pick<Terminal, 'isTTY' | 'columns' | 'write'>, se
 // As a shell says of a program that Ctrl-C ended.
 const interrupted = 130
 
-export function processTerminal(output: WriteStream = process.stdout): Terminal {
+export function processTerminal(output: WriteStream = process.stdout, { TERM } = process.env): Terminal {
   return {
     get isTTY() {
-      return output.isTTY === true
+      return output.isTTY === true && TERM !== 'dumb'
     },
     get columns() {
       return output.columns || 80
