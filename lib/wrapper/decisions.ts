@@ -58,11 +58,12 @@ export function createDecisions(
   }
 
   const ruleOf = (answer: Answer, asked: PermissionAsk, choice: PermissionChoice) => {
-    if (!answer.rule) return undefined
+    const { allowTools, answeredBy } = answer
+    if (!answer.rule) return allowTools && choice.kind === 'allow_once' ? approvals.allowTools(asked, allowTools, answeredBy) : undefined
     // A rule lasts, so it is made from exactly what its person saw.
     if (answer.shown === undefined) throw new Error('The answer does not say what was shown, so no rule was made.')
     if (choice.kind !== 'allow_once') throw new Error('A rule allows, and each time just once.')
-    return approvals.makeRule(asked, answer.rule, answer.answeredBy)
+    return approvals.makeRule(asked, answer.rule, answeredBy)
   }
 
   return {
@@ -119,7 +120,7 @@ export function createDecisions(
         throw new Error('Nothing was allowed: the answer changes what was asked. Say no, and tell the agent what to do instead.')
       const choice = chosen(asked.choices, answer, request.risk?.level === 'risky')
       const isYes = choice.kind.startsWith('allow')
-      const rule = answer.rule && ruleOf(answer, asked, choice)
+      const rule = ruleOf(answer, asked, choice)
       approvals.note(asked, { answer: isYes ? 'allowed' : 'denied', by: answer.answeredBy ?? 'a device', rule })
       finish(answer.id, {
         status: isYes ? 'approved' : 'denied',
@@ -128,7 +129,8 @@ export function createDecisions(
         reason: answer.reason,
         mode: answer.mode,
         ...(answer.answeredBy !== undefined && { answeredBy: answer.answeredBy }),
-        ...(rule && { rule: rule.pattern })
+        ...(rule && { rule: rule.pattern }),
+        ...(rule && answer.allowTools && { allowTools: answer.allowTools })
       })
       const stops = !isYes && answer.decision === 'abort'
       const reason = isYes ? undefined : answer.reason?.trim()

@@ -197,6 +197,71 @@ t.test('an answer with a rule allows the same from then on, and says so', t => {
   t.end()
 })
 
+// What Happy's app sends for "don't ask again": no hash, no device, and a field for each that it has no value for is left out.
+const forSession = (id: string, allowTools: string[]) => JSON.parse(JSON.stringify({ id, approved: true, mode: undefined, allowTools }))
+
+t.test('a command that an existing app allows for the session is not asked for again in it, and no other [W9]', t => {
+  const now = desk()
+  now.decisions.ask(shell('npm test'))
+  t.same(now.decisions.answer(forSession('run', ['Bash(npm test)'])), { choice: 'yes', stops: false })
+  const completed = { status: 'approved', decision: 'approved_for_session', allowTools: ['Bash(npm test)'], rule: 'npm test' }
+  t.match(now.state.completedRequests?.['run'], completed)
+  t.match(openRules(now.home).read().rules, [{ on: 'command', pattern: 'npm test', folder: root, session: 's1' }])
+  t.equal(now.decisions.ask({ ...shell('npm test'), ask: 'again' }), 'yes')
+  t.equal(now.decisions.ask({ ...shell('npm run build'), ask: 'other' }), undefined)
+  now.decisions.answer(forSession('other', ['Bash(npm run:*)']))
+  t.equal(now.decisions.ask({ ...shell('npm run lint'), ask: 'more' }), 'yes')
+  t.equal(now.decisions.ask({ ...shell('npm run --script-shell=evil x'), ask: 'trick' }), undefined)
+  now.approvals.end()
+  t.equal(now.decisions.ask({ ...shell('npm test'), ask: 'later' }), undefined, 'the session is over')
+  t.end()
+})
+
+t.test('a tool that an existing app allows for the session is not asked for again in its folder, and no other tool [W9]', t => {
+  const now = desk()
+  const edit = (ask: string, path: string, name = 'Edit') => {
+    return now.decisions.ask({ ...asked, ask, step: { ...step, name, input: { file_path: path }, locations: [path], content: [] } })
+  }
+  edit('first', join(root, 'a.txt'))
+  now.decisions.answer(forSession('first', ['Edit']))
+  t.match(now.state.completedRequests?.['first'], { decision: 'approved_for_session', allowTools: ['Edit'] })
+  t.equal(edit('same', join(root, 'src', 'b.txt')), 'yes')
+  t.equal(edit('written', join(root, 'c.txt'), 'Write'), undefined, 'another tool')
+  t.equal(edit('outside', join(root, '..', 'd.txt')), undefined, 'another folder')
+  t.equal(edit('secret', join(root, '.env')), undefined, 'what is risky')
+  t.equal(edit('hook', join(root, '.git', 'hooks', 'pre-commit')), undefined, 'what runs by itself')
+  t.end()
+})
+
+t.test('what an existing app cannot allow for longer is allowed once [W9]', t => {
+  const cases: [PermissionAsk, string[]][] = [
+    [shell('npm publish'), ['Bash(npm publish)']],
+    [shell('npm test'), ['Bash(npm run build)']],
+    [shell('npm test'), ['Bash']],
+    [shell('npm test'), ['Bash(:*)']],
+    [shell('npm test'), ['Bash(npm test!']],
+    [shell('npm test'), ['Bash(*:*)']],
+    [shell('bash run.sh'), ['Bash(bash:*)']],
+    [shell('npm test && npm run build'), ['Bash(npm test && npm run build)']],
+    [shell('rm a.txt', { kind: 'delete', name: 'Delete' }), ['Delete']],
+    [shell('', { kind: 'fetch', name: 'WebFetch', input: { url: 'https://docs.rs/' } }), ['WebFetch']],
+    [asked, ['Edit']],
+    [shell('npm test'), []]
+  ]
+  for (const [request, tools] of cases) {
+    const now = desk()
+    now.decisions.ask(request)
+    t.equal(now.decisions.answer(forSession(request.ask, tools))?.choice, 'yes', tools.join())
+    t.match(now.state.completedRequests?.[request.ask], { status: 'approved', decision: 'approved', allowTools: undefined })
+    t.same(openRules(now.home).read().rules, [], tools.join())
+  }
+  const now = desk()
+  now.decisions.ask(shell('npm test'))
+  now.decisions.answer({ ...forSession('run', ['Bash(npm test)']), approved: false })
+  t.same(openRules(now.home).read().rules, [], 'nor with a no')
+  t.end()
+})
+
 t.test('a rule never answers what has no way to be allowed just once, what is risky, or anything while rules are paused [W9]', t => {
   const now = desk()
   const rules = openRules(now.home)

@@ -8,7 +8,7 @@ import type { AgentState, SessionMetadata } from '../../lib/protocol/sealed/sess
 import { startServer } from '../kit/server.ts'
 import { onePixel } from './agents/contract.ts'
 import { daemonOf } from './kit/daemon.ts'
-import { demo, turnsEnded } from './kit/demo.ts'
+import { demo, texts, turnsEnded } from './kit/demo.ts'
 
 // What existing apps read, as they read it: one value of another shape, and they show nothing of the whole.
 const text = z.string()
@@ -153,6 +153,23 @@ const machine = z.object({
     happyAgentAuthenticated: z.boolean(),
     detectedAt: z.number()
   })
+})
+
+t.test('what an existing app allows for the session is not asked for again', async t => {
+  const { session } = await demo(t)
+  const write = (path: string) => `tool write ${JSON.stringify({ path, content: 'x' })}`
+  await session.say(`SCRIPT: ${write('a.txt')} ;; ${write('b.txt')} ;; text done`)
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  const [[id = '', asked] = []] = Object.entries(session.state.requests ?? {})
+  await session.call('permission', { id, approved: true, allowTools: [asked?.tool ?? ''] })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['done'])
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 2)
+  const completed = Object.values(session.state.completedRequests ?? {})
+  t.match(completed, [
+    { decision: 'approved_for_session', allowTools: [asked?.tool] },
+    { decision: 'approved', rule: '**' }
+  ])
 })
 
 t.test('existing apps can read what a computer can do', async t => {

@@ -14,6 +14,8 @@ export const sessionCalls = {
       reason: z.string().optional(),
       mode: z.string().optional(),
       decision: z.enum(['approved', 'approved_for_session', 'denied', 'abort']).optional(),
+      /** What shall not be asked for again in this session: tools by their names, commands as `Bash(npm test)` or `Bash(npm run:*)`. */
+      allowTools: z.array(z.string()).nullish(),
       /** What shall run instead. Nothing else than what was asked is allowed, so an answer with it is refused. */
       updatedInput: z.unknown().optional(),
       /** Ours: which of the offered choices, the hash of what was shown, and who answers. */

@@ -11,7 +11,9 @@ export const rulePattern = z.looseObject({
   on: ruleSubject,
   pattern: z.string().min(1).max(1000),
   /** The rule counts here and below. */
-  folder: z.string().min(1).max(4096)
+  folder: z.string().min(1).max(4096),
+  /** And only for the tool of this name. */
+  tool: z.string().max(200).optional()
 })
 
 /** What a person allows for longer than once. */

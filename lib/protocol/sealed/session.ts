@@ -112,6 +112,8 @@ export const completedRequest = z.looseObject({
   reason: z.string().nullish(),
   mode: z.string().nullish(),
   decision: z.enum(['approved', 'approved_for_session', 'denied', 'abort']).nullish(),
+  /** What is not asked for again in this session, as the answer named it. */
+  allowTools: z.array(z.string()).nullish().catch(undefined),
   toolUseId: z.string().optional(),
   title: z.string().optional(),
   /** Ours: the device that answered, as it names itself. */

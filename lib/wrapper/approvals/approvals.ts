@@ -4,6 +4,7 @@ import type { StepStatus } from '../../protocol/sealed/messages.ts'
 import { type Level, type RiskName, riskOf } from '../../protocol/sealed/risk.ts'
 import type { ApprovalRule, DecisionEntry, RuleDraft, RulePattern } from '../../protocol/sealed/rules.ts'
 import type { PermissionAsk, Step } from '../agents/agent.ts'
+import { ruleOfTools } from './allow-tools.ts'
 import { mostKept, openDecisionLog } from './decision-log.ts'
 import { allowing, faultOf, suggested } from './patterns.ts'
 import { requestOf, whatOf } from './request.ts'
@@ -24,6 +25,8 @@ export interface Approvals {
   judge(asked: PermissionAsk, how?: { byRules: boolean }): Judgement
   /** From an answer to what was shown. Throws, with a sentence for the one who answers, when no such rule can be made. */
   makeRule(asked: PermissionAsk, draft: RuleDraft, madeBy: string | undefined): ApprovalRule
+  /** For this session, from the tools that an existing app names with its yes; undefined when no such rule can be made. */
+  allowTools(asked: PermissionAsk, tools: readonly string[], madeBy: string | undefined): ApprovalRule | undefined
   note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & { by?: string | undefined; rule?: ApprovalRule | undefined }): void
   /** What an agent has changed is not run without a look at it. */
   noteStep(step: Step, status: StepStatus): void
@@ -96,6 +99,16 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       if (draft.session !== undefined && draft.session !== session()) throw new Error('The rule is for another session.')
       if (!allowing([draft], requestOf(askedOf(asked), folder), home)) throw new Error('The rule does not allow what is asked now.')
       return book.set({ ...draft, id: undefined }, madeBy)
+    },
+    allowTools(asked, tools, madeBy) {
+      const [request, id] = [requestOf(askedOf(asked), folder), session()]
+      const pattern = ruleOfTools(tools, request)
+      if (!pattern || id === undefined || riskIn(asked).level === 'risky' || !allowing([pattern], request, home)) return undefined
+      let rule: ApprovalRule | undefined
+      attempt('It was allowed once only.', () => {
+        rule = book.set({ ...pattern, session: id }, madeBy)
+      })
+      return rule
     },
     note(asked, { answer, by, rule }) {
       const { level, reasons } = riskIn(asked)

@@ -37,7 +37,8 @@ export function faultOf({ on, pattern, folder }: RulePattern): string | undefine
  */
 export function allowing<Rule extends RulePattern>(rules: readonly Rule[], asked: Request, home: string): Rule | undefined {
   if (asked.isOdd) return undefined
-  const fitting = rules.filter(rule => rule.on === asked.on && faultOf(rule) === undefined && isBelow(asked, rule.folder, home))
+  const isAbout = ({ on, tool = asked.tool }: Rule) => on === asked.on && tool === asked.tool
+  const fitting = rules.filter(rule => isAbout(rule) && faultOf(rule) === undefined && isBelow(asked, rule.folder, home))
   if (asked.on !== 'command') return fitting.find(rule => fits(rule, asked, home))
   const commands = asked.command === undefined ? undefined : simpleCommands(asked.command)
   if (!commands) return undefined
