@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { Empty } from '../parts/empty.tsx'
@@ -27,8 +27,8 @@ export function ArchiveScreen() {
     return known === undefined ? undefined : bytes(known)
   }
   const size = archived.reduce((sum, { id }) => sum + (sizes.get(id) ?? 0), 0)
-  // What is picked here is not picked elsewhere.
-  useEffect(() => {
+  // What is picked here is not picked elsewhere; a first tap comes after it.
+  useLayoutEffect(() => {
     stopSelecting()
     return stopSelecting
   }, [])
