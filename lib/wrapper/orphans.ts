@@ -1,4 +1,5 @@
 import { pause } from '../async/pause.ts'
+import { signalGroup } from './end-group.ts'
 import { type Lease, listLeases } from './leases.ts'
 
 /**
@@ -22,20 +23,12 @@ async function endOrphan(home: string, { name, pid }: Lease): Promise<void> {
   const began = performance.now()
   const since = () => performance.now() - began
   const isThere = () => orphansIn(home).some(orphan => orphan.name === name)
+  // What an agent has started belongs to its group.
   signalGroup(pid, 'SIGTERM')
   while (isThere() && since() < graceMs) await pause(lookEveryMs)
   // One that the system does not let go keeps nobody from working.
   while (isThere() && since() < giveUpMs) {
     signalGroup(pid, 'SIGKILL')
     await pause(lookEveryMs)
-  }
-}
-
-/** What an agent has started belongs to its group. */
-function signalGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(process.platform === 'win32' ? pid : -pid, signal)
-  } catch {
-    // It has ended meanwhile.
   }
 }

@@ -1,9 +1,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
 import { statSync } from 'node:fs'
-import { basename } from 'node:path'
+import { basename, isAbsolute } from 'node:path'
 import { Readable, Writable } from 'node:stream'
 import { CannotStart } from '../../exit.ts'
+import { hasGroups, signalGroup } from '../end-group.ts'
 import { type LeaseNotes, lease } from '../leases.ts'
+import { findProgram } from './find-program.ts'
+import { startable } from './windows-script.ts'
 
 export interface AgentProcess {
   readonly input: WritableStream<Uint8Array>
@@ -25,7 +28,12 @@ export async function startProcess(how: {
 }): Promise<AgentProcess> {
   const { command, args, directory, env } = how
   if (!statSync(directory, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no folder ${directory}.`)
-  const child = spawn(command, args, { cwd: directory, env, stdio: ['pipe', 'pipe', 'pipe'], detached: hasGroups, windowsHide: true })
+  // Windows by itself finds no script by its bare name.
+  const program = process.platform === 'win32' && !isAbsolute(command) ? (findProgram(command, env) ?? command) : command
+  const { shell, ...own } = startable(program, args)
+  // A group of its own: Ctrl-C in the terminal is for Afield, which decides what the agent hears of it.
+  const options = { cwd: directory, env, detached: hasGroups, windowsHide: true, shell }
+  const child = spawn(own.command, own.args, { ...options, stdio: ['pipe', 'pipe', 'pipe'] })
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', error => reject(whyNot(command, error)))
@@ -33,8 +41,6 @@ export async function startProcess(how: {
   return watch(child, { of: 'agent', title: basename(command), folder: directory })
 }
 
-// A group of its own: Ctrl-C in the terminal is for Afield, which decides what the agent hears of it.
-const hasGroups = process.platform !== 'win32'
 const running = new Set<number>()
 const tailBytes = 8 * 1024
 // For the last lines of a program whose pipe something else still holds open.
@@ -57,8 +63,8 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: 
     child.once('exit', (code, signal) => {
       running.delete(pid)
       release()
-      // What it started may still run, and hold its pipes.
-      killGroup(pid, 'SIGKILL')
+      // What it started may still run, and hold its pipes. Where there are no groups the id may be another’s by now.
+      if (hasGroups) signalGroup(pid, 'SIGKILL')
       const how = signal ? `killed by ${signal}` : `exit code ${code}`
       child.once('close', () => resolve(how))
       setTimeout(() => resolve(how), lastWordsMs).unref()
@@ -71,7 +77,7 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: 
     lastLines: () => tail.trimEnd(),
     async end(graceMs = 2000) {
       child.stdin.end()
-      const timers = [setTimeout(() => killGroup(pid, 'SIGTERM'), graceMs), setTimeout(() => killGroup(pid, 'SIGKILL'), 2 * graceMs)]
+      const timers = [setTimeout(() => signalGroup(pid, 'SIGTERM'), graceMs), setTimeout(() => signalGroup(pid, 'SIGKILL'), 2 * graceMs)]
       await ended
       for (const timer of timers) clearTimeout(timer)
     }
@@ -79,15 +85,7 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: 
 }
 
 function killAll(): void {
-  for (const pid of running) killGroup(pid, 'SIGKILL')
-}
-
-function killGroup(pid: number, signal: NodeJS.Signals): void {
-  try {
-    process.kill(hasGroups ? -pid : pid, signal)
-  } catch {
-    // Nothing of it is left.
-  }
+  for (const pid of running) signalGroup(pid, 'SIGKILL')
 }
 
 function whyNot(command: string, error: Error & { code?: string }): CannotStart {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { findProgram } from '../agents/find-program.ts'
 import { agentEnvironment } from '../credentials.ts'
+import { hasGroups, signalGroup } from '../end-group.ts'
 import type { Confinement } from './confine.ts'
 
 export type Output = {
@@ -28,8 +29,9 @@ export function shellMethods({ confinement, mayUseShell, env }: ShellOptions) {
   return {
     bash({ command, cwd, timeout }: { command: string; cwd?: string | null | undefined; timeout?: number | null | undefined }) {
       if (!mayUseShell()) return refused('The policy of this computer lets no phone run commands.')
-      const shell = process.platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c'] : ['/bin/sh', '-c']
-      return run([...shell, command], folder(cwd), env, Math.min(timeout ?? timeoutMs, longestTimeoutMs))
+      // That of Windows takes away the outer quotes and leaves the rest as it was typed.
+      const words = process.platform === 'win32' ? ['cmd.exe', '/d', '/s', '/c', `"${command}"`] : ['/bin/sh', '-c', command]
+      return run(words, folder(cwd), env, Math.min(timeout ?? timeoutMs, longestTimeoutMs))
     },
     ripgrep({ args, cwd }: { args: string[]; cwd?: string | null | undefined }) {
       const program = findProgram('rg', env)
@@ -53,20 +55,20 @@ async function refused(error: string): Promise<Output> {
 /** Ends with everything it started when its time is over; what it wrote beyond the limit is left out. */
 function run(command: readonly string[], directory: string, env: ShellOptions['env'], withinMs: number): Promise<Output> {
   const [program = '', ...args] = command
-  const isGroup = process.platform !== 'win32'
   const child = spawn(program, args, {
     cwd: directory,
     env: { ...agentEnvironment(env), GIT_TERMINAL_PROMPT: '0' },
     stdio: ['ignore', 'pipe', 'pipe'],
-    detached: isGroup,
-    windowsHide: true
+    detached: hasGroups,
+    windowsHide: true,
+    windowsVerbatimArguments: program === 'cmd.exe'
   })
   const stdout = collect(child.stdout)
   const stderr = collect(child.stderr)
   let isLate = false
   const timer = setTimeout(() => {
     isLate = true
-    if (child.pid !== undefined) endGroup(isGroup ? -child.pid : child.pid)
+    if (child.pid !== undefined) signalGroup(child.pid, 'SIGKILL')
   }, withinMs)
   return new Promise(resolve => {
     const settle = (exitCode: number, error?: string) => {
@@ -91,12 +93,4 @@ function collect(stream: NodeJS.ReadableStream): () => string {
     if (room > 0) chunks.push(chunk.subarray(0, room))
   })
   return () => Buffer.concat(chunks).toString() + (bytes > mostOutputBytes ? `\n… ${bytes - mostOutputBytes} bytes left out …\n` : '')
-}
-
-function endGroup(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL')
-  } catch {
-    // Nothing of it is left.
-  }
 }
