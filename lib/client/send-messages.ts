@@ -1,6 +1,7 @@
 import { sealed } from '../protocol/wire/ids.ts'
 import type { MessageReceipt, MessageRecord } from '../protocol/wire/records.ts'
 import type { Draft } from './journal.ts'
+import { Refused, Unreachable } from './refusals.ts'
 import type { Rest } from './rest.ts'
 
 /** Sends messages in one request; resolves to what the server stored, repeats included. See `sendOver`. */
@@ -14,10 +15,20 @@ export type SendMessages = (
 export function sendOver(rest: Pick<Rest, 'call'>): SendMessages {
   return async (session, drafts, signal) => {
     const messages = drafts.map(({ localId, content }) => ({ localId, content }))
-    const reply = await rest.call('appendMessages', { params: { id: session }, body: { messages } }, { signal, timeoutMs: 120_000 })
+    const options = { signal, timeoutMs: 120_000 }
+    const reply = await rest.call('appendMessages', { params: { id: session }, body: { messages } }, options).catch(waitForName)
     return reply.messages
   }
 }
+
+/** A server that was not told under which name it is reached judges no message: they wait until it is. */
+function waitForName(error: unknown): never {
+  if (error instanceof Refused && error.status === misdirected)
+    throw new Unreachable('strange-answer', { status: misdirected, cause: error })
+  throw error
+}
+
+const misdirected = 421
 
 /** Joins what the server says of each message with what was sent. */
 export function recordsOf(receipts: readonly MessageReceipt[], drafts: readonly Draft[]): MessageRecord[] {

@@ -113,6 +113,22 @@ t.test(
   }
 )
 
+t.test('a server that was not told its name refuses no message: they wait until it was [W5]', async t => {
+  let refusals = 0
+  const misdirected: Fetch = async (url, init) => {
+    if (refusals > 1 || !url.endsWith('/messages')) return fetch(url, init)
+    refusals++
+    return { status: 421, headers: new Headers(), text: async () => '{"error":"This server listens for its own machine only"}' }
+  }
+  const { phone, link } = await uplink(t, misdirected)
+  await link.put(userText('patient'))
+  t.ok(await link.end({ ms: 10_000 }))
+  t.equal(refusals, 2)
+  const session = await phone.session()
+  await session.until(({ messages }) => messages.length > 0)
+  t.match(session.messages, [{ role: 'user', content: { text: 'patient' } }])
+})
+
 t.test('what is said while the end of the session is told stays on disk for the next process [W1]', async t => {
   let link: Uplink | undefined
   const late: Fetch = async (url, init) => {
