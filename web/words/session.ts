@@ -280,7 +280,7 @@ const english = {
   needsLink: 'A risky decision needs a live link.',
   denyTitle: { execute: 'Deny this command', other: 'Deny this' },
   denyChips: ['Not now', 'Do it another way', 'Explain first'],
-  denyReason: 'Reason, if you like',
+  denyReason: 'Why, or what to do instead',
   denyHint: (agent: string) => `${agent} is told this, if it can take a reason.`,
   denyGoOn: 'Deny, go on',
   denyStop: 'Deny and stop',

@@ -260,7 +260,7 @@ export const session: SessionWords = {
   needsLink: '有风险的决定需要连接正常。',
   denyTitle: { execute: '拒绝此命令', other: '拒绝' },
   denyChips: ['现在不行', '换个做法', '先解释一下'],
-  denyReason: '理由，可不填',
+  denyReason: '原因，或者改为怎么做（可不填）',
   denyHint: agent => `如果 ${agent} 能接收理由，就会告诉它。`,
   denyGoOn: '拒绝，让它继续',
   denyStop: '拒绝并停止',
