@@ -4,6 +4,7 @@ import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
+import { StartLog } from '../parts/start-log.tsx'
 import { LockRefused, useStepUp } from '../parts/step-up.tsx'
 import { useTicking } from '../parts/ticking.ts'
 import { toast } from '../parts/toast.tsx'
@@ -63,6 +64,7 @@ export function StartForm(props: {
   const [moreChosen, setMore] = useState<More>()
   const [sheet, setSheet] = useState<'folder' | 'histories' | { make: string }>()
   const [trouble, setTrouble] = useState<Trouble>()
+  const [start] = useState(() => crypto.randomUUID())
   const [hasKeepFailed, setKeepFailed] = useState(false)
   const { isBusy, run } = useBusy()
   const { isRefused, surely } = useStepUp()
@@ -115,7 +117,7 @@ export function StartForm(props: {
         props.onStarted()
         return go({ name: 'home' }, 'replace')
       }
-      const outcome = await startSession(link, machine.id, asked)
+      const outcome = await startSession(link, machine.id, { ...asked, start })
       if (outcome.type === 'wants-folder') return setSheet({ make: outcome.folder })
       if (outcome.type === 'failed') return setTrouble(outcome)
       note()
@@ -169,7 +171,7 @@ export function StartForm(props: {
             </ButtonLink>
           </TroubleCard>
         )}
-        {isBusy && <Waiting />}
+        {isBusy && <Waiting link={link} machine={machine.id} start={start} host={host} />}
         {isRefused && <LockRefused />}
         {waitsFor !== undefined && hasFiles && <p class="hint">{words.firstFilesNow}</p>}
         {waitsFor !== undefined && <p class="hint">{hasKeepFailed ? words.notKept : isAutoLater ? words.offline : words.startWaits}</p>}
@@ -256,12 +258,16 @@ function ModePicker({ offered, chosen, onChoose }: { offered: readonly Mode[]; c
 
 const slowAfterMs = 5_000
 
-function Waiting() {
+function Waiting(props: Parameters<typeof StartLog>[0]) {
   const [since] = useState(trueNow)
   const at = useTicking(true)
+  const isSlow = at - since > slowAfterMs
   return (
-    <p class="hint" role="status">
-      {at - since > slowAfterMs && words.startingHint}
-    </p>
+    <>
+      <p class="hint" role="status">
+        {isSlow && words.startingHint}
+      </p>
+      {isSlow && <StartLog {...props} />}
+    </>
   )
 }

@@ -20,3 +20,6 @@ export const folder = onUse(() => import('./session-folder.ts'))
 
 /** Of one that is no more. */
 export const deleted = onUse(() => import('./session-deleted.tsx'))
+
+/** Of one that is being resumed. */
+export const resuming = onUse(() => import('./session-starting.tsx'))

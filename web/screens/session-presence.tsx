@@ -10,7 +10,7 @@ import type { SessionFacts } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { LinkedGone, Silence } from './session-away.tsx'
-import { limit, whileAway } from './session-on-use.ts'
+import { limit, resuming, whileAway } from './session-on-use.ts'
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
@@ -47,6 +47,7 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
   const { resume } = model.asked.value
   const at = clockTime(facts.activeAt, Date.now())
   const isAway = facts.presence === 'away' && !facts.canResume
+  const { ResumeLog } = (resume === 'asking' && resuming.get()) || {}
   return (
     <>
       <Banner
@@ -67,6 +68,7 @@ function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts })
           </Button>
         )}
       </Banner>
+      {ResumeLog && <ResumeLog id={facts.id} host={facts.host} />}
       {resume !== undefined && resume !== 'asking' && (
         <div class="presence-trouble">
           <TroubleCard title={words.notResumed(facts.agentShort)} trouble={resume} host={facts.host} />

@@ -45,6 +45,8 @@ export interface AskedStart {
   readonly effort?: string | undefined
   /** One of the agent's own to go on with. */
   readonly conversation?: string | undefined
+  /** What to call this start when its log is asked for. */
+  readonly start?: string | undefined
 }
 
 /** Begins a session. */
@@ -57,6 +59,7 @@ export async function startSession(link: MachineLink, machine: string, asked: As
     ...(asked.worktree && { worktree: asked.worktree }),
     ...(asked.model && { modelMode: asked.model }),
     ...(asked.effort && { effortLevel: asked.effort }),
+    ...(asked.start && { start: asked.start }),
     ...(asked.conversation && { conversation: asked.conversation })
   })
 }

@@ -32,6 +32,8 @@ export const machineCalls = {
       isSideChat: z.boolean().nullish(),
       /** Ours: what the agent shall do first. */
       prompt: z.string().nullish(),
+      /** Ours: what to call this start in `start-log`. */
+      start: z.string().max(100).nullish(),
       /** Ours: a conversation of the agent's own to go on with, by its id. */
       conversation: z.string().max(200).nullish(),
       /** Ours: works on a copy of the repository, on a branch of its own that begins at `base`, or where the folder is. */

@@ -106,6 +106,8 @@ export const machineWorkCalls = {
     z.looseObject({ type: z.literal('success'), sessionId: z.string() })
   ),
 
+  /** What a start that is under way has said so far: of a session that is resumed by its id, of a new one by what `spawn-happy-session` called it. */
+  'start-log': call(z.looseObject({ start: z.string().min(1).max(100) }), z.looseObject({ lines: z.array(z.string()) })),
   log: call(z.looseObject({ lines: z.int().min(1).max(1000).optional() }), z.looseObject({ lines: z.array(z.string()) })),
   /** The daemon gives its place to a new process of the program as it is installed now; sessions go on. */
   restart: call(empty, done),

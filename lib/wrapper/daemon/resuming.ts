@@ -22,6 +22,7 @@ export function createResumer({ home, env }: { home: string; env: Readonly<Recor
     if (!notes.program) throw new Error('This session was made by an earlier version and cannot be resumed.')
     try {
       await startSession({
+        start: id,
         home,
         server: notes.server,
         directory: notes.metadata.path,

@@ -36,6 +36,7 @@ export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Sta
   const tag = randomUUID()
   const sessionId = await startSession({
     tag,
+    start: params.start ?? undefined,
     home,
     server,
     directory,

@@ -16,6 +16,8 @@ export type { StartNotes } from '../start-notes.ts'
 export interface StartSession {
   /** Names a new session, and what is kept for it; made up when left out. */
   tag?: string
+  /** By which devices ask what it has said while it begins. */
+  start?: string | undefined
   home: string
   server: string
   directory: string
@@ -38,6 +40,7 @@ const startWithinMs = 25_000
  */
 export async function startSession({
   tag = randomUUID(),
+  start,
   home,
   server,
   directory,
@@ -50,6 +53,7 @@ export async function startSession({
   const program = ownProgram([name, '--tag', tag, ...words])
   const log = join(logsIn(home), `${tag}.log`)
   const output = openSync(log, 'a', 0o600)
+  if (start !== undefined) underWay.set(start, log)
   const forget = writeStart(home, tag, notes)
   const child = spawn(program.command, program.args, {
     cwd: directory,
@@ -73,7 +77,18 @@ export async function startSession({
   } finally {
     ended.catch(() => {})
     forget()
+    if (start !== undefined) underWay.delete(start)
   }
+}
+
+/** The logs of starts that are under way, by what devices call them. */
+const underWay = new Map<string, string>()
+
+/** The last lines that a start under way has said; none of any other. */
+export function startLines(start: string, count: number): string[] {
+  const log = underWay.get(start)
+  const lines = log === undefined ? [] : readFileSync(log, 'utf8').split('\n').map(plain)
+  return lines.filter(line => line !== '').slice(-count)
 }
 
 /** The session whose process this is, as soon as the server knows it and it says that it runs in this process. */

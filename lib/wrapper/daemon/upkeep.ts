@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { isSingleFile, version } from '../../assets.ts'
 import type { MachineHandlers } from '../../client/machine-calls.ts'
 import { plain } from '../terminal/style.ts'
-import { logsIn } from './starting.ts'
+import { logsIn, startLines } from './starting.ts'
 
 export interface UpkeepDeps {
   home: string
@@ -14,6 +14,7 @@ export interface UpkeepDeps {
 
 const runningVersion = version()
 const usualLines = 200
+const mostStartLines = 12
 const mostLogBytes = 4 * 1024 * 1024
 // The answer has to leave before the line is closed.
 const answerFirstMs = 50
@@ -21,6 +22,7 @@ const answerFirstMs = 50
 /** The daemon's log, its restart, and how to bring it up to date. */
 export function upkeepMethods({ home, restart }: UpkeepDeps) {
   return {
+    'start-log': ({ start }) => ({ lines: startLines(start, mostStartLines).map(withoutSecrets) }),
     log: ({ lines = usualLines }) => ({ lines: lastLines(home, lines).map(withoutSecrets) }),
     restart() {
       setTimeout(restart, answerFirstMs)

@@ -88,3 +88,17 @@ t.test(
     t.ok(await askDaemon(home, 'status'), 'its owner can')
   }
 )
+
+t.test('what a start says is told while it is under way, by what its caller called it, and no longer', async t => {
+  const { machine, allowed } = await daemonOf(t, await startServer(t))
+  let isStarted = false
+  const starting = machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', start: 'mine' }).finally(() => {
+    isStarted = true
+  })
+  let said: string[] = []
+  while (!isStarted && said.length === 0) said = Object(await machine.call('start-log', { start: 'mine' })).lines
+  t.ok(said.length > 0, 'while it begins')
+  t.match(await machine.call('start-log', { start: 'another' }), { lines: [] })
+  t.match(await starting, { type: 'success' })
+  t.strictSame(Object(await machine.call('start-log', { start: 'mine' })).lines, [])
+})

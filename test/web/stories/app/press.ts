@@ -1,9 +1,13 @@
-/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button; all else begins the name of what is pressed, after `dialog` in the sheet that opens. */
+/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words; all else begins the name of what is pressed, after `dialog` in the sheet that opens. */
 export async function press(what: string): Promise<void> {
   if (what === '?' || what.startsWith('ctrl ')) {
     const key = what.replace('ctrl ', '')
     dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: key !== what, bubbles: true }))
     document.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: key !== what, bubbles: true }))
+    return
+  }
+  if (what.startsWith('see ')) {
+    await found(() => document.body.textContent?.includes(what.replace('see ', '')) || undefined)
     return
   }
   if (what.startsWith('type ')) {

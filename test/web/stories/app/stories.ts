@@ -106,6 +106,13 @@ const lists = {
 const news = {
   new: at('/new?prompt=The+upload+test+fails+about+one+run+in+ten+on+CI.+Find+the+race+and+fix+it.'),
   'new-more': at('/new', { press: ['More'] }),
+  'new-starting': at('/new', {
+    machine: {
+      ...machine,
+      'start-log': { lines: ['Starting Claude Code …', 'npm warn deprecated tar@6.2.1', 'Reading its conversation …'] }
+    },
+    press: ['Start on', 'see Reading its conversation']
+  }),
   'new-folder': at('/new', { press: ['orchard-api'] }),
   'new-histories': at('/new', { press: ['Continue'] }),
   'new-lock-refused': at('/new', {

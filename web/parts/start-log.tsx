@@ -1,0 +1,32 @@
+import { useEffect, useState } from 'preact/hooks'
+import { askMachine, type MachineLink } from '../state/asking-machine.ts'
+import { start as words } from '../words/start.ts'
+
+/** What a start that takes long has said so far on its machine; nothing of a helper that does not tell. */
+export function StartLog({ link, machine, start, host }: { link: MachineLink; machine: string; start: string; host: string }) {
+  const [lines, setLines] = useState<readonly string[]>([])
+  useEffect(() => {
+    let isGone = false
+    let timer: ReturnType<typeof setTimeout> | undefined
+    const ask = async () => {
+      const told = await askMachine(link, machine, 'start-log', { start })
+      if (isGone) return
+      if (told.type === 'told') setLines(told.result.lines)
+      timer = setTimeout(() => void ask(), againMs)
+    }
+    void ask()
+    return () => {
+      isGone = true
+      clearTimeout(timer)
+    }
+  }, [link, machine, start])
+  if (lines.length === 0) return null
+  return (
+    <div class="said start-log">
+      <span>{words.lastLines(host)}</span>
+      <pre dir="auto">{lines.join('\n')}</pre>
+    </div>
+  )
+}
+
+const againMs = 2_000
