@@ -34,11 +34,7 @@ export function ArchiveScreen() {
   }, [])
   return (
     <div class="screen">
-      <Bar
-        title={words.archiveTitle}
-        sub={archived.length > 0 && (size > 0 ? words.countAndSize(archived.length, bytes(size)) : words.count(archived.length))}
-        back={{ name: 'home' }}
-      >
+      <Bar title={words.archiveTitle} sub={archived.length > 0 && words.count(archived.length)} back={{ name: 'home' }}>
         {archived.length > 0 && picked === undefined && (
           <button class="ib" type="button" aria-label={words.select} onClick={() => selectThese([])}>
             <Icon name="list-checks" />
@@ -51,7 +47,9 @@ export function ArchiveScreen() {
             <Empty title={words.archiveEmpty} text={words.archiveEmptyText} />
           ) : (
             <>
-              <p class="lead">{days === 'never' ? words.archiveHintOwn : words.archiveHint(days)}</p>
+              <p class="lead">
+                {days === 'never' ? words.archiveHintOwn : words.archiveHint(days)} {size > 0 && words.archiveSize(bytes(size))}
+              </p>
               {byMonth(archived).map(({ month, at, sessions }) => (
                 <section key={month}>
                   <div class="sec">

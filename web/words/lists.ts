@@ -48,7 +48,7 @@ const english = {
 
   archiveTitle: 'Archive',
   count: sessions,
-  countAndSize: (n: number, size: string) => `${sessions(n)}, ${size} on the server`,
+  archiveSize: (size: string) => `All of it keeps ${size} on the server.`,
   notContinued: 'It was not gone on with',
   archiveLink: (n: number) => `Archive, ${sessions(n)}`,
   archiveEmpty: 'Nothing archived yet',

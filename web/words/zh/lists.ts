@@ -42,7 +42,7 @@ export const lists: ListWords = {
 
   archiveTitle: '归档',
   count: n => `${n} 个会话`,
-  countAndSize: (n, size) => `${n} 个会话，服务器上共 ${size}`,
+  archiveSize: size => `它们在服务器上共占 ${size}。`,
   notContinued: '没有继续',
   archiveLink: n => `归档，${n} 个会话`,
   archiveEmpty: '归档里还什么都没有',

@@ -99,7 +99,6 @@ const lists = {
   'search-empty': at('/search'),
   'search-nothing': at('/search?q=zebra'),
   archive: at('/archive'),
-  'archive-select': at('/archive', { press: ['Select', 'Select all'] }),
   'archive-none': at('/archive', { home: homeOf(machines, moving) })
 }
 
