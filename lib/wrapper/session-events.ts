@@ -7,7 +7,7 @@ import type { Turns } from './session-turns.ts'
 
 /** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
 export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
-  const { agent, folder, narrator, approvals, decisions, questions, choices, notices } = parts
+  const { agent, folder, narrator, approvals, decisions, questions, choices, goals, notices } = parts
 
   const decide = (asked: PermissionAsk) => {
     const choice = decisions.ask(asked)
@@ -45,6 +45,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         if (isDeepStrictEqual(event.windows, windows)) return
         windows = event.windows
         return parts.uplink?.changeMetadata(saidIn(event))
+      case 'goal':
+        return goals.take(event.goal)
       case 'options':
         return choices.follow(event)
       case 'question-asked':

@@ -11,7 +11,7 @@ import type { SessionParts } from './session-parts.ts'
 import type { Turns } from './session-turns.ts'
 
 export interface SessionMethodsOptions {
-  turns: Pick<Turns, 'explain'>
+  turns: Pick<Turns, 'explain' | 'order'>
   home: Pick<Home, 'path'>
   env: Readonly<Record<string, string | undefined>>
   /** Another device wants the session to end. */
@@ -34,8 +34,8 @@ export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }
 const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
 
 function agentMethods(
-  { agent, decisions, questions, choices, watchers, onChange }: SessionParts,
-  turns: Pick<Turns, 'explain'>
+  { agent, decisions, questions, choices, goals, watchers, onChange }: SessionParts,
+  turns: Pick<Turns, 'explain' | 'order'>
 ): SessionHandlers {
   return {
     permission: async answer => {
@@ -72,6 +72,10 @@ function agentMethods(
     setEffort: async ({ effort }) => {
       await choices.choose('effort', effort)
       return { effort }
+    },
+    'goal-action': async wish => {
+      await goals.change(wish, text => turns.order(text))
+      return { ok: true }
     },
     watch: ({ viewer, isWatching }) => {
       watchers.note(viewer, isWatching)

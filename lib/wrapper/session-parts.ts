@@ -4,6 +4,7 @@ import { type Attachments, createAttachments } from './attachments.ts'
 import { type Choices, createChoices } from './choices.ts'
 import type { Home } from './credentials.ts'
 import { createDecisions, type Decisions } from './decisions.ts'
+import { createGoals, type Goals } from './goals.ts'
 import { createKeeping, type Keeping } from './keeping.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
@@ -25,6 +26,7 @@ export interface SessionParts {
   readonly decisions: Decisions
   readonly questions: Questions
   readonly choices: Choices
+  readonly goals: Goals
   readonly attachments: Attachments
   readonly pictures: Pictures
   readonly notices: Notices
@@ -80,6 +82,7 @@ export function createParts(
     decisions: createDecisions(change => uplink()?.changeState(change), approvals),
     questions: createQuestions(change => uplink()?.changeState(change)),
     choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
+    goals: createGoals(agent, change => uplink()?.changeState(change)),
     attachments: createAttachments({
       download: (ref, signal) => uplink()?.attachments.open(ref, signal) ?? Promise.reject(new Error('there is no link')),
       takesImages: () => agent.takesImages ?? false,

@@ -5,6 +5,7 @@ import type { AgentEvent, TurnEnd } from './agents/agent.ts'
 import type { WhyNot } from './decisions.ts'
 import { createExplaining, type Explaining } from './explaining.ts'
 import { idOfRow } from './narrator.ts'
+import { createOffering, type Offering } from './offering.ts'
 import { createPrompts, type Prompt, type Prompts } from './prompts.ts'
 import { retell } from './recount.ts'
 import type { SessionNotes } from './session-folder.ts'
@@ -21,6 +22,8 @@ export interface Turns {
   readonly queued: number
   /** Said at this terminal, which is not the agent's own. */
   say(text: string): Promise<void>
+  /** Says to the agent what nobody said, and what is shown nowhere. False when it works, or something waits for it. */
+  order(text: string): boolean
   /** Why a person said no, or stopped the turn at that: heard in this turn by an agent that can, else the first thing in the next. */
   explain(whyNot: WhyNot, how: { stops: boolean }): void
   /** Said, told or withdrawn on a device. */
@@ -55,6 +58,7 @@ class SessionTurns implements Turns {
   readonly #settling: Settling
   readonly #steering: Steering
   readonly #explaining: Explaining
+  readonly #offering: Offering
   #turn: PromiseWithResolvers<void> | undefined
   /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
   #unnoted: Partial<SessionNotes> = {}
@@ -71,6 +75,7 @@ class SessionTurns implements Turns {
     const deps = { parts, prompts: this.#prompts, settling: this.#settling }
     this.#steering = createSteering({ ...deps, isRunning: () => this.isRunning })
     this.#explaining = createExplaining({ ...deps, show: ({ text, localId }) => void this.#tell(text, localId, { isReason: true }) })
+    this.#offering = createOffering(this.#prompts, this.#settling)
   }
 
   get isRunning(): boolean {
@@ -88,6 +93,12 @@ class SessionTurns implements Turns {
     this.#parts.onChange()
   }
 
+  order(text: string): boolean {
+    if (this.#turn || this.#prompts.length > 0) return false
+    this.#prompts.offer({ text, meta: undefined, seq: undefined, localId: newId() })
+    return true
+  }
+
   explain(whyNot: WhyNot, how: { stops: boolean }): void {
     this.#explaining.explain(whyNot, how)
   }
@@ -101,14 +112,14 @@ class SessionTurns implements Turns {
     const { meta } = body
     const prompt = { text: body.content.text, meta, seq, localId }
     const isKnown = this.#parts.folder.notes.settled?.includes(seq)
-    if (isKnown || meta?.replaces === undefined || !this.#prompts.replace(prompt)) this.#offer(prompt, isKnown)
+    if (isKnown || meta?.replaces === undefined || !this.#prompts.replace(prompt)) this.#offering.offer(prompt, isKnown)
     if (this.#turn) void this.#steering.makeWay()
     this.#parts.onChange()
   }
 
   /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */
   async hearTerminal({ text, isOurs, row }: Extract<AgentEvent, { type: 'prompted' }>): Promise<void> {
-    if (isOurs) return this.#noteHanded()
+    if (isOurs) return this.#noteHanded(row)
     this.#noteFirst(text)
     await this.#tell(text, row === undefined ? newId() : idOfRow(row))
     if (this.#turn) return
@@ -125,7 +136,7 @@ class SessionTurns implements Turns {
       // It was heard before it was found in what the agent had written down.
       if (seq !== undefined && seq <= recountedUpTo) {
         this.#prompts.done(prompt)
-        this.#offerLate(prompt)
+        this.#offering.offerLate(prompt)
         continue
       }
       const ended = this.#begin(seq === undefined ? 'terminal' : 'phone')
@@ -244,23 +255,6 @@ class SessionTurns implements Turns {
     this.#parts.onChange()
   }
 
-  /** One that waits by itself. To bring forward what is not waiting any more would say it twice. */
-  #offer(prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean): void {
-    const { meta, localId } = prompt
-    const isLate = meta?.replaces !== undefined && !isKnown
-    if (isLate && meta.steer) this.#settling.drop(prompt)
-    else this.#prompts.offer(prompt)
-    if (isLate && !meta.steer && localId !== null) this.#settling.tellApart(localId)
-  }
-
-  /** The agent has it as it was first: what replaced its words since is said to it now. */
-  #offerLate({ edits = [], attachments, ...prompt }: Prompt): void {
-    const last = edits.at(-1)
-    if (!last) return
-    for (const each of attachments) this.#prompts.announce(each)
-    this.#offer({ ...prompt, ...last })
-  }
-
   /** Also of one that began at the terminal. */
   async #turnEnded(): Promise<void> {
     do {
@@ -282,16 +276,19 @@ class SessionTurns implements Turns {
     return this.#turn.promise
   }
 
-  /** The agent has the prompt that was being handed to it. */
-  #noteHanded(): void {
-    const { notes } = this.#parts.folder
+  /** The agent has the prompt that was being handed to it; one that it seemed not to take does not wait any more, and has its turn. */
+  async #noteHanded(row: string | undefined): Promise<void> {
+    const { folder, narrator } = this.#parts
+    const { notes } = folder
     const { seq, localId = null, edits } = notes.handing ?? {}
-    // It was put back, since the agent seemed not to have taken it.
-    if (localId !== null) this.#prompts.withdraw(localId)
+    const isLate = localId !== null && this.#prompts.withdraw(localId) !== undefined
     const handed = { seq: seq ?? undefined, localId, edits: edits?.map(seq => ({ seq })) }
     const settled = this.#settling.of({ ...notes, ...this.#unnoted }, handed)
     this.#unnoted = { ...this.#unnoted, handing: null, ...settled }
     if (settled.cursor !== undefined) this.#settling.tellRead(handed, settled.cursor)
+    if (!isLate || this.#turn) return
+    void this.#begin('phone')
+    this.#unnoted = { ...this.#unnoted, turn: await narrator.beginTurn({ row }) }
   }
 }
 

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { fileCalls, shellCalls } from './files.ts'
 import { gitCalls } from './git.ts'
+import { goalAction } from './goals.ts'
 import { labelledAnswer, questionAnswer } from './questions.ts'
 import { ruleCalls, ruleDraft } from './rules.ts'
 import { searchCalls } from './search.ts'
@@ -30,6 +31,8 @@ export const sessionCalls = {
   abort: call(z.looseObject({ reason: z.string().optional() }), z.unknown()),
   /** Between the agent's own terminal and the phone; without `to` to the other one. */
   switch: call(z.looseObject({ to: z.enum(['remote', 'local']).optional().catch(undefined) }), z.unknown()),
+  /** Resolves once the agent has it so. */
+  'goal-action': call(goalAction, z.looseObject({ ok: z.literal(true) })),
   killSession: call(z.looseObject({}), z.looseObject({ success: z.boolean(), message: z.string() })),
   /** Ours: sets the agent's own mode by its id. */
   setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() })),

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { agentGoalStatus } from './goals.ts'
 import { worktree } from './machine-work.ts'
 import { stepContent, stepKind } from './messages.ts'
 import { communication, completedCommunication } from './questions.ts'
@@ -128,7 +129,8 @@ export const agentState = z.looseObject({
   requests: z.record(z.string(), permissionRequest).nullish(),
   completedRequests: z.record(z.string(), completedRequest).nullish(),
   communications: z.record(z.string(), communication).nullish().catch(undefined),
-  completedCommunications: z.record(z.string(), completedCommunication).nullish().catch(undefined)
+  completedCommunications: z.record(z.string(), completedCommunication).nullish().catch(undefined),
+  agentGoalStatus: agentGoalStatus.optional().catch(undefined)
 })
 
 export type Choice = z.infer<typeof choice>

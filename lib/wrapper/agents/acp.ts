@@ -22,6 +22,8 @@ export interface AcpProgram {
   args: readonly string[]
   /** What to call it in messages for the person at the terminal. */
   title: string
+  /** Called once it runs, to tell what it does not say itself; what it returns is called at its end. */
+  beside?: (agent: Agent, tell: (event: AgentEvent) => void) => () => void
   /** What it repeats of a conversation is the only way to hear what it said while nobody listened. */
   isHeardAgain?: boolean
 }
@@ -32,6 +34,8 @@ export async function startAcp(program: AcpProgram, how: StartAgent): Promise<Ag
   const agent = new AcpAgent(program, child, how.directory)
   try {
     await agent.open(how)
+    const endBeside = program.beside?.(agent, event => agent.events.offer(event))
+    void child.ended.then(endBeside)
     return agent
   } catch (error) {
     await child.end(0)

@@ -1,3 +1,4 @@
+import type { AgentGoalStatus } from '../../protocol/sealed/goals.ts'
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
 import type { Question, QuestionAnswer } from '../../protocol/sealed/questions.ts'
 import type { PermissionChoice, UsageWindow } from '../../protocol/sealed/session.ts'
@@ -116,6 +117,8 @@ export type AgentEvent =
   | { type: 'options'; models: Options | undefined; efforts: Options | undefined }
   | { type: 'commands'; names: string[] }
   | { type: 'title'; title: string }
+  /** What it works towards until it is so, or that this is over. */
+  | { type: 'goal'; goal: AgentGoalStatus }
   /** Tokens in the context of the model, how many fit, and what the whole conversation has cost so far. */
   | { type: 'usage'; used: number; size: number; cost?: Cost | undefined }
   | { type: 'notice'; text: string }
@@ -176,6 +179,11 @@ export interface Agent {
    * answers the person would rather not say; a page was opened with none in them.
    */
   answerQuestion?(ask: string, answers: Answers | undefined): boolean
+  /**
+   * Changes the goal it works towards; without an objective it has none any more. Resolves to what has to be said to it when it
+   * hears that only between its turns. Its `goal` event tells when it is so. Throws, with a sentence, when it cannot be now.
+   */
+  changeGoal?(objective: string | undefined): Promise<string | undefined>
   /** Begins a second conversation with the same past, and resolves to its id. */
   fork?(): Promise<string>
   /** Ends the turn that runs; open questions are closed. */

@@ -3,7 +3,9 @@ import { join } from 'node:path'
 import { isSingleFile } from '../../assets.ts'
 import { CannotStart } from '../../exit.ts'
 import { ownProgram } from '../own-program.ts'
-import type { AgentKind, StartAgent } from './agent.ts'
+import type { Agent, AgentKind, StartAgent } from './agent.ts'
+import { goalCommand } from './claude/goals.ts'
+import { tellGoals } from './claude/remote-goals.ts'
 import { endOfTranscript, hasTranscript } from './claude/transcript.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
 import { findProgram, isProgram } from './find-program.ts'
@@ -39,8 +41,13 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       const startRemote = async ({ resume, ...how }: StartAgent) => {
         const { startAcp } = await loadAcp()
         const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
-        const agent = await startAcp({ ...program, title }, { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } })
-        return Object.assign(agent, { writesAt: () => endOfTranscript(how.env, how.directory, agent.conversation) })
+        const placeOf = ({ conversation }: Agent) => endOfTranscript(how.env, how.directory, conversation)
+        const agent = await startAcp(
+          { ...program, title, beside: (agent, tell) => tellGoals(placeOf(agent), tell) },
+          { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } }
+        )
+        const changeGoal = async (objective: string | undefined) => goalCommand(objective)
+        return Object.assign(agent, { writesAt: () => placeOf(agent), changeGoal })
       }
       if (!how.screen) return startRemote(how)
       if (!(options.hasPty ?? (await import('./pty.ts')).hasPty)) {

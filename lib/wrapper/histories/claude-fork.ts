@@ -17,7 +17,7 @@ export function findClaudeHistory(env: Env, id: string): FiledHistory {
   return found
 }
 
-const row = z.looseObject({ uuid: z.string().optional(), timestamp: z.string().optional() })
+const row = z.looseObject({ type: z.string().optional(), uuid: z.string().optional(), timestamp: z.string().optional() })
 
 /** What people wrote, in order: a fork keeps the turn that begins with one of these. */
 export function rewindPoints({ file }: FiledHistory): RewindPoint[] {
@@ -49,6 +49,8 @@ function endOfTurn(lines: readonly string[], at: string): number {
 }
 
 function promptIn(line: string): string | undefined {
+  // What was said while a turn ran belongs to that turn.
+  if (row.safeParse(parse(line)).data?.type !== 'user') return undefined
   for (const said of readRow(line, 0)) if (said.type === 'block' && said.by === 'user' && said.block.type === 'text') return said.block.text
   return undefined
 }

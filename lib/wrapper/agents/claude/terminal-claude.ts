@@ -3,20 +3,20 @@ import { pause } from '../../../async/pause.ts'
 import type { Console } from '../../terminal/console.ts'
 import type { AgentEvent } from '../agent.ts'
 import { type Abilities, createAbilities, type Missing } from './abilities.ts'
+import { type Asking, createAsking } from './asking.ts'
+import { goalCommand, lastGoalIn } from './goals.ts'
 import { type Hook, type Hooks, openHooks } from './hooks.ts'
+import { type Inquiry, longestCommand } from './inquiry.ts'
 import { createLiveText, type LiveText } from './live-text.ts'
 import { modesAt } from './modes.ts'
-import { createOverwritten } from './overwritten.ts'
 import { type OwnScreen, openOwnScreen, type TerminalEnd } from './own-screen.ts'
-import { createQuestions, type Questions } from './questions.ts'
-import type { Row } from './rows.ts'
-import { planOf, stepOf } from './steps.ts'
+import { promptOf, type Row } from './rows.ts'
 import { createTelling, type Telling } from './telling.ts'
 import { createTerminalTurn, type TerminalTurn } from './terminal-turn.ts'
 import { createTitles } from './titles.ts'
-import { createToolUses } from './tool-uses.ts'
 import { openTranscript, sizeOf, type Transcript, transcriptFile } from './transcript.ts'
-import { createTyping, type Typing } from './typing.ts'
+import { beginningOf, createTyping, type Typing } from './typing.ts'
+import { createUsage, type Usage } from './usage.ts'
 
 export interface TerminalClaudeOptions {
   home: string
@@ -31,6 +31,8 @@ export interface TerminalClaudeOptions {
   conversation: { id: string; isOld: boolean }
   mode: string
   prompt?: string | undefined
+  /** What its own screen does not tell. */
+  inquiry: Inquiry
   emit(event: AgentEvent): void
   /** Told after a turn in which something that we need was missing. */
   onMissing(missing: Missing): void
@@ -46,6 +48,8 @@ export interface TerminalClaude {
   type(text: string): Promise<boolean>
   /** Whether a message that seemed not to be taken was. */
   hasWrittenDown(text: string): boolean
+  /** Types a command that sets its goal, or takes it away. False when it cannot be typed now. */
+  changeGoal(objective: string | undefined): Promise<boolean>
   answer(ask: string, choice: string, reason?: string): boolean
   /** Esc: what was said so far is kept. */
   interrupt(): Promise<void>
@@ -64,8 +68,6 @@ export async function startTerminalClaude(options: TerminalClaudeOptions): Promi
 const interruptWithinMs = 3_000
 // A first start may unpack itself.
 const readyWithinMs = 15_000
-// A person waits for this one, and it may be asked before it is written down.
-const questionLagMs = 1_500
 
 class OnTerminal implements TerminalClaude {
   conversation: string
@@ -75,34 +77,35 @@ class OnTerminal implements TerminalClaude {
   readonly #options: TerminalClaudeOptions
   readonly #transcript: Transcript
   readonly #telling: Telling
-  readonly #questions: Questions
+  readonly #asking: Asking
   readonly #typing: Typing
   readonly #live: LiveText
   readonly #abilities: Abilities
-  readonly #overwritten = createOverwritten()
-  readonly #uses = createToolUses()
   readonly #turn: TerminalTurn
+  readonly #usage: Usage
   readonly #nameIt: ReturnType<typeof createTitles>
   #hooks: Hooks | undefined
   #screen: OwnScreen | undefined
-  #questionsAsked = 0
+  /** What its hook said last that somebody said. */
+  #submitted = ''
 
   constructor(options: TerminalClaudeOptions) {
-    const { conversation, mode, emit, onMissing } = options
+    const { conversation, mode, emit, onMissing, inquiry } = options
     this.#options = options
     this.conversation = conversation.id
     this.hasHistory = conversation.isOld
     this.mode = mode
-    this.#questions = createQuestions(emit)
+    this.#asking = createAsking(emit, () => ({ telling: this.#telling, transcript: this.#transcript }))
     this.#typing = createTyping(keys => this.#screen?.write(keys))
     this.#live = createLiveText(emit)
     this.#nameIt = createTitles(emit)
+    this.#usage = createUsage(emit, model => inquiry.windowOf(model))
     this.#abilities = createAbilities(onMissing)
     this.#telling = createTelling({
       emit,
       isOurs: text => this.#typing.isOurs(text),
       blockOf: text => this.#live.blockOf(text),
-      overwritten: this.#overwritten.read
+      overwritten: this.#asking.overwritten
     })
     this.#transcript = openTranscript({
       onRow: row => this.#take(row),
@@ -113,17 +116,19 @@ class OnTerminal implements TerminalClaude {
     })
     this.#turn = createTerminalTurn({
       emit,
-      questions: this.#questions,
-      uses: this.#uses,
+      asking: this.#asking,
       telling: this.#telling,
       abilities: this.#abilities,
+      usage: this.#usage,
       transcript: () => this.#transcript
     })
   }
 
   async open(): Promise<void> {
-    const { home, claude, directory, env, console, announcement, conversation, mode, prompt } = this.#options
+    const { home, claude, directory, env, console, announcement, conversation, mode, prompt, emit } = this.#options
     const file = transcriptFile(env, realpathSync(directory), conversation.id)
+    const goal = lastGoalIn(file)
+    if (goal) emit({ type: 'goal', goal })
     this.#transcript.follow(file, sizeOf(file))
     this.#hooks = await openHooks({ home, announcement, onHook: (hook, gone) => this.#hear(hook, gone) })
     const which = conversation.isOld ? ['--resume', conversation.id] : ['--session-id', conversation.id]
@@ -133,6 +138,12 @@ class OnTerminal implements TerminalClaude {
       this.#finish()
       return end
     })
+    void this.#screen.isReady.then(() => this.#tellCommands())
+  }
+
+  async #tellCommands(): Promise<void> {
+    const names = await this.#options.inquiry.commands()
+    if (names.length > 0) this.#options.emit({ type: 'commands', names: [...names] })
   }
 
   #open(program: Parameters<typeof openOwnScreen>[0], console: Console): OwnScreen {
@@ -145,11 +156,25 @@ class OnTerminal implements TerminalClaude {
   }
 
   async type(text: string): Promise<boolean> {
+    const command = text.startsWith('/') ? await this.#options.inquiry.commandIn(text) : undefined
+    // It may open a dialog, which nobody at the phone could close; with the phone it says what it does.
+    if (command === 'other' || !(await this.#isFree())) return false
+    return this.#typing.type(text, { isCommand: command === 'prompt' })
+  }
+
+  async changeGoal(objective: string | undefined): Promise<boolean> {
+    const command = goalCommand(objective)
+    if (command.length > longestCommand || !(await this.#isFree())) return false
+    await this.#typing.command(command)
+    return true
+  }
+
+  /** Whether what is typed is said, and does not go into a dialog. */
+  async #isFree(): Promise<boolean> {
     const screen = this.#screen
     if (!screen) return false
     await Promise.race([screen.isReady, this.ended, pause(readyWithinMs)])
-    if (this.#questions.areOpen || screen.isAtDialog) return false
-    return this.#typing.type(text)
+    return !this.#asking.areOpen && !screen.isAtDialog
   }
 
   hasWrittenDown(text: string): boolean {
@@ -157,7 +182,7 @@ class OnTerminal implements TerminalClaude {
   }
 
   answer(ask: string, choice: string, reason?: string): boolean {
-    return this.#questions.answer(ask, choice, reason)
+    return this.#asking.answer(ask, choice, reason)
   }
 
   async interrupt(): Promise<void> {
@@ -187,21 +212,21 @@ class OnTerminal implements TerminalClaude {
     switch (hook.hook_event_name) {
       case 'UserPromptSubmit':
         await this.#turn.ending
+        this.#submitted = hook.prompt ?? ''
         this.#turn.begin()
         this.#typing.taken(hook.prompt ?? '')
         break
       case 'PreToolUse':
-        this.#uses.begin(hook)
-        this.#overwritten.read(hook.tool_use_id ?? '', hook.tool_name ?? '', hook.tool_input ?? {})
+        this.#asking.begin(hook)
         break
       case 'MessageDisplay':
         this.#live.grow(hook)
         break
       case 'PermissionRequest':
-        return this.#ask(hook, gone)
+        return this.#asking.ask(hook, gone)
       case 'PostToolUse':
       case 'PostToolUseFailure':
-        this.#endUse(hook.tool_use_id, true)
+        this.#asking.end(hook.tool_use_id, true)
         break
       case 'Stop':
         this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'done' })
@@ -230,6 +255,16 @@ class OnTerminal implements TerminalClaude {
       case 'title':
         this.#nameIt(row)
         return
+      case 'goal':
+        this.#options.emit(row)
+        return
+      case 'usage':
+        this.#usage.take(row.used, row.model)
+        return
+      case 'command':
+        // One that only did something at the terminal was not submitted.
+        if (beginningOf(row.text) === beginningOf(this.#submitted)) this.#take(promptOf(row))
+        return
       case 'interrupted':
         // Its end is told once all that was read with it is noted.
         this.#turn.cut()
@@ -243,37 +278,13 @@ class OnTerminal implements TerminalClaude {
           this.#turn.endCut()
           this.#turn.begin()
         }
-        if (block.type === 'tool_result') this.#endUse(block.tool_use_id, block.is_error !== true)
+        if (block.type === 'tool_result') this.#asking.end(block.tool_use_id, block.is_error !== true)
         this.#telling.take(row)
         // Without hooks nothing else says so.
         if (isLast && !this.#abilities.wasHeard) this.#turn.end({ reason: 'done' })
         return
       }
     }
-  }
-
-  /** The step is on the phone with the question, after all that was said before it. */
-  async #ask(hook: Hook, gone: AbortSignal): Promise<object> {
-    const { tool_name: name = 'Tool', tool_input: input = {}, permission_suggestions: suggestions } = hook
-    const call = this.#uses.ask(name, input)
-    if (call !== undefined && !planOf(name, input)) {
-      await this.#transcript.readUntil(() => this.#telling.step(call) !== undefined, questionLagMs)
-      this.#telling.begin(call, name, input)
-    }
-    const ask = call ?? `question-${++this.#questionsAsked}`
-    if (gone.aborted) return {}
-    return this.#questions.ask(
-      ask,
-      this.#telling.step(ask) ?? stepOf(ask, name, input, this.#overwritten.read(ask, name, input)),
-      suggestions,
-      gone
-    )
-  }
-
-  #endUse(call: string | undefined, approved: boolean): void {
-    if (call === undefined) return
-    this.#uses.end(call)
-    this.#questions.close(call, approved)
   }
 
   #noticeMode(mode: string | undefined): void {

@@ -1,9 +1,9 @@
 import type { AgentEvent, TurnEnd } from '../agent.ts'
 import type { Abilities } from './abilities.ts'
-import type { Questions } from './questions.ts'
+import type { Asking } from './asking.ts'
 import type { Telling } from './telling.ts'
-import type { ToolUses } from './tool-uses.ts'
 import type { Transcript } from './transcript.ts'
+import type { Usage } from './usage.ts'
 
 /** What Claude Code works at in its terminal: whether a turn runs, and how it ends. */
 export interface TerminalTurn {
@@ -28,17 +28,17 @@ const transcriptLagMs = 5_000
 
 export function createTerminalTurn({
   emit,
-  questions,
-  uses,
+  asking,
   telling,
   abilities,
+  usage,
   transcript
 }: {
   emit(event: AgentEvent): void
-  questions: Questions
-  uses: ToolUses
+  asking: Asking
   telling: Telling
   abilities: Abilities
+  usage: Usage
   transcript: () => Transcript
 }): TerminalTurn {
   let isRunning = false
@@ -49,8 +49,7 @@ export function createTerminalTurn({
 
   /** Nothing can be open of a turn that is over. */
   const end = (how: TurnEnd) => {
-    questions.closeAll()
-    uses.endAll()
+    asking.endAll()
     if (!isRunning) return
     isRunning = false
     telling.cutSteps()
@@ -86,6 +85,8 @@ export function createTerminalTurn({
       const isTold = () => !last?.trim() || lastText?.trim() === last.trim()
       ending = transcript()
         .readUntil(isTold, transcriptLagMs)
+        // Its end says how full the context is.
+        .then(() => usage.told())
         .then(() => end(how))
     },
     whenCut: () => new Promise(resolve => (tellCut = resolve))

@@ -41,7 +41,7 @@ export function openTranscript({ onRow, onRead, clock = systemClock }: Transcrip
   const seen = new Set<string>()
 
   const isNew = (row: Row) => {
-    if (row.type !== 'block') return true
+    if (row.type !== 'block' && row.type !== 'command') return true
     const key = `${row.uuid} ${row.index}`
     if (seen.has(key)) return false
     seen.add(key)

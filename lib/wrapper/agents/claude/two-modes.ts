@@ -98,6 +98,17 @@ class TwoModes implements Agent {
     return 'later'
   }
 
+  /** At its terminal it takes a goal also while it works. */
+  async changeGoal(objective: string | undefined): Promise<string | undefined> {
+    await this.#sides.settled
+    const { remote, terminal } = this.#sides
+    if (remote) return remote.changeGoal?.(objective)
+    if (!(await terminal?.changeGoal(objective))) {
+      throw new Error('It cannot be typed at its terminal now: a dialog is open there, or it is too long. Take over on your phone first.')
+    }
+    return undefined
+  }
+
   answerQuestion(ask: string, answers: Answers | undefined): boolean {
     return this.#sides.remote?.answerQuestion?.(ask, answers) ?? false
   }

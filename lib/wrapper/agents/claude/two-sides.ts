@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
 import { type Missing, withoutIt } from './abilities.ts'
+import { createInquiry, type Inquiry } from './inquiry.ts'
 import { modesAt } from './modes.ts'
 import type { TerminalEnd } from './own-screen.ts'
 import { startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
@@ -29,6 +30,7 @@ export class TwoSides implements Handover {
   remote: Agent | undefined
   readonly #options: TwoModesOptions
   readonly #missed = new Set<Missing>()
+  readonly #inquiry: Inquiry
   #hasHistory: boolean
   #mode: string
   #listening: Promise<void> = Promise.resolve()
@@ -37,8 +39,9 @@ export class TwoSides implements Handover {
   #isStopping = false
 
   constructor(options: TwoModesOptions) {
-    const { resume, mode, env } = options.how
+    const { resume, mode, env, directory } = options.how
     this.#options = options
+    this.#inquiry = createInquiry({ claude: options.claude, directory, env })
     this.conversation = resume ?? randomUUID()
     this.#hasHistory = resume !== undefined && hasTranscript(env, resume)
     this.#mode = mode ?? 'default'
@@ -113,6 +116,7 @@ export class TwoSides implements Handover {
       conversation: { id: this.conversation, isOld: this.#hasHistory },
       mode: this.#mode,
       prompt,
+      inquiry: this.#inquiry,
       emit: event => this.#pass(event),
       onMissing: missing => this.#fallBack(missing)
     })

@@ -1,9 +1,12 @@
 import { pause } from '../../../async/pause.ts'
+import { withoutPasteMarks } from './pasted.ts'
 
 /** Messages that we type into Claude Code for the person at the phone. */
 export interface Typing {
   /** Resolves to whether it was taken, which Claude Code says by a hook. */
-  type(text: string): Promise<boolean>
+  type(text: string, how?: { isCommand: boolean }): Promise<boolean>
+  /** Types a command of which no hook tells. Resolves when it is typed. */
+  command(text: string): Promise<void>
   /** A hook says that this was taken. */
   taken(prompt: string): void
   /** Whether this, which was written down, was typed by us, and is not the words of the person at the terminal. True once for each. */
@@ -20,24 +23,33 @@ export function createTyping(write: (keys: string) => void): Typing {
   // Also those of which nobody knows whether they were taken: their row may come late.
   const typed: string[] = []
   let written: string | undefined
+  /** One after the other. */
+  let pressed: Promise<void> = Promise.resolve()
+  const press = (text: string) => {
+    pressed = pressed.then(async () => {
+      // What the person has half written is put aside, and comes back by itself.
+      write('\x13')
+      await pause(80)
+      write(`\x1b[200~${text}\x1b[201~`)
+      await pause(120)
+      write('\r')
+    })
+    return pressed
+  }
   return {
-    async type(text) {
+    async type(text, { isCommand } = { isCommand: false }) {
       // A first sign of these would run a command or a shell instead of saying it.
-      const safe = (/^[!/#@]/.test(text) ? ' ' : '') + withoutKeys(text)
+      const safe = (!isCommand && /^[!/#@]/.test(text) ? ' ' : '') + withoutKeys(text)
       written = undefined
       const { promise: isTaken, resolve } = Promise.withResolvers<void>()
       waiting = { text: safe, resolve }
       typed.push(beginningOf(safe))
-      // What the person has half written is put aside, and comes back by itself.
-      write('\x13')
-      await pause(80)
-      write(`\x1b[200~${safe}\x1b[201~`)
-      await pause(120)
-      write('\r')
+      await press(safe)
       const wasTaken = await Promise.race([isTaken.then(() => true), pause(typedWithinMs).then(() => false)])
       waiting = undefined
       return wasTaken
     },
+    command: text => press(withoutKeys(text).replace(/\s+/g, ' ')),
     taken(prompt) {
       if (waiting && beginningOf(waiting.text) === beginningOf(prompt)) waiting.resolve()
     },
@@ -52,7 +64,7 @@ export function createTyping(write: (keys: string) => void): Typing {
 
 /** What is the same of a text before and after it went through a terminal: a long one is wrapped again on its way. */
 export function beginningOf(text: string): string {
-  return withoutKeys(text).replace(/\s+/g, '').slice(0, beginningLength)
+  return withoutKeys(withoutPasteMarks(text)).replace(/\s+/g, '').slice(0, beginningLength)
 }
 
 const beginningLength = 60

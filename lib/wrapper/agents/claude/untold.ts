@@ -1,5 +1,5 @@
 import type { AgentEvent, ToldUpTo } from '../agent.ts'
-import { readRow } from './rows.ts'
+import { promptOf, readRow } from './rows.ts'
 import { createTelling } from './telling.ts'
 import { newLines } from './transcript.ts'
 import { beginningOf } from './typing.ts'
@@ -23,6 +23,8 @@ export function readSince(place: ToldUpTo, handed: string | undefined): { events
   const { lines, next } = newLines(place)
   for (const row of lines.flatMap(line => readRow(line, 0))) {
     if (row.type === 'interrupted') end('cancelled')
+    // Of a command only its hook says whether it began a turn.
+    if (row.type === 'command' && beginningOf(row.text) === expected) telling.take(promptOf(row))
     if (row.type !== 'block') continue
     telling.take(row)
     if (row.isLast) end('done')

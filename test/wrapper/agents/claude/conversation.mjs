@@ -39,12 +39,15 @@ export function openConversation(conversation, entrypoint, lagMs = 0) {
       write({
         type: 'assistant',
         uuid: randomUUID(),
-        message: { id: `msg_${randomUUID()}`, role: 'assistant', model: 'fake', stop_reason: stopReason, content: [block], ...more }
+        message: { id: `msg_${randomUUID()}`, role: 'assistant', model: 'fake', stop_reason: stopReason, content: [block], usage, ...more }
       }),
+    goal: status => write({ type: 'attachment', uuid: randomUUID(), attachment: { type: 'goal_status', ...status } }),
     note: row => write(row),
     written: () => writing
   }
 }
+
+const usage = { input_tokens: 1000, output_tokens: 30, cache_read_input_tokens: 200, cache_creation_input_tokens: 4 }
 
 /** Deeds of one turn. `tools` says, does and asks; each of them may throw when the turn is cut off. */
 export async function runTurn(prompt, { say, write }) {

@@ -110,6 +110,8 @@ agent({ name: 'fake-claude-agent-acp' })
     const { signal } = turn
     const prompt = params.prompt.map(({ text }) => text ?? '').join('\n')
     conversation.user([{ type: 'text', text: prompt }])
+    const [, goal] = /^\/goal (.*)$/s.exec(prompt) ?? []
+    if (goal !== undefined) conversation.goal({ met: goal === 'clear', sentinel: true, condition: goal })
     if (prompt.startsWith('die ')) {
       const { say } = toolsFor(client, signal)
       await say('heard', { reason: 'tool_use' })

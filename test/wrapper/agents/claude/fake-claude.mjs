@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Claude Code as far as a wrapper sees it: its flags, its keys, its hooks, the rows it writes down, and a screen that shows
-// where it stands. FAKE_LAG_MS delays the rows, FAKE_REFUSES makes it one that does not know our flags, FAKE_LACKS one that
+// where it stands. FAKE_LAG_MS delays the rows, FAKE_TAKES_MS what it does with a prompt that begins with `late`, FAKE_REFUSES makes it one that does not know our flags, FAKE_LACKS one that
 // calls no hooks or writes nothing down where it says.
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -8,9 +8,14 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openConversation, runTurn } from './conversation.mjs'
+import { answerQuestions, asCommand, isPrompt, marked, runHere, unmarked } from './fake-commands.mjs'
 
 if (process.argv.includes('--version')) {
   console.log(`${process.env.FAKE_VERSION ?? '2.1.329'} (Claude Code)`)
+  process.exit(0)
+}
+if (process.argv.includes('-p')) {
+  await answerQuestions()
   process.exit(0)
 }
 if (process.env.FAKE_REFUSES) {
@@ -81,6 +86,7 @@ async function say(text, { overMs = 0, reason }) {
   const message_id = randomUUID()
   const shown = []
   let said = ''
+  if (overMs > 0) await takeQueued()
   for (const word of words) {
     if (overMs > 0) await pause(overMs / words.length)
     if (turn.isCut) {
@@ -93,6 +99,16 @@ async function say(text, { overMs = 0, reason }) {
   await Promise.all(shown)
   print(`\u25cf ${text.slice(0, 200)}`)
   conversation.assistant({ type: 'text', text }, reason)
+}
+
+/** What is said meanwhile is taken into the turn: it is no row of its own. */
+async function takeQueued() {
+  for (const prompt of queue.splice(0)) {
+    await hook('UserPromptSubmit', { prompt })
+    const attachment = { type: 'queued_command', prompt, commandMode: 'prompt', origin: { kind: 'human' } }
+    conversation.note({ type: 'attachment', uuid: randomUUID(), attachment })
+    print(`> ${prompt.slice(0, 200)}`)
+  }
 }
 
 async function write(name, content) {
@@ -139,11 +155,12 @@ async function take(prompt) {
   turn = { isCut: false }
   status('busy')
   print(`> ${prompt.slice(0, 200)}`)
+  if (prompt.trim().startsWith('late ')) await pause(Number(process.env.FAKE_TAKES_MS ?? 0))
   // The hook comes before the row, as with the real one.
   await hook('UserPromptSubmit', { prompt })
-  conversation.user(prompt)
+  conversation.user(isPrompt(prompt) ? asCommand(prompt) : prompt)
   try {
-    const last = await runTurn(prompt, { say, write })
+    const last = await runTurn(unmarked(prompt), { say, write })
     await hook('Stop', { last_assistant_message: last })
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
@@ -192,6 +209,10 @@ async function submit(text) {
     case '/crash':
       return process.kill(process.pid, 'SIGKILL')
   }
+  if (runHere(text, conversation)) {
+    print(`ran ${text}`)
+    return drawInput()
+  }
   if (turn) queue.push(text)
   else await take(text)
 }
@@ -236,10 +257,10 @@ process.stdin.setEncoding('utf8').on('data', text => {
     if (unread.startsWith('\x1b[200~')) {
       const end = unread.indexOf('\x1b[201~')
       if (end < 0) return
-      const pasted = unread.slice(6, end).replaceAll('\r', '\n')
+      const text = unread.slice(6, end).replaceAll('\r', '\n')
       unread = unread.slice(end + 6)
-      if (dialog) press(pasted)
-      else input += pasted
+      if (dialog) press(text)
+      else input += marked(text)
       drawInput()
     } else if (unread.startsWith('\x1b[Z')) {
       unread = unread.slice(3)

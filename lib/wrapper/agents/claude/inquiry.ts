@@ -1,0 +1,134 @@
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import * as z from 'zod'
+
+/** What Claude Code says of itself when it is asked without a screen; at its own screen it tells none of it. */
+export interface Inquiry {
+  /** The names of its commands, as its adapter lists them. None from a version that does not answer. */
+  commands(): Promise<readonly string[]>
+  /** Whether this begins with a command: one that is a `prompt` is said to the model, any `other` does something at the terminal. */
+  commandIn(text: string): Promise<'prompt' | 'other' | undefined>
+  /** How many tokens fit into a model, by the id that Claude Code writes down. */
+  windowOf(model: string): Promise<number | undefined>
+}
+
+export interface InquiryOptions {
+  claude: string
+  directory: string
+  env: Readonly<Record<string, string>>
+}
+
+/** Asks once, and once more for each model that is not the one it begins with. */
+export function createInquiry(options: InquiryOptions): Inquiry {
+  let first: Promise<Answer> | undefined
+  const windows = new Map<string, Promise<number | undefined>>()
+  const ask = () => (first ??= askClaude(options))
+  const own = async () => (await ask()).commands.filter(({ name }) => !unlisted.has(name) && !/\s/.test(name))
+  return {
+    commands: async () => (await own()).map(({ name }) => name),
+    async commandIn(text) {
+      const [, name, rest = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? []
+      const command = name === undefined ? undefined : (await own()).find(each => each.name === name)
+      if (!command) return undefined
+      if (text.length > longestCommand) return 'other'
+      // It sets a goal, and works on it; what else it does is done at the terminal.
+      if (command.name === 'goal') return /^(clear)?\s*$/.test(rest) ? 'other' : 'prompt'
+      return command.builtin && !(await ask()).skills.has(command.name) ? 'other' : 'prompt'
+    },
+    async windowOf(model) {
+      const known = await ask()
+      if (known.model === model) return known.window
+      const asked = windows.get(model) ?? askClaude(options, model).then(({ window }) => window)
+      windows.set(model, asked)
+      return asked
+    }
+  }
+}
+
+// As the adapter does.
+const unlisted = new Set(['clear', 'cost', 'keybindings-help', 'login', 'logout', 'mcp', 'output-style:new', 'release-notes', 'todos'])
+/** What is longer is a paste to its screen, and a paste is no command. */
+export const longestCommand = 500
+const withinMs = 15_000
+
+interface Answer {
+  commands: readonly z.infer<typeof command>[]
+  /** The commands that are prompts. */
+  skills: ReadonlySet<string>
+  model: string | undefined
+  window: number | undefined
+}
+
+const command = z.looseObject({ name: z.string(), builtin: z.boolean().optional().catch(undefined) })
+const reply = z.looseObject({
+  type: z.literal('control_response'),
+  response: z.looseObject({
+    response: z
+      .looseObject({
+        commands: z.array(command).optional().catch(undefined),
+        model: z.string().optional().catch(undefined),
+        rawMaxTokens: z.number().positive().optional().catch(undefined),
+        skills: z
+          .looseObject({ skillFrontmatter: z.array(z.looseObject({ name: z.string() })) })
+          .optional()
+          .catch(undefined)
+      })
+      .optional()
+      .catch(undefined)
+  })
+})
+
+// Nothing of the person's is started for it, and nothing is written down.
+const quietly = [
+  '--settings',
+  '{"disableAllHooks":true}',
+  '--strict-mcp-config',
+  '--no-session-persistence',
+  '--permission-mode',
+  'default'
+]
+const questions = [
+  { request_id: 'commands', request: { subtype: 'initialize', hooks: {} } },
+  // In short it says so by itself; at length it would ask its server.
+  { request_id: 'window', request: { subtype: 'get_context_usage', detail: 'summary' } }
+]
+
+function askClaude({ claude, directory, env }: InquiryOptions, model?: string): Promise<Answer> {
+  const { promise, resolve } = Promise.withResolvers<Answer>()
+  const answer = { commands: [], skills: new Set(), model: undefined, window: undefined } as Answer
+  const spoken = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', ...quietly]
+  const program = spawn(claude, [...spoken, ...(model === undefined ? [] : ['--model', model])], {
+    cwd: directory,
+    env: { ...env },
+    stdio: ['pipe', 'pipe', 'ignore']
+  })
+  const tooLate = setTimeout(() => program.kill('SIGKILL'), withinMs)
+  program.once('error', () => resolve(answer))
+  program.once('close', () => {
+    clearTimeout(tooLate)
+    resolve(answer)
+  })
+  // One that ends at once takes no question.
+  program.stdin.on('error', () => {})
+  for (const question of questions) program.stdin.write(`${JSON.stringify({ type: 'control_request', ...question })}\n`)
+  let answers = 0
+  createInterface({ input: program.stdout }).on('line', line => {
+    const said = readReply(line)
+    if (!said) return
+    const { commands, model, rawMaxTokens, skills } = said
+    if (commands) answer.commands = commands
+    if (rawMaxTokens !== undefined) Object.assign(answer, { model, window: rawMaxTokens })
+    if (skills) answer.skills = new Set(skills.skillFrontmatter.map(({ name }) => name))
+    if (++answers === questions.length) program.stdin.end()
+  })
+  return promise
+}
+
+function readReply(line: string) {
+  try {
+    const { data } = reply.safeParse(JSON.parse(line))
+    return data && (data.response.response ?? {})
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,22 @@
+import type { AgentEvent, ToldUpTo } from '../agent.ts'
+import { goalIn, lastGoalIn } from './goals.ts'
+import { newLines } from './transcript.ts'
+
+const lookEveryMs = 250
+
+/**
+ * The goals of a Claude Code that has no screen, of which its adapter says nothing: they are read from what it writes down, from this
+ * place on. Returns what ends that.
+ */
+export function tellGoals(place: ToldUpTo | undefined, tell: (event: AgentEvent) => void): () => void {
+  if (!place) return () => {}
+  const last = lastGoalIn(place.file)
+  if (last) tell({ type: 'goal', goal: last })
+  let reading = place
+  const looking = setInterval(() => {
+    const { lines, next } = newLines(reading)
+    reading = next
+    for (const goal of lines.flatMap(line => goalIn(line) ?? [])) tell({ type: 'goal', goal })
+  }, lookEveryMs)
+  return () => clearInterval(looking)
+}

@@ -1,0 +1,29 @@
+import type { Prompt, Prompts } from './prompts.ts'
+import type { Settling } from './settling.ts'
+
+/** How what devices say begins to wait, also when it came too late for the message whose words it was to replace. */
+export interface Offering {
+  /** One that waits by itself. To bring forward what is not waiting any more would say it twice. */
+  offer(prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean): void
+  /** The agent has it as it was first: what replaced its words since is said to it now. */
+  offerLate(prompt: Prompt): void
+}
+
+export function createOffering(prompts: Prompts, settling: Settling): Offering {
+  const offer = (prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean) => {
+    const { meta, localId } = prompt
+    const isLate = meta?.replaces !== undefined && !isKnown
+    if (isLate && meta.steer) settling.drop(prompt)
+    else prompts.offer(prompt)
+    if (isLate && !meta.steer && localId !== null) settling.tellApart(localId)
+  }
+  return {
+    offer,
+    offerLate({ edits = [], attachments, ...prompt }) {
+      const last = edits.at(-1)
+      if (!last) return
+      for (const each of attachments) prompts.announce(each)
+      offer({ ...prompt, ...last })
+    }
+  }
+}
