@@ -159,7 +159,7 @@ function writeQuery(said: Record<string, string | undefined>): string {
 function readSettingsPath([page, item, ...more]: readonly string[], path: string): Route {
   if (page === undefined) return { name: 'settings' }
   const known = settingsPages.find(name => name === page)
-  const hasItems = known === 'rules'
+  const hasItems = known === 'rules' || known === 'devices'
   if (known === undefined || more.length > 0 || (item !== undefined && !hasItems)) return { name: 'unknown', path }
   return item === undefined ? { name: 'settings', page: known } : { name: 'settings', page: known, item }
 }

@@ -38,7 +38,7 @@ export type BusEvent =
   | { type: 'token-revoked'; token: TokenId }
   /** A connection registered for a method: older registrations are over, waiting callers ask again. */
   | { type: 'callee-here'; method: string; connection: ConnectionId }
-  | { type: 'call'; id: string; replyTo: Topic; from: ConnectionId | undefined; method: string; params: Sealed }
+  | { type: 'call'; id: string; replyTo: Topic; from: ConnectionId | undefined; by?: DeviceId | undefined; method: string; params: Sealed }
   /** The callee has the call; from now on only its answer or its end is waited for. */
   | { type: 'call-taken'; id: string }
   | { type: 'call-dropped'; id: string }

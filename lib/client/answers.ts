@@ -1,8 +1,12 @@
 import { type Clock, systemClock } from '../async/clock.ts'
 import { rpcRegistered, rpcRequest } from '../protocol/wire/events.ts'
+import type { DeviceId } from '../protocol/wire/ids.ts'
 
-/** Called with the sealed parameters of a call; resolves to its sealed result. It must not reject: see `serveCalls`. */
-export type CallHandler = (sealedParams: string) => Promise<string>
+/**
+ * Called with the sealed parameters of a call, and the device that called as the server knows it; resolves to its sealed result. It must not
+ * reject: see `serveCalls`.
+ */
+export type CallHandler = (sealedParams: string, by?: DeviceId) => Promise<string>
 
 export interface Answering {
   /** Resolves when the server sends calls of the method here for the first time. After that a reconnect registers by itself. */
@@ -80,7 +84,7 @@ export function createAnswerDesk(
       const entry = request.success ? entryByMethod.get(request.data.method) : undefined
       // An answer that is no text ends the call at once; without one the caller would wait for the time limit.
       if (!request.success || !entry) return acknowledge(null)
-      entry.handler(request.data.params).then(acknowledge, () => acknowledge(null))
+      entry.handler(request.data.params, request.data.by).then(acknowledge, () => acknowledge(null))
     }
   }
 }

@@ -3,6 +3,7 @@ import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import { callError, type ParamsOfCall, type ResultOfCall, type SessionCall, sessionCalls } from '../protocol/sealed/calls.ts'
 import { callFailures } from '../protocol/wire/failures.ts'
+import type { DeviceId } from '../protocol/wire/ids.ts'
 import { Unreachable } from './refusals.ts'
 import type { Rest } from './rest.ts'
 import type { LiveSocket } from './socket.ts'
@@ -100,8 +101,11 @@ function failureOf(error: unknown): unknown {
 }
 
 export type SessionHandlers = {
-  [Name in SessionCall]?: (params: ParamsOfCall<Name>) => ResultOfCall<Name> | Promise<ResultOfCall<Name>>
+  [Name in SessionCall]?: (params: ParamsOfCall<Name>, by?: DeviceId) => ResultOfCall<Name> | Promise<ResultOfCall<Name>>
 }
+
+/** `by`: the device that called, as the server knows it: another device cannot take its place, the server could. */
+type Handler = (params: unknown, by?: DeviceId) => unknown
 
 export interface Serving {
   /** Resolves when the server sends calls of all methods here. */
@@ -127,14 +131,14 @@ export function serveSession({ session, handlers, ...options }: ServeOptions & {
 /** Handlers for calls whose parameters come unchecked, from those of a table. */
 export function checkParams<Table extends Record<string, { params: z.ZodType }>>(
   table: Table,
-  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>) => unknown) | undefined }
-): Record<string, (params: unknown) => unknown> {
-  const checked: Record<string, (params: unknown) => unknown> = {}
+  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>, by?: DeviceId) => unknown) | undefined }
+): Record<string, Handler> {
+  const checked: Record<string, Handler> = {}
   for (const [name, { params: schema }] of Object.entries(table)) {
     const handler = handlers[name]
     // Existing apps call some methods with no parameters at all. The table says which schema is of which handler; a walk over it
     // loses that.
-    if (handler) checked[name] = params => handler(schema.parse(params ?? {}) as never)
+    if (handler) checked[name] = (params, by) => handler(schema.parse(params ?? {}) as never, by)
   }
   return checked
 }
@@ -146,16 +150,16 @@ export function serveCalls({
   target,
   handlers,
   isFresh = createMemory()
-}: ServeOptions & { target: string; handlers: Record<string, (params: unknown) => unknown> }): Serving {
-  const respond = async (handler: (params: unknown) => unknown, sealedParams: string): Promise<unknown> => {
+}: ServeOptions & { target: string; handlers: Record<string, Handler> }): Serving {
+  const respond = async (handler: Handler, sealedParams: string, by: DeviceId | undefined): Promise<unknown> => {
     const params = cipher.open(sealedParams)
     if (!params.ok) return { error: 'The call was sealed with another key' }
     if (!(await isFresh(nonceOf(sealedParams)))) return { error: 'The call was made before' }
-    return handler(params.value)
+    return handler(params.value, by)
   }
   const answerings = Object.entries(handlers).map(([method, handler]) =>
-    socket.answer(`${target}:${method}`, async sealedParams => {
-      const result = await respond(handler, sealedParams).catch((error: unknown) => ({ error: sayWhy(error) }))
+    socket.answer(`${target}:${method}`, async (sealedParams, by) => {
+      const result = await respond(handler, sealedParams, by).catch((error: unknown) => ({ error: sayWhy(error) }))
       return cipher.seal(result)
     })
   )

@@ -44,7 +44,9 @@ export function createCalleeDesk({ bus, answerDeadlines }: { bus: Bus; answerDea
     if (callee.id === call.from) return answer(call, failed('same-connection'))
 
     const onLimit = () => end(failed('timed-out'))
-    const forget = callee.ask('rpc-request', { method: call.method, params: call.params }, reply => end(resultOf(reply)))
+    const forget = callee.ask('rpc-request', { method: call.method, params: call.params, ...(call.by && { by: call.by }) }, reply =>
+      end(resultOf(reply))
+    )
     const end = (result: Result) => {
       forget()
       answerDeadlines.end(onLimit)

@@ -33,7 +33,7 @@ export interface Decisions {
   /** The question is over without an answer from outside; `approved` tells what the person at the terminal said. */
   close(ask: string, approved?: boolean): void
   /** Throws, with a sentence for the one who answers, when the question is over or is not the one that was shown. */
-  answer(answer: Answer): Decision | undefined
+  answer(answer: Answer, device?: string): Decision | undefined
 }
 
 /** `publish` is told how the state changes; the change is pure, so that it can be applied again to a newer state. */
@@ -107,7 +107,7 @@ export function createDecisions(
       if (approved === undefined) finish(ask, { status: 'canceled' })
       else finish(ask, { status: approved ? 'approved' : 'denied', answeredBy: by })
     },
-    answer(answer) {
+    answer(answer, device) {
       const known = open.get(answer.id)
       if (!known) {
         // Existing apps answer twice at times and want silence.
@@ -121,7 +121,7 @@ export function createDecisions(
       const choice = chosen(asked.choices, answer, request.risk?.level === 'risky')
       const isYes = choice.kind.startsWith('allow')
       const rule = ruleOf(answer, asked, choice)
-      approvals.note(asked, { answer: isYes ? 'allowed' : 'denied', by: answer.answeredBy ?? 'a device', rule })
+      approvals.note(asked, { answer: isYes ? 'allowed' : 'denied', by: answer.answeredBy ?? 'a device', device, rule })
       finish(answer.id, {
         status: isYes ? 'approved' : 'denied',
         // A rule of one session is what others call allowed for the session.

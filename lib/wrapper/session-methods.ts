@@ -38,8 +38,8 @@ function agentMethods(
   turns: Pick<Turns, 'explain' | 'order'>
 ): SessionHandlers {
   return {
-    permission: async answer => {
-      const decision = decisions.answer(answer)
+    permission: async (answer, by) => {
+      const decision = decisions.answer(answer, by)
       if (!decision) return undefined
       const { choice, stops, whyNot } = decision
       agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)

@@ -41,6 +41,22 @@ t.test('a call reaches the wrapper with its parameters and comes back with its r
   t.ok(raw.ok && !raw.result.includes('mode'))
 })
 
+t.test('a call tells which device made it, as the server knows it, over a socket and without one', async t => {
+  const asked: unknown[] = []
+  const { world, cipher, session, app } = await serve(t, {
+    setMode({ mode }, by) {
+      asked.push(by)
+      return { mode }
+    }
+  })
+  const { devices } = await world.rest.call('listDevices', {})
+  const own = devices.find(({ current }) => current)?.id
+  t.match(own, /./)
+  await callSession(app.socket, cipher, session.id, 'setMode', { mode: 'plan', by: 'another' })
+  await postCall(world.rest, cipher, session.id, 'setMode', { mode: 'plan', by: 'another' })
+  t.strictSame(asked, [own, own])
+})
+
 t.test('a call needs no socket, and says as well why there is no answer', async t => {
   const { world, cipher, session, serving } = await serve(t, { setMode: ({ mode }) => ({ mode }) })
   t.strictSame(await postCall(world.rest, cipher, session.id, 'setMode', { mode: 'plan' }), { mode: 'plan' })

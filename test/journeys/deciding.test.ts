@@ -4,6 +4,7 @@ import t from 'tap'
 import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { ask, pressAwake, run, say, world } from './kit/deciding.ts'
 
 const devices = await openDevices(t)
@@ -51,6 +52,30 @@ t.test('what is allowed for the session or from now on is not asked again, and a
   await pressAwake(phone, 'Deny, go on')
   await ask(phone).waitFor({ state: 'hidden' })
   t.equal(existsSync(join(home, 'demo/tricked')), false)
+})
+
+t.test('what was decided on a device stands with it, and nothing of another that calls itself the same', async t => {
+  const { phone, home, session } = await world(t, devices)
+  const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await helper.says(/ live\n/)
+  await run(phone, 'echo one')
+  await pressAwake(phone, /^Allow once/)
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 1)
+  const [here] = Object.values(session.state.completedRequests ?? {})
+  await run(phone, 'echo two')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  for (const id of Object.keys(session.state.requests ?? {}))
+    await session.call('permission', { id, approved: false, answeredBy: here?.answeredBy ?? '' })
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 2)
+
+  await phone.visit('/settings/devices')
+  await phone.page
+    .getByRole('link', { name: /^Decisions on this device/ })
+    .first()
+    .click()
+  await phone.see('echo one')
+  t.equal(await phone.page.getByText('echo two').count(), 0)
+  t.equal(await phone.page.getByText(/^Allowed /).count(), 1)
 })
 
 t.test('what is plain and stands whole in its card is allowed once from Home', async t => {

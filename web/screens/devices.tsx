@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Sheet } from '../parts/sheet.tsx'
+import { pathOf } from '../routes.ts'
 import { live, noteDeviceName } from '../state/account.ts'
 import { now } from '../state/clock.ts'
 import { type Device, listDevices, renameDevice, unlinkDevice } from '../state/devices.ts'
@@ -40,7 +41,7 @@ function Devices({ devices, again }: { devices: readonly Device[]; again(): void
 }
 
 function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'unlink'): void }) {
-  const name = nameOf(device)
+  const name = nameOfDevice(device)
   const seen = device.current ? words.devices.this : words.devices.seen(agoInWords(device.lastUsedAt, now.value))
   return (
     <div class="irow device">
@@ -53,6 +54,9 @@ function DeviceRow({ device, onAsk }: { device: Device; onAsk(to: 'rename' | 'un
         {!device.renews && <small class="legacy">{peopleWords.legacy}</small>}
       </span>
       <span class="device-acts">
+        <a class="ib" href={pathOf({ name: 'settings', page: 'devices', item: device.id })} aria-label={`${peopleWords.decided}: ${name}`}>
+          <Icon name="list-todo" />
+        </a>
         <button class="ib" type="button" onClick={() => onAsk('rename')} aria-label={`${peopleWords.rename} ${name}`}>
           <Icon name="pencil" />
         </button>
@@ -115,7 +119,7 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
       }
     })
   return (
-    <Sheet title={words.devices.unlinkTitle(nameOf(device))} onClose={onClose}>
+    <Sheet title={words.devices.unlinkTitle(nameOfDevice(device))} onClose={onClose}>
       <p class="lead">{device.kind === 'terminal' ? words.devices.unlinkTerminal : words.devices.unlinkDevice}</p>
       {hasFailed && <Problem title={words.devices.unlinkFailed} text={words.devices.failedText} />}
       <Button look="danger" isLarge isWide onClick={() => void unlink()} busy={isBusy && words.devices.unlinking}>
@@ -125,7 +129,7 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
   )
 }
 
-function nameOf({ name, kind }: Device): string {
+export function nameOfDevice({ name, kind }: Device): string {
   return name === '' ? words.devices.unnamed[kind] : name
 }
 

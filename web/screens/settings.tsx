@@ -19,6 +19,7 @@ import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
 import { date } from '../words/time.ts'
 import { AccessPage } from './access.tsx'
+import { DevicePage } from './device.tsx'
 import { DevicesPage } from './devices.tsx'
 import { PeoplePage } from './people.tsx'
 import { RulesPage } from './rules.tsx'
@@ -33,8 +34,8 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
       return <Index />
     case 'devices':
       return (
-        <Page title={words.devices.title}>
-          <DevicesPage />
+        <Page title={item === undefined ? words.devices.title : peopleWords.decided} isItem={item !== undefined}>
+          {item === undefined ? <DevicesPage /> : <DevicePage key={item} id={item} />}
         </Page>
       )
     case 'people':

@@ -1,6 +1,9 @@
+import type { DecisionEntry } from '../../lib/protocol/sealed/rules.ts'
 import { deviceId } from '../../lib/protocol/wire/ids.ts'
 import type { ReplyOf } from '../../lib/protocol/wire/routes.ts'
+import { askMachine, type MachineLink } from './asking-machine.ts'
 import type { Live } from './live.ts'
+import type { MachineView } from './store.ts'
 
 /** One device that is signed in to this account: a browser, or the wrapper on a machine. */
 export type Device = ReplyOf<'listDevices'>['devices'][number]
@@ -19,4 +22,21 @@ export async function renameDevice({ rest }: Pick<Live, 'rest'>, device: Device,
 
 export async function unlinkDevice({ rest }: Pick<Live, 'rest'>, device: Device): Promise<void> {
   await rest.call('removeDevice', { params: { id: device.id } })
+}
+
+/** What was decided on a device, as one machine keeps it. */
+export interface DecidedOn {
+  readonly machine: string
+  /** `away`: it did not answer. `untold`: its helper keeps none. */
+  readonly entries: readonly DecisionEntry[] | 'away' | 'untold'
+}
+
+export async function decidedOn(link: MachineLink, machines: readonly MachineView[], device: string): Promise<DecidedOn[]> {
+  return Promise.all(
+    machines.map(async ({ id, metadata }) => {
+      if (!metadata?.methods?.includes('decisions')) return { machine: id, entries: 'untold' as const }
+      const told = await askMachine(link, id, 'decisions', { device })
+      return { machine: id, entries: told.type === 'told' ? told.result.entries : ('away' as const) }
+    })
+  )
 }

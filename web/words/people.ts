@@ -50,6 +50,19 @@ const english = {
   legacy: 'Signs in the older way: its token stays good until it is unlinked',
   seenFrom: (seen: string, from: string) => (from === '' ? seen : `${seen}, from ${from}`),
 
+  decided: 'Decisions on this device',
+  decidedLead: (device: string) => `What was decided on ${device}, as the computers have kept it.`,
+  unknownDevice: 'a device that is not linked any more',
+  decidedNone: 'Nothing was decided here',
+  decidedNoneText: 'What somebody allows or denies on it is listed here.',
+  decidedAs: {
+    allowed: (when: string) => `Allowed ${when}`,
+    denied: (when: string) => `Denied ${when}`,
+    ended: (when: string) => `Ended ${when}`
+  },
+  decidedRule: (rule: string) => `from now on: ${rule}`,
+  decidedAway: (host: string) => `${host} did not answer, so what was decided for it is missing here.`,
+
   access: 'Access keys',
   accessValue: 'For programs of your own',
   accessLead: 'A key lets a program work for your account. It can open nothing that is sealed: for that it needs the account key too.',

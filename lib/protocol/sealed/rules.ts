@@ -50,7 +50,9 @@ export const decisionEntry = z.looseObject({
   level: riskLevel,
   reasons: z.array(riskName).catch([]),
   answer: z.enum(['allowed', 'denied', 'ended']),
+  /** Who answered, as it names itself; and the device whose sign-in it was, as the server knows it. */
   by: z.string().optional(),
+  device: z.string().optional(),
   rule: z.string().optional()
 })
 
@@ -74,7 +76,9 @@ export const ruleCalls = {
   'rules-remove': { params: z.looseObject({ id: z.string() }), result: z.looseObject({}) },
   /** While they are paused no rule answers anything. */
   'rules-pause': { params: z.looseObject({ isPaused: z.boolean() }), result: z.looseObject({ isPaused: z.boolean() }) },
-  'rules-try': { params: rulePattern, result: ruleTrial }
+  'rules-try': { params: rulePattern, result: ruleTrial },
+  /** The last that were made on this device, the latest first. */
+  decisions: { params: z.looseObject({ device: z.string() }), result: z.looseObject({ entries: z.array(decisionEntry) }) }
 } as const
 
 export type RuleSubject = z.infer<typeof ruleSubject>

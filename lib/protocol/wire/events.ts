@@ -1,5 +1,17 @@
 import * as z from 'zod'
-import { artifactId, localId, machineId, plainText, sealed, sealedMetadata, sealedState, sessionId, time, version } from './ids.ts'
+import {
+  artifactId,
+  deviceId,
+  localId,
+  machineId,
+  plainText,
+  sealed,
+  sealedMetadata,
+  sealedState,
+  sessionId,
+  time,
+  version
+} from './ids.ts'
 import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
 import { artifactDraft } from './routes/artifacts.ts'
 import type { Need } from './scopes.ts'
@@ -130,8 +142,11 @@ export type ClientEvent = keyof typeof events
 export type PayloadOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['payload']>
 export type AckOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['ack']>
 
-/** What the handler of a call hears, with an acknowledgement that carries its sealed answer. */
-export const rpcRequest = z.object({ method: rpcMethod, params: sealed })
+/**
+ * What the handler of a call hears, with an acknowledgement that carries its sealed answer. `by`: ours, the device whose sign-in called, as
+ * this server knows it; none for a token that is no device.
+ */
+export const rpcRequest = z.object({ method: rpcMethod, params: sealed, by: deviceId.optional().catch(undefined) })
 export const rpcRegistered = z.object({ method: rpcMethod })
 export const rpcError = z.object({ type: z.enum(['register', 'unregister']), error: z.string() })
 

@@ -60,7 +60,8 @@ export async function createCalls(
     const id = newId()
     const topic = accountTopic(caller.account)
     const { promise, resolve } = Promise.withResolvers<CallResult>()
-    const ask = () => bus.publish(topic, { type: 'call', id, replyTo, from, method, params })
+    const by = caller.device ?? undefined
+    const ask = () => bus.publish(topic, { type: 'call', id, replyTo, from, by, method, params })
     const waiting: Waiting = { taken: false, settle: resolve }
     waitingById.set(id, waiting)
 

@@ -19,6 +19,12 @@ export interface Judgement {
   rule?: ApprovalRule
 }
 
+/** `device`: as the server knows it. `by`: as it names itself. */
+interface Decider {
+  by?: string | undefined
+  device?: string | undefined
+}
+
 /** What this computer knows about a request besides what the agent says: how risky it is, and whether a rule allows it. */
 export interface Approvals {
   /** `byRules`: whether a rule may allow it, which then counts as used. */
@@ -27,7 +33,7 @@ export interface Approvals {
   makeRule(asked: PermissionAsk, draft: RuleDraft, madeBy: string | undefined): ApprovalRule
   /** For this session, from the tools that an existing app names with its yes; undefined when no such rule can be made. */
   allowTools(asked: PermissionAsk, tools: readonly string[], madeBy: string | undefined): ApprovalRule | undefined
-  note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & { by?: string | undefined; rule?: ApprovalRule | undefined }): void
+  note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & Decider & { rule?: ApprovalRule | undefined }): void
   /** What an agent has changed is not run without a look at it. */
   noteStep(step: Step, status: StepStatus): void
   /** The session is over for good. */
@@ -110,7 +116,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       })
       return rule
     },
-    note(asked, { answer, by, rule }) {
+    note(asked, { answer, by, device, rule }) {
       const { level, reasons } = riskIn(asked)
       const request = requestOf(askedOf(asked), folder)
       attempt('The decision is not in the log.', () =>
@@ -127,6 +133,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
           reasons,
           answer,
           ...(by !== undefined && { by }),
+          ...(device !== undefined && { device }),
           ...(rule !== undefined && { rule: rule.pattern })
         })
       )

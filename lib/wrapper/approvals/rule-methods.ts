@@ -22,8 +22,20 @@ export function ruleMethods(home: string): Pick<MachineHandlers, keyof typeof ru
       book.pause(isPaused)
       return { isPaused }
     },
-    'rules-try': pattern => tryRule(home, pattern)
+    'rules-try': pattern => tryRule(home, pattern),
+    decisions: ({ device }) => ({ entries: madeOn(home, device) })
   }
+}
+
+const mostTold = 100
+/** In characters: enough to know what it was about, in a list. */
+const longestTold = 300
+
+function madeOn(home: string, device: string): DecisionEntry[] {
+  const made = openDecisionLog(home)
+    .read()
+    .filter(entry => entry.device === device)
+  return made.slice(0, mostTold).map(entry => ({ ...entry, what: entry.what.slice(0, longestTold), paths: [] }))
 }
 
 const mostTried = 50

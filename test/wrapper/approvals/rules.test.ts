@@ -112,6 +112,22 @@ t.test('the log of decisions is for its owner alone, bounded, and reads on after
   t.ok(statSync(join(home, 'decisions.log.1')).size < 4300)
 })
 
+t.test('of one device is told what was decided on it, the latest first, and nothing that only says it was of it', async t => {
+  const home = newHome()
+  const log = openDecisionLog(home)
+  log.add(entry('first', { at: 1, device: 'd1', by: 'Tablet' }))
+  log.add(entry('by another that calls itself so', { at: 2, device: 'd2', by: 'Tablet' }))
+  log.add(entry('at the terminal', { at: 3, by: 'the terminal' }))
+  log.add(entry('x'.repeat(900), { at: 4, device: 'd1', paths: ['/a'] }))
+  for (let n = 0; n < 3; n++) log.add(entry('of another', { at: 5 + n, device: 'd2' }))
+  const { entries } = await ruleMethods(home).decisions({ device: 'd1' })
+  t.match(entries, [
+    { at: 4, what: 'x'.repeat(300), paths: [] },
+    { at: 1, what: 'first', by: 'Tablet' }
+  ])
+  t.equal(entries.length, 2)
+})
+
 t.test('a dry run tells which of the last decisions a pattern would have allowed', async t => {
   const home = newHome()
   const log = openDecisionLog(home)

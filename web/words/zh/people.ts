@@ -49,6 +49,19 @@ export const people: PeopleWords = {
   legacy: '以旧方式登录：在解除关联之前，其令牌一直有效',
   seenFrom: (seen, from) => (from === '' ? seen : `${seen}，来自 ${from}`),
 
+  decided: '此设备上的决定',
+  decidedLead: device => `在 ${device} 上做出的决定，由各台电脑保存。`,
+  unknownDevice: '已不再关联的设备',
+  decidedNone: '此设备上没有做过决定',
+  decidedNoneText: '在此设备上允许或拒绝的内容会列在这里。',
+  decidedAs: {
+    allowed: when => `已允许，${when}`,
+    denied: when => `已拒绝，${when}`,
+    ended: when => `已结束，${when}`
+  },
+  decidedRule: rule => `今后：${rule}`,
+  decidedAway: host => `${host} 没有应答，因此这里缺少为它做的决定。`,
+
   access: '访问密钥',
   accessValue: '供你自己的程序使用',
   accessLead: '访问密钥让程序代表你的账户工作。它打不开任何加密内容：那还需要账户密钥。',

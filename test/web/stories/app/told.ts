@@ -22,6 +22,18 @@ const device = (id: string, name: string, ago: number, current = false) => ({
   current
 })
 
+const decided = {
+  folder,
+  on: 'command' as const,
+  tool: 'Bash',
+  paths: [],
+  isOdd: false,
+  level: 'plain' as const,
+  reasons: [],
+  by: 'Tablet',
+  device: 'd2'
+}
+
 const storage: ReplyOf<'readStorage'> = {
   sessions: 86,
   messages: 48_312,
@@ -180,6 +192,13 @@ export const machine: ToldByMachine = {
       { ...rule, id: 'r2', on: 'change', pattern: 'docs/**', used: 0, endsAt: now + 100 * minute }
     ],
     isPaused: false
+  },
+  decisions: {
+    entries: [
+      { ...decided, at: now - 20 * minute, what: 'npm run build', rule: 'npm run *', answer: 'allowed' },
+      { ...decided, at: now - 26 * minute, what: 'git push --force-with-lease origin main', level: 'risky', answer: 'denied' },
+      { ...decided, at: now - 60 * minute, what: `${folder}/src/auth/callback.ts`, on: 'change', tool: 'Edit', answer: 'allowed' }
+    ]
   },
   'rules-try': {
     looked: 50,

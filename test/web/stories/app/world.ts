@@ -8,7 +8,7 @@ const minute = 60_000
 const now = Date.now()
 
 const methods = ['processes', 'end-process', 'worktrees', 'agent-histories', 'search-histories', 'restart', 'update', 'log', 'keep-awake']
-const more = ['rules', 'rules-set', 'rules-remove', 'rules-pause', 'rules-try', 'make-folder', 'complete-path']
+const more = ['rules', 'rules-set', 'rules-remove', 'rules-pause', 'rules-try', 'decisions', 'make-folder', 'complete-path']
 
 function machine(id: string, host: string, platform: string, given: Partial<MachineView> = {}): MachineView {
   const metadata: MachineMetadata = {
