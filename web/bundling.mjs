@@ -30,8 +30,8 @@ export function bundling(root) {
         if (neverAsked.test(source)) return { contents: `export const ${text.match(/export const (\w+Routes)/)[1]} = {}`, loader: 'ts' }
         return { contents: source.startsWith(routes) ? withoutManual(direct) : direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
-      // The schemas use little of zod, and the app has that little by itself.
-      build.onResolve({ filter: /^zod$/ }, () => ({ path: join(root, validator), sideEffects: false }))
+      // Of these the app uses little, and has that little by itself. The schemas are made for zod, the link to the server for Socket.IO's client.
+      build.onResolve({ filter: /^(zod|socket\.io-client)$/ }, ({ path }) => ({ path: join(root, own[path]), sideEffects: false }))
       // Opening boxes takes a small part of the curves, and signing nearly all. Boxes have a copy of their own, of which only that part stays.
       build.onResolve({ filter: /^@noble\/curves\// }, ({ path, importer }) =>
         importer === join(root, boxes) ? { path: join(root, 'node_modules', path), namespace: forBoxes, sideEffects: false } : undefined
@@ -45,15 +45,6 @@ export function bundling(root) {
         contents: readFileSync(path, 'utf8'),
         resolveDir: dirname(path)
       }))
-      // Ways of Socket.IO's client to a server that the app never takes: it asks for WebSocket alone.
-      build.onLoad(
-        { filter: /[\\/]engine\.io-client[\\/]build[\\/]esm[\\/]transports[\\/](polling-xhr|webtransport)\.js$/ },
-        ({ path }) => ({
-          contents: namesOf(path)
-            .map(name => `export const ${name} = undefined`)
-            .join('\n')
-        })
-      )
     }
   }
 }
@@ -72,7 +63,7 @@ function isBeforeShell(source) {
 
 const boxes = 'lib/crypto/engine-noble.ts'
 const forBoxes = 'for-boxes'
-const validator = 'web/validator.ts'
+const own = { zod: 'web/validator.ts', 'socket.io-client': 'web/socket-io.ts' }
 const shell = 'web/app.tsx'
 const link = 'web/state/live.ts'
 const session = 'web/screens/session.tsx'
@@ -123,11 +114,4 @@ export const neverAsked = /^lib\/protocol\/wire\/routes\/(kv-lists|unoffered|usa
 /** What the routes say about themselves is for the pages of the manual. */
 function withoutManual(text) {
   return text.replaceAll(/^(\s*about:)\s*'(?:[^'\\]|\\.)*'/gm, "$1 ''")
-}
-
-function namesOf(path) {
-  const text = readFileSync(path, 'utf8')
-  const declared = [...text.matchAll(/^export (?:const|function|class) (\w+)/gm)].map(([, name]) => name)
-  const renamed = [...text.matchAll(/^export \{ \w+ as (\w+) \}/gm)].map(([, name]) => name)
-  return [...declared, ...renamed]
 }
