@@ -37,6 +37,9 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return parts.uplink?.setControl(event.by)
       case 'conversation':
       case 'modes':
+      case 'settings':
+        // Claude Code with two sides tells them, and lets none be set.
+        return agent.setSetting && parts.uplink?.changeMetadata(saidIn(event))
       case 'commands':
       case 'title':
         return parts.uplink?.changeMetadata(saidIn(event))
@@ -76,7 +79,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
 
 /** What the agent says of itself, for the metadata of its session. */
 function saidIn(
-  event: Extract<AgentEvent, { type: 'conversation' | 'modes' | 'commands' | 'title' | 'usage-windows' }>
+  event: Extract<AgentEvent, { type: 'conversation' | 'modes' | 'settings' | 'commands' | 'title' | 'usage-windows' }>
 ): (metadata: SessionMetadata) => SessionMetadata {
   switch (event.type) {
     case 'conversation': {
@@ -91,6 +94,13 @@ function saidIn(
     case 'modes': {
       const { current } = event.modes
       return metadata => ({ ...metadata, operatingModes: codesOf(event.modes), currentOperatingModeCode: current })
+    }
+    case 'settings': {
+      const agentSettings = event.settings.map(setting => {
+        const { id, name, description = null, isSwitch, current } = setting
+        return { id, name, description, isSwitch, current, choices: codesOf(setting) ?? [] }
+      })
+      return metadata => ({ ...metadata, agentSettings })
     }
     case 'commands':
       return metadata => ({ ...metadata, slashCommands: event.names })

@@ -11,7 +11,7 @@ export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; aske
   if (!hasChoices(facts)) return null
   const mode = facts.modes.find(({ code }) => code === standing(asked.mode, facts.mode))
   const model = facts.models.length > 1 ? facts.models.find(({ code }) => code === standing(asked.model, facts.model)) : undefined
-  const all = Object.values(asked)
+  const all = Object.values(asked).flatMap(choice => choice ?? [])
   return (
     <>
       <button
@@ -39,7 +39,10 @@ export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; aske
 }
 
 export function hasChoices(facts: SessionFacts): boolean {
-  return facts.presence === 'here' && [facts.modes, facts.models, facts.efforts].some(choices => choices.length > 1)
+  return (
+    facts.presence === 'here' &&
+    [facts.modes, facts.models, facts.efforts, ...facts.settings.map(({ choices }) => choices)].some(choices => choices.length > 1)
+  )
 }
 
 /** What was asked for and not refused, else what holds. */

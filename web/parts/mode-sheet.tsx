@@ -1,8 +1,8 @@
 import { useId, useState } from 'preact/hooks'
-import type { Choice, UsageWindow } from '../../lib/protocol/sealed/session.ts'
+import type { AgentSetting, Choice, UsageWindow } from '../../lib/protocol/sealed/session.ts'
 import { Icon } from '../icons/icon.tsx'
 import { now } from '../state/clock.ts'
-import type { AskedChoice, AskedChoices, ChoiceName } from '../state/session-choices.ts'
+import { type AskedChoice, type AskedChoices, type ChoiceName, settingName } from '../state/session-choices.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { openWindows } from '../state/usage-limit.ts'
 import { compose } from '../words/compose.ts'
@@ -41,9 +41,27 @@ export function ModeSheet(props: {
         facts={facts}
         onChoose={code => onChoose('effort', code)}
       />
+      {facts.settings.map(setting => (
+        <Segments
+          key={setting.id}
+          name={visible(setting.name)}
+          about={setting.description ?? undefined}
+          choices={choicesOf(setting)}
+          chosen={standing(asked[settingName(setting.id)], setting.current)}
+          asked={asked[settingName(setting.id)]}
+          facts={facts}
+          onChoose={code => onChoose(settingName(setting.id), code)}
+        />
+      ))}
       <Usage windows={openWindows(facts.windows, now.value)} />
     </Sheet>
   )
+}
+
+/** What is on or off is so in our words. */
+function choicesOf({ isSwitch, choices }: AgentSetting): readonly Choice[] {
+  if (!isSwitch) return choices
+  return choices.map(choice => ({ ...choice, value: choice.code === 'true' ? compose.on : compose.off }))
 }
 
 /** As the agent told it last; of agents that tell nothing, nothing is said. */
@@ -137,6 +155,7 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
 /** A few of a kind beside each other, many below; one that says more than its name says it below. */
 function Segments(props: {
   name: string
+  about?: string | undefined
   choices: readonly Choice[]
   chosen: string | undefined
   asked: AskedChoice | undefined
@@ -146,7 +165,7 @@ function Segments(props: {
   const { choices, chosen, asked } = props
   const name = useId()
   if (choices.length < 2) return null
-  const about = choices.find(({ code }) => code === chosen)?.description ?? ''
+  const about = choices.find(({ code }) => code === chosen)?.description ?? props.about ?? ''
   const isLong = choices.length > 4 || choices.some(({ value }) => value.length > longestSegment)
   return (
     <fieldset class="segs">

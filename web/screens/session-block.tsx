@@ -1,10 +1,12 @@
+import { useContext } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
-import { FileLine } from '../parts/attached.tsx'
-import { Bubble } from '../parts/bubble.tsx'
+import { AttachedFiles, FileLine } from '../parts/attached.tsx'
+import { Bubble, Bubbles } from '../parts/bubble.tsx'
 import { Markdown } from '../parts/markdown.tsx'
 import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
 import { Trail } from '../parts/trail.tsx'
+import { type Attached, isPicture } from '../state/attached.ts'
 import type { Block } from '../state/transcript-blocks.ts'
 import { ownOf } from '../state/transcript-queue.ts'
 import { session as words } from '../words/session.ts'
@@ -34,6 +36,17 @@ export function BlockView(props: {
   )
 }
 
+/** What the agent hands over. */
+function Handed({ file }: { file: Attached }) {
+  const files = useContext(Bubbles)?.files
+  if (files && isPicture(file)) return <AttachedFiles files={[file]} shower={files} />
+  return (
+    <p class="note">
+      <FileLine file={file} />
+    </p>
+  )
+}
+
 function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: Receiver; delivery: Delivery; isNewest: boolean }) {
   const { item, to, delivery, isNewest } = props
   switch (item.type) {
@@ -56,11 +69,7 @@ function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: R
         </>
       )
     case 'file':
-      return (
-        <p class="note">
-          <FileLine file={item.file} />
-        </p>
-      )
+      return <Handed file={item.file} />
     case 'turn-ended':
       return (
         <p class={`note turn ${item.status}`}>

@@ -8,8 +8,9 @@ import type { SessionFacts } from './session-facts.ts'
 import { changeMetadata } from './session-metadata.ts'
 import type { Transcript } from './transcript.ts'
 
-/** How an agent works: in which mode, with which model, and how long it thinks. */
-export type ChoiceName = 'mode' | 'model' | 'effort'
+/** How an agent works: in which mode, with which model, how long it thinks, and whatever else it lets be chosen. */
+export type ChoiceName = 'mode' | 'model' | 'effort' | SettingName
+export type SettingName = `setting ${string}`
 
 export interface AskedChoice {
   readonly code: string
@@ -50,7 +51,7 @@ export function openChoices(of: {
     async choose(name, code) {
       const facts = of.facts()
       const isKept = name === 'mode' && facts?.keepsMode === true
-      if (!isKept && !facts?.methods?.includes(methods[name])) return note(name, { code, state: 'rides' })
+      if (!isKept && !facts?.methods?.includes(methodOf(name))) return note(name, { code, state: 'rides' })
       note(name, { code, state: 'asking' })
       const isDone = await (isKept ? keepMode(of, code) : ask(of, name, code)).then(
         () => true,
@@ -89,17 +90,28 @@ export function openChoices(of: {
     },
     noteFacts(facts) {
       if (facts === undefined) return
-      for (const name of names) {
+      const holds = (name: ChoiceName, code: string | undefined) => {
         // Not watched: what is noted here would call for itself again.
         const choice = asked.peek()[name]
-        if (choice !== undefined && choice.code === facts[name]) note(name, undefined)
+        if (choice !== undefined && choice.code === code) note(name, undefined)
       }
+      for (const name of names) holds(name, facts[name])
+      for (const { id, current } of facts.settings) holds(settingName(id), current)
     }
   }
 }
 
 const names = ['mode', 'model', 'effort'] as const
 const methods = { mode: 'setMode', model: 'setModel', effort: 'setEffort' } as const
+const ofSetting = 'setting '
+
+export function settingName(id: string): SettingName {
+  return `${ofSetting}${id}`
+}
+
+function methodOf(name: ChoiceName): string {
+  return name === 'mode' || name === 'model' || name === 'effort' ? methods[name] : 'setSetting'
+}
 
 async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name: ChoiceName, code: string): Promise<unknown> {
   switch (name) {
@@ -109,6 +121,8 @@ async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name
       return callSession(live.socket, cipher(), id, 'setModel', { model: code })
     case 'effort':
       return callSession(live.socket, cipher(), id, 'setEffort', { effort: code })
+    default:
+      return callSession(live.socket, cipher(), id, 'setSetting', { setting: name.slice(ofSetting.length), value: code })
   }
 }
 

@@ -1,4 +1,4 @@
-import type { AgentEnd, Choice, SessionMetadata, UsageWindow } from '../../lib/protocol/sealed/session.ts'
+import type { AgentEnd, AgentSetting, Choice, SessionMetadata, UsageWindow } from '../../lib/protocol/sealed/session.ts'
 import { saidMode } from './happy-codes.ts'
 import { happyModes } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
@@ -41,6 +41,8 @@ export interface SessionFacts {
   /** How long it thinks before it answers. */
   readonly efforts: readonly Choice[]
   readonly effort: string | undefined
+  /** Whatever else of the agent can be chosen. */
+  readonly settings: readonly AgentSetting[]
   /** How much of what its account may use is used, as the agent told it last. */
   readonly windows: readonly UsageWindow[]
   /** The agent's own commands, without their slash. */
@@ -98,6 +100,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     model: metadata?.currentModelCode ?? undefined,
     efforts: metadata?.thoughtLevels ?? [],
     effort: metadata?.currentThoughtLevelCode ?? undefined,
+    settings: metadata?.agentSettings ?? [],
     windows: metadata?.usageWindows ?? [],
     commands: (metadata?.slashCommands ?? []).map(name => name.replace(/^\//, '')),
     methods: metadata?.methods,

@@ -64,6 +64,8 @@ const english = {
   rides: 'Goes with your next message.',
   notChanged: (host: string) => `${host} did not change it.`,
 
+  on: 'On',
+  off: 'Off',
   usage: 'Usage of its account',
   window: (length: string, of: string | undefined) => (of === undefined ? length : `${length}, ${of}`),
   days: (count: number) => (count === 7 ? 'Week' : `${count} days`),

@@ -39,6 +39,8 @@ export const sessionCalls = {
   /** Ours: one of the models, or of the levels of thought, that the metadata tells by their codes. */
   setModel: call(z.looseObject({ model: z.string() }), z.looseObject({ model: z.string() })),
   setEffort: call(z.looseObject({ effort: z.string() }), z.looseObject({ effort: z.string() })),
+  /** Ours: one of the other settings that the metadata tells, by its id and the code of a choice. */
+  setSetting: call(z.looseObject({ setting: z.string(), value: z.string() }), z.looseObject({ value: z.string() })),
   /** Ours: the session is on a screen of the app, or is no longer. Said again every half minute while it is; `viewer` names the screen. */
   watch: call(z.looseObject({ viewer: z.string().min(1).max(64), isWatching: z.boolean() }), z.unknown()),
   /** Answers a question of the agent's, by the ids of its form; `cancelled` lets the agent decide. */

@@ -8,6 +8,16 @@ import { rulePattern } from './rules.ts'
 
 const choice = z.looseObject({ code: z.string(), value: z.string(), description: z.string().nullish() })
 
+const setting = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  description: z.string().nullish(),
+  /** It is on or off: its codes are `true` and `false`. */
+  isSwitch: z.boolean(),
+  current: z.string(),
+  choices: z.array(choice)
+})
+
 const agentEnd = z.looseObject({ code: z.int().optional(), signal: z.string().optional() })
 
 /** What a session tells about itself. Unknown fields are kept, so that read-modify-write keeps those of newer clients. */
@@ -48,6 +58,8 @@ export const sessionMetadata = z.looseObject({
   /** How long it thinks before it answers; the agent's own levels. */
   thoughtLevels: z.array(choice).optional().catch(undefined),
   currentThoughtLevelCode: z.string().nullish(),
+  /** Ours: whatever else of the agent can be chosen. */
+  agentSettings: z.array(setting).optional().catch(undefined),
   slashCommands: z.array(z.string()).optional().catch(undefined),
   /** Written by the app: the mode a person picked. */
   permissionMode: z.string().nullish(),
@@ -134,6 +146,7 @@ export const agentState = z.looseObject({
 })
 
 export type Choice = z.infer<typeof choice>
+export type AgentSetting = z.infer<typeof setting>
 export type AgentEnd = z.infer<typeof agentEnd>
 export type SessionMetadata = z.infer<typeof sessionMetadata>
 export type PermissionChoice = z.infer<typeof permissionChoice>

@@ -1,8 +1,8 @@
 import { basename } from 'node:path'
-import { fromBase64 } from '../../crypto/bytes.ts'
+import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 import { imageTypeOf, safeName } from '../attachments.ts'
 import type { ContentBlock } from './acp-messages.ts'
-import type { AgentEvent } from './agent.ts'
+import type { AgentEvent, Image } from './agent.ts'
 
 // A device downloads it whole to show it.
 const mostPictureBytes = 8 * 1024 * 1024
@@ -34,6 +34,12 @@ export function textOf(block: ContentBlock): string {
     case 'resource':
       return block.resource.text ?? `[${[block.resource.uri.slice(0, longestAddress), ...aboutOf(block)].join(', ')}]`
   }
+}
+
+/** What is said to an agent. */
+export function blocksOf(text: string, images: readonly Image[]) {
+  const shown = images.map(({ mimeType, bytes }) => ({ type: 'image' as const, mimeType, data: toBase64(bytes) }))
+  return [...shown, { type: 'text' as const, text }]
 }
 
 function bytesOf(block: ContentBlock) {

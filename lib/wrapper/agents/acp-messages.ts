@@ -50,6 +50,9 @@ const modes = z.object({
 const selectValue = z.object({ value: z.string(), name: z.string(), description: z.string().nullish() })
 const configOption = z.object({
   id: z.string(),
+  name: words,
+  description: words,
+  type: words,
   category: z.string().nullish(),
   currentValue: z.unknown().optional(),
   options: z

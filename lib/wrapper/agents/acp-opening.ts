@@ -18,7 +18,7 @@ export async function sayHello(line: Line, title: string): Promise<Initialized> 
         fs: { readTextFile: false, writeTextFile: false },
         terminal: false,
         elicitation: { form: {}, url: {} },
-        session: { compaction: {}, notices: {} }
+        session: { compaction: {}, notices: {}, configOptions: { boolean: {} } }
       }
     })
   )

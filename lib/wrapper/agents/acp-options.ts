@@ -1,19 +1,27 @@
 import { methods } from '@agentclientprotocol/sdk'
 import type { OpenedSession } from './acp-messages.ts'
-import type { AgentEvent, Options } from './agent.ts'
+import type { AgentEvent, Options, Setting } from './agent.ts'
 
 export type OptionKind = 'mode' | 'model' | 'effort'
 
-/** A choice of the agent's with the request, but for its session, that makes it another. */
+/** What makes a choice another, but for its session. */
+export interface OptionRequest {
+  method: string
+  params: Record<string, string | boolean>
+}
+
+/** A choice of the agent's with the request that makes it another. */
 interface Kept {
   options: Options
-  request(value: string): { method: string; params: Record<string, string> }
+  request(value: string): OptionRequest
 }
 
 /** What of an ACP agent can be chosen. Agents tell it as configuration options, in older ways, or in both at once. */
 export function createOptions(emit: (event: AgentEvent) => void) {
   let kept: All = {}
+  let settings: readonly Setting[] = []
   let told = ''
+  let toldSettings = '[]'
   let isOpen = false
 
   const tell = () => {
@@ -24,12 +32,29 @@ export function createOptions(emit: (event: AgentEvent) => void) {
       told = now
       emit({ type: 'options', models: model?.options, efforts: effort?.options })
     }
+    if (toldSettings === JSON.stringify(settings)) return
+    toldSettings = JSON.stringify(settings)
+    emit({ type: 'settings', settings: [...settings] })
   }
 
   return {
     of: (kind: OptionKind): Options | undefined => kept[kind]?.options,
 
-    request: (kind: OptionKind, value: string) => kept[kind]?.request(value),
+    /** Undefined when there is no such choice. */
+    request: (kind: OptionKind, value: string): OptionRequest | undefined =>
+      kept[kind]?.options.available.some(({ id }) => id === value) ? kept[kind].request(value) : undefined,
+
+    settingRequest(id: string, value: string): OptionRequest | undefined {
+      const setting = settings.find(setting => setting.id === id)
+      if (!setting?.available.some(({ id }) => id === value)) return undefined
+      const params = setting.isSwitch ? { configId: id, type: 'boolean', value: value === 'true' } : { configId: id, value }
+      return { method: methods.agent.session.setConfigOption, params }
+    },
+
+    noteSetting(id: string, current: string): void {
+      settings = settings.map(setting => (setting.id === id ? { ...setting, current } : setting))
+      tell()
+    },
 
     /** From now on also whatever changes. */
     tell,
@@ -38,6 +63,7 @@ export function createOptions(emit: (event: AgentEvent) => void) {
     take(opened: OpenedSession): void {
       const before = kept
       kept = { ...kept, ...keptOf(opened, kept) }
+      if (opened.configOptions) settings = settingsOf(opened.configOptions)
       if (kept.mode && before.mode && kept.mode.options.current !== before.mode.options.current) {
         emit({ type: 'modes', modes: kept.mode.options })
       }
@@ -61,11 +87,9 @@ function keptOf({ modes, models, configOptions }: OpenedSession, before: All): A
   return {
     ...(models && { model: modelsOf(models) }),
     ...(configOptions && {
-      model: selectOf(configOptions, ({ category }) => category === 'model') ?? (models ? modelsOf(models) : before.model),
-      effort:
-        selectOf(configOptions, ({ category }) => category === 'thought_level') ??
-        selectOf(configOptions, ({ category, id }) => category === 'model_config' && /effort|reason|think|thought/i.test(id)),
-      mode: selectOf(configOptions, ({ category }) => category === 'mode') ?? before.mode
+      model: selectOf(modelIn(configOptions)) ?? (models ? modelsOf(models) : before.model),
+      effort: selectOf(effortIn(configOptions)),
+      mode: selectOf(configOptions.find(isSelect('mode'))) ?? before.mode
     }),
     // Where both are told, these are the ones that other programs have always used.
     ...(modes && { mode: modesOf(modes) })
@@ -91,8 +115,21 @@ function modelsOf({ currentModelId, availableModels }: NonNullable<OpenedSession
 
 type ConfigOption = NonNullable<OpenedSession['configOptions']>[number]
 
-function selectOf(configOptions: readonly ConfigOption[], isIt: (option: ConfigOption) => boolean): Kept | undefined {
-  const option = configOptions.find(option => option.options && typeof option.currentValue === 'string' && isIt(option))
+const isSelect = (ofCategory: string) => (option: ConfigOption) => option.category === ofCategory && selectOf(option) !== undefined
+
+function modelIn(configOptions: readonly ConfigOption[]): ConfigOption | undefined {
+  return configOptions.find(isSelect('model'))
+}
+
+function effortIn(configOptions: readonly ConfigOption[]): ConfigOption | undefined {
+  const isEffort = isSelect('model_config')
+  return (
+    configOptions.find(isSelect('thought_level')) ??
+    configOptions.find(option => isEffort(option) && /effort|reason|think|thought/i.test(option.id))
+  )
+}
+
+function selectOf(option: ConfigOption | undefined): Kept | undefined {
   if (!option?.options || typeof option.currentValue !== 'string') return undefined
   const { id: configId, currentValue: current } = option
   const available = option.options
@@ -103,3 +140,24 @@ function selectOf(configOptions: readonly ConfigOption[], isIt: (option: ConfigO
     request: value => ({ method: methods.agent.session.setConfigOption, params: { configId, value } })
   }
 }
+
+/** All that has no place of its own. One of a kind that nobody knows yet is left out. */
+function settingsOf(configOptions: readonly ConfigOption[]): Setting[] {
+  const own = [modelIn(configOptions), effortIn(configOptions)]
+  return configOptions
+    .filter(option => !own.includes(option) && option.category !== 'mode')
+    .flatMap((option): Setting[] => {
+      const { id, type, currentValue } = option
+      const about = { id, name: option.name ?? id, description: option.description ?? undefined }
+      if (type === 'boolean' && typeof currentValue === 'boolean') {
+        return [{ ...about, isSwitch: true, current: String(currentValue), available: onOff }]
+      }
+      const select = type === 'select' || type == null ? selectOf(option) : undefined
+      return select ? [{ ...about, isSwitch: false, ...select.options }] : []
+    })
+}
+
+const onOff = [
+  { id: 'true', name: 'On', description: undefined },
+  { id: 'false', name: 'Off', description: undefined }
+]

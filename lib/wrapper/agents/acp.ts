@@ -1,13 +1,13 @@
 import { type ClientConnection, methods } from '@agentclientprotocol/sdk'
 import { withDeadline } from '../../async/deadline.ts'
 import { BoundedQueue } from '../../async/queue.ts'
-import { toBase64 } from '../../crypto/bytes.ts'
 import { CannotStart } from '../../exit.ts'
 import { createAsking } from './acp-asking.ts'
+import { blocksOf } from './acp-blocks.ts'
 import { openLine } from './acp-line.ts'
 import { type Initialized, openedSession, promptEnded, steered, type Update } from './acp-messages.ts'
 import { openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
-import { createOptions, type OptionKind } from './acp-options.ts'
+import { createOptions, type OptionKind, type OptionRequest } from './acp-options.ts'
 import { listenToPast } from './acp-past.ts'
 import { createTold, placeOf, readPlace, type Told } from './acp-places.ts'
 import { endOfTurn, explain } from './acp-refusals.ts'
@@ -139,6 +139,10 @@ class AcpAgent implements Agent {
     return this.#choose('effort', effort)
   }
 
+  setSetting(id: string, value: string): Promise<boolean> {
+    return this.#request(this.#options.settingRequest(id, value), () => this.#options.noteSetting(id, value))
+  }
+
   async cancel(): Promise<void> {
     this.#asking.closeAll()
     if (this.#connection.signal.aborted) return
@@ -192,8 +196,11 @@ class AcpAgent implements Agent {
   }
 
   /** Set even when it is said to be the current one: an agent may begin in another than it tells. */
-  async #choose(kind: OptionKind, id: string): Promise<boolean> {
-    const request = this.#options.of(kind)?.available.some(option => option.id === id) ? this.#options.request(kind, id) : undefined
+  #choose(kind: OptionKind, id: string): Promise<boolean> {
+    return this.#request(this.#options.request(kind, id), () => this.#options.note(kind, id))
+  }
+
+  async #request(request: OptionRequest | undefined, note: () => void): Promise<boolean> {
     if (!request) return false
     try {
       const reply = await this.#connection.agent.request(request.method, { sessionId: this.conversation, ...request.params })
@@ -203,7 +210,7 @@ class AcpAgent implements Agent {
     } catch {
       return false
     }
-    this.#options.note(kind, id)
+    note()
     return true
   }
 
@@ -290,9 +297,4 @@ class AcpAgent implements Agent {
     const last = this.#child.lastLines()
     return new CannotStart(last === '' ? sentence : `${sentence}\nIts last lines:\n${last.replace(/^/gm, '  ')}`)
   }
-}
-
-function blocksOf(text: string, images: readonly Image[]) {
-  const shown = images.map(({ mimeType, bytes }) => ({ type: 'image' as const, mimeType, data: toBase64(bytes) }))
-  return [...shown, { type: 'text' as const, text }]
 }

@@ -40,6 +40,15 @@ export interface Options {
 
 export type Modes = Options
 
+/** Whatever else of an agent can be chosen; by the agent's own id. */
+export interface Setting extends Options {
+  id: string
+  name: string
+  description: string | undefined
+  /** It is on or off: `true` or `false`. */
+  isSwitch: boolean
+}
+
 /** What an agent wants to know that is no permission: answers to a form, or that a person opens a page. */
 export type QuestionAsk = {
   /** Names this question. */
@@ -115,6 +124,8 @@ export type AgentEvent =
   | { type: 'modes'; modes: Modes }
   /** The models, and how long it may think; undefined where it offers no choice. */
   | { type: 'options'; models: Options | undefined; efforts: Options | undefined }
+  /** All of them as they stand now. */
+  | { type: 'settings'; settings: Setting[] }
   | { type: 'commands'; names: string[] }
   | { type: 'title'; title: string }
   /** What it works towards until it is so, or that this is over. */
@@ -173,6 +184,8 @@ export interface Agent {
   /** As `setMode`, by the ids of the `options` event. `later`: once the phone drives, if it has one of that id. */
   setModel?(model: string): Promise<boolean | 'later'>
   setEffort?(effort: string): Promise<boolean | 'later'>
+  /** As `setMode`, by the ids of the `settings` event. */
+  setSetting?(id: string, value: string): Promise<boolean>
   /**
    * The answers are to questions of the form, with options that it has, and none is missing that has to be. False when the question is
    * not open any more. Throws, with a sentence for the one who answers, when a text does not fit; the question then stays open. Without

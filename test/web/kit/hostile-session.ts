@@ -30,6 +30,19 @@ export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
     currentModelCode: model.code,
     thoughtLevels: [thought, { code: 'l', value: 'L' }],
     currentThoughtLevelCode: thought.code,
+    agentSettings: [
+      {
+        id: 's',
+        name: evil('setting'),
+        description: evil('setting.about'),
+        isSwitch: false,
+        current: 'a',
+        choices: [
+          { code: 'a', value: evil('setting.choice') },
+          { code: 'b', value: 'B' }
+        ]
+      }
+    ],
     slashCommands: [evil('slash')],
     methods: [
       'setMode',

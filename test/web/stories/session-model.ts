@@ -55,6 +55,7 @@ const facts: SessionFacts = {
     { code: 'high', value: 'High' }
   ],
   effort: 'medium',
+  settings: [],
   windows: [],
   commands: ['compact', 'context', 'review', 'init'],
   methods: ['findFiles', 'setMode', 'setModel', 'setEffort'],

@@ -121,6 +121,35 @@ t.test('models in an older way and levels of thought without a category are foun
   t.match(await talk.until('options', ({ efforts }) => efforts?.current === 'high'), { models: { current: 'm2' } })
 })
 
+t.test('whatever else can be chosen is told and chosen; one of a kind that nobody knows is left out', async t => {
+  const { agent, talk } = await odd(t, ['--settings'])
+  const { settings } = await talk.until('settings')
+  t.match(settings, [
+    {
+      id: 'fast',
+      name: 'Fast',
+      description: 'Costs more.',
+      isSwitch: true,
+      current: 'false',
+      available: [{ id: 'true' }, { id: 'false' }]
+    },
+    { id: 'tone', name: 'Tone', isSwitch: false, current: 'dry', available: [{ id: 'dry' }, { id: 'warm' }] }
+  ])
+  t.equal(settings.length, 2)
+  t.equal(await agent.setSetting?.('fast', 'true'), true)
+  t.equal(await agent.setSetting?.('tone', 'warm'), true)
+  for (const [id, value] of [
+    ['tone', 'loud'],
+    ['dial', 'dry'],
+    ['mode', 'yolo']
+  ] as const)
+    t.equal(await agent.setSetting?.(id, value), false, id)
+  t.match((await talk.until('settings', ({ settings }) => settings[1]?.current === 'warm')).settings, [
+    { current: 'true' },
+    { current: 'warm' }
+  ])
+})
+
 t.test('a form with fields of every kind is asked as questions, and answered by their types', async t => {
   const { agent, talk } = await odd(t)
   await agent.prompt('form')

@@ -24,6 +24,7 @@ let effort = 'low'
 const options = current => [
   ...(process.argv.includes('--no-modes') ? [] : mode(current)),
   { id: 'broken' },
+  ...(process.argv.includes('--settings') ? others() : []),
   {
     id: 'reasoning_effort',
     name: 'Thinking',
@@ -40,6 +41,14 @@ const rateLimit = {
   rateLimitType: 'five_hour',
   unifiedWindows: { five_hour: { utilization: 0.24, resetsAt: 1788465600 }, seven_day: { utilization: 0.13, resetsAt: 1789005600 } }
 }
+let isFast = false
+let tone = 'dry'
+const others = () => [
+  { id: 'fast', name: 'Fast', description: 'Costs more.', type: 'boolean', currentValue: isFast },
+  { id: 'tone', name: 'Tone', type: 'select', currentValue: tone, options: ['dry', 'warm'].map(value => ({ value, name: value })) },
+  { id: 'dial', name: 'Dial', type: 'dial-of-the-future', currentValue: 7, options: ['dry'].map(value => ({ value, name: value })) },
+  { id: 'no-name', type: 'boolean', currentValue: 'yes' }
+]
 let steer = () => {}
 let cancel = () => {}
 const form = (properties, required = []) => ({
@@ -181,6 +190,9 @@ agent({ name: 'odd' })
     return { configOptions: options('auto') }
   })
   .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    if (params.configId === 'fast' && params.type === 'boolean') isFast = params.value
+    if (params.configId === 'tone') tone = params.value
+    if (['fast', 'tone'].includes(params.configId)) return { configOptions: options('default') }
     if (params.configId === 'mode') return { configOptions: options(params.value) }
     effort = params.value
     return { configOptions: options('default') }

@@ -60,6 +60,8 @@ export const compose: ComposeWords = {
   rides: '随你的下一条消息生效。',
   notChanged: host => `${host} 没有更改。`,
 
+  on: '开',
+  off: '关',
   usage: '账户用量',
   window: (length, of) => (of === undefined ? length : `${length}，${of}`),
   days: count => (count === 7 ? '一周' : `${count} 天`),
