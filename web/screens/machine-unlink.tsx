@@ -12,6 +12,7 @@ import { isStale } from '../state/connection.ts'
 import type { Device } from '../state/devices.ts'
 import { stepUp } from '../state/lock.ts'
 import { nameOfMachine } from '../state/machines.ts'
+import { networkName } from '../state/network-name.ts'
 import type { MachineView } from '../state/store.ts'
 import { signInsOf, unlinkMachine } from '../state/unlinking-machine.ts'
 import { machine as words } from '../words/machine.ts'
@@ -82,7 +83,7 @@ function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): vo
                 key={device.id}
                 name="sign-in"
                 title={device.name}
-                text={words.signInSeen(agoInWords(device.lastUsedAt, now.value), device.lastUsedFrom)}
+                text={words.signInSeen(agoInWords(device.lastUsedAt, now.value), networkName(device.lastUsedFrom) ?? '')}
                 isChosen={device.id === chosen?.id}
                 onChoose={() => choose(device)}
               />

@@ -86,7 +86,7 @@ const english = {
   unlinkFailed: 'It was not unlinked',
   unlinkFailedText: 'Nothing was changed. Try again on a live link.',
   unlinking: 'Unlinking',
-  signInSeen: (when: string, from: string) => `last seen ${when} from ${from}`
+  signInSeen: (when: string, from: string) => (from === '' ? `last seen ${when}` : `last seen ${when} from ${from}`)
 }
 
 export type MachineWords = Said<typeof english>

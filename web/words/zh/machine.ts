@@ -78,5 +78,5 @@ export const machine: MachineWords = {
   unlinkFailed: '没有取消关联',
   unlinkFailedText: '什么都没有改变。请在连接正常时重试。',
   unlinking: '正在取消关联',
-  signInSeen: (when, from) => `最后在线 ${when}，来自 ${from}`
+  signInSeen: (when, from) => (from === '' ? `最后在线 ${when}` : `最后在线 ${when}，来自 ${from}`)
 }
