@@ -76,6 +76,7 @@ function agentMethods(
     'goal-action': async wish => {
       await goals.change(wish, text => turns.order(text))
       return { ok: true }
+    },
     setSetting: async ({ setting, value }) => {
       if (!(await agent.setSetting?.(setting, value))) throw new Error('The agent has no such setting, or did not take it.')
       return { value }
