@@ -27,7 +27,7 @@ export function bundling(root) {
           return places[door] ? importsOf(names, name => placeOf(places, door, name)) : whole
         })
         const source = sourceAt(path)
-        if (neverAsked.test(source)) return { contents: `export const ${text.match(/export const (\w+Routes)/)[1]} = {}`, loader: 'ts' }
+        if (neverAsked.test(source)) return { contents: text.replace(/^(export const \w+Routes) = \{.*?^\}/ms, '$1 = {}'), loader: 'ts' }
         return { contents: source.startsWith(routes) ? withoutManual(direct) : direct, loader: path.endsWith('x') ? 'tsx' : 'ts' }
       })
       // Of these the app uses little, and has that little by itself. The schemas are made for zod, the link to the server for Socket.IO's client.
@@ -109,7 +109,7 @@ function listed(names) {
 const routes = 'lib/protocol/wire/routes/'
 
 /** Routes for other clients. A test sees to it that nothing here asks for them. */
-export const neverAsked = /^lib\/protocol\/wire\/routes\/(kv-lists|unoffered|usage)\.ts$/
+export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|push|unoffered|usage)\.ts$/
 
 /** What the routes say about themselves is for the pages of the manual. */
 function withoutManual(text) {

@@ -2,7 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { brotliCompressSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { accessKeyRoutes } from '../../lib/protocol/wire/routes/access-keys.ts'
+import { artifactRoutes } from '../../lib/protocol/wire/routes/artifacts.ts'
 import { kvListRoutes } from '../../lib/protocol/wire/routes/kv-lists.ts'
+import { pushRoutes } from '../../lib/protocol/wire/routes/push.ts'
 import { unofferedRoutes } from '../../lib/protocol/wire/routes/unoffered.ts'
 import { usageRoutes } from '../../lib/protocol/wire/routes/usage.ts'
 import { lucide } from '../../web/icons/lucide.ts'
@@ -20,13 +23,13 @@ const outputs: Record<string, Output> = JSON.parse(readFileSync('build/app.json'
 const client = allOf('web/first.ts', 'web/main.tsx', 'web/state/live.ts')
 const session = allOf('web/first.ts', 'web/main.tsx', 'web/state/live.ts', 'web/screens/session.tsx')
 
-// The client is wished for at 45, and with it all at 150: the validator, Socket.IO and the curves alone are 50. Nobody shall move further from that.
+// 150 in all. Of these the shell was given 60 and the others 45 each: what they have more, it has less.
 t.test('what a phone loads first stays small, in kB compressed', async t => {
   const shell = allOf('web/first.ts', 'web/main.tsx')
-  within(t, 'the shell and Home', weigh(shell), 60)
-  within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 82)
-  within(t, 'a session', weigh(without(allOf('web/screens/session.tsx'), client)), 45)
-  within(t, 'all of it', weigh(session), 172)
+  within(t, 'the shell and Home', weigh(shell), 54)
+  within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 48)
+  within(t, 'a session', weigh(without(allOf('web/screens/session.tsx'), client)), 48)
+  within(t, 'all of it', weigh(session), 150)
 })
 
 t.test('the shell brings no words that are looked up before their language is there', async t => {
@@ -59,7 +62,7 @@ t.test('no route that was left out of the app is asked for by it', async t => {
       .filter(file => /\.tsx?$/.test(file))
       .map(file => join(folder, file))
   )
-  const names = Object.keys({ ...kvListRoutes, ...unofferedRoutes, ...usageRoutes })
+  const names = Object.keys({ ...accessKeyRoutes, ...artifactRoutes, ...kvListRoutes, ...pushRoutes, ...unofferedRoutes, ...usageRoutes })
   const asks = new RegExp(`call\\(\\s*'(?:${names.join('|')})'`)
   t.same(
     sources.filter(file => asks.test(readFileSync(file, 'utf8'))),
