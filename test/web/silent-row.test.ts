@@ -33,6 +33,7 @@ t.test('in a real browser', async t => {
     await openStory(page, origin, '/?story=info&framed', 'light')
     const sheet = page.getByRole('dialog')
     await sheet.getByRole('heading', { name: /^Last output, / }).waitFor()
+    t.match(await sheet.locator('.facts').innerText(), /Sealed with\s+A key of its own, (59 min|1 h) old/)
     t.match(await sheet.locator('pre').innerText(), /40 of 212 tests\n41 of 212 tests/)
   })
 })

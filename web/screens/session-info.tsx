@@ -16,7 +16,7 @@ import { locale } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { bytes } from '../words/size.ts'
-import { clockTime, duration } from '../words/time.ts'
+import { clockTime, duration, lasting } from '../words/time.ts'
 
 /** What a session is made of, as far as anybody tells. */
 export function InfoSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
@@ -39,6 +39,7 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
     { name: lists.facts.uptime, value: known && duration(Math.max(0, now.value - known.startedAt)) },
     { name: lists.facts.tokens, value: tokens },
     { name: lists.facts.cost, value: cost },
+    { name: lists.facts.key, value: facts.hasOwnKey ? lists.ownKey(ageOf(facts.createdAt)) : lists.accountKey },
     { name: words.facts.id, value: facts.id, canCopy: true },
     { name: lists.facts.agentId, value: metadata?.agentSessionId, canCopy: true }
   ]
@@ -65,6 +66,12 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
       )}
     </Sheet>
   )
+}
+
+/** In whole days, where it has lasted a day. */
+function ageOf(madeAt: number): string {
+  const days = Math.floor((now.value - madeAt) / 86_400_000)
+  return days < 1 ? lasting(now.value - madeAt) : lists.days(days)
 }
 
 function useProcess({ id, presence }: SessionFacts, machine: string | undefined): MachineProcess | 'asking' | 'unknown' | undefined {

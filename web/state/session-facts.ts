@@ -63,6 +63,8 @@ export interface SessionFacts {
   readonly canForkAt: boolean
   /** The terminal has the keyboard. */
   readonly isInTerminal: boolean
+  /** It is sealed with a key that was made with it; else with the account's. */
+  readonly hasOwnKey: boolean
   /** False: the keys on this device do not open it. */
   readonly isReadable: boolean
   /** False: what its agent asks is not known here, because it does not open. */
@@ -112,6 +114,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     wakesDeaf: canResume && metadata?.methods === undefined,
     canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
+    hasOwnKey: session.dataEncryptionKey !== null,
     isReadable: metadata !== undefined,
     isStateReadable: agentState !== undefined
   }

@@ -105,6 +105,7 @@ const english = {
   exportJson: 'For programs (JSON)',
   exporting: 'Reading all messages',
   facts: {
+    key: 'Sealed with',
     agentId: 'Id at the agent',
     worktree: 'Own worktree',
     repository: 'Repository',
@@ -116,6 +117,9 @@ const english = {
     asking: 'Asking the machine',
     notTold: 'Not told by the machine now'
   },
+  ownKey: (age: string) => `A key of its own, ${age} old`,
+  accountKey: 'The key of the account',
+  days: (n: number) => plural(n, { one: '1 day', other: `${n} days` }),
   tokens: (read: string, written: string) => `${read} read, ${written} written`,
 
   asksSealed: 'Cannot open what it asks',

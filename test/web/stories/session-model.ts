@@ -68,6 +68,7 @@ const facts: SessionFacts = {
   isStateReadable: true,
   canForkAt: true,
   isInTerminal: false,
+  hasOwnKey: true,
   isReadable: true
 }
 

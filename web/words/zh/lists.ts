@@ -98,6 +98,7 @@ export const lists: ListWords = {
   exportJson: '供程序使用（JSON）',
   exporting: '正在读取全部消息',
   facts: {
+    key: '加密密钥',
     agentId: '智能体的会话 ID',
     worktree: '独立工作树',
     repository: '仓库',
@@ -109,6 +110,9 @@ export const lists: ListWords = {
     asking: '正在询问机器',
     notTold: '机器现在没有告知'
   },
+  ownKey: age => `自己的密钥，已用 ${age}`,
+  accountKey: '账户密钥',
+  days: n => `${n} 天`,
   tokens: (read, written) => `读取 ${read}，写出 ${written}`,
 
   asksSealed: '无法打开它的询问',
