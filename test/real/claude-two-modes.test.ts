@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { pause } from '../../lib/async/pause.ts'
+import { envelopeOf } from '../../lib/client/messages.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
@@ -100,6 +101,73 @@ t.test('the phone takes over, and any key takes it back; nothing is lost or said
   t.equal(await terminal.ended, 0)
 })
 
+t.test('at its terminal Claude says how full its context is, and which commands it has, as it does with the phone', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  await session.say('hello')
+  await session.until(session => turnsEnded(session) === 1)
+  await session.until(({ metadata }) => metadata.slashCommands?.includes('goal') === true)
+  const here = session.metadata.slashCommands ?? []
+  await session.call('switch', { to: 'remote' })
+  await session.until(({ state }) => state.controlledByUser === false)
+  await session.say('and here')
+  await session.until(session => turnsEnded(session) === 2)
+  const [atTerminal, withPhone] = contexts(session)
+  t.match(atTerminal, { used: Number, size: Number })
+  t.strictSame(atTerminal, withPhone)
+  const ofAdapter = ['mcp', 'remote-control']
+  const left = session.metadata.slashCommands?.filter(name => !here.includes(name) && !ofAdapter.includes(name))
+  t.strictSame(left, [], 'every command of Claude Code')
+})
+
+t.test('a goal is on the phone, which edits and clears it, at the terminal and with the phone', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  const goal = () => session.state.agentGoalStatus
+  const isNow = (text: string | undefined) => () => {
+    const now = goal()
+    return text === undefined ? now?.status === 'inactive' : now?.status === 'active' && now.text === text
+  }
+  await t.rejects(session.call('goal-action', { action: 'clear' }), /The agent has no goal now/)
+  await session.say('/goal draw a cat')
+  await session.until(isNow('draw a cat'))
+  t.match(goal(), { source: 'claude', sourceSessionId: session.metadata.claudeSessionId, capabilities: { clear: true, edit: true } })
+  await session.until(session => turnsEnded(session) === 1)
+  t.equal(session.state.controlledByUser, true, 'the keyboard stayed at the desk')
+  t.strictSame(await session.call('goal-action', { action: 'edit', objective: 'draw two cats' }), { ok: true })
+  await session.until(isNow('draw two cats'))
+  t.strictSame(await session.call('goal-action', { action: 'clear' }), { ok: true })
+  await session.until(isNow(undefined))
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(said(session), ['/goal draw a cat', '/goal draw two cats'])
+
+  await session.call('switch', { to: 'remote' })
+  await session.until(({ state }) => state.controlledByUser === false)
+  await session.say('/goal sing')
+  await session.until(isNow('sing'))
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(await session.call('goal-action', { action: 'edit', objective: 'sing twice' }), { ok: true })
+  await session.until(isNow('sing twice'))
+  await session.until(session => turnsEnded(session) === 4)
+  t.strictSame(await session.call('goal-action', { action: 'clear' }), { ok: true })
+  await session.until(isNow(undefined))
+})
+
+t.test('a long message from the phone, which Claude Code marks as pasted, is said once and at the terminal', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  const long = 'A long message. '.repeat(300).trim()
+  await session.say(long)
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(said(session), [long])
+  t.match(texts(session), [/you said: <pasted_content/], 'as this version marks it')
+  t.equal(session.state.controlledByUser, true)
+})
+
 function said({ messages }: PhoneSession): string[] {
   return messages.flatMap(({ role, content }) => (role === 'user' ? content.text : []))
+}
+
+function contexts({ messages }: PhoneSession) {
+  return messages.flatMap(message => {
+    const usage = message.role === 'session' ? envelopeOf(message)?.usage : undefined
+    return usage ? [{ used: usage.input_tokens, size: usage.context_window }] : []
+  })
 }
