@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { basename } from 'node:path'
 
 /** What each process started that still runs, by the id of the process; empty where the system does not tell. */
 export function readChildren(): Map<number, number[]> {
@@ -15,6 +16,35 @@ export function readChildren(): Map<number, number[]> {
 /** A process and everything below it. */
 export function treeOf(pid: number, children: ReadonlyMap<number, readonly number[]>): number[] {
   return [pid, ...(children.get(pid) ?? []).flatMap(child => treeOf(child, children))]
+}
+
+/** What the shells among these run, as it was called; undefined where the system does not tell. */
+export function inShells(pids: readonly number[], children: ReadonlyMap<number, readonly number[]>): string[] | undefined {
+  if (process.platform === 'win32') return undefined
+  const called = new Map(pids.map(pid => [pid, argumentsOf(pid)]))
+  return pids.flatMap(pid => {
+    if (!isShell(called.get(pid)?.[0])) return []
+    const below = (children.get(pid) ?? []).flatMap(child => called.get(child) ?? [])
+    return below.length === 0 || (children.get(pid) ?? []).some(child => isShell(called.get(child)?.[0]))
+      ? []
+      : [below.join(' ').slice(0, mostCalled)]
+  })
+}
+
+const mostCalled = 200
+
+function isShell(program = ''): boolean {
+  return /^-?(ba|z|da|k|fi|a)?sh$/.test(basename(program))
+}
+
+function argumentsOf(pid: number): string[] {
+  if (process.platform === 'darwin')
+    return (
+      ps(['-o', 'command=', '-p', String(pid)])[0]
+        ?.trim()
+        .split(' ') ?? []
+    )
+  return (readSmall(`/proc/${pid}/cmdline`) ?? '').split('\0').filter(word => word !== '')
 }
 
 /** What these processes take: their share of it, where the system counts what several use only once. */

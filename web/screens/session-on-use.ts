@@ -23,3 +23,6 @@ export const deleted = onUse(() => import('./session-deleted.tsx'))
 
 /** Of one that is being resumed. */
 export const resuming = onUse(() => import('./session-starting.tsx'))
+
+/** Before the keyboard is taken from a terminal in which something runs. */
+export const takingOver = onUse(() => import('./session-take-over.tsx'))

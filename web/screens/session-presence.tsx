@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Banner } from '../parts/banner.tsx'
 import { Button } from '../parts/button.tsx'
@@ -10,7 +11,7 @@ import type { SessionFacts } from '../state/session-facts.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { LinkedGone, Silence } from './session-away.tsx'
-import { limit, resuming, whileAway } from './session-on-use.ts'
+import { limit, resuming, takingOver, whileAway } from './session-on-use.ts'
 
 /** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
 export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
@@ -87,15 +88,26 @@ function endedText({ agentEnd: { code = 0, signal } = {} }: SessionFacts, at: st
 
 function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
   const { takeOver } = model.asked.value
+  const [running, ask] = useState<readonly string[]>()
+  const { TakeOverSheet } = (running && takingOver.get()) || {}
+  const start = async () => {
+    const { runningThere } = await takingOver.load()
+    const found = await runningThere(facts.id)
+    if (found.length > 0) ask(found)
+    else void model.takeOver()
+  }
   return (
     <div class="terminal-note">
       <Icon name="square-terminal" />
       <span role="status">
         <b>{words.terminalTitle(facts.host)}.</b> {takeOver === 'failed' ? words.takeOverFailed(facts.host) : words.terminalHint}
       </span>
-      <Button look="quiet" onClick={() => void model.takeOver()} busy={takeOver === 'asking' && words.takingOver}>
+      <Button look="quiet" onClick={() => void start()} busy={takeOver === 'asking' && words.takingOver}>
         {words.takeOver}
       </Button>
+      {TakeOverSheet && running && (
+        <TakeOverSheet facts={facts} running={running} onTake={() => void model.takeOver()} onClose={() => ask(undefined)} />
+      )}
     </div>
   )
 }

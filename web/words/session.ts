@@ -198,6 +198,9 @@ const english = {
   terminalHint: 'You can read along and decide.',
   takeOver: 'Take over',
   takingOver: 'Taking over',
+  takeOverTitle: 'Something still runs there',
+  takeOverText: (agent: string, host: string) => `${agent} at the terminal on ${host} ends when you take over, and with it what it runs:`,
+  leaveThere: 'Leave it there',
   takeOverFailed: (host: string) => `${host} did not hand it over. Try again when the agent pauses.`,
 
   needs: 'Needs your decision',

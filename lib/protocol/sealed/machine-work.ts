@@ -18,6 +18,8 @@ export const machineProcess = z.looseObject({
   memoryIs: z.enum(['share', 'resident']),
   /** How many processes that is. */
   processes: z.int(),
+  /** What runs in shells below it, as it was called; absent where the system or the helper does not tell. */
+  inShells: z.array(z.string()).optional(),
   isLeftOver: z.boolean(),
   /** What runs, for a person. */
   title: z.string(),

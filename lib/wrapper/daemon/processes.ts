@@ -4,7 +4,7 @@ import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
 import { noteEndedByPerson } from '../ended-by-person.ts'
 import { type Lease, listLeases } from '../leases.ts'
 import { beganAt, nameOf } from '../process-name.ts'
-import { memoryOf, readChildren, treeOf } from '../process-table.ts'
+import { inShells, memoryOf, readChildren, treeOf } from '../process-table.ts'
 import { type KnownSession, listSessions } from '../session-folder.ts'
 
 /** What runs here for Afield, and how to end it. */
@@ -83,6 +83,7 @@ function describe(
         startedAt,
         ...memoryOf(pids),
         processes: pids.length,
+        inShells: inShells(pids, children),
         isLeftOver: session === undefined,
         title: metadata?.agentTitle ?? lease?.title ?? 'An agent',
         ...(folder !== undefined && { folder }),

@@ -177,6 +177,9 @@ export const session: SessionWords = {
   terminalTitle: host => `已在 ${host} 的终端中打开`,
   terminalHint: '你可以同步阅读并做决定。',
   takeOver: '接管',
+  takeOverTitle: '那里还有程序在运行',
+  takeOverText: (agent, host) => `接管后，${host} 终端里的 ${agent} 会结束，它运行的这些也会随之结束：`,
+  leaveThere: '留在那里',
   takingOver: '正在接管',
   takeOverFailed: host => `${host} 没有交出控制。请在智能体停顿时再试。`,
 

@@ -56,6 +56,8 @@ const unsent: AppStory['unsent'] = {
   ]
 }
 
+const atTerminal = session({ title: 'Keep the old paths', ago: 4, line: 'npm run watch', agentState: { controlledByUser: true } })
+
 const homes = {
   home: at('/'),
   'home-plain': at('/', { home: homeOf(machines, [plainAsk, ...moving, ...resting]) }),
@@ -104,6 +106,29 @@ const lists = {
 
 const news = {
   new: at('/new?prompt=The+upload+test+fails+about+one+run+in+ten+on+CI.+Find+the+race+and+fix+it.'),
+  'take-over': at(`/s/${atTerminal.id}`, {
+    home: homeOf(machines, [atTerminal, ...moving]),
+    machine: {
+      ...machine,
+      processes: {
+        processes: [
+          {
+            id: '7',
+            pid: 7,
+            startedAt: Date.now(),
+            memoryBytes: 5e8,
+            memoryIs: 'share',
+            processes: 6,
+            isLeftOver: false,
+            title: 'Claude Code',
+            session: atTerminal.id,
+            inShells: ['npm run watch', 'node scripts/serve.js --port 8080']
+          }
+        ]
+      }
+    },
+    press: ['Take over', 'see Something still runs there']
+  }),
   'new-more': at('/new', { press: ['More'] }),
   'new-starting': at('/new', {
     machine: {
