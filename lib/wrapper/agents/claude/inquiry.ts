@@ -33,7 +33,10 @@ export function createInquiry(options: InquiryOptions): Inquiry {
       if (text.length > longestCommand) return 'other'
       // It sets a goal, and works on it; what else it does is done at the terminal.
       if (command.name === 'goal') return /^(clear)?\s*$/.test(rest) ? 'other' : 'prompt'
-      return command.builtin && !(await ask()).skills.has(command.name) ? 'other' : 'prompt'
+      const { commands, skills } = await ask()
+      // A version that marks none of its own does not say which are the person's.
+      const isOwn = !command.builtin && commands.some(({ builtin }) => builtin)
+      return isOwn || skills.has(command.name) ? 'prompt' : 'other'
     },
     async windowOf(model) {
       const known = await ask()

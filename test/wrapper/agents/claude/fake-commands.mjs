@@ -12,10 +12,11 @@ export async function answerQuestions() {
   const model = at < 0 ? 'fake' : process.argv[at + 1]
   for await (const line of createInterface({ input: process.stdin })) {
     const { request_id, request } = JSON.parse(line)
+    const isPlain = process.env.FAKE_LACKS === 'marks'
     const response =
       request.subtype === 'initialize'
-        ? { commands, models: [] }
-        : { model, rawMaxTokens: windows[model], skills: { skillFrontmatter: [{ name: 'mine' }, { name: 'tidy' }] } }
+        ? { commands: isPlain ? commands.map(({ name }) => ({ name })) : commands, models: [] }
+        : { model, rawMaxTokens: windows[model], ...(!isPlain && { skills: { skillFrontmatter: [{ name: 'mine' }, { name: 'tidy' }] } }) }
     console.log(JSON.stringify({ type: 'control_response', response: { subtype: 'success', request_id, response } }))
   }
 }

@@ -55,6 +55,14 @@ t.test('a command that is no prompt is run with the phone; at the terminal none 
   t.strictSame(said(session), ['hello', '/compact'])
 })
 
+t.test('one that does not say which of its commands are prompts runs them with the phone', how, async t => {
+  const { session } = await claudeAtTerminal(t, { env: { FAKE_LACKS: 'marks' } })
+  await session.say('/mine this')
+  await session.until(session => turnsEnded(session) === 1)
+  t.equal(session.state.controlledByUser, false)
+  t.strictSame(texts(session), ['you said: /mine this'])
+})
+
 t.test('a goal of the terminal is edited and cleared on the phone, which hears when it is so', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   const goal = () => session.state.agentGoalStatus
