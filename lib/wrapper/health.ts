@@ -189,7 +189,7 @@ function waiting(home: string): HealthFinding {
     )
   if (bytes > muchBytes)
     return warn(of, says, 'See whether the server can be reached; at 256 MB for a session what matters least is dropped')
-  return ok(of, says)
+  return ok(of, bytes === 0 ? 'nothing waits' : says)
 }
 
 function leftOver(home: string): HealthFinding {

@@ -25,7 +25,7 @@ t.test('a computer says what is wrong with it, in lines with what to do', async 
     'clock here': { state: 'ok' },
     agents: { state: 'warn', says: /none found/ },
     daemon: { state: 'warn', says: /not running/, advice: /daemon start/ },
-    undelivered: { state: 'ok' },
+    undelivered: { state: 'ok', says: 'nothing waits' },
     processes: { state: 'ok' }
   })
   t.match(await look(() => Date.now() - 3_600_000), { 'clock here': { state: 'warn', says: /3\d\d\d s behind that of the server/ } })
