@@ -3,7 +3,7 @@ import type { Settling } from './settling.ts'
 
 /** How what devices say begins to wait, also when it came too late for the message whose words it was to replace. */
 export interface Offering {
-  /** One that waits by itself. To bring forward what is not waiting any more would say it twice. */
+  /** One that waits by itself. To bring forward what is not waiting any more, or to replace it by the same words, would say it twice. */
   offer(prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean): void
   /** The agent has it as it was first: what replaced its words since is said to it now. */
   offerLate(prompt: Prompt): void
@@ -11,11 +11,13 @@ export interface Offering {
 
 export function createOffering(prompts: Prompts, settling: Settling): Offering {
   const offer = (prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean) => {
-    const { meta, localId } = prompt
+    const { meta, localId, text } = prompt
     const isLate = meta?.replaces !== undefined && !isKnown
-    if (isLate && meta.steer) settling.drop(prompt)
+    const { replaces = '', steer } = meta ?? {}
+    const isSaid = isLate && (steer === true || prompts.isOnItsWay(replaces, text) || settling.hasSaid(replaces, text))
+    if (isSaid) settling.drop(prompt)
     else prompts.offer(prompt)
-    if (isLate && !meta.steer && localId !== null) settling.tellApart(localId)
+    if (isLate && !isSaid && localId !== null) settling.tellApart(localId)
   }
   return {
     offer,
