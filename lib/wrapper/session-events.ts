@@ -35,11 +35,11 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         // With the phone it is told as it comes, and not from what it writes down.
         if (event.by === 'phone') folder.note({ toldUpTo: null })
         return parts.uplink?.setControl(event.by)
-      case 'conversation':
-      case 'modes':
       case 'settings':
         // Claude Code with two sides tells them, and lets none be set.
         return agent.setSetting && parts.uplink?.changeMetadata(saidIn(event))
+      case 'conversation':
+      case 'modes':
       case 'commands':
       case 'title':
         return parts.uplink?.changeMetadata(saidIn(event))
