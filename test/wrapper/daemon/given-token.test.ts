@@ -42,7 +42,7 @@ t.test(
     await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
     await session.say('and then')
     await session.until(session => turnsEnded(session) === 2)
-    t.not(session.metadata.hostPid, hostPid)
+    await session.until(({ metadata }) => metadata.hostPid !== hostPid && metadata.lifecycleState === 'running')
     t.equal(session.metadata.agentSessionId, agentSessionId, 'the same conversation')
     t.notOk(existsSync(codexHome), 'which is not in the home of this computer’s own')
     t.strictSame(kept(), [file])
