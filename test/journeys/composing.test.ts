@@ -83,6 +83,8 @@ t.test('held, or with Alt and Enter, a message ends the turn that runs', async t
 
 t.test('what waits on this device for a link is changed and taken back on Home, in its place', async t => {
   const card = page.locator('.leaving li')
+  // From then on what is loaded late is kept here.
+  await page.evaluate(() => navigator.serviceWorker.ready)
   await device.context.setOffline(true)
   await device.see('You are offline')
   for (const name of ['apples', 'baers', 'plums']) await say(device, `SCRIPT: text ${name} came`)
@@ -98,6 +100,7 @@ t.test('what waits on this device for a link is changed and taken back on Home, 
   await page.getByRole('button', { name: 'Save' }).click()
   await card.filter({ hasText: 'pears' }).waitFor()
   if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'leaving.png'))
+  await card.filter({ hasText: 'bears' }).waitFor()
   t.equal(await card.count(), 2)
   await device.context.setOffline(false)
   await session.until(session => texts(session).includes('bears came'))

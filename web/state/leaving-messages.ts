@@ -43,12 +43,14 @@ export async function changeLeaving(link: Link, { session, localId }: LeavingMes
   }
   const { replaces: _, ...meta } = body.meta ?? {}
   const isUnsure = first?.how === 'perhaps-stored' && home.peek().sessions.get(session)?.metadata?.editsQueue === true
-  await link.outbox.put({ ...sealDraft(cipher, session, userText(text, meta)), localId })
-  if (isUnsure) await link.outbox.put(sealDraft(cipher, session, userText(text, { ...meta, replaces: localId })))
-  for (const { draft } of behind.slice(1)) {
-    const { replaces } = metaOf(openedOf(link, draft))
-    if (replaces !== localId) await link.outbox.put(draft)
-  }
+  const others = behind.slice(1).filter(({ draft }) => metaOf(openedOf(link, draft)).replaces !== localId)
+  const again = [
+    { ...sealDraft(cipher, session, userText(text, meta)), localId },
+    ...(isUnsure ? [sealDraft(cipher, session, userText(text, { ...meta, replaces: localId }))] : []),
+    ...others.map(({ draft }) => draft)
+  ]
+  // At once, so that they are kept together and leave in this order.
+  await Promise.all(again.map(draft => link.outbox.put(draft)))
   tellLeaving({ session, localId, text })
 }
 
