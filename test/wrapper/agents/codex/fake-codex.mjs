@@ -2,7 +2,7 @@
 // A Codex that has no model: its app server does what a message says, keeps its threads in CODEX_HOME, and speaks as
 // version 0.169.0 was seen to speak. Its own screen is in fake-screen.mjs.
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as wait } from 'node:timers/promises'
 import { drawScreen } from './fake-screen.mjs'
@@ -56,7 +56,9 @@ function serve(path) {
   }
   const keep = thread => {
     if (thread.turns.length === 0) return
-    writeFileSync(fileOf(thread.id), JSON.stringify(thread.turns))
+    // One that is killed in it leaves the whole of before.
+    writeFileSync(`${fileOf(thread.id)}.new`, JSON.stringify(thread.turns))
+    renameSync(`${fileOf(thread.id)}.new`, fileOf(thread.id))
     writeRollout(home, thread)
   }
   const open = (id, { turns = [], cwd = process.cwd(), base } = {}) => {
