@@ -57,6 +57,8 @@ export function createAsking(deps: {
 
   return {
     ask(id, method, params) {
+      // Who comes back to a thread is asked again what is open there.
+      if (permissions.has(id) || questions.has(id)) return true
       switch (method) {
         case 'item/commandExecution/requestApproval': {
           const { data } = requests[method].safeParse(params)

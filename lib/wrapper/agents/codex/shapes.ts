@@ -98,6 +98,7 @@ export const threadSettings = z.object({
 export type ThreadSettings = z.infer<typeof threadSettings>
 
 export const turnsPage = z.object({ data: z.array(turn), nextCursor: optionalText })
+export const joinedThread = z.object({ initialTurnsPage: turnsPage.nullish().catch(undefined) })
 export const turnStarted = z.object({ turn: z.object({ id: text }) })
 
 const model = z.object({

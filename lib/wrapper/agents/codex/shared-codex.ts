@@ -6,7 +6,7 @@ import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { chooseMode, noSuchMode } from '../modes.ts'
 import { newerThanTested } from '../tested-versions.ts'
 import { type Asking, createAsking } from './asking.ts'
-import { greet, type Line, Refused } from './line.ts'
+import { greet, type Line, Refused, type RequestId } from './line.ts'
 import { cautious, modesAt } from './modes.ts'
 import { type CodexServer, startCodexServer } from './server.ts'
 import { createSettings, type Settings } from './settings.ts'
@@ -38,7 +38,7 @@ export async function startSharedCodex(options: SharedCodexOptions): Promise<Age
     env: how.env,
     handlers: {
       onNotification: (method, params) => hearing.agent?.hear(method, params),
-      onRequest: (id, method, params) => hearing.agent?.asking.ask(id, method, params)
+      onRequest: (id, method, params) => hearing.agent?.hearAsked(id, method, params)
     }
   })
   const agent = new SharedCodex(options, server)
@@ -211,6 +211,10 @@ class SharedCodex implements Agent {
   hear(method: string, params: unknown): void {
     const { data } = notification.safeParse({ method, params })
     if (data) this.#threads.hear(data)
+  }
+
+  hearAsked(id: RequestId, method: string, params: unknown): void {
+    this.#threads.hearAsked(() => this.asking.ask(id, method, params))
   }
 
   #screenArguments(): string[] {

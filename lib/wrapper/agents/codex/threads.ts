@@ -6,7 +6,7 @@ import { type Line, Refused } from './line.ts'
 import { cautious } from './modes.ts'
 import { type Place, placeOf, readPlace } from './places.ts'
 import type { Settings } from './settings.ts'
-import { type Notification, openedThread, readThread, type Thread } from './shapes.ts'
+import { joinedThread, type Notification, openedThread, readThread, type Thread, type Turn } from './shapes.ts'
 import type { Turns } from './turns.ts'
 import { codexWindows } from './usage-windows.ts'
 
@@ -39,6 +39,8 @@ export interface Threads {
   /** Hears of it from now on, and tells what was missed. */
   join(): Promise<void>
   hear(told: Notification): void
+  /** What is asked about a step comes after what is told of it, also while that is still being read. */
+  hearAsked(ask: () => void): void
   /** No turn runs any more: the screen may have gone elsewhere meanwhile. */
   goOn(): void
 }
@@ -58,7 +60,7 @@ class CodexThreads implements Threads {
   /** Nobody is told of a thread before its first turn, but who began it. */
   #isJoined = false
   /** What comes while the beginning of a turn is still being read is told after it. */
-  #later: Notification[] | undefined
+  #later: (() => void)[] | undefined
   #isBeginning = false
   /** The thread that the screen is at, while a turn of this one still runs. */
   #next: Thread | undefined
@@ -108,8 +110,11 @@ class CodexThreads implements Threads {
   }
 
   hear(told: Notification): void {
-    if (this.#later) this.#later.push(told)
-    else this.#take(told)
+    this.#inOrder(() => this.#take(told))
+  }
+
+  hearAsked(ask: () => void): void {
+    this.#inOrder(ask)
   }
 
   goOn(): void {
@@ -172,28 +177,37 @@ class CodexThreads implements Threads {
 
   async #catchUp(): Promise<void> {
     const { line, turns } = this.#options
-    await this.#subscribe()
+    const last = await this.#subscribe()
     for (const turn of await turnsAfter(line, turns.place)) turns.tell(turn)
+    if (last) turns.tellOpen(last)
+  }
+
+  #inOrder(work: () => void): void {
+    if (this.#later) this.#later.push(work)
+    else work()
   }
 
   /** What comes meanwhile is told after it. */
   async #first(work: () => Promise<void>): Promise<void> {
-    const later: Notification[] = []
+    const later: (() => void)[] = []
     this.#later = later
     try {
       await work()
     } finally {
       this.#later = undefined
-      for (const told of later) this.#take(told)
+      for (const work of later) work()
     }
   }
 
-  async #subscribe(): Promise<void> {
+  /** Resolves to its last turn with the steps that are under way: read as written down it has only those that are over. */
+  async #subscribe(): Promise<Turn | undefined> {
+    const initialTurnsPage = { limit: 1, sortDirection: 'desc', itemsView: 'full' }
     for (let tries = 1; ; tries++) {
       try {
-        await this.#options.line.request('thread/resume', { threadId: this.conversation, excludeTurns: true })
+        const at = { threadId: this.conversation, excludeTurns: true, initialTurnsPage }
+        const joined = joinedThread.parse(await this.#options.line.request('thread/resume', at))
         this.#isJoined = true
-        return
+        return joined.initialTurnsPage?.data[0]
       } catch (error) {
         // It is written down only when its first turn has begun.
         if (!(error instanceof Refused) || tries === mostJoins) throw error

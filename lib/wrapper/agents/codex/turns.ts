@@ -22,6 +22,8 @@ export interface Turns {
   lose(error: Turn['error']): void
   /** A turn that was read, as far as it has gone. */
   tell(turn: Turn): void
+  /** The steps of a turn that were under way when it was read. */
+  tellOpen(turn: Turn): void
   take(told: Notification): void
 }
 
@@ -102,9 +104,14 @@ export function createTurns(deps: {
       ended.resolve()
     },
     tell(turn) {
-      for (const item of turn.items) takeItem(turn.id, item, !(item && 'status' in item && item.status === 'inProgress'))
+      for (const item of turn.items) takeItem(turn.id, item, !(item && isUnderWay(item)))
       if (turn.status !== 'inProgress') end(turn)
       else begin(turn.id)
+    },
+    tellOpen({ id, items }) {
+      // It may have ended since.
+      if (id !== running) return
+      for (const item of items) if (item && isUnderWay(item)) takeItem(id, item, false)
     },
     take({ method, params }) {
       switch (method) {
@@ -148,6 +155,10 @@ export function createTurns(deps: {
       }
     }
   }
+}
+
+function isUnderWay(item: Item): boolean {
+  return 'status' in item && item.status === 'inProgress'
 }
 
 function planEntry({ step, status }: { step: string; status: string }): PlanEntry {

@@ -77,6 +77,19 @@ t.test('the first answer to a question counts, wherever it comes from, and close
   ])
 })
 
+t.test('a question that is open before its thread could be joined says what it is about, and is asked once', how, async t => {
+  const { terminal, session, directory } = await codexAtTerminal(t, { FAKE_KEEPS_LATE: '1' })
+  await session.say('write one.txt')
+  const id = await question(session)
+  t.match(session.state.requests?.[id], { tool: 'Write', kind: 'edit', content: [{ type: 'diff', newText: 'from the model\n' }] })
+  await session.call('permission', { id, approved: true, choice: 'accept', shown: session.state.requests?.[id]?.shown ?? '' })
+  await session.until(session => turnsEnded(session) === 1)
+  await terminal.sees(/\* all done/)
+  t.ok(existsSync(join(directory, 'one.txt')))
+  t.equal(Object.keys(session.state.completedRequests ?? {}).length, 1)
+  t.equal(Object.keys(session.state.requests ?? {}).length, 0)
+})
+
 t.test('why a person stopped it is in its conversation once, also after the session was resumed', how, async t => {
   const { terminal, session, sitDown, written } = await codexAtTerminal(t)
   await session.say('write one.txt')
@@ -87,7 +100,7 @@ t.test('why a person stopped it is in its conversation once, also after the sess
   sitDown(['resume', session.id])
   await session.say('later')
   await session.until(session => turnsEnded(session) === 3)
-  const told = 'user: I stopped you at “Edit files”: ask Ann first'
+  const told = 'user: I stopped you at “Write one.txt”: ask Ann first'
   t.strictSame(
     written(String(session.metadata.agentSessionId)).filter(line => line.startsWith('user: ')),
     ['user: write one.txt', told, 'user: later']

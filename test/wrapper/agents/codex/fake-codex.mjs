@@ -118,6 +118,7 @@ function serve(path) {
     thread.turns.push(turn)
     thread.turn = turn
     thread.open = new Map()
+    thread.underWay = new Map()
     thread.stop = new AbortController()
     tellAll('thread/status/changed', { threadId: thread.id, status: { type: 'active', activeFlags: [] } })
     tell(thread, 'turn/started', { turn: { ...turn, items: [] } })
@@ -141,10 +142,14 @@ function serve(path) {
 
   const done = (thread, item) => {
     thread.turn?.items.push(item)
+    thread.underWay.delete(item.id)
     keep(thread)
     tell(thread, 'item/completed', { turnId: thread.turn.id, item })
   }
-  const started = (thread, item) => tell(thread, 'item/started', { turnId: thread.turn.id, item })
+  const started = (thread, item) => {
+    thread.underWay.set(item.id, item)
+    tell(thread, 'item/started', { turnId: thread.turn.id, item })
+  }
 
   const say = async (thread, text, ms = 0) => {
     const item = { type: 'agentMessage', id: `msg_${randomUUID()}`, text: '' }
@@ -271,11 +276,17 @@ function serve(path) {
       }
       case 'thread/resume': {
         const loaded = load(params.threadId)
-        if (!loaded) throw new Error(`no rollout found for thread id ${params.threadId}`)
+        if (!loaded || (process.env.FAKE_KEEPS_LATE && loaded.open?.size === 0))
+          throw new Error(`no rollout found for thread id ${params.threadId}`)
         connection.follows.add(loaded.id)
         // Who comes late is asked what is open still.
         for (const [id, request] of loaded.open ?? []) if (waiting.has(id)) connection.send(request)
-        return opened(loaded)
+        const last = loaded.turns.at(-1)
+        return {
+          ...opened(loaded),
+          // With what is under way, which no list of turns has.
+          initialTurnsPage: params.initialTurnsPage && { data: [{ ...last, items: [...last.items, ...(loaded.underWay?.values() ?? [])] }] }
+        }
       }
       case 'thread/read':
         return { thread: shown(thread ?? load(params.threadId)) }
