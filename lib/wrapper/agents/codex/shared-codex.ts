@@ -135,7 +135,10 @@ class SharedCodex implements Agent {
     void this.#tellWindows()
     const isResumed = resume !== undefined && (await this.#threads.resume(resume))
     if (this.ownScreen) await this.#openScreen(isResumed)
-    else if (!isResumed) await this.#threads.begin()
+    else if (!isResumed) {
+      await this.#threads.begin()
+      if (resume !== undefined) this.#emit({ type: 'conversation', id: this.conversation })
+    }
     for (const text of [newerThanTested('codex', 'Codex', this.version), noSuchMode('Codex', modesAt('default'), mode)]) {
       if (text !== undefined) this.#emit({ type: 'notice', text })
     }

@@ -32,7 +32,7 @@ export interface Threads {
   readonly hasOne: Promise<void>
   /** One that this process begins. */
   begin(): Promise<void>
-  /** False when nothing was ever said in it: then Codex has not kept it. */
+  /** False when Codex does not have it: nothing was ever said in it, or that is gone, which is told. */
   resume(id: string): Promise<boolean>
   /** Begins a second one with the same past, which nobody is at; resolves to its id. */
   fork(): Promise<string>
@@ -80,15 +80,19 @@ class CodexThreads implements Threads {
   }
 
   async resume(id: string): Promise<boolean> {
-    const { line, how, isOurs, onUntold } = this.#options
+    const { line, how, isOurs, onUntold, emit } = this.#options
+    const told = how.toldUpTo && readPlace(how.toldUpTo)
     const at = { threadId: id, excludeTurns: true, cwd: how.directory, ...cautious }
     const resumed = await line.request('thread/resume', at).catch(error => {
       if (error instanceof Refused && /no rollout/.test(error.message)) return undefined
       throw error
     })
-    if (resumed === undefined) return false
+    if (resumed === undefined) {
+      const wasEmpty = told?.thread === id && told.turn === undefined
+      if (!wasEmpty) emit({ type: 'notice', text: 'Codex does not have this conversation any more, so a new one begins.' })
+      return false
+    }
     const { thread, model, reasoningEffort } = openedThread.parse(resumed)
-    const told = how.toldUpTo && readPlace(how.toldUpTo)
     const last = await lastTurn(line, id)
     if (told?.thread === id) {
       onUntold(await readUntoldOf(line, told, isOurs))

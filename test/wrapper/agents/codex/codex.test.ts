@@ -1,7 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
-import type { AgentEvent, StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import type { AgentEvent, StartAgent, ToldUpTo } from '../../../../lib/wrapper/agents/agent.ts'
 import { codexKind } from '../../../../lib/wrapper/agents/codex.ts'
 import { listenTo, testAgent } from '../contract.ts'
 
@@ -86,4 +86,37 @@ t.test('what was said after a place is told again under the same names, and a me
   const later = await start({ directory, env, resume: first.conversation, toldUpTo: again.untold?.upTo })
   t.teardown(() => later.stop())
   t.strictSame(later.untold?.events, [], 'and all was told by then')
+})
+
+t.test('a conversation that Codex has lost is not gone on with under its name; one in which nothing was said is not missed', async t => {
+  const directory = t.testdir()
+  const env = { PATH: process.env['PATH'] ?? '', HOME: directory }
+  const resume = async (conversation: string, toldUpTo: ToldUpTo) => {
+    const agent = await start({ directory, env, resume: conversation, toldUpTo })
+    t.teardown(() => agent.stop())
+    const heard = listenTo(agent)
+    await heard.until('told')
+    await agent.prompt('hello')
+    await heard.until('turn-ended')
+    return { id: agent.conversation, notices: heard.heard.filter(({ type }) => type === 'notice'), heard: heard.heard }
+  }
+  const first = await start({ directory, env })
+  const talk = listenTo(first)
+  const empty = await talk.until('told')
+  await first.prompt('hello')
+  await talk.until('turn-ended')
+  const { conversation } = first
+  await first.stop()
+  const told = talk.heard.findLast(event => event.type === 'told')
+
+  rmSync(join(directory, '.codex', `${conversation}.json`))
+  const lost = await resume(conversation, told?.upTo ?? empty.upTo)
+  t.match(lost.notices, [{ text: /does not have this conversation any more, so a new one begins/ }])
+  t.not(lost.id, conversation)
+  t.match(
+    lost.heard.filter(({ type }) => type === 'conversation'),
+    [{ id: lost.id }],
+    'and the session goes by its name'
+  )
+  t.strictSame((await resume(conversation, empty.upTo)).notices, [])
 })
