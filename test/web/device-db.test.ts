@@ -65,3 +65,14 @@ t.test('that the device has no room left is known, until it keeps something agai
   await db.write('home', { form: 1 })
   t.equal(isFull.value, false)
 })
+
+t.test('what was asked for last holds, however long the sealing of what came before it takes', async t => {
+  const db = await openDeviceDb('turns')
+  const large = 'x'.repeat(2_000_000)
+  await Promise.all([db.write('draft', large), db.write('draft', 'short')])
+  t.equal(await db.read('draft'), 'short')
+  void db.write('draft', large)
+  void db.remove('draft')
+  t.equal(await db.read('draft'), undefined, 'also for who reads meanwhile')
+  t.equal(await db.read('draft'), undefined)
+})

@@ -49,22 +49,40 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase | null)?.close()
   })
   let key = await deviceKey(db)
+  const inTurn = takeTurns()
   return {
-    async read(entry) {
-      const sealed = await db.get('sealed', entry)
-      return sealed && openSealed(key, sealed, entry)
-    },
-    async write(entry, value) {
-      const sealed = await seal(key, value, entry)
-      await keeping(() => db.put('sealed', sealed, entry))
-    },
-    remove: entry => db.delete('sealed', entry),
+    read: entry =>
+      inTurn(entry, async () => {
+        const sealed = await db.get('sealed', entry)
+        return sealed && openSealed(key, sealed, entry)
+      }),
+    write: (entry, value) =>
+      inTurn(entry, async () => {
+        const sealed = await seal(key, value, entry)
+        await keeping(() => db.put('sealed', sealed, entry))
+      }),
+    remove: entry => inTurn(entry, () => db.delete('sealed', entry)),
     drafts: draftStore(db),
     async erase() {
       const all = db.transaction(['keys', 'sealed', 'drafts'], 'readwrite')
       await Promise.all([all.objectStore('keys').clear(), all.objectStore('sealed').clear(), all.objectStore('drafts').clear(), all.done])
       key = await deviceKey(db)
     }
+  }
+}
+
+// Sealing takes its time: what was asked for last would not always be done last.
+function takeTurns(): <Result>(entry: string, run: () => Promise<Result>) => Promise<Result> {
+  const last = new Map<string, Promise<unknown>>()
+  return (entry, run) => {
+    const done = (last.get(entry) ?? Promise.resolve()).then(run)
+    const settled: Promise<unknown> = done
+      .catch(() => {})
+      .then(() => {
+        if (last.get(entry) === settled) last.delete(entry)
+      })
+    last.set(entry, settled)
+    return done
   }
 }
 
