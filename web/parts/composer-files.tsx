@@ -9,15 +9,19 @@ export function ComposerFiles({ files }: { files: SessionFiles }) {
   const chosen = files.chosen.value
   if (chosen.length === 0) return null
   const failed = chosen.filter(({ state }) => state.type === 'failed')
+  const held = chosen.filter(({ state }) => state.type === 'waits')
   const rest = chosen.length - failed.length
   return (
     <>
       {failed.map(each => (
         <Failed key={each.key} file={each} files={files} rest={rest} />
       ))}
+      {held.map(each => (
+        <Held key={each.key} file={each} files={files} />
+      ))}
       <ul class="att-row" aria-label={words.attached}>
         {chosen
-          .filter(({ state }) => state.type !== 'failed')
+          .filter(({ state }) => state.type !== 'failed' && state.type !== 'waits')
           .map(each => (
             <li key={each.key} class="att-chip">
               {each.preview === undefined ? <Icon name="file-text" /> : <img src={each.preview} alt="" />}
@@ -51,6 +55,29 @@ function Failed({ file, files, rest }: { file: Attaching; files: SessionFiles; r
           {session.tryAgain}
         </button>
       )}
+      <button class="ib" type="button" aria-label={words.remove(file.name)} onClick={() => files.remove(file.key)}>
+        <Icon name="x" />
+      </button>
+    </p>
+  )
+}
+
+/** A large photo, where little data is to be used. */
+function Held({ file, files }: { file: Attaching; files: SessionFiles }) {
+  if (file.state.type !== 'waits') return null
+  return (
+    <p class="att-held" role="status">
+      {file.preview === undefined ? <Icon name="image" /> : <img src={file.preview} alt="" />}
+      <span>
+        {words.photoWaits[file.state.for](bytes(file.size))}
+        <small>
+          <bdi>{file.name}</bdi>
+        </small>
+      </span>
+      <button class="txt" type="button" onClick={() => files.goNow(file.key)}>
+        {words.sendNow}
+        <span class="vh">: {file.name}</span>
+      </button>
       <button class="ib" type="button" aria-label={words.remove(file.name)} onClick={() => files.remove(file.key)}>
         <Icon name="x" />
       </button>

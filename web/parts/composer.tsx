@@ -47,7 +47,7 @@ export function Composer(props: {
   const [changes, setChanges] = useState<{ of: string; draft: string }>()
   const area = useRef<HTMLTextAreaElement>(null)
   const chosen = files.chosen.value
-  const isUploading = chosen.some(({ state }) => state.type === 'reading' || state.type === 'uploading')
+  const isUploading = chosen.some(({ state }) => ['reading', 'waits', 'uploading'].includes(state.type))
   const canSend = text.trim() !== '' || chosen.some(({ state }) => state.type !== 'failed')
 
   useEffect(() => {

@@ -1,11 +1,14 @@
 import { useEffect, useState } from 'preact/hooks'
 import { askMachine, type MachineLink } from '../state/asking-machine.ts'
+import { isOn } from '../state/preferences.ts'
 import { start as words } from '../words/start.ts'
 
-/** What a start that takes long has said so far on its machine; nothing of a helper that does not tell. */
+/** What a start that takes long has said so far on its machine; nothing of a helper that does not tell. With little data only once it is asked for. */
 export function StartLog({ link, machine, start, host }: { link: MachineLink; machine: string; start: string; host: string }) {
+  const [isAsked, askFor] = useState(!isOn('lowData'))
   const [lines, setLines] = useState<readonly string[]>([])
   useEffect(() => {
+    if (!isAsked) return
     let isGone = false
     let timer: ReturnType<typeof setTimeout> | undefined
     const ask = async () => {
@@ -19,7 +22,14 @@ export function StartLog({ link, machine, start, host }: { link: MachineLink; ma
       isGone = true
       clearTimeout(timer)
     }
-  }, [link, machine, start])
+  }, [isAsked, link, machine, start])
+  if (!isAsked) {
+    return (
+      <button class="txt" type="button" onClick={() => askFor(true)}>
+        {words.showLines(host)}
+      </button>
+    )
+  }
   if (lines.length === 0) return null
   return (
     <div class="said start-log">

@@ -18,7 +18,7 @@ const switches = {
   announces: true,
   /** With a keyboard Enter sends; off, it begins a new line. */
   enterSends: true,
-  /** Fetches only what is asked for. */
+  /** Fetches only what is asked for. Who never said has told the browser, where it has such a setting. */
   lowData: false,
   /** The list of sessions by folder, instead of by what they do. */
   byFolder: false,
@@ -98,7 +98,7 @@ function read(): void {
     compact: readSwitch('compact'),
     announces: readSwitch('announces'),
     enterSends: readSwitch('enterSends'),
-    lowData: readSwitch('lowData'),
+    lowData: readSwitch('lowData', savesData()),
     byFolder: readSwitch('byFolder'),
     singleKeys: readSwitch('singleKeys'),
     listFolded: readSwitch('listFolded'),
@@ -111,7 +111,12 @@ function read(): void {
   dataset['side'] = isOn('sideFolded') ? 'folded' : 'open'
 }
 
-function readSwitch(name: SwitchName): boolean {
+function readSwitch(name: SwitchName, unsaid: boolean = switches[name]): boolean {
   const kept = localStorage.getItem(`afield-${name}`)
-  return kept === null ? switches[name] : kept === 'true'
+  return kept === null ? unsaid : kept === 'true'
+}
+
+function savesData(): boolean {
+  const link = 'connection' in navigator ? navigator.connection : undefined
+  return typeof link === 'object' && link !== null && 'saveData' in link && link.saveData === true
 }

@@ -1,7 +1,8 @@
-import { type ReadonlySignal, signal } from '@preact/signals'
+import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { type Attached, isPicture } from './attached.ts'
 import { deviceDb } from './device-db.ts'
 import type { Live } from './live.ts'
+import type { photoWaitsFor, WaitsFor } from './low-data.ts'
 import { readPicked, type Unfit } from './picked-file.ts'
 import { type Upload, unfinishedUploads } from './unfinished-uploads.ts'
 
@@ -13,6 +14,7 @@ export interface Attaching {
   /** `sent` of 1. `failed` with `away`: it can be tried again. */
   readonly state:
     | { readonly type: 'reading' }
+    | { readonly type: 'waits'; readonly for: WaitsFor }
     | { readonly type: 'uploading'; readonly sent: number }
     | { readonly type: 'ready'; readonly file: Attached }
     | { readonly type: 'failed'; readonly why: Unfit | 'away' }
@@ -25,6 +27,8 @@ export interface SessionFiles {
   readonly chosen: ReadonlySignal<readonly Attaching[]>
   choose(files: readonly File[]): void
   remove(key: string): void
+  /** One that waits goes all the same. */
+  goNow(key: string): void
   tryAgain(key: string): void
   /** Takes out what is ready, for a message that is sent now. */
   take(): readonly Attached[]
@@ -35,7 +39,16 @@ export interface SessionFiles {
   close(): void
 }
 
-export function openFiles({ id, live }: { id: string; live: Pick<Live, 'files'> }): SessionFiles {
+/** `waitsFor`: what a file has to wait for; without it none does. */
+export function openFiles({
+  id,
+  live,
+  waitsFor = () => undefined
+}: {
+  id: string
+  live: Pick<Live, 'files'>
+  waitsFor?: typeof photoWaitsFor
+}): SessionFiles {
   const chosen = signal<readonly Attaching[]>([])
   const draftName = `draft-files.${id}`
   const uploads = new Map<string, Upload>()
@@ -95,8 +108,10 @@ export function openFiles({ id, live }: { id: string; live: Pick<Live, 'files'> 
     uploads.set(key, going)
     await unfinished.keep(going)
     // Left out in the meantime.
-    if (uploads.has(key)) await upload(going)
-    else forget(key)
+    if (!uploads.has(key)) return forget(key)
+    const cause = waitsFor(going)
+    if (cause === undefined) await upload(going)
+    else change(key, { state: { type: 'waits', for: cause } })
   }
   const offer = (files: readonly Attached[]): void => {
     const known = new Set(ready().map(({ ref }) => ref))
@@ -104,6 +119,10 @@ export function openFiles({ id, live }: { id: string; live: Pick<Live, 'files'> 
     const added = news.map(file => ({ key: file.ref, name: file.name, size: file.size, state: { type: 'ready' as const, file } }))
     chosen.value = [...chosen.peek(), ...added]
     keep()
+  }
+  const go = (key: string): void => {
+    const going = uploads.get(key)
+    if (going !== undefined && !underWay.has(key)) void upload(going)
   }
   void deviceDb()
     .then(db => db.read(draftName))
@@ -115,8 +134,20 @@ export function openFiles({ id, live }: { id: string; live: Pick<Live, 'files'> 
     for (const going of left) {
       if (uploads.has(going.key) || isClosed) continue
       uploads.set(going.key, going)
-      chosen.value = [...chosen.peek(), { key: going.key, name: going.name, size: going.size, state: { type: 'uploading', sent: 0 } }]
-      void upload(going)
+      // What has begun goes on: it was let go then.
+      const cause = going.ref === undefined ? waitsFor(going) : undefined
+      const state = cause === undefined ? { type: 'uploading' as const, sent: 0 } : { type: 'waits' as const, for: cause }
+      chosen.value = [...chosen.peek(), { key: going.key, name: going.name, size: going.size, state }]
+      if (cause === undefined) void upload(going)
+    }
+  })
+  const unwait = effect(() => {
+    for (const { key, state } of chosen.value) {
+      const going = state.type === 'waits' ? uploads.get(key) : undefined
+      if (going === undefined || state.type !== 'waits') continue
+      const cause = waitsFor(going)
+      if (cause === undefined) void upload(going)
+      else if (cause !== state.for) change(key, { state: { type: 'waits', for: cause } })
     }
   })
 
@@ -139,10 +170,8 @@ export function openFiles({ id, live }: { id: string; live: Pick<Live, 'files'> 
       forget(key)
       keep()
     },
-    tryAgain(key) {
-      const going = uploads.get(key)
-      if (going !== undefined && !underWay.has(key)) void upload(going)
-    },
+    goNow: go,
+    tryAgain: go,
     take() {
       const files = ready()
       chosen.value = chosen.peek().filter(({ state }) => state.type !== 'ready')
@@ -161,6 +190,7 @@ export function openFiles({ id, live }: { id: string; live: Pick<Live, 'files'> 
     },
     close() {
       isClosed = true
+      unwait()
       for (const end of underWay.values()) end.abort()
       for (const address of addresses) URL.revokeObjectURL(address)
     }

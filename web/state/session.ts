@@ -2,6 +2,7 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import { CallFailed, callSession } from '../../lib/client/index.ts'
 import { connection } from './connection.ts'
 import type { Live } from './live.ts'
+import { photoWaitsFor } from './low-data.ts'
 import { hasHelper } from './machines.ts'
 import { type Asking, openAsking } from './session-asking.ts'
 import { type AskedChoices, type ChoiceName, endFullAuto, openChoices } from './session-choices.ts'
@@ -95,7 +96,7 @@ export function openSession(sources: SessionSources): SessionModel {
   }
   const choices = openChoices({ id, live, cipher, facts: () => facts.peek() })
   const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes, onSaid: choices.noteSaid })
-  const files = openFiles({ id, live })
+  const files = openFiles({ id, live, waitsFor: photoWaitsFor })
   const stages = watchStages(facts)
   const unwatch = sayWatching({ id, live, facts })
   const state = computed(() => session.value?.agentState ?? undefined)

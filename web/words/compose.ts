@@ -31,6 +31,11 @@ const english = {
     empty: (name: string) => `${name} is empty`,
     away: (name: string) => `${name} did not reach the server`
   },
+  photoWaits: {
+    wifi: (size: string) => `Photo of ${size} waits for Wi-Fi`,
+    word: (size: string) => `Photo of ${size} waits until you send it`
+  },
+  sendNow: 'Send now',
   others: (count: number) => plural(count, { one: 'The other one is attached.', other: `The other ${count} are attached.` }),
   loadPicture: (name: string, size: string) => `Show ${name}, ${size}`,
   noPicture: (name: string) => `${name} could not be shown`,

@@ -80,6 +80,7 @@ const english = {
     'no-answer': (host: string) => `${host} did not answer in time. It may still start: look at Home before you try again.`,
     unreadable: (host: string) => `${host} answered something this app cannot read.`
   },
+  showLines: (host: string) => `Show what ${host} says`,
   lastLines: (host: string) => `What ${host} says`,
   openMachine: 'Open machine',
   tryAgain: 'Try again',

@@ -116,6 +116,7 @@ export function model(given: Given): SessionModel {
         chosen.value = [...chosen.value, ...reading]
       },
       remove() {},
+      goNow() {},
       tryAgain() {},
       take: () => [],
       offer() {},

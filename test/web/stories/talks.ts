@@ -230,5 +230,14 @@ export const talks: Record<string, () => SessionModel> = {
         { key: '3', name: '24.heic', size: 2_400_000, state: { type: 'failed', why: 'no-heic' } }
       ],
       draft: 'See the picture:\nthe button jumps\nwhen the page\nis loaded twice'
+    }),
+  'photo-waits': () =>
+    model({
+      transcript: work().done(),
+      files: [
+        { key: '1', name: 'IMG_20261122_rack.jpg', size: 8_000_000, state: { type: 'waits', for: 'wifi' }, preview: drawnPicture() },
+        { key: '2', name: 'label.jpg', size: 2_400_000, state: { type: 'waits', for: 'word' } }
+      ],
+      draft: 'This is how the rack looks.'
     })
 }

@@ -27,6 +27,8 @@ export const compose: ComposeWords = {
     empty: name => `${name} 是空的`,
     away: name => `${name} 没有到达服务器`
   },
+  photoWaits: { wifi: size => `${size} 的照片等待 Wi-Fi`, word: size => `${size} 的照片等你发送` },
+  sendNow: '立即发送',
   others: count => `其余 ${count} 个已添加。`,
   loadPicture: (name, size) => `显示 ${name}，${size}`,
   noPicture: name => `无法显示 ${name}`,

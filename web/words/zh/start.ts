@@ -72,6 +72,7 @@ export const start: StartWords = {
     'no-answer': host => `${host} 没有及时回应。它可能仍会启动：再试之前请先看看主页。`,
     unreadable: host => `${host} 的回应无法被此应用读懂。`
   },
+  showLines: host => `显示 ${host} 的输出`,
   lastLines: host => `${host} 的输出`,
   openMachine: '查看机器',
   tryAgain: '重试',

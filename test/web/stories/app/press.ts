@@ -18,12 +18,14 @@ export async function press(what: string): Promise<void> {
   }
   const name = what.replace(/^dialog /, '')
   const place = name === what ? 'main' : 'dialog[open]'
-  const pressed = await found(() =>
-    [...document.querySelectorAll<HTMLElement>(`${place} button, ${place} a, ${place} label, ${place} summary`)].find(each =>
-      isCalled(each, name)
-    )
-  )
+  // On a desk Home stands beside the main pane.
+  const pressed = await found(() => calledIn(place, name) ?? calledIn('.list-pane', name))
   pressed.click()
+}
+
+function calledIn(place: string, name: string): HTMLElement | undefined {
+  const all = document.querySelectorAll<HTMLElement>(['button', 'a', 'label', 'summary'].map(each => `${place} ${each}`).join())
+  return [...all].find(each => isCalled(each, name))
 }
 
 function isCalled(element: HTMLElement, name: string): boolean {

@@ -1,5 +1,6 @@
 import type { PairingView, ReadyToLink } from '../../../../web/state/pairing.ts'
 import { emptyHome } from '../../../../web/state/store.ts'
+import { isWide } from '../../../../web/state/width.ts'
 import type { AppStory } from './shown.ts'
 import { limitedStorage, machine, server } from './told.ts'
 import {
@@ -56,6 +57,9 @@ const unsent: AppStory['unsent'] = {
   ]
 }
 
+/** On a desk a card is only a way to its session. */
+const allow = isWide.peek() ? [] : ['Allow once']
+
 const atTerminal = session({ title: 'Keep the old paths', ago: 4, line: 'npm run watch', agentState: { controlledByUser: true } })
 
 const homes = {
@@ -65,11 +69,11 @@ const homes = {
   'session-limit': at(`/s/${limited.id}`, { home: homeOf(machines, [limited, ...moving]) }),
   'home-sealed-state': at('/', { home: homeOf(machines, [sealedAsk, ...moving]) }),
   'home-allow-offline': at('/', { home: homeOf(machines, [buildAsk, ...moving]), ...away }),
-  'home-allowed': at('/', { home: homeOf(machines, [buildAsk, ...moving, ...resting]), press: ['Allow once'] }),
+  'home-allowed': at('/', { home: homeOf(machines, [buildAsk, ...moving, ...resting]), press: allow }),
   'home-allow-failed': at('/', {
     home: homeOf(machines, [buildAsk, ...moving, ...resting]),
     answered: { type: 'failed', why: 'away', says: '' },
-    press: ['Allow once']
+    press: allow
   }),
   'home-working': at('/', { home: homeOf([studio], [...moving, ...resting]) }),
   'home-quiet': at('/', { home: quiet }),
@@ -137,6 +141,7 @@ const news = {
     },
     press: ['Start on', 'see Reading its conversation']
   }),
+  'new-starting-low-data': at('/new', { kept: { 'afield-lowData': 'true' }, press: ['Start on', 'see Show what'] }),
   'new-folder': at('/new', { press: ['orchard-api'] }),
   'new-histories': at('/new', { press: ['Continue'] }),
   'new-lock-refused': at('/new', {
@@ -268,6 +273,7 @@ const settings = {
   storage: at('/settings/storage'),
   'storage-limited': at('/settings/storage', { server: { readStorage: limitedStorage } }),
   'storage-untold': at('/settings/storage', { server: { readStorage: 404 } }),
+  'storage-low-data': at('/settings/storage', { kept: { 'afield-lowData': 'true' } }),
   'storage-erase': at('/settings/storage', { press: ['Erase this device'] }),
   about: at('/settings/about')
 }
