@@ -2,7 +2,7 @@ import { pause } from '../async/pause.ts'
 import { OutboxFull } from '../client/outbox.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
 import { ownWords } from './own-words.ts'
-import type { Uplink } from './uplink.ts'
+import type { Uplink } from './uplink-contract.ts'
 
 /** Puts on disk what a session has to say. */
 export interface Keeping {

@@ -8,7 +8,8 @@ import { ownWords } from './own-words.ts'
 import { cancelQuestions } from './questions.ts'
 import { readUntold, recount } from './recount.ts'
 import { findLeftovers, type KnownSession, listSessions, readNotes, type SessionFolder, takeOver } from './session-folder.ts'
-import { openUplink, type Uplink } from './uplink.ts'
+import { openUplink } from './uplink.ts'
+import type { Uplink } from './uplink-contract.ts'
 import { untilFree, whenWanted } from './wanted.ts'
 
 export interface LeftoverOptions {

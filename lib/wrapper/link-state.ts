@@ -1,10 +1,11 @@
 import { Refused } from '../client/refusals.ts'
 
 /**
- * `unlinked`: the token is no longer good. `gone`: the session was deleted. `other-key`: what the server has of the session does not
- * open with its key; nothing is sent, and everything stays on disk. All are final for this process.
+ * `unlinked`: the token is no longer good. `gone`: the session was deleted. `unknown`: the server has no such session, and cannot say
+ * whether it was deleted. `other-key`: what the server has of the session does not open with its key; nothing is sent. All are final for
+ * this process, and what waits stays on disk in all but `gone`.
  */
-export type LinkState = { type: 'connecting' | 'live' | 'unlinked' | 'gone' | 'other-key' } | { type: 'away'; reason: string }
+export type LinkState = { type: 'connecting' | 'live' | 'unlinked' | 'gone' | 'unknown' | 'other-key' } | { type: 'away'; reason: string }
 
 /** How the link of a session stands. */
 export interface Link {
@@ -12,7 +13,7 @@ export interface Link {
   /** Rejects once this process cannot deliver any more. */
   readonly cut: Promise<never>
   enter(state: LinkState): void
-  /** As a final refusal says; other errors change nothing. */
+  /** After a final refusal of whoever asks; other errors change nothing. */
   giveUp(error: unknown): void
   /** It stays as it is. */
   close(): void
@@ -25,9 +26,9 @@ export function createLink(onChange: () => void): Link {
   let isClosed = false
 
   function enter(next: LinkState): void {
-    if (isClosed || state.type === 'gone' || state.type === 'other-key') return
+    if (isClosed || isSettled(state)) return
     state = next
-    if (next.type === 'gone' || next.type === 'unlinked' || next.type === 'other-key') cut.reject(new Error(next.type))
+    if (isSettled(next) || next.type === 'unlinked') cut.reject(new Error(next.type))
     onChange()
   }
   return {
@@ -37,10 +38,14 @@ export function createLink(onChange: () => void): Link {
     cut: cut.promise,
     enter,
     giveUp(error) {
-      if (error instanceof Refused) enter({ type: error.status === 404 ? 'gone' : 'unlinked' })
+      if (error instanceof Refused) enter({ type: 'unlinked' })
     },
     close() {
       isClosed = true
     }
   }
+}
+
+function isSettled({ type }: LinkState): boolean {
+  return type === 'gone' || type === 'unknown' || type === 'other-key'
 }

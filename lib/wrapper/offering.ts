@@ -1,3 +1,4 @@
+import type { Envelope } from '../protocol/sealed/messages.ts'
 import type { Prompt, Prompts } from './prompts.ts'
 import type { Settling } from './settling.ts'
 
@@ -7,6 +8,8 @@ export interface Offering {
   offer(prompt: Omit<Prompt, 'attachments'>, isKnown?: boolean): void
   /** The agent has it as it was first: what replaced its words since is said to it now. */
   offerLate(prompt: Prompt): void
+  /** What devices tell beside texts. */
+  hearBeside(envelope: Envelope | undefined): void
 }
 
 export function createOffering(prompts: Prompts, settling: Settling): Offering {
@@ -26,6 +29,16 @@ export function createOffering(prompts: Prompts, settling: Settling): Offering {
       if (!last) return
       for (const each of attachments) prompts.announce(each)
       offer({ ...prompt, ...last })
+    },
+    hearBeside(envelope) {
+      if (envelope?.role !== 'user') return
+      const { ev } = envelope
+      if (ev.t === 'file') prompts.announce(ev)
+      if (ev.t === 'move') prompts.move(ev.localId, ev.before)
+      if (ev.t !== 'withdraw') return
+      const withdrawn = prompts.withdraw(ev.localId)
+      if (withdrawn) settling.drop(withdrawn)
+      else settling.tellIfRead(ev.localId)
     }
   }
 }

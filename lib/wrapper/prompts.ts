@@ -53,6 +53,8 @@ export interface Prompts extends AsyncIterable<Prompt> {
   dropWithdrawn(prompt: Prompt): boolean
   /** What has to be noted once the agent has the message of this seq, or never shall: those that wait or are on their way may have lower ones. */
   settled(notes: Pick<SessionNotes, 'cursor' | 'settled'>, ...seqs: number[]): Pick<SessionNotes, 'cursor' | 'settled'>
+  /** The server numbers the messages anew. */
+  forgetNumbers(): void
   close(): void
 }
 
@@ -167,6 +169,12 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
       const lowest = Math.min(...open)
       const below = all.filter(each => each < lowest)
       return { cursor: Math.max(cursor, below.at(-1) ?? 0), settled: all.filter(each => each > lowest) }
+    },
+    forgetNumbers() {
+      for (const prompt of [...waiting, ...taken]) {
+        prompt.seq = undefined
+        delete prompt.edits
+      }
     },
     close() {
       isClosed = true

@@ -45,7 +45,7 @@ export async function recount(
   const narrator = createNarrator({ put, showPartial() {} })
   let { turn, cursor, settled = [] } = folder.notes
   let taken: Pick<SessionNotes, 'reasons'> = {}
-  const { handing, metadata, toldUpTo } = folder.notes
+  const { id, handing, metadata, toldUpTo } = folder.notes
   // It may have ended before it told the beginning.
   if (turn !== null) await narrator.beginTurn({ name: turn })
 
@@ -85,5 +85,7 @@ export async function recount(
   }
   // Whether the agent has it is seen once what it wrote down was read.
   const isRead = !toldUpTo || upTo !== undefined
-  folder.note({ turn: null, cursor, settled, ...taken, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
+  // The server may have begun to number the messages anew meanwhile.
+  const numbers = id === undefined || id === folder.notes.id ? { cursor, settled } : {}
+  folder.note({ turn: null, ...numbers, ...taken, ...(isRead && { handing: null }), ...(upTo && { toldUpTo: upTo }) })
 }

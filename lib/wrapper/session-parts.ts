@@ -11,7 +11,7 @@ import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import type { SessionFolder } from './session-folder.ts'
-import type { Uplink } from './uplink.ts'
+import type { Uplink } from './uplink-contract.ts'
 import { createWatchers, type Watchers } from './watchers.ts'
 
 /** What a session is made of. */

@@ -1,6 +1,6 @@
 import { withDeadline } from '../async/deadline.ts'
 import { envelopeOf, newId, userText } from '../client/messages.ts'
-import type { Envelope, MessageBody, MessageMeta } from '../protocol/sealed/messages.ts'
+import type { MessageBody, MessageMeta } from '../protocol/sealed/messages.ts'
 import type { AgentEvent, TurnEnd } from './agents/agent.ts'
 import type { WhyNot } from './decisions.ts'
 import { createExplaining, type Explaining } from './explaining.ts'
@@ -32,6 +32,8 @@ export interface Turns {
   hearTerminal(prompted: Extract<AgentEvent, { type: 'prompted' }>): Promise<void>
   /** Hands over one prompt after the other, each in a turn of its own; those up to `recountedUpTo` the agent has. */
   serve(recountedUpTo: number): Promise<void>
+  /** The server numbers the messages anew: what waits has no number any more. */
+  forgetNumbers(): void
   end(how: Extract<AgentEvent, { type: 'turn-ended' }>): Promise<void>
   /** Tells what an agent that is gone wrote down of the turn and did not say. Resolves to its texts. */
   readBack(): Promise<string[]>
@@ -63,6 +65,7 @@ class SessionTurns implements Turns {
   /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
   #unnoted: Partial<SessionNotes> = {}
   #isEnding = false
+  #recountedUpTo = 0
 
   constructor(parts: SessionParts) {
     this.#parts = parts
@@ -104,7 +107,8 @@ class SessionTurns implements Turns {
   }
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {
-    if (body.role === 'session') this.#hearEnvelope(envelopeOf(body))
+    if (body.role === 'session') this.#offering.hearBeside(envelopeOf(body))
+    if (body.role === 'session') this.#parts.onChange()
     if (body.role !== 'user') return
     if (localId !== null && this.#ownMessages.delete(localId)) return
     // An earlier process of this session told what was written at its terminal; the agent has it.
@@ -127,14 +131,22 @@ class SessionTurns implements Turns {
     this.#unnoted = { ...this.#unnoted, turn: await this.#parts.narrator.beginTurn({ row }) }
   }
 
+  forgetNumbers(): void {
+    this.#recountedUpTo = 0
+    this.#prompts.forgetNumbers()
+    const { cursor: _, settled: __, ...unnoted } = this.#unnoted
+    this.#unnoted = unnoted
+  }
+
   async serve(recountedUpTo: number): Promise<void> {
+    this.#recountedUpTo = recountedUpTo
     this.#explaining.sayLeft()
     for await (const prompt of this.#prompts) {
-      const { seq } = prompt
       await this.#turnEnded()
       if (this.#isEnding) return
+      const { seq } = prompt
       // It was heard before it was found in what the agent had written down.
-      if (seq !== undefined && seq <= recountedUpTo) {
+      if (seq !== undefined && seq <= this.#recountedUpTo) {
         this.#prompts.done(prompt)
         this.#offering.offerLate(prompt)
         continue
@@ -186,13 +198,14 @@ class SessionTurns implements Turns {
   /** In the turn that has begun. Rejects with what kept the agent from being given it. */
   async #handOver(prompt: Prompt): Promise<'given' | 'withdrawn'> {
     const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
-    const { text: written, attachments, meta, seq, localId } = prompt
+    const { text: written, attachments, meta, localId } = prompt
     if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
     await choices.apply(meta)
     const { text, images } = await came.join(written, attachments)
     if (this.#prompts.dropWithdrawn(prompt)) return 'withdrawn'
     this.#noteFirst(text)
     const turn = newId()
+    const { seq } = prompt
     // At its own terminal it may keep the prompt before it says so.
     const isAhead = seq !== undefined && this.#prompts.settled(folder.notes, seq).settled?.includes(seq)
     const turnAt = agent.writesAt?.() ?? null
@@ -240,19 +253,6 @@ class SessionTurns implements Turns {
   #noteFirst(text: string): void {
     const { folder } = this.#parts
     if (folder.notes.firstPrompt === undefined) folder.note({ firstPrompt: text.slice(0, mostHanded) })
-  }
-
-  /** What devices tell beside texts. */
-  #hearEnvelope(envelope: Envelope | undefined): void {
-    if (envelope?.role !== 'user') return
-    const { ev } = envelope
-    if (ev.t === 'file') this.#prompts.announce(ev)
-    if (ev.t === 'move') this.#prompts.move(ev.localId, ev.before)
-    if (ev.t !== 'withdraw') return
-    const withdrawn = this.#prompts.withdraw(ev.localId)
-    if (withdrawn) this.#settling.drop(withdrawn)
-    else this.#settling.tellIfRead(ev.localId)
-    this.#parts.onChange()
   }
 
   /** Also of one that began at the terminal. */

@@ -14,7 +14,8 @@ import type { SessionFolder } from './session-folder.ts'
 import { sessionMethods } from './session-methods.ts'
 import { createParts, type SessionParts } from './session-parts.ts'
 import { createTurns, type Turns } from './session-turns.ts'
-import { openUplink, type Uplink } from './uplink.ts'
+import { openUplink } from './uplink.ts'
+import type { Uplink } from './uplink-contract.ts'
 
 /** What the terminal shows of a session. */
 export interface SessionStatus {
@@ -136,6 +137,10 @@ class WrappedSession implements Session {
       handlers,
       onMessage: (message, about) => this.#hear(message, about),
       onMetadata: metadata => this.#followMetadata(metadata),
+      onNumberedAnew: () => {
+        this.#heardUpTo = 0
+        this.#turns.forgetNumbers()
+      },
       onDropped: count => keeping.dropped(count),
       onChange: () => this.#followLink()
     })
@@ -206,6 +211,7 @@ class WrappedSession implements Session {
 
   #followLink(): void {
     if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
+    if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server does not know this session any more.')
     if (this.#uplink?.waiting === 0) this.#parts.keeping.drained()
     this.#options.onChange()
   }

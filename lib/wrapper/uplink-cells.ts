@@ -85,8 +85,8 @@ export function createUplinkCells(options: {
       cells = { state: stateCell, metadata: metadataCell }
       // How it was found: what is archived from now on was archived by somebody.
       onStored(metadataCell.value)
-      for (const change of early.state) changeState(change)
-      for (const change of early.metadata) changeMetadata(change)
+      for (const change of early.state.splice(0)) changeState(change)
+      for (const change of early.metadata.splice(0)) changeMetadata(change)
       return cells
     },
     takeRow(row, isBack) {
@@ -103,6 +103,7 @@ export function createUplinkCells(options: {
     close() {
       cells?.state.close()
       cells?.metadata.close()
+      cells = undefined
     }
   }
 }

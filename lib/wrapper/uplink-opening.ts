@@ -14,6 +14,8 @@ export interface UplinkOpening {
   /** The server's id of the session, once it was opened there. */
   readonly id: string | undefined
   open(): Promise<string>
+  /** The server does not know it any more: it is opened there anew the next time. */
+  forget(): void
 }
 
 export interface UplinkOpeningOptions {
@@ -26,11 +28,14 @@ export interface UplinkOpeningOptions {
   /** Aborted when it may be another process's meanwhile. */
   signal: AbortSignal
   onOpened(record: SessionRecord): void
+  /** The server has it under another id than before: its messages are numbered from 1 again, and those before are not there. */
+  onNumberedAnew?: (() => void) | undefined
   /** What the server has of it does not open with its key. */
   onOtherKey(): void
 }
 
-export function createUplinkOpening({ folder, key, cells, signal, onOpened, onOtherKey, ...to }: UplinkOpeningOptions): UplinkOpening {
+export function createUplinkOpening(options: UplinkOpeningOptions): UplinkOpening {
+  const { folder, key, cells, signal, onOpened, onOtherKey, onNumberedAnew, ...to } = options
   let id: string | undefined
   let opening: Promise<string> | undefined
 
@@ -42,8 +47,10 @@ export function createUplinkOpening({ folder, key, cells, signal, onOpened, onOt
       throw new Refused(403, 'the session is sealed with another key')
     }
     signal.throwIfAborted()
+    const { id: before, handing } = folder.notes
     id = record.id
-    folder.note({ id })
+    folder.note({ id, ...(before !== undefined && before !== id && withoutNumbers(handing)) })
+    if (before !== undefined && before !== id) onNumberedAnew?.()
     onOpened(record)
     return record.id
   }
@@ -58,8 +65,18 @@ export function createUplinkOpening({ folder, key, cells, signal, onOpened, onOt
         opening = undefined
       })
       return opening
+    },
+    forget() {
+      id = undefined
+      folder.note({ isUntagged: false })
     }
   }
+}
+
+/** A number of before would hide what is said to the session from now on. */
+function withoutNumbers(handing: SessionNotes['handing']): Partial<SessionNotes> {
+  const { localId, text } = handing ?? {}
+  return { cursor: 0, settled: [], heardUpTo: 0, handing: text === undefined ? handing : { seq: null, localId, text } }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { envelopeOf, sealDraft } from '../client/messages.ts'
 import { type Outbox, type OutboxOptions, openOutbox } from '../client/outbox.ts'
+import { Refused, Unreachable } from '../client/refusals.ts'
 import type { Rest } from '../client/rest.ts'
 import { sendOver } from '../client/send-messages.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
@@ -11,16 +12,25 @@ export interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'o
   folder: SessionFolder
   /** Resolves to the server's id of the session, once it is open there. */
   session(): Promise<string>
+  /** Of one that the server does not know. */
+  isOpenedAgain(session: string): Promise<boolean>
 }
 
 /** What a session has to say, on disk until the server has it. */
-export function openUplinkOutbox({ rest, folder, session, ...options }: UplinkOutboxOptions): Promise<Outbox> {
+export function openUplinkOutbox({ rest, folder, session, isOpenedAgain, ...options }: UplinkOutboxOptions): Promise<Outbox> {
   const send = sendOver(rest)
   return openOutbox({
     ...options,
     journal: folder.openJournal(),
     // Drafts name the session by its tag: it may not have been opened on the server when they are written.
-    send: async (_tag, messages, signal) => send(await session(), messages, signal)
+    send: async (_tag, messages, signal) => {
+      const id = await session()
+      return send(id, messages, signal).catch(async error => {
+        if (error instanceof Refused && error.status === 404 && (await isOpenedAgain(id)))
+          throw new Unreachable('strange-answer', { cause: error })
+        throw error
+      })
+    }
   })
 }
 

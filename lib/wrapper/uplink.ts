@@ -1,13 +1,13 @@
 import { withDeadline } from '../async/deadline.ts'
 import type { Outbox } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
-import { createRest, type Fetch, type Rest, type TokenSource } from '../client/rest.ts'
+import { Refused } from '../client/refusals.ts'
+import { createRest, type Rest, type TokenSource } from '../client/rest.ts'
 import type { LiveSocket } from '../client/socket.ts'
 import type { SealingKey } from '../client/vault.ts'
 import type { MessageBody, PartialBody } from '../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
 import type { SessionRecord } from '../protocol/wire/records.ts'
-import type { Credentials, Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
 import { watchNetwork } from './network.ts'
@@ -15,60 +15,13 @@ import type { Notice } from './notices.ts'
 import { createPatience } from './patience.ts'
 import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
 import { attachmentsOf, type SessionAttachments } from './session-attachments.ts'
-import type { SessionFolder } from './session-folder.ts'
 import { openSessionKey } from './session-key.ts'
+import { createUnknownSession } from './unknown-session.ts'
 import { createUplinkCells, type UplinkCells } from './uplink-cells.ts'
-import { openUplinkLine, type UplinkLine, type UplinkLineOptions } from './uplink-line.ts'
+import type { Uplink, UplinkOptions } from './uplink-contract.ts'
+import { openUplinkLine, type UplinkLine } from './uplink-line.ts'
 import { createUplinkOpening, type UplinkOpening } from './uplink-opening.ts'
 import { openUplinkOutbox, putBody } from './uplink-outbox.ts'
-
-export interface UplinkOptions extends Pick<UplinkLineOptions, 'handlers' | 'onMessage'> {
-  home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
-  credentials: Credentials
-  folder: SessionFolder
-  fetch: Fetch
-  /** Another client wrote new metadata. */
-  onMetadata?: ((metadata: SessionMetadata) => void) | undefined
-  /** The link, or the number of messages that wait, is another. */
-  onChange?: (() => void) | undefined
-  /** Too much waits: that many messages that can be done without were dropped. */
-  onDropped?: ((count: number) => void) | undefined
-  /** Bytes that may wait; 256 MiB unless told. */
-  limitBytes?: number | undefined
-}
-
-/**
- * The way of one session to the server. It works from the first moment, with or without a server: what is put is on disk
- * when `put` resolves and reaches the server some day, in order; state is told as soon as there is somebody to tell it to.
- */
-export interface Uplink {
-  /** The server's id of the session, once it was opened there. */
-  readonly session: string | undefined
-  readonly link: LinkState
-  /** Messages on disk that the server does not have yet. */
-  readonly waiting: number
-  /** Set when the server takes no message of the session any more, and cannot be told either. */
-  readonly trouble: string | undefined
-  /** See `Outbox.put`. */
-  put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
-  /** Lost when there is no link. */
-  showPartial(partial: PartialBody): void
-  setThinking(thinking: boolean): void
-  /** Asks the server to tell apps and phones. Lost when there is no link. */
-  notify(notice: Notice): void
-  /** The agent has the messages up to this one. */
-  tellRead(seq: number): void
-  readonly attachments: SessionAttachments
-  /** Who drives the agent. */
-  setControl(by: 'terminal' | 'phone'): void
-  /** `change` must be pure; it is applied again to what others wrote meanwhile. */
-  changeState(change: (state: AgentState) => AgentState): void
-  changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
-  /** Delivers what waits, marks the session as ended, and closes. False when something is left for another process. */
-  end(within: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean>
-  /** Closes at once; what waits stays on disk. */
-  close(): Promise<void>
-}
 
 export async function openUplink(options: UplinkOptions): Promise<Uplink> {
   const uplink = new SessionUplink(options)
@@ -85,6 +38,7 @@ class SessionUplink implements Uplink {
   readonly #rest: Rest
   readonly #cells: UplinkCells
   readonly #opening: UplinkOpening
+  readonly #unknown: ReturnType<typeof createUnknownSession>
   readonly #refused: RefusedMessages
   readonly #end = new AbortController()
   readonly #link = createLink(() => this.#options.onChange?.())
@@ -96,6 +50,8 @@ class SessionUplink implements Uplink {
   #line: UplinkLine | undefined
   #alive: { thinking: boolean; mode: 'local' | 'remote' } = { thinking: false, mode: 'remote' }
   #hadLine = false
+  /** Messages that the server does not have stay in the journal, and are not sent by this process. */
+  #isLeft = false
   readonly #patience = createPatience()
 
   constructor(options: UplinkOptions) {
@@ -124,6 +80,13 @@ class SessionUplink implements Uplink {
       onOpened: record => this.#openLine(record),
       onOtherKey: () => this.#link.enter({ type: 'other-key' })
     })
+    this.#unknown = createUnknownSession({
+      rest: this.#rest,
+      link: this.#link,
+      signal: this.#end.signal,
+      current: () => this.#opening.id ?? folder.notes.id,
+      openAgain: () => this.#openAgain()
+    })
     this.#refused = createRefusedMessages(folder, (body, localId) => this.put(body, localId))
   }
 
@@ -137,14 +100,17 @@ class SessionUplink implements Uplink {
       rest: this.#rest,
       folder: this.#options.folder,
       session: () => this.#opening.open(),
+      isOpenedAgain: session => this.#unknown.isOpenedAgain(session),
       onStored: messages => {
         this.#refused.stored(messages)
         this.#line?.take(messages)
       },
       onSetAside: async (draft, refusal) => {
-        if (refusal.status === 404) this.#link.giveUp(refusal)
-        else await this.#refused.take(draft, refusal)
+        if (refusal.status !== 404) await this.#refused.take(draft, refusal)
         this.#options.onChange?.()
+        if (this.link.type !== 'unknown') return
+        this.#isLeft = true
+        throw refusal
       },
       onDropped: drafts => this.#options.onDropped?.(drafts.length),
       limitBytes: this.#options.limitBytes,
@@ -153,7 +119,25 @@ class SessionUplink implements Uplink {
         this.#options.onChange?.()
       }
     })
-    this.#persistence.attempt(() => this.#opening.open()).catch(error => this.#link.giveUp(error))
+    this.#openThere()
+  }
+
+  #openThere(): void {
+    const { folder } = this.#options
+    this.#persistence.attempt(() => this.#opening.open()).catch(error => this.#giveUp(error, folder.notes.id))
+  }
+
+  #giveUp(error: unknown, session: string | undefined): void {
+    const isUnknown = error instanceof Refused && error.status === 404 && session !== undefined
+    if (isUnknown) this.#unknown.isOpenedAgain(session).catch(error => this.#link.giveUp(error))
+    else this.#link.giveUp(error)
+  }
+
+  #openAgain(): void {
+    this.#line?.close()
+    this.#line = undefined
+    this.#opening.forget()
+    this.#openThere()
   }
 
   get session(): string | undefined {
@@ -229,7 +213,8 @@ class SessionUplink implements Uplink {
     )
     await this.close()
     // What was put while the end was told waits for whoever comes next.
-    return this.link.type === 'gone' || (isTold && this.waiting === 0)
+    const isOver = isTold || (this.link.type === 'unknown' && !this.#isLeft)
+    return this.link.type === 'gone' || (isOver && this.waiting === 0)
   }
 
   async close(): Promise<void> {
@@ -260,7 +245,7 @@ class SessionUplink implements Uplink {
       cells: this.#cells,
       onState: state => this.#followSocket(state),
       onGone: () => this.#link.enter({ type: 'gone' }),
-      onRefused: refusal => this.#link.giveUp(refusal),
+      onRefused: refusal => this.#giveUp(refusal, record.id),
       alive: () => this.#alive,
       onBeat: () => this.#doubtLink()
     })

@@ -8,8 +8,10 @@ import type { Fetch } from '../../lib/client/rest.ts'
 import { cryptoReady, engine, toBase64 } from '../../lib/crypto/index.ts'
 import type { SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { openHome } from '../../lib/wrapper/credentials.ts'
+import { openJournalFile } from '../../lib/wrapper/journal-file.ts'
 import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
-import { openUplink, type Uplink } from '../../lib/wrapper/uplink.ts'
+import { openUplink } from '../../lib/wrapper/uplink.ts'
+import type { Uplink } from '../../lib/wrapper/uplink-contract.ts'
 import { next, signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
@@ -127,6 +129,25 @@ t.test('a server that was not told its name refuses no message: they wait until 
   const session = await phone.session()
   await session.until(({ messages }) => messages.length > 0)
   t.match(session.messages, [{ role: 'user', content: { text: 'patient' } }])
+})
+
+t.test('a session that the server knows no more, and cannot say why, ends and keeps what waits', async t => {
+  let isLost = false
+  const forgetful: Fetch = async (url, init) =>
+    isLost && (url.endsWith('/messages') || url.includes('/v1/changes'))
+      ? { status: 404, headers: new Headers(), text: async () => '{"error":"Session not found"}' }
+      : fetch(url, init)
+  const { phone, path, link } = await uplink(t, forgetful)
+  await link.put(userText('delivered'))
+  await (await phone.session()).until(({ messages }) => messages.length === 1)
+  isLost = true
+  await link.put(userText('left'))
+  t.equal(await link.end({ ms: 10_000 }), false)
+  t.equal(link.link.type, 'unknown')
+  const [known] = listSessions(path)
+  const journal = openJournalFile(join(known?.path ?? '', 'outbox.journal'))
+  t.equal((await journal.load()).length, 1)
+  await journal.close()
 })
 
 t.test('what is said while the end of the session is told stays on disk for the next process [W1]', async t => {

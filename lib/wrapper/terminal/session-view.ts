@@ -83,6 +83,8 @@ function link({ link, waiting, server, stopping }: SessionView): string {
       return waiting > 0 ? `unlinked; ${messages} wait for: ${typed('login')}` : `unlinked: run ${typed('login')}`
     case 'gone':
       return 'this session was deleted'
+    case 'unknown':
+      return 'the server does not know this session any more'
     case 'other-key':
       return `stopped: this session has another key on the server; ${messages} kept here`
   }
@@ -94,6 +96,7 @@ function linkLook({ link }: SessionView, style: Style): (text: string) => string
       return style.good
     case 'unlinked':
     case 'gone':
+    case 'unknown':
     case 'other-key':
       return style.bad
     case 'away':

@@ -1,0 +1,99 @@
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { makeBackup } from '../../lib/backup/make.ts'
+import { restoreBackup } from '../../lib/backup/restore.ts'
+import { openHome } from '../../lib/wrapper/credentials.ts'
+import { fetch } from '../../lib/wrapper/fetch.ts'
+import { deliverLeftovers } from '../../lib/wrapper/leftovers.ts'
+import { listSessions } from '../../lib/wrapper/session-folder.ts'
+import { call } from '../kit/person.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { demo, texts, turnsEnded } from './kit/demo.ts'
+import { startPhone } from './kit/phone.ts'
+import { linkedComputer } from './kit/world.ts'
+import { runWrapper } from './kit/wrapper.ts'
+
+/** A server of which there is a backup from before the computer's first session, and a way to put it back to that. */
+async function backedUp(t: Test) {
+  const place = t.testdir()
+  const data = join(place, 'data')
+  const file = join(place, 'early.backup')
+  let server = await startServerProcess(t, { data })
+  const port = Number(new URL(server.url).port)
+  const options = { data, store: `sqlite:${join(data, 'afield.db')}` }
+  const { phone, home } = await linkedComputer(t, server)
+  await makeBackup({ options, target: file, passphrase: undefined, now: Date.now(), tell() {} })
+  return {
+    server,
+    phone,
+    home,
+    stop: () => server.kill(),
+    async putBack() {
+      await restoreBackup({ options, file, passphrase: async () => '', force: true, now: Date.now(), tell() {} })
+      server = await startServerProcess(t, { data, port })
+    }
+  }
+}
+
+t.test('a session that a restored server does not know goes on there, with all that waits for it and all that is said to it', async t => {
+  const { server, phone, home, stop, putBack } = await backedUp(t)
+  const wrapper = runWrapper(t, { home, args: ['demo'] })
+  const before = await phone.session()
+  for (const text of ['one', 'two']) await before.say(`SCRIPT: text ${text}`)
+  await before.until(session => turnsEnded(session) === 2)
+  await before.say('SCRIPT: slow 1000 a b c ;; text late')
+  await before.until(({ partials }) => partials.length > 0)
+  before.close()
+  await stop()
+  await putBack()
+
+  const after = await (await startPhone(t, server, phone.secret)).session()
+  t.not(after.id, before.id)
+  await after.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(after).slice(-1), ['late'])
+  await after.say('SCRIPT: text three')
+  await after.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(after).slice(-1), ['three'])
+  await wrapper.kill('SIGTERM')
+  t.match(listSessions(home), [{ pid: undefined, notes: { id: after.id } }])
+})
+
+t.test('what an ended session left behind reaches a restored server that does not know the session', async t => {
+  const { server, phone, home, stop, putBack } = await backedUp(t)
+  const wrapper = runWrapper(t, { home, args: ['demo'] })
+  const before = await phone.session()
+  await before.say('SCRIPT: slow 1000 a b c ;; text late')
+  await before.until(({ partials }) => partials.length > 0)
+  before.close()
+  await stop()
+  await wrapper.says(/no link/)
+  await wrapper.kill()
+  await putBack()
+  t.match(await deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 20_000 }), { found: 1, delivered: 1 })
+  const after = await (await startPhone(t, server, phone.secret)).session()
+  await after.until(session => turnsEnded(session) === 1)
+})
+
+t.test('a session that was deleted leaves nothing behind', async t => {
+  const { server, phone, wrapper, session, home } = await demo(t, ['SCRIPT: slow 1500 a b c'])
+  await session.until(({ partials }) => partials.length > 0)
+  session.close()
+  await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
+  t.equal(await wrapper.ended, 0)
+  t.strictSame(listSessions(home), [])
+  t.strictSame(await phone.sessions(), [])
+})
+
+t.test('a session that was deleted after its end, and is gone on with, hears what is said to it', async t => {
+  const { server, phone, wrapper, session, home } = await demo(t)
+  for (const text of ['one', 'two']) await session.say(`SCRIPT: text ${text}`)
+  await session.until(session => turnsEnded(session) === 2)
+  await wrapper.kill('SIGTERM')
+  session.close()
+  await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
+  runWrapper(t, { home, args: ['resume', session.id] })
+  const again = await phone.session([session.id])
+  await again.say('SCRIPT: text three')
+  await again.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(again), ['three'])
+})
