@@ -246,6 +246,7 @@ t.test('what an existing app cannot allow for longer is allowed once [W9]', t =>
     [shell('rm a.txt', { kind: 'delete', name: 'Delete' }), ['Delete']],
     [shell('', { kind: 'fetch', name: 'WebFetch', input: { url: 'https://docs.rs/' } }), ['WebFetch']],
     [asked, ['Edit']],
+    [{ ...asked, step: { ...step, name: 'Edit', input: {}, locations: [join(root, 'a.txt')], content: [] } }, ['Edit(src/**)']],
     [shell('npm test'), []]
   ]
   for (const [request, tools] of cases) {

@@ -9,26 +9,26 @@ import type { Request } from './request.ts'
  */
 export function ruleOfTools(allowTools: readonly string[], asked: Request): RulePattern | undefined {
   const { tool, folder } = asked
-  const named = allowTools.find(each => each === tool || (each.startsWith(`${tool}(`) && each.endsWith(')')))
-  if (named === undefined) return undefined
   const of = (on: RulePattern['on'], pattern: string | undefined) => (pattern === undefined ? undefined : { on, pattern, folder, tool })
   switch (asked.on) {
     case 'command':
-      return of('command', commandPattern(named, asked))
+      return of('command', commandPattern(allowTools, asked))
     // Anywhere in the folder of the session, as far as a rule may reach there.
     case 'change':
     case 'read':
-      return of(asked.on, '**')
+      return of(asked.on, allowTools.includes(tool) ? '**' : undefined)
     case 'tool':
-      return of('tool', suggested(asked))
+      return of('tool', allowTools.includes(tool) ? suggested(asked) : undefined)
     case 'page':
       return undefined
   }
 }
 
 /** The very command, or whatever begins with these words. */
-function commandPattern(named: string, asked: Request): string | undefined {
-  const inside = named.slice(asked.tool.length + 1, -1)
+function commandPattern(allowTools: readonly string[], asked: Request): string | undefined {
+  const begin = `${asked.tool}(`
+  const inside = allowTools.find(each => each.startsWith(begin) && each.endsWith(')'))?.slice(begin.length, -1)
+  if (inside === undefined) return undefined
   if (inside === asked.command) return suggested(asked)
   return /^[^*]+:\*$/.test(inside) ? `${inside.slice(0, -2)} *` : undefined
 }
