@@ -23,7 +23,7 @@ export function claudeWindows(told: unknown): UsageWindow[] {
       : { ...unifiedWindows, [rateLimitType]: { ...unifiedWindows[rateLimitType], ...known(data) } }
   const isRefused = data.status === 'rejected' && data.isUsingOverage !== true
   return Object.entries(named).flatMap(([name, { utilization, resetsAt }]) => {
-    const kind = kinds[name]
+    const kind = kinds.get(name)
     if (!kind) return []
     return {
       ...kind,
@@ -39,9 +39,9 @@ function known({ utilization, resetsAt }: z.infer<typeof share>): z.infer<typeof
 }
 
 const week = 7 * 24 * 60
-const kinds: Readonly<Record<string, Pick<UsageWindow, 'minutes' | 'of'>>> = {
-  five_hour: { minutes: 300 },
-  seven_day: { minutes: week },
-  seven_day_opus: { minutes: week, of: 'Opus' },
-  seven_day_sonnet: { minutes: week, of: 'Sonnet' }
-}
+const kinds: ReadonlyMap<string, Pick<UsageWindow, 'minutes' | 'of'>> = new Map([
+  ['five_hour', { minutes: 300 }],
+  ['seven_day', { minutes: week }],
+  ['seven_day_opus', { minutes: week, of: 'Opus' }],
+  ['seven_day_sonnet', { minutes: week, of: 'Sonnet' }]
+])

@@ -34,6 +34,7 @@ t.test('what comes with an answer of Claude says how much is used, and which win
       { status: 'rejected', ...told, isUsingOverage: true },
       [{ ...hours, isReached: false }]
     ],
+    ['a kind of which every object has one', { status: 'allowed', rateLimitType: 'constructor', resetsAt: 5 }, []],
     ['a kind that is not known', { status: 'allowed', rateLimitType: 'moon_phase', resetsAt: 5 }, []],
     [
       'of one model',
