@@ -20,7 +20,6 @@ const setting = z.looseObject({
 
 const agentEnd = z.looseObject({ code: z.int().optional(), signal: z.string().optional() })
 
-/** What a session tells about itself. Unknown fields are kept, so that read-modify-write keeps those of newer clients. */
 /** A span of time in which an account may use its agent only so much. */
 const usageWindow = z.looseObject({
   /** How long it is. */
@@ -34,6 +33,7 @@ const usageWindow = z.looseObject({
   isReached: z.boolean()
 })
 
+/** What a session tells about itself. Unknown fields are kept, so that read-modify-write keeps those of newer clients. */
 export const sessionMetadata = z.looseObject({
   path: z.string(),
   host: z.string(),
@@ -80,9 +80,9 @@ export const sessionMetadata = z.looseObject({
   worktree: worktree.optional().catch(undefined),
   /** Ours: how the process of the agent ended, when it ended by itself. */
   agentEnd: agentEnd.optional().catch(undefined),
-  /** Ours: the methods that this session answers; existing wrappers tell none. */
   /** Ours: how much of what its account may use is used, as its agent told it last. */
   usageWindows: z.array(usageWindow).optional().catch(undefined),
+  /** Ours: the methods that this session answers; existing wrappers tell none. */
   methods: z.array(z.string()).optional().catch(undefined),
   /** Ours: what waits for the agent can be replaced and moved. */
   editsQueue: z.boolean().optional().catch(undefined)
