@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import * as z from 'zod'
+import { hasGroups, signalGroup } from '../../end-group.ts'
 
 /** What Claude Code says of itself when it is asked without a screen; at its own screen it tells none of it. */
 export interface Inquiry {
@@ -16,6 +17,8 @@ export interface InquiryOptions {
   claude: string
   directory: string
   env: Readonly<Record<string, string>>
+  /** What is not said by then is not known; 15 s unless told. */
+  withinMs?: number | undefined
 }
 
 /** Asks once, and once more for each model that is not the one it begins with. */
@@ -52,7 +55,7 @@ export function createInquiry(options: InquiryOptions): Inquiry {
 const unlisted = new Set(['clear', 'cost', 'keybindings-help', 'login', 'logout', 'mcp', 'output-style:new', 'release-notes', 'todos'])
 /** What is longer is a paste to its screen, and a paste is no command. */
 export const longestCommand = 500
-const withinMs = 15_000
+const usuallyWithinMs = 15_000
 
 interface Answer {
   commands: readonly z.infer<typeof command>[]
@@ -96,16 +99,18 @@ const questions = [
   { request_id: 'window', request: { subtype: 'get_context_usage', detail: 'summary' } }
 ]
 
-function askClaude({ claude, directory, env }: InquiryOptions, model?: string): Promise<Answer> {
+/** Resolves in any case: nothing that Claude Code does not say of itself keeps anybody from working. */
+function askClaude({ claude, directory, env, withinMs = usuallyWithinMs }: InquiryOptions, model?: string): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>()
   const answer = { commands: [], skills: new Set(), model: undefined, window: undefined } as Answer
   const spoken = ['-p', '--input-format', 'stream-json', '--output-format', 'stream-json', '--verbose', ...quietly]
-  const program = spawn(claude, [...spoken, ...(model === undefined ? [] : ['--model', model])], {
-    cwd: directory,
-    env: { ...env },
-    stdio: ['pipe', 'pipe', 'ignore']
-  })
-  const tooLate = setTimeout(() => program.kill('SIGKILL'), withinMs)
+  const args = [...spoken, ...(model === undefined ? [] : ['--model', model])]
+  const program = begin(claude, args, { cwd: directory, env })
+  if (!program) return Promise.resolve(answer)
+  const tooLate = setTimeout(() => {
+    if (program.pid !== undefined) signalGroup(program.pid, 'SIGKILL')
+    resolve(answer)
+  }, withinMs)
   program.once('error', () => resolve(answer))
   program.once('close', () => {
     clearTimeout(tooLate)
@@ -125,6 +130,21 @@ function askClaude({ claude, directory, env }: InquiryOptions, model?: string): 
     if (++answers === questions.length) program.stdin.end()
   })
   return promise
+}
+
+/** Undefined where the system refuses it at once. */
+function begin(claude: string, args: readonly string[], at: { cwd: string; env: Readonly<Record<string, string>> }) {
+  try {
+    return spawn(claude, args, {
+      cwd: at.cwd,
+      env: { ...at.env },
+      stdio: ['pipe', 'pipe', 'ignore'],
+      detached: hasGroups,
+      windowsHide: true
+    })
+  } catch {
+    return undefined
+  }
 }
 
 function readReply(line: string) {

@@ -1,0 +1,24 @@
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { createInquiry } from '../../../../lib/wrapper/agents/claude/inquiry.ts'
+
+t.test('a Claude Code that says nothing and leaves something behind is waited for no longer than that', async t => {
+  const directory = t.testdir()
+  const claude = join(directory, 'claude')
+  // What it has started holds its output open.
+  writeFileSync(claude, '#!/bin/sh\nsleep 30 &\nsleep 30\n')
+  chmodSync(claude, 0o700)
+  const inquiry = createInquiry({ claude, directory, env: { PATH: process.env['PATH'] ?? '' }, withinMs: 200 })
+  t.same(await inquiry.commands(), [])
+  t.equal(await inquiry.commandIn('/compact'), undefined)
+})
+
+t.test('a Claude Code that cannot be started says nothing', async t => {
+  const directory = t.testdir()
+  for (const claude of [join(directory, 'nothing'), 'no\0program']) {
+    const inquiry = createInquiry({ claude, directory, env: {} })
+    t.same(await inquiry.commands(), [])
+    t.equal(await inquiry.windowOf('a model'), undefined)
+  }
+})
