@@ -68,6 +68,26 @@ t.test('the session screen in a real browser', async t => {
     await page.getByRole('button', { name: /^Hold to start/ }).waitFor()
   })
 
+  t.test(
+    'what takes the place of a message that waits no more is said to be a new one, and loses nothing of what was written before',
+    async t => {
+      const page = await open(t, 'changing')
+      const field = page.getByRole('textbox')
+      const first = page.locator('.queue li').first()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      t.equal(await field.evaluate(element => element === document.activeElement), true)
+      await field.fill('half a sentence')
+      await first.getByRole('button', { name: 'Edit' }).click()
+      await page.getByRole('button', { name: 'Save the change' }).waitFor()
+      await field.fill('look at the sign-up, too')
+      await first.getByRole('button', { name: 'Withdraw' }).click()
+      await page.getByRole('status').getByText('This leaves as a new message.').waitFor()
+      await page.getByRole('button', { name: 'Queue' }).click()
+      t.equal(await field.inputValue(), 'half a sentence')
+      await page.locator('.bub', { hasText: 'look at the sign-up, too' }).waitFor()
+    }
+  )
+
   t.test('who answers something else says what', async t => {
     const page = await open(t, 'question')
     await page.clock.runFor(450)

@@ -7,7 +7,9 @@ import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
+import { type Changes, ChangesBar } from './composer-changes.tsx'
 import { ComposerFiles } from './composer-files.tsx'
+import { isMouseDevice, placeholderOf } from './composer-hint.ts'
 import { ComposerMenu } from './composer-menu.tsx'
 import { SuggestionList, suggestionId, suggestionsId, useSuggestions } from './composer-suggestions.tsx'
 import { useFileDrop } from './file-drop.ts'
@@ -43,8 +45,7 @@ export function Composer(props: {
   const [isWhole, setWhole] = useState(false)
   /** Sent before its files were there, or its agent. */
   const [waits, setWaits] = useState<{ isSteer: boolean; files?: number }>()
-  /** A message that waits is being changed: its name, and what was written before. */
-  const [changes, setChanges] = useState<{ of: string; draft: string }>()
+  const [changes, setChanges] = useState<Changes>()
   const area = useRef<HTMLTextAreaElement>(null)
   const chosen = files.chosen.value
   const isUploading = chosen.some(({ state }) => ['reading', 'waits', 'uploading'].includes(state.type))
@@ -69,9 +70,9 @@ export function Composer(props: {
   }, [props.offered])
   const isStillUnread = model.unread.value.some(({ localId }) => localId === changes?.of)
   useEffect(() => {
-    // The agent came to it: what is written now is one of its own.
-    if (changes !== undefined && !isStillUnread) setChanges(undefined)
+    if (changes !== undefined && !changes.isLate && !isStillUnread) setChanges({ ...changes, isLate: true })
   }, [changes, isStillUnread])
+  const replaces = changes?.isLate ? undefined : changes?.of
   const isAsleep = facts.wakesDeaf
   const isNotWoken = typeof model.asked.value.resume === 'object'
   useEffect(() => {
@@ -130,8 +131,10 @@ export function Composer(props: {
     setProblem(false)
     props.onSent()
     feel('sent')
-    texts.send(sent, { files: attached, isSteer: isSteer && isWorking, replaces: changes?.of }).catch(() => {
+    texts.send(sent, { files: attached, isSteer: isSteer && isWorking, replaces }).catch(() => {
       // Not kept anywhere: it goes back to where it was written.
+      if (changes !== undefined) files.take()
+      setChanges(changes)
       write(sent)
       files.offer(attached)
       setProblem(true)
@@ -164,8 +167,8 @@ export function Composer(props: {
   }
   const goOn = ({ text: next, files: attached, isAll, of }: Offered) => {
     if (of !== undefined && facts.editsQueue) {
-      files.take()
-      setChanges({ of, draft: changes?.draft ?? text })
+      const own = files.take()
+      setChanges({ of, draft: changes?.draft ?? text, files: changes?.files ?? own, isLate: false })
       setText(next)
     } else {
       if (of !== undefined) void texts.withdraw(of)
@@ -177,6 +180,7 @@ export function Composer(props: {
   const endChanges = () => {
     setText(changes?.draft ?? '')
     if (changes === undefined) texts.keepDraft('')
+    else files.offer(changes.files)
     setChanges(undefined)
   }
   const failed = () => setProblem(true)
@@ -208,19 +212,14 @@ export function Composer(props: {
       <div class="cbox">
         <ComposerFiles files={files} />
         {changes && (
-          <p class="waits changes">
-            {compose.changing}
-            <button
-              class="txt"
-              type="button"
-              onClick={() => {
-                files.take()
-                endChanges()
-              }}
-            >
-              {words.cancel}
-            </button>
-          </p>
+          <ChangesBar
+            changes={changes}
+            onCancel={() => {
+              files.take()
+              endChanges()
+              area.current?.focus()
+            }}
+          />
         )}
         {waits && (
           <p class="waits" role="status">
@@ -274,7 +273,7 @@ export function Composer(props: {
           )}
           <SendButton
             isWorking={isWorking}
-            isChange={changes !== undefined}
+            isChange={replaces !== undefined}
             canSend={canSend}
             isWaiting={waits !== undefined}
             onSteer={() => send(true)}
@@ -287,17 +286,6 @@ export function Composer(props: {
 
 const linesToExpand = 4
 
-function isMouseDevice(): boolean {
-  return matchMedia('(hover: hover) and (pointer: fine)').matches
-}
-
 function canFindFiles({ methods, presence }: SessionFacts): boolean {
   return presence === 'here' && methods?.includes('findFiles') === true
-}
-
-function placeholderOf(facts: SessionFacts, isWorking: boolean): string {
-  if (facts.canResume) return words.placeholder.resumes
-  if (facts.presence === 'away') return words.placeholder.away(facts.host)
-  if (facts.presence === 'ended') return words.placeholder.quiet
-  return isWorking ? words.placeholder.working : words.placeholder.idle(facts.agentShort)
 }

@@ -45,6 +45,7 @@ const english = {
   waitsHere: 'On this device',
   steer: 'Steer now',
   changing: 'Changing a waiting message',
+  changedLate: 'It waits no more. This leaves as a new message.',
   keepChange: 'Save the change',
   moveUp: 'Move up',
   edit: 'Edit',

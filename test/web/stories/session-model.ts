@@ -101,14 +101,15 @@ export function model(given: Given): SessionModel {
   const asked = signal<AskedOf>({ ...askedNothing, ...given.asked })
   const isWorking = signal(given.isWorking ?? false)
   const chosen = signal(given.files ?? [])
+  const queue = signal(given.queue ?? [])
   return {
     id: 's1',
     facts: signal({ ...facts, ...given.facts }),
     transcript,
     feed: signal(given.feed ?? 'live'),
     older: signal(given.older ?? 'none'),
-    queue: signal(given.queue ?? []),
-    unread: signal(given.queue ?? []),
+    queue,
+    unread: queue,
     files: {
       chosen,
       choose(files) {
@@ -130,7 +131,9 @@ export function model(given: Given): SessionModel {
     texts: {
       takenBack: signal(new Set<string>()),
       moves: signal([]),
-      async withdraw() {},
+      async withdraw(localId) {
+        queue.value = queue.value.filter(each => each.localId !== localId)
+      },
       async move() {},
       waiting,
       async send(text) {

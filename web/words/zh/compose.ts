@@ -38,6 +38,7 @@ export const compose: ComposeWords = {
   waitsHere: '在此设备上',
   steer: '立即转向',
   changing: '正在修改等待中的消息',
+  changedLate: '它已不再等待。这将作为新消息发送。',
   keepChange: '保存修改',
   moveUp: '上移',
   edit: '编辑',
