@@ -47,7 +47,9 @@ function Decided({ device, decided }: Known) {
                 <b dir="auto">{visible(entry.what)}</b>
                 <small title={fullTime(entry.at)}>{words.decidedAs[entry.answer](agoInWords(entry.at, now.value))}</small>
                 <small dir="auto">
-                  {[folderOf(entry.folder), nameOf(machine), entry.rule && words.decidedRule(entry.rule)].filter(Boolean).join(' · ')}
+                  {[folderOf(entry.folder), nameOf(machine), entry.rule && words.decidedRule(visible(entry.rule))]
+                    .filter(Boolean)
+                    .join(' · ')}
                 </small>
               </span>
             </li>

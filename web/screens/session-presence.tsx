@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Banner } from '../parts/banner.tsx'
+import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { absenceOf } from '../state/absence.ts'
@@ -90,6 +91,7 @@ function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts
   const { takeOver } = model.asked.value
   const [running, ask] = useState<readonly string[]>()
   const { TakeOverSheet } = (running && takingOver.get()) || {}
+  const { isBusy, run } = useBusy()
   const start = async () => {
     const { runningThere } = await takingOver.load()
     const found = await runningThere(facts.id)
@@ -102,7 +104,7 @@ function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts
       <span role="status">
         <b>{words.terminalTitle(facts.host)}.</b> {takeOver === 'failed' ? words.takeOverFailed(facts.host) : words.terminalHint}
       </span>
-      <Button look="quiet" onClick={() => void start()} busy={takeOver === 'asking' && words.takingOver}>
+      <Button look="quiet" onClick={() => void run(start)} busy={(isBusy || takeOver === 'asking') && words.takingOver}>
         {words.takeOver}
       </Button>
       {TakeOverSheet && running && (

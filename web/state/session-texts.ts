@@ -164,8 +164,14 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     send: put,
     async move(localId, before) {
       const draft = sealed(told({ t: 'move', localId, before }))
-      moves.value = [...moves.peek(), { localId, before, saidIn: draft.localId }]
-      await live.outbox.put(draft)
+      const move = { localId, before, saidIn: draft.localId }
+      moves.value = [...moves.peek(), move]
+      try {
+        await live.outbox.put(draft)
+      } catch (error) {
+        moves.value = moves.peek().filter(each => each !== move)
+        throw error
+      }
     },
     async withdraw(localId) {
       takenBack.value = new Set([...takenBack.peek(), localId])
