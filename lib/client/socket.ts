@@ -44,7 +44,7 @@ export interface LiveSocket {
 
   /** Sends an event and waits for its acknowledgement (30 s unless told). Rejects with `Unreachable`, at once when not live. */
   request<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { timeoutMs?: number }): Promise<AckOf<Name>>
-  /** False when not live: then nothing was sent and nothing will be. `volatile` also drops the event when the line is busy. */
+  /** False when not live, and with `volatile` also when the line is busy: then nothing was sent and nothing will be. */
   send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { volatile?: boolean }): boolean
   /** Answers calls of `<session or machine id>:<method>` from now on, over every reconnect. */
   answer(method: string, handler: CallHandler): Answering
@@ -145,8 +145,8 @@ class Connection implements LiveSocket {
 
   send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, { volatile = false }: { volatile?: boolean } = {}): boolean {
     if (this.state.type !== 'live') return false
-    const line = volatile ? this.#line.volatile : this.#line
-    line.emit(event, payload)
+    if (volatile && !this.#line.io.engine.transport.writable) return false
+    this.#line.emit(event, payload)
     return true
   }
 

@@ -47,7 +47,8 @@ export interface Narrator {
 export function createNarrator(deps: {
   /** What has a `localId` is stored once, however often it is put. */
   put(body: MessageBody, localId?: string): Promise<void>
-  showPartial(partial: PartialBody): void
+  /** False when it did not leave: then it is shown again, until something newer takes its place. */
+  showPartial(partial: PartialBody): boolean
   clock?: Clock
 }): Narrator {
   const { put, clock = systemClock } = deps
@@ -236,14 +237,14 @@ function startOf({ call, name, title, kind, input, locations, content }: Step): 
 }
 
 /** The newest of what is shown, ten times a second at most. */
-function throttle(show: (partial: PartialBody) => void, clock: Clock) {
+function throttle(show: (partial: PartialBody) => boolean, clock: Clock) {
   let next: PartialBody | undefined
   let isWaiting = false
   const turn = () => {
     isWaiting = next !== undefined
     if (!next) return
-    show(next)
-    next = undefined
+    // An agent that says no more for a while would leave devices without what it said last.
+    if (show(next)) next = undefined
     clock.after(partialEveryMs, turn)
   }
   return {

@@ -21,7 +21,7 @@ export function readUntold({ toldUpTo, handing, turn, turnAt }: Pick<SessionNote
 export async function retell(notes: SessionNotes, put: (body: MessageBody, localId?: string) => Promise<void>): Promise<string[]> {
   const { turn, turnAt, toldUpTo } = notes
   if (toldUpTo || turn === null || !turnAt) return []
-  const narrator = createNarrator({ put, showPartial() {} })
+  const narrator = createNarrator({ put, showPartial: () => true })
   await narrator.beginTurn({ name: turn })
   const texts: string[] = []
   for (const event of readUntold(notes).events) {
@@ -42,7 +42,7 @@ export async function recount(
   folder: SessionFolder,
   put: (body: MessageBody, localId?: string) => Promise<void>
 ): Promise<void> {
-  const narrator = createNarrator({ put, showPartial() {} })
+  const narrator = createNarrator({ put, showPartial: () => true })
   let { turn, cursor, settled = [] } = folder.notes
   let taken: Pick<SessionNotes, 'reasons'> = {}
   const { id, handing, metadata, toldUpTo } = folder.notes

@@ -39,8 +39,8 @@ export interface Uplink {
   readonly trouble: string | undefined
   /** See `Outbox.put`. */
   put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
-  /** Lost when there is no link. */
-  showPartial(partial: PartialBody): void
+  /** False when it did not leave: there is no link, or it is busy. */
+  showPartial(partial: PartialBody): boolean
   setThinking(thinking: boolean): void
   /** Asks the server to tell apps and phones. Lost when there is no link. */
   notify(notice: Notice): void

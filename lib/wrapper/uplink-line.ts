@@ -38,7 +38,7 @@ export interface UplinkLineOptions {
 export interface UplinkLine {
   readonly connectionId: LiveSocket['connectionId']
   take: Feed['take']
-  showPartial(partial: PartialBody): void
+  showPartial(partial: PartialBody): boolean
   tellAlive(): void
   tellRead(seq: number): void
   tellEnd(): void

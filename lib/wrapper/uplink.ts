@@ -162,8 +162,8 @@ class SessionUplink implements Uplink {
     this.#options.onChange?.()
   }
 
-  showPartial(partial: PartialBody): void {
-    this.#line?.showPartial(partial)
+  showPartial(partial: PartialBody): boolean {
+    return this.#line?.showPartial(partial) ?? false
   }
 
   setThinking(thinking: boolean): void {

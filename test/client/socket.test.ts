@@ -209,6 +209,17 @@ t.test('a request without a line, or whose line is cut, is told at once; nothing
   await t.rejects(caller.socket.request('ping', {}), { name: 'Unreachable', reason: 'not-connected' })
 })
 
+t.test('what may be dropped while the line is busy says when it was', async t => {
+  const world = await startWorld(t)
+  const { socket } = await world.client()
+  const event = ['app-state', { state: 'active' }] as const
+  await socket.request('ping', {})
+  t.equal(socket.send(...event), true)
+  t.equal(socket.send(...event, { volatile: true }), false)
+  await socket.request('ping', {})
+  t.equal(socket.send(...event, { volatile: true }), true)
+})
+
 t.test('methods are registered again at every connect', async t => {
   const world = await startWorld(t)
   const { session } = await world.openSession()

@@ -17,15 +17,17 @@ function story() {
   const kept: MessageBody[] = []
   const partials: PartialBody[] = []
   const clock = manualClock()
+  const link = { isThere: true }
   const narrator = createNarrator({
     put: async body => void kept.push(messageBody.parse(body)),
-    showPartial: partial => partials.push(partial),
+    showPartial: partial => link.isThere && partials.push(partial) > 0,
     clock
   })
   return {
     narrator,
     kept,
     partials,
+    link,
     clock,
     told: () => kept.flatMap(body => envelopeOf(body)?.ev ?? []),
     envelopes: (): Envelope[] => kept.flatMap(body => envelopeOf(body) ?? [])
@@ -65,6 +67,25 @@ t.test('text that grows is shown at most ten times a second, the last form of it
   const shown = partials.length
   clock.advance(1000)
   t.equal(partials.length, shown, 'nothing is shown once it is stored')
+})
+
+t.test('of text that grew while there was no link the last is shown once there is one, unless it is stored by then', async t => {
+  const { narrator, partials, clock, link } = story()
+  await narrator.beginTurn()
+  link.isThere = false
+  for (const text of ['o', 'one']) await narrator.tell({ type: 'text-grew', block: 'b1', text, thinking: false })
+  clock.advance(1000)
+  link.isThere = true
+  clock.advance(1000)
+  t.match(partials, [{ text: 'one' }])
+  t.equal(partials.length, 1, 'and once')
+  link.isThere = false
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'one two', thinking: false })
+  clock.advance(1000)
+  await narrator.tell({ type: 'text', block: 'b1', text: 'one two', thinking: false })
+  link.isThere = true
+  clock.advance(1000)
+  t.equal(partials.length, 1)
 })
 
 t.test('a step is told once, with its arguments, before its end', async t => {
@@ -151,7 +172,7 @@ t.test('what the conversation has cost is told at the end of a turn', async t =>
 t.test('what is told again of a turn carries the names it had, and the same words said twice have two [X1]', async t => {
   const names: (string | undefined)[] = []
   const tellTurn = async (turn: string) => {
-    const narrator = createNarrator({ put: async (_, localId) => void names.push(localId), showPartial() {} })
+    const narrator = createNarrator({ put: async (_, localId) => void names.push(localId), showPartial: () => true })
     await narrator.beginTurn({ name: turn })
     for (const block of ['b1', 'b2']) await narrator.tell({ type: 'text', block: block + names.length, text: 'again', thinking: false })
     await narrator.tell({ type: 'step-started', step })
