@@ -45,6 +45,8 @@ export function openHome(env: Environment): Home {
   const path = homePath(env)
   const settingsFile = join(path, 'settings.json')
   const credentialsFile = join(path, 'credentials.json')
+  // Node.js would try for ever.
+  if (/^\/proc(\/|$)/.test(path)) throw new CannotStart(`Afield cannot use its folder ${path}: the system lets nobody make one there.`)
   try {
     makePrivateFolder(path)
   } catch (error) {

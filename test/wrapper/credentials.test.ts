@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
@@ -33,6 +34,15 @@ t.test('only its owner can read any of it, also in a folder that was open to oth
   t.equal(statSync(path).mode & 0o777, 0o700)
   t.strictSame(readdirSync(path).sort(), ['credentials.json', 'settings.json'])
   for (const file of readdirSync(path)) t.equal(statSync(join(path, file)).mode & 0o777, 0o600, file)
+})
+
+t.test('a folder where the system lets nobody make one is refused at once', { skip: process.platform !== 'linux' }, async t => {
+  for (const path of ['/proc/afield', '/proc/self/afield/home']) {
+    const env = { ...process.env, AFIELD_HOME: path }
+    const { status, stderr } = spawnSync(process.execPath, ['bin/afield.ts', 'sessions'], { env, encoding: 'utf8', timeout: 20_000 })
+    t.equal(status, 78, path)
+    t.match(stderr, `Afield cannot use its folder ${path}`)
+  }
 })
 
 t.test('the server is that of the command line, then of the environment, then of the last login', async t => {
