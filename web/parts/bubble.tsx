@@ -6,11 +6,9 @@ import type { SessionFiles } from '../state/session-files.ts'
 import type { Stages } from '../state/session-stages.ts'
 import type { Mine } from '../state/transcript.ts'
 import { compose } from '../words/compose.ts'
-import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
-import { clockTime } from '../words/time.ts'
 import { AttachedFiles } from './attached.tsx'
-import { copy } from './copy.ts'
+import { onUse } from './on-use.ts'
 import { type Delivery, type Receiver, Ticks } from './ticks.tsx'
 
 /** A message of a person, as its bubble shows it. */
@@ -59,7 +57,8 @@ export function Bubble(props: {
   const actions = useContext(Bubbles)
   const [isWhole, setWhole] = useState(false)
   const [isOpen, setOpen] = useState(false)
-  const more = useId()
+  const panel = useId()
+  const { More } = (isOpen && more.get()) || {}
   const isLong = written.text.split('\n').length > mostLines || written.text.length > mostCharacters
   if (written.isWithdrawn) {
     return (
@@ -95,7 +94,7 @@ export function Bubble(props: {
         class="ticks-b"
         type="button"
         aria-expanded={isOpen}
-        aria-controls={isOpen ? more : undefined}
+        aria-controls={isOpen ? panel : undefined}
         onClick={() => setOpen(!isOpen)}
       >
         <span class="vh">{compose.actions}. </span>
@@ -114,7 +113,7 @@ export function Bubble(props: {
           />
         )}
       </button>
-      {isOpen && <More id={more} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />}
+      {More && <More id={panel} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />}
       {delivery === 'failed' && (
         <span class="me-acts">
           <button class="txt" type="button" onClick={props.onRetry}>
@@ -132,91 +131,8 @@ export function Bubble(props: {
   )
 }
 
-/** When it came how far, and what can be done with it. */
-function More(props: {
-  id: string
-  written: Written
-  delivery: Delivery
-  to: Receiver
-  actions: BubbleActions | undefined
-  onClose(): void
-}) {
-  const { written, delivery, to, actions, onClose } = props
-  const { localId } = written
-  const canTakeBack = localId !== undefined && actions?.canTakeBack(written, delivery) === true
-  return (
-    <div class="me-more" id={props.id}>
-      {written.seq !== undefined && written.from === 'app' && (
-        <dl>
-          {stagesOf(written.at, actions?.stagesOf(written.seq) ?? {}, delivery, to).map(([name, time]) => (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{time}</dd>
-            </div>
-          ))}
-        </dl>
-      )}
-      <span class="me-acts">
-        <button class="txt" type="button" onClick={() => void copy(written.text)}>
-          {compose.copy}
-        </button>
-        {canTakeBack && localId !== undefined && (
-          <>
-            <button
-              class="txt"
-              type="button"
-              onClick={() => {
-                onClose()
-                actions?.edit(written)
-              }}
-            >
-              {compose.edit}
-            </button>
-            <button class="txt" type="button" onClick={() => actions?.withdraw(localId)}>
-              {compose.withdraw}
-            </button>
-          </>
-        )}
-        {actions && !canTakeBack && (
-          <button
-            class="txt"
-            type="button"
-            onClick={() => {
-              onClose()
-              actions.write(written)
-            }}
-          >
-            {compose.again}
-          </button>
-        )}
-        {actions?.canFork(written, delivery) && (
-          <button
-            class="txt"
-            type="button"
-            aria-haspopup="dialog"
-            onClick={() => {
-              onClose()
-              actions.fork(written)
-            }}
-          >
-            {lists.fork}
-          </button>
-        )}
-      </span>
-    </div>
-  )
-}
-
-function stagesOf(at: number, { machineAt, readAt }: Stages, delivery: Delivery, { host, agent }: Receiver): [string, string][] {
-  const timeOf = (isReached: boolean, time: number | undefined) =>
-    isReached ? (time === undefined ? compose.unknownTime : clockTime(time, Date.now())) : compose.notYet
-  const isOnMachine = delivery === 'machine' || delivery === 'read'
-  return [
-    [compose.stages.stored, clockTime(at, Date.now())],
-    [compose.stages.machine(host), timeOf(isOnMachine, machineAt)],
-    [compose.stages.read(agent), timeOf(delivery === 'read', readAt)]
-  ]
-}
+/** What can be done with one is seldom asked for. */
+const more = onUse(() => import('./bubble-more.tsx'))
 
 const mostLines = 12
 const mostCharacters = 900
