@@ -7,7 +7,12 @@ export function Raw({ text, what }: { text: string; what: string }) {
     <details class="raw">
       <summary>{words.details}</summary>
       <div class="out-w">
-        <pre class="out" dir="auto">
+        <pre
+          class="out"
+          dir="auto"
+          // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways has to be reachable by keyboard
+          tabIndex={0}
+        >
           {text}
         </pre>
         <CopyButton text={text} what={what} />

@@ -14,7 +14,11 @@ export function Hits({ files, folder }: { files: readonly FileHits[]; folder: st
             <b class="fdiff-n">
               <bdi>{insidePath(file, folder)}</bdi>
             </b>
-            <pre class="out">
+            <pre
+              class="out"
+              // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways has to be reachable by keyboard
+              tabIndex={0}
+            >
               <code>{hits.slice(0, mostHits).map(({ line, text }) => `${line}  ${text.trim()}\n`)}</code>
             </pre>
             {hits.length > mostHits && <small>{words.moreHits(hits.length - mostHits)}</small>}

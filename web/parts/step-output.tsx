@@ -12,7 +12,11 @@ export function Output({ text }: { text: string }) {
   return (
     <div class="out-w">
       <span class="vh">{words.lastLines(shown.length)}:</span>
-      <pre class="out">
+      <pre
+        class="out"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls sideways has to be reachable by keyboard
+        tabIndex={0}
+      >
         <code>
           {shown.map((spans, index) => (
             <span key={lines.length - shown.length + index}>
