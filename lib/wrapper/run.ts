@@ -244,8 +244,6 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
   }
 }
 
-export type Screen = ReturnType<typeof openScreen>
-
 interface Goodbye {
   terminal: Terminal
   how: SessionEnd

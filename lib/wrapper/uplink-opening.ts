@@ -82,7 +82,7 @@ function withoutNumbers(handing: SessionNotes['handing']): Partial<SessionNotes>
 /**
  * Opens the session on the server, or finds it there. `other-key` when what the server has of it does not open with its key.
  */
-export async function openOnServer(
+async function openOnServer(
   to: { rest: Rest; home: Pick<Home, 'path' | 'machineId'>; credentials: Credentials },
   session: Pick<SessionNotes, 'tag' | 'id' | 'isUntagged'> & { key: SealingKey; metadata: SessionMetadata; state: AgentState }
 ): Promise<SessionRecord | 'other-key'> {

@@ -60,7 +60,7 @@ export function ago(ms: number): string {
   return days === 1 ? 'yesterday' : `${days} days ago`
 }
 
-export function tilde(path: string): string {
+function tilde(path: string): string {
   const home = homedir()
   return path === home || path.startsWith(`${home}/`) ? `~${path.slice(home.length)}` : path
 }
