@@ -95,6 +95,7 @@ t.test('what waits on this device for a link is changed and taken back on Home, 
   await page.locator('.leaving textarea').fill('SCRIPT: text bears came')
   await page.getByRole('button', { name: 'Save' }).click()
   await card.filter({ hasText: 'bears' }).getByRole('button', { name: 'Edit' }).waitFor()
+  await page.waitForFunction(() => document.activeElement?.closest('.leaving li')?.textContent?.includes('bears'))
   await card.filter({ hasText: 'apples' }).getByRole('button', { name: 'Edit' }).click()
   await page.locator('.leaving textarea').fill('SCRIPT: text pears came')
   await page.getByRole('button', { name: 'Save' }).click()

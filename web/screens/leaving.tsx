@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
+import { useBusy } from '../parts/busy.ts'
 import { subjectOf } from '../parts/dock-subject.ts'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { visible } from '../parts/visible.ts'
@@ -56,6 +57,7 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
           return said.map(message => (
             <Message key={`${id} ${message.localId}`} session={id} title={message.text}>
               <Change
+                id={`${id} ${message.localId}`}
                 what={message.text}
                 text={message.text}
                 onSave={text => changeLeaving(link, message, text)}
@@ -96,7 +98,7 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
     <Item icon="play" title={title} text={state.type === 'starting' ? startWords.starting(start.agent, host) : lists.leavingWhen(host)}>
       {state.type === 'wants-folder' && again(startWords.make, true)}
       {state.type !== 'starting' && (
-        <Change what={title} text={start.text} onSave={text => link.starts.say(start.key, text)} onWithdraw={withdraw} />
+        <Change id={start.key} what={title} text={start.text} onSave={text => link.starts.say(start.key, text)} onWithdraw={withdraw} />
       )}
     </Item>
   )
@@ -134,21 +136,23 @@ function Message(props: { session: string; title: string; children?: ComponentCh
 }
 
 /** Changes words that have not left, in place, or takes them back. */
-function Change(props: { what: string; text: string; onSave(text: string): Promise<void>; onWithdraw(): void }) {
+function Change(props: { id: string; what: string; text: string; onSave(text: string): Promise<void>; onWithdraw(): void }) {
   const [text, setText] = useState<string>()
   const [hasFailed, setFailed] = useState(false)
   const area = useRef<HTMLTextAreaElement>(null)
-  const button = useRef<HTMLButtonElement>(null)
+  const { isBusy, run } = useBusy()
   const isOpen = text !== undefined
   useEffect(() => (isOpen ? area.current?.focus() : undefined), [isOpen])
   const close = () => {
     setText(undefined)
-    requestAnimationFrame(() => button.current?.focus())
+    setFailed(false)
+    // Its line may have been gone for a moment, while it was changed.
+    requestAnimationFrame(() => document.querySelector<HTMLElement>(`[data-changes="${CSS.escape(props.id)}"]`)?.focus())
   }
   if (text === undefined) {
     return (
       <span class="me-acts">
-        <button class="txt" type="button" ref={button} onClick={() => setText(props.text)}>
+        <button class="txt" type="button" data-changes={props.id} onClick={() => setText(props.text)}>
           {compose.edit}
           <span class="vh">: {props.what}</span>
         </button>
@@ -163,7 +167,7 @@ function Change(props: { what: string; text: string; onSave(text: string): Promi
         event.preventDefault()
         if (text.trim() === '') return
         setFailed(false)
-        props.onSave(text.trim()).then(close, () => setFailed(true))
+        void run(() => props.onSave(text.trim()).then(close, () => setFailed(true)))
       }}
     >
       <textarea
@@ -184,7 +188,7 @@ function Change(props: { what: string; text: string; onSave(text: string): Promi
         <button class="txt" type="button" onClick={close}>
           {words.cancel}
         </button>
-        <button class="txt" type="submit">
+        <button class="txt" type="submit" aria-disabled={isBusy ? true : undefined}>
           {lists.save}
         </button>
       </span>
