@@ -9,7 +9,8 @@ export interface UnknownSessionOptions {
   signal: AbortSignal
   /** The server's id of the session now. */
   current(): string | undefined
-  openAgain(): void
+  /** Resolves when it is open. */
+  openAgain(): Promise<unknown>
 }
 
 /**
@@ -27,7 +28,8 @@ export function createUnknownSession({ rest, link, signal, current, openAgain }:
     const isOpenedAgain = isRemoved === false && !lost.has(session)
     if (isOpenedAgain) {
       lost.add(session)
-      openAgain()
+      // Until then others that were refused under its name of before wait with it.
+      await openAgain()
     } else link.enter({ type: isRemoved ? 'gone' : 'unknown' })
     return isOpenedAgain
   }

@@ -119,12 +119,12 @@ class SessionUplink implements Uplink {
         this.#options.onChange?.()
       }
     })
-    this.#openThere()
+    const { folder } = this.#options
+    this.#openThere().catch(error => this.#giveUp(error, folder.notes.id))
   }
 
-  #openThere(): void {
-    const { folder } = this.#options
-    this.#persistence.attempt(() => this.#opening.open()).catch(error => this.#giveUp(error, folder.notes.id))
+  #openThere(): Promise<string> {
+    return this.#persistence.attempt(() => this.#opening.open())
   }
 
   #giveUp(error: unknown, session: string | undefined): void {
@@ -133,11 +133,11 @@ class SessionUplink implements Uplink {
     else this.#link.giveUp(error)
   }
 
-  #openAgain(): void {
+  #openAgain(): Promise<string> {
     this.#line?.close()
     this.#line = undefined
     this.#opening.forget()
-    this.#openThere()
+    return this.#openThere()
   }
 
   get session(): string | undefined {
@@ -227,7 +227,7 @@ class SessionUplink implements Uplink {
   async #sayGoodbye(): Promise<void> {
     this.#hurry()
     await this.#outbox?.idle()
-    const id = await this.#persistence.attempt(() => this.#opening.open())
+    const id = await this.#openThere()
     await this.#cells.archive()
     await this.#outbox?.idle()
     this.#line?.tellEnd()
