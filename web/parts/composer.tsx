@@ -8,13 +8,13 @@ import type { SessionFacts } from '../state/session-facts.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 import { type Changes, ChangesBar } from './composer-changes.tsx'
-import { ComposerFiles } from './composer-files.tsx'
 import { isMouseDevice, placeholderOf } from './composer-hint.ts'
 import { ComposerMenu } from './composer-menu.tsx'
 import { SuggestionList, suggestionId, suggestionsId, useSuggestions } from './composer-suggestions.tsx'
 import { useFileDrop } from './file-drop.ts'
 import { useGrowing } from './growing.ts'
 import { ModeButton } from './mode-button.tsx'
+import { onUse } from './on-use.ts'
 import { QueueBar } from './queue-bar.tsx'
 import { SendButton } from './send-button.tsx'
 
@@ -49,6 +49,7 @@ export function Composer(props: {
   const area = useRef<HTMLTextAreaElement>(null)
   const chosen = files.chosen.value
   const isUploading = chosen.some(({ state }) => ['reading', 'waits', 'uploading'].includes(state.type))
+  const { ComposerFiles } = (chosen.length > 0 && composerFiles.get()) || {}
   const canSend = text.trim() !== '' || chosen.some(({ state }) => state.type !== 'failed')
 
   useEffect(() => {
@@ -210,7 +211,7 @@ export function Composer(props: {
       )}
       {suggestions && <SuggestionList suggestions={suggestions} onTake={take} />}
       <div class="cbox">
-        <ComposerFiles files={files} />
+        {ComposerFiles && <ComposerFiles files={files} />}
         {changes && (
           <ChangesBar
             changes={changes}
@@ -285,6 +286,7 @@ export function Composer(props: {
 }
 
 const linesToExpand = 4
+const composerFiles = onUse(() => import('./composer-files.tsx'))
 
 function canFindFiles({ methods, presence }: SessionFacts): boolean {
   return presence === 'here' && methods?.includes('findFiles') === true
