@@ -2,6 +2,7 @@ import type { PlanEntry, Usage } from '../../lib/protocol/sealed/messages.ts'
 import type { Attached } from './attached.ts'
 import type { Item, KnownMessage, Step, StepState, Turn } from './transcript.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
+import { foldInner } from './transcript-inner.ts'
 import { isMineOf, moveMine, noteRead, replaceWords, standApart } from './transcript-queue.ts'
 import { planOfArgs } from './transcript-steps.ts'
 
@@ -74,7 +75,7 @@ export function foldInto(fold: Fold, message: KnownMessage, subagent: string): v
   }
 }
 
-interface Place {
+export interface Place {
   key: string
   seq: number
   at: number
@@ -276,45 +277,6 @@ function endTurn(fold: Fold, status: 'completed' | 'failed' | 'cancelled', place
   fold.turn = undefined
   fold.planByTurn.delete('')
   if (status !== 'completed') fold.items.push({ type: 'turn-ended', ...place, status })
-}
-
-// What a subagent does stays inside its own step.
-function foldInner(fold: Fold, happening: Happening, place: Place, subagent: string): void {
-  const index = fold.stepBySubagent.get(subagent)
-  if (index === undefined) {
-    if (happening.type === 'subagent-stopped') return
-    fold.stepBySubagent.set(subagent, fold.items.length)
-    fold.items.push(subagentStep(happening, place, subagent))
-    if (happening.type === 'subagent-started') return
-    foldInner(fold, happening, place, subagent)
-    return
-  }
-  const step = fold.items[index]
-  if (step?.type !== 'step') return
-  if (happening.type === 'subagent-stopped') fold.items[index] = { ...step, state: 'ok', endedAt: place.at }
-  if (happening.type === 'step-started') {
-    const inner = step.inner ?? { steps: 0, last: [] }
-    fold.items[index] = { ...step, inner: { steps: inner.steps + 1, last: [...inner.last, happening.title].slice(-3) } }
-  }
-}
-
-function subagentStep(happening: Happening, place: Place, subagent: string): Step {
-  const title = happening.type === 'subagent-started' ? (happening.title ?? '') : ''
-  return {
-    type: 'step',
-    ...place,
-    call: subagent,
-    kind: 'agent',
-    name: '',
-    title,
-    description: '',
-    args: {},
-    locations: [],
-    content: [],
-    state: 'running',
-    endedAt: undefined,
-    inner: { steps: 0, last: [] }
-  }
 }
 
 function foldSkipped(fold: Fold, why: 'unreadable' | 'unknown-shape', place: Place): void {
