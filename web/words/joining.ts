@@ -159,7 +159,7 @@ const english = {
     machine: 'Link this computer to your account?',
     machineNamed: (name: string) => `Link ${name} to your account?`,
     device: 'Give this device your account?',
-    from: 'Link from a computer',
+    from: 'Request to link',
     asks: 'Asks',
     asksTerminal: 'A program on a computer',
     asksDevice: 'A browser or phone',

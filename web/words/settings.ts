@@ -104,7 +104,7 @@ const english = {
   erase: 'Erase this device',
   eraseHint: 'Everything of Afield in this browser, settings and the app too',
   eraseTitle: 'Erase everything here?',
-  eraseText: 'The account stays on the server and on your other devices. You come back with the account key, or with one of them.',
+  eraseText: 'The account stays on the server and on your other devices.',
   eraseConfirm: 'Erase',
   erasing: 'Erasing',
   full: 'This device has no room left',

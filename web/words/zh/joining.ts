@@ -155,7 +155,7 @@ export const joining: JoiningWords = {
     machine: '将这台电脑关联到你的账户？',
     machineNamed: name => `将 ${name} 关联到你的账户？`,
     device: '把你的账户交给这台设备？',
-    from: '来自电脑的链接',
+    from: '关联请求',
     asks: '请求方',
     asksTerminal: '电脑上的程序',
     asksDevice: '浏览器或手机',

@@ -93,7 +93,7 @@ export const settings: SettingsWords = {
   erase: '抹掉此设备',
   eraseHint: '此浏览器中 Afield 的一切，包括设置和应用本身',
   eraseTitle: '抹掉这里的一切？',
-  eraseText: '账户仍在服务器和你的其他设备上。之后可用账户密钥或其中一台设备回来。',
+  eraseText: '账户仍在服务器和你的其他设备上。',
   eraseConfirm: '抹掉',
   erasing: '正在抹掉',
   full: '此设备没有剩余空间',
