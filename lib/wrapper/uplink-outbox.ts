@@ -24,12 +24,15 @@ export function openUplinkOutbox({ rest, folder, session, isOpenedAgain, ...opti
     journal: folder.openJournal(),
     // Drafts name the session by its tag: it may not have been opened on the server when they are written.
     send: async (_tag, messages, signal) => {
-      const id = await session()
-      return send(id, messages, signal).catch(async error => {
-        if (error instanceof Refused && error.status === 404 && (await isOpenedAgain(id)))
-          throw new Unreachable('strange-answer', { cause: error })
+      let { id } = folder.notes
+      try {
+        id = await session()
+        return await send(id, messages, signal)
+      } catch (error) {
+        const unknown = error instanceof Refused && error.status === 404 ? id : undefined
+        if (unknown !== undefined && (await isOpenedAgain(unknown))) throw new Unreachable('strange-answer', { cause: error })
         throw error
-      })
+      }
     }
   })
 }

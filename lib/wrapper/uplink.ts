@@ -106,11 +106,12 @@ class SessionUplink implements Uplink {
         this.#line?.take(messages)
       },
       onSetAside: async (draft, refusal) => {
+        // Of a session that was deleted nobody misses it; of any other that is not there it stays in the journal.
+        const isLeft = refusal.status === 404 && this.link.type !== 'gone'
+        this.#isLeft ||= isLeft
         if (refusal.status !== 404) await this.#refused.take(draft, refusal)
         this.#options.onChange?.()
-        if (this.link.type !== 'unknown') return
-        this.#isLeft = true
-        throw refusal
+        if (isLeft) throw refusal
       },
       onDropped: drafts => this.#options.onDropped?.(drafts.length),
       limitBytes: this.#options.limitBytes,

@@ -69,7 +69,7 @@ t.test('a message that cannot be opened is told of once and left out, and the on
 })
 
 /** A session of a linked computer, without an agent. */
-async function uplink(t: Test, fetch: Fetch, limitBytes?: number) {
+async function uplink(t: Test, fetch: Fetch, limitBytes?: number, known: { id?: string; isUntagged?: boolean } = {}) {
   await cryptoReady()
   const server = await startServer(t)
   const { phone, home: path } = await linkedComputer(t, server)
@@ -78,7 +78,8 @@ async function uplink(t: Test, fetch: Fetch, limitBytes?: number) {
   if (!credentials) throw new Error('the computer is not linked')
   const metadata = { path, host: 'here', machineId: home.machineId }
   const key = toBase64(engine.randomBytes(32))
-  const folder = createSessionFolder(path, { tag: 'faults', server: server.url, key, metadata: metadata as never, cursor: 0, turn: null })
+  const notes = { tag: 'faults', server: server.url, key, metadata: metadata as never, cursor: 0, turn: null, ...known }
+  const folder = createSessionFolder(path, notes)
   const dropped: number[] = []
   const link = await openUplink({
     home,
@@ -148,6 +149,15 @@ t.test('a session that the server knows no more, and cannot say why, ends and ke
   const journal = openJournalFile(join(known?.path ?? '', 'outbox.journal'))
   t.equal((await journal.load()).length, 1)
   await journal.close()
+})
+
+t.test('what waits for a session that only its id names reaches a server that does not know it', async t => {
+  const { phone, link } = await uplink(t, fetch, undefined, { id: 'younger-than-the-backup', isUntagged: true })
+  await link.put(userText('late'))
+  t.ok(await link.end({ ms: 10_000 }))
+  const session = await phone.session()
+  await session.until(({ messages }) => messages.length > 0)
+  t.match(session.messages, [{ role: 'user', content: { text: 'late' } }])
 })
 
 t.test('what is said while the end of the session is told stays on disk for the next process [W1]', async t => {
