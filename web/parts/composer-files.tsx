@@ -66,9 +66,9 @@ function Failed({ file, files, rest }: { file: Attaching; files: SessionFiles; r
 function Held({ file, files }: { file: Attaching; files: SessionFiles }) {
   if (file.state.type !== 'waits') return null
   return (
-    <p class="att-held" role="status">
+    <p class="att-held">
       {file.preview === undefined ? <Icon name="image" /> : <img src={file.preview} alt="" />}
-      <span>
+      <span role="status">
         {words.photoWaits[file.state.for](bytes(file.size))}
         <small>
           <bdi>{file.name}</bdi>
