@@ -7,8 +7,8 @@ import type { Settling } from './settling.ts'
 
 /** Why a person said no, or stopped the turn at that, on its way to the agent. */
 export interface Explaining {
-  /** Heard in this turn by an agent that can, else the first thing in the next. */
-  explain(whyNot: WhyNot, how: { stops: boolean }): void
+  /** Heard in this turn by an agent that can, else the first thing in the next. Resolves when it is clear which. */
+  explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void>
   /** What an earlier process of this session did not come to hand over. */
   sayLeft(): void
   /** Resolves when it is clear whether the turn takes a reason in: until then nothing that waits is handed over. */
@@ -36,13 +36,14 @@ export function createExplaining({ parts, prompts, settling, show }: ExplainingD
     parts.onChange()
   }
   return {
-    explain(whyNot, how) {
+    async explain(whyNot, how) {
       if (!how.stops && agent.hearsReasons) return
       const reason = reasonOf(whyNot, how)
       folder.note(withReason(folder.notes, reason))
       if (how.stops) return sayFirst(reason)
       const steered = withDeadline(steerWithinMs, async () => agent.steer?.(whyNot.reason)).catch(() => false)
       explaining = steered.then(isHeard => (isHeard ? settling.drop(reason) : sayFirst(reason)))
+      await explaining
     },
     sayLeft() {
       for (const reason of left) if (folder.notes.reasons?.includes(reason)) sayFirst(reason)

@@ -1,3 +1,4 @@
+import { withDeadline } from '../async/deadline.ts'
 import type { SessionHandlers } from '../client/calls.ts'
 import { tryRule } from './approvals/rule-methods.ts'
 import type { Home } from './credentials.ts'
@@ -31,6 +32,7 @@ export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }
   }
 }
 
+const heardWithinMs = 1000
 const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
 
 function agentMethods(
@@ -42,9 +44,11 @@ function agentMethods(
       const decision = decisions.answer(answer, by)
       if (!decision) return undefined
       const { choice, stops, whyNot } = decision
+      // Before the no: once it has that, the turn may be over before it could take in another word.
+      if (whyNot && !stops) await withDeadline(heardWithinMs, () => turns.explain(whyNot, { stops })).catch(() => {})
       agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)
       // What it says comes before anything that waits for this turn to end.
-      if (whyNot) turns.explain(whyNot, { stops })
+      if (whyNot && stops) void turns.explain(whyNot, { stops })
       onChange()
       if (stops) await agent.cancel()
       if (answer.mode) await agent.setMode(answer.mode)

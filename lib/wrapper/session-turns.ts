@@ -24,8 +24,8 @@ export interface Turns {
   say(text: string): Promise<void>
   /** Says to the agent what nobody said, and what is shown nowhere. False when it works, or something waits for it. */
   order(text: string): boolean
-  /** Why a person said no, or stopped the turn at that: heard in this turn by an agent that can, else the first thing in the next. */
-  explain(whyNot: WhyNot, how: { stops: boolean }): void
+  /** Why a person said no, or stopped the turn at that; see `Explaining`. */
+  explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void>
   /** Said, told or withdrawn on a device. */
   hear(body: MessageBody, about: { seq: number; localId: string | null }): void
   /** Written at the agent's own terminal. */
@@ -102,8 +102,8 @@ class SessionTurns implements Turns {
     return true
   }
 
-  explain(whyNot: WhyNot, how: { stops: boolean }): void {
-    this.#explaining.explain(whyNot, how)
+  explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void> {
+    return this.#explaining.explain(whyNot, how)
   }
 
   hear(body: MessageBody, { seq, localId }: { seq: number; localId: string | null }): void {

@@ -106,6 +106,17 @@ t.test('an agent that takes the reason into its turn is not told again', async t
   t.strictSame(said(session), ['ask and wait', 'refuse'])
 })
 
+t.test('an agent that ends its turn at a no has heard by then why', async t => {
+  const session = await withSteered(t)
+  await session.say('ask and end')
+  await session.call('permission', { id: await asked(session), approved: false, reason: 'ask Ann first' })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['heard ask Ann first'])
+  await session.say('refuse')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(said(session), ['ask and end', 'refuse'])
+})
+
 t.test('an agent whose turn ended with the no is told in the next', async t => {
   const session = await withSteered(t)
   await session.say('run it')

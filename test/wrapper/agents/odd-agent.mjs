@@ -137,6 +137,14 @@ const inNewWays = {
     await client.request(methods.client.session.requestPermission, { sessionId: 'odd', toolCall, options })
     return ended
   },
+  async 'ask and end'(client) {
+    steer = text => say(client, { ...chunk(`heard ${text}`), messageId: 'm2' })
+    const toolCall = { toolCallId: 'w2', title: 'Write', kind: 'edit', status: 'pending' }
+    const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' }]
+    await client.request(methods.client.session.requestPermission, { sessionId: 'odd', toolCall, options })
+    steer = () => {}
+    return { stopReason: 'end_turn' }
+  },
   deaf: client =>
     new Promise(resolve => {
       void say(client, chunk('busy'))
