@@ -5,5 +5,7 @@ import { TestBase } from '@tapjs/core'
 const { main } = TestBase.prototype
 TestBase.prototype.main = function (done) {
   this.t.teardown(() => {})
+  // It takes the time limit out of them when a test is over, also for others that share them.
+  this.options = { ...this.options }
   return main.call(this, done)
 }
