@@ -12,7 +12,7 @@ import { demo, texts } from './kit/demo.ts'
 
 t.test('a session that the server takes no more messages of says so at the terminal, keeps them, and comes to rest [W5]', async t => {
   const { server, session, wrapper, home } = await demo(t, ['SCRIPT: text hello ;; slow 1500 one by one ;; text two'])
-  await session.until(({ partials }) => partials.length > 0)
+  await session.until(session => texts(session).length > 0 && session.partials.some(({ text }) => text.startsWith('one')))
   const database = new Database(join(server.data, 'afield.db'))
   database.prepare('UPDATE session SET last_seq = ?').run(2 ** 31 - 2)
   database.close()
