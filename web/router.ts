@@ -62,7 +62,7 @@ export function forgetArrival(): void {
   arrivalNow.value = undefined
 }
 
-/** Gives a sheet a place in history, so that Back closes it. The returned function closes it from the inside. */
+/** Gives a sheet a place in history, so that Back closes it. The returned function closes it from the inside, as `closeLayer` does. */
 export function pushLayer(onClosed: () => void): () => void {
   history.pushState({ ...stateNow(), layer: true }, '')
   const closed = () => {
@@ -70,8 +70,21 @@ export function pushLayer(onClosed: () => void): () => void {
     onClosed()
   }
   addEventListener('popstate', closed)
-  return () => history.back()
+  return closeLayer
 }
+
+/** Closes what is on top of the screen. Once, and nothing below it: what a sheet waited for may be done after it was left. */
+export function closeLayer(): void {
+  if (isClosing || stateNow().layer !== true) return
+  isClosing = true
+  const closed = () => {
+    isClosing = false
+  }
+  addEventListener('popstate', closed, { once: true })
+  history.back()
+}
+
+let isClosing = false
 
 /** As `go` in place of the screen below, from within a layer: Back shall lead into neither. */
 export function goFromLayer(to: Route): void {

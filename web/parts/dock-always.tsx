@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Level } from '../../lib/protocol/sealed/risk.ts'
 import type { RuleDraft, RulePattern, RuleTrial } from '../../lib/protocol/sealed/rules.ts'
+import { closeLayer } from '../router.ts'
 import { trueNow } from '../state/clock.ts'
 import { decide as words } from '../words/decide.ts'
 import { session } from '../words/session.ts'
@@ -26,7 +27,7 @@ export function AlwaysSheet(props: {
     if (isInert) return
     if (props.level === 'careful' && !isSure) return setSure(true)
     props.onAllow(draftOf(rule, trueNow()))
-    history.back()
+    closeLayer()
   }
   const change = (next: RuleText) => {
     setRule(next)
@@ -43,7 +44,7 @@ export function AlwaysSheet(props: {
         </p>
       )}
       <div class="acts two">
-        <Button look="quiet" isLarge onClick={() => history.back()}>
+        <Button look="quiet" isLarge onClick={closeLayer}>
           {session.cancel}
         </Button>
         <Button look="primary" isLarge isOff={fault !== undefined || rule.pattern.trim() === ''} onClick={allow}>

@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { closeLayer } from '../router.ts'
 import { noteKeyInFile } from '../state/account.ts'
 import { sealKeyFile } from '../state/key-file.ts'
 import { joining } from '../words/joining.ts'
@@ -26,7 +27,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
       if (problem !== 'plain') return setProblem('plain')
       download(fileName, text)
       void noteKeyInFile()
-      return history.back()
+      return closeLayer()
     }
     if (passphrase.length < shortest) return setProblem('short')
     if (passphrase !== again) return setProblem('differs')
@@ -37,7 +38,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
       if (sealed === undefined) return setProblem('not-sealed')
       download(fileName.replace(/\.txt$/, '.age'), sealed)
       void noteKeyInFile()
-      history.back()
+      closeLayer()
     })
   }
   const type = (set: (text: string) => void) => (text: string) => {

@@ -1,6 +1,7 @@
 import { useId, useState } from 'preact/hooks'
 import type { AgentSetting, Choice, UsageWindow } from '../../lib/protocol/sealed/session.ts'
 import { Icon } from '../icons/icon.tsx'
+import { closeLayer } from '../router.ts'
 import { now } from '../state/clock.ts'
 import { type AskedChoice, type AskedChoices, type ChoiceName, settingName } from '../state/session-choices.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
@@ -102,7 +103,7 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
     if (nameOf(mode).isAuto) setSure(mode.code)
     else {
       onChoose(mode.code)
-      history.back()
+      closeLayer()
     }
   }
   return (
@@ -138,7 +139,7 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
               onClick={() =>
                 void surely(() => {
                   onChoose(isSure)
-                  history.back()
+                  closeLayer()
                 })
               }
             >

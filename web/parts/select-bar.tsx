@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
+import { closeLayer } from '../router.ts'
 import { live } from '../state/account.ts'
 import { home, markSeen, pin } from '../state/home.ts'
 import { selected, selectThese, stopSelecting } from '../state/selection.ts'
@@ -92,7 +93,7 @@ export function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; 
       if (!link) return
       const { deleteEach, endEach } = await puttingAway()
       const done = isDelete ? await deleteEach(link, ids) : await endEach(link, ids)
-      history.back()
+      closeLayer()
       stopSelecting()
       toast(done < ids.length ? words.notDoneFor(ids.length - done) : isDelete ? words.deleted(done) : words.stopped(done))
     })
@@ -100,7 +101,7 @@ export function ConfirmSheet({ what, ids, onClose }: { what: 'stop' | 'delete'; 
     <Sheet title={isDelete ? words.deleteTitle(ids.length) : words.stopTitle(ids.length)} onClose={onClose}>
       <p class="lead">{isDelete ? words.deleteText : words.stopText}</p>
       <div class="acts two">
-        <Button look="quiet" isLarge onClick={() => history.back()}>
+        <Button look="quiet" isLarge onClick={closeLayer}>
           {appWords.cancel}
         </Button>
         <Button look="danger" isLarge onClick={() => void act()} busy={isBusy && words.deleting}>

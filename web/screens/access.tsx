@@ -7,6 +7,7 @@ import { copySecret } from '../parts/copy.ts'
 import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Sheet } from '../parts/sheet.tsx'
+import { closeLayer } from '../router.ts'
 import { type AccessKey, createAccessKey, listAccessKeys, revokeAccessKey, type Scope, scopes } from '../state/access.ts'
 import { live } from '../state/account.ts'
 import { now, trueNow } from '../state/clock.ts'
@@ -159,7 +160,7 @@ function RevokeSheet({ accessKey, onDone, onClose }: { accessKey: AccessKey; onD
         if (!link) return setFailed(true)
         await revokeAccessKey(link, accessKey)
         onDone()
-        history.back()
+        closeLayer()
       } catch {
         setFailed(true)
       }

@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Sheet } from '../parts/sheet.tsx'
+import { closeLayer } from '../router.ts'
 import { pathOf } from '../routes.ts'
 import { live, noteDeviceName } from '../state/account.ts'
 import { now } from '../state/clock.ts'
@@ -83,7 +84,7 @@ function RenameSheet({ device, onClose, onDone }: { device: Device; onClose(): v
         await renameDevice(link, device, name.trim())
         if (device.current) await noteDeviceName(name.trim())
         onDone()
-        history.back()
+        closeLayer()
       } catch {
         setFailed(true)
       }
@@ -113,7 +114,7 @@ function UnlinkSheet({ device, onClose, onDone }: { device: Device; onClose(): v
       try {
         await unlinkDevice(link, device)
         onDone()
-        history.back()
+        closeLayer()
       } catch {
         setFailed(true)
       }

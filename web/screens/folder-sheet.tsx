@@ -3,6 +3,7 @@ import { Icon } from '../icons/icon.tsx'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Sheet } from '../parts/sheet.tsx'
+import { closeLayer } from '../router.ts'
 import type { Live } from '../state/live.ts'
 import { folderOf } from '../state/sessions.ts'
 import { listFolders, type Trouble } from '../state/starting.ts'
@@ -29,7 +30,7 @@ export function FolderSheet(props: {
   const [typed, setTyped] = useState('')
   const choose = (folder: string) => {
     props.onChoose(folder)
-    history.back()
+    closeLayer()
   }
   return (
     <Sheet title={words.chooseFolder} onClose={props.onClose}>

@@ -5,6 +5,7 @@ import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { closeLayer } from '../router.ts'
 import { live } from '../state/account.ts'
 import { askMachine, type Trouble } from '../state/asking-machine.ts'
 import { nameOfMachine } from '../state/machines.ts'
@@ -63,7 +64,7 @@ function RemoveSheet(props: { machine: MachineView; copy: Copy; onRemoved(): voi
       const told = await askMachine(link, machine.id, 'remove-worktree', { path: copy.path, force: copy.dirty > 0 })
       if (told.type === 'failed') return setTrouble(told)
       props.onRemoved()
-      history.back()
+      closeLayer()
     })
   return (
     <Sheet title={words.removeTitle(copy.branch)} onClose={props.onClose}>
@@ -72,7 +73,7 @@ function RemoveSheet(props: { machine: MachineView; copy: Copy; onRemoved(): voi
       <p class="lead">{words.removeText}</p>
       {trouble && <TroubleCard title={words.notRemoved} trouble={trouble} host={nameOfMachine(machine)} />}
       <div class="acts">
-        <Button look="quiet" isLarge onClick={() => history.back()}>
+        <Button look="quiet" isLarge onClick={closeLayer}>
           {start.cancel}
         </Button>
         <Button look="danger" isLarge onClick={() => void remove()} busy={isBusy && words.removing}>

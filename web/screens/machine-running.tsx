@@ -7,6 +7,7 @@ import { Button } from '../parts/button.tsx'
 import { rowIcon } from '../parts/row.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { closeLayer } from '../router.ts'
 import { pathOf } from '../routes.ts'
 import { live } from '../state/account.ts'
 import { askMachine, type Trouble } from '../state/asking-machine.ts'
@@ -141,7 +142,7 @@ function EndSheet(props: { machine: MachineView; process: MachineProcess; onEnde
       const told = await askMachine(link, machine.id, 'end-process', { id: process.id })
       if (told.type === 'failed') return setTrouble(told)
       props.onEnded()
-      history.back()
+      closeLayer()
     })
   return (
     <Sheet title={isLeftOver ? machineWords.endTitle(nameOf(process)) : machineWords.stopTitle(nameOf(process))} onClose={props.onClose}>

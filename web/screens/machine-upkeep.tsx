@@ -9,6 +9,7 @@ import { CopyButton } from '../parts/copy-button.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
 import { WithCommand } from '../parts/with-command.tsx'
+import { closeLayer } from '../router.ts'
 import { live } from '../state/account.ts'
 import { askMachine, type Trouble } from '../state/asking-machine.ts'
 import { now } from '../state/clock.ts'
@@ -192,7 +193,7 @@ function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRes
             isWide
             icon="rotate-cw"
             onClick={() => {
-              history.back()
+              closeLayer()
               onRestart()
             }}
           >
@@ -233,7 +234,7 @@ function StopSheet({ machine, host, onClose }: SheetProps) {
   const stop = () =>
     run(async () => {
       const link = live.peek()
-      if (link && (await stopHelper(link, machine.id))) history.back()
+      if (link && (await stopHelper(link, machine.id))) closeLayer()
       else setFailed(true)
     })
   return (

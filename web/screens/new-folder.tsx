@@ -1,6 +1,7 @@
 import { Icon } from '../icons/icon.tsx'
 import { Button } from '../parts/button.tsx'
 import { Sheet } from '../parts/sheet.tsx'
+import { closeLayer } from '../router.ts'
 import { folderOf } from '../state/sessions.ts'
 import type { Choices } from '../state/starting.ts'
 import { start as words } from '../words/start.ts'
@@ -70,14 +71,14 @@ export function MakeSheet(props: { folder: string; host: string; onMake(): void;
       <code class="path-t">{props.folder}</code>
       <p class="lead">{words.makeText(props.host)}</p>
       <div class="acts">
-        <Button look="quiet" isLarge onClick={() => history.back()}>
+        <Button look="quiet" isLarge onClick={closeLayer}>
           {words.cancel}
         </Button>
         <Button
           look="primary"
           isLarge
           onClick={() => {
-            history.back()
+            closeLayer()
             props.onMake()
           }}
         >

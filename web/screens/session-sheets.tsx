@@ -6,7 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
-import { go } from '../router.ts'
+import { closeLayer, go } from '../router.ts'
 import { live } from '../state/account.ts'
 import { trueNow } from '../state/clock.ts'
 import type { Said } from '../state/fork-point.ts'
@@ -43,7 +43,7 @@ export function RenameSheet({ facts, onClose }: About) {
         () => true,
         () => false
       )
-      if (isDone) history.back()
+      if (isDone) closeLayer()
       else setFailed(true)
     })
   return (
@@ -93,7 +93,7 @@ export function ForkSheet({ facts, after, onClose }: About & { after?: Said }) {
       )}
       {trouble && <TroubleCard title={lists.forkFailed} trouble={trouble} host={facts.host} />}
       <div class="acts two">
-        <Button look="quiet" isLarge onClick={() => history.back()}>
+        <Button look="quiet" isLarge onClick={closeLayer}>
           {words.cancel}
         </Button>
         <Button look="primary" isLarge isOff={!canFork} onClick={() => void fork()} busy={isBusy && lists.forking}>
@@ -141,7 +141,7 @@ export function EndSheet({ model, facts, onClose }: { model: SessionModel; facts
   const end = async () => {
     setState('asked')
     const isDone = await model.end()
-    if (isDone) history.back()
+    if (isDone) closeLayer()
     else setState('failed')
   }
   return (
@@ -154,7 +154,7 @@ export function EndSheet({ model, facts, onClose }: { model: SessionModel; facts
         </p>
       )}
       <div class="acts two">
-        <button class="btn quiet lg" type="button" onClick={() => history.back()}>
+        <button class="btn quiet lg" type="button" onClick={closeLayer}>
           {session.cancel}
         </button>
         <button

@@ -1,5 +1,6 @@
 import { Sheet } from '../parts/sheet.tsx'
 import { visible } from '../parts/visible.ts'
+import { closeLayer } from '../router.ts'
 import { live } from '../state/account.ts'
 import { home } from '../state/home.ts'
 import { hasHelper } from '../state/machines.ts'
@@ -29,7 +30,7 @@ export function TakeOverSheet(props: { facts: SessionFacts; running: readonly st
         <pre dir="ltr">{running.map(visible).join('\n')}</pre>
       </div>
       <div class="acts two">
-        <button class="btn quiet lg" type="button" onClick={() => history.back()}>
+        <button class="btn quiet lg" type="button" onClick={closeLayer}>
           {words.leaveThere}
         </button>
         <button
@@ -37,7 +38,7 @@ export function TakeOverSheet(props: { facts: SessionFacts; running: readonly st
           type="button"
           onClick={() => {
             props.onTake()
-            history.back()
+            closeLayer()
           }}
         >
           {words.takeOver}

@@ -6,6 +6,7 @@ import { TextArea } from '../parts/field.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { toast } from '../parts/toast.tsx'
 import { TroubleNote } from '../parts/work-trouble.tsx'
+import { closeLayer } from '../router.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { troubleOf, type Work, type WorkTrouble } from '../state/work.ts'
 import { work as words } from '../words/work.ts'
@@ -47,7 +48,7 @@ export function CommitSheet({
       if (outcome.type === 'refused') setRefused(outcome)
       else {
         toast(words.committed(outcome.id.slice(0, 8)))
-        history.back()
+        closeLayer()
       }
     } catch (error) {
       setTrouble(troubleOf(error))

@@ -1,0 +1,68 @@
+import t, { type Test } from 'tap'
+import { closeLayer, pushLayer } from '../../web/router.ts'
+
+t.test('a sheet that was left is not closed again by what it waited for', async t => {
+  const { entries, back } = browserHistory(t)
+  let closed = 0
+  pushLayer(() => closed++)
+  await back()
+  t.equal(closed, 1)
+  closeLayer()
+  await tick()
+  t.same(entries, [{ from: '/' }], 'the screen below stays')
+})
+
+t.test('a sheet that is told twice to close leaves the screen below where it is', async t => {
+  const { entries } = browserHistory(t)
+  let closed = 0
+  const close = pushLayer(() => closed++)
+  close()
+  close()
+  await tick()
+  t.equal(closed, 1)
+  t.same(entries, [{ from: '/' }])
+
+  pushLayer(() => closed++)
+  closeLayer()
+  await tick()
+  t.equal(closed, 2, 'the next one closes as the first did')
+})
+
+/** As much of a browser as has a history: it goes back a little later, and tells of it then. */
+function browserHistory(t: Test) {
+  const entries: unknown[] = [{ from: '/' }]
+  const window = new EventTarget()
+  const history = {
+    get state() {
+      return entries.at(-1)
+    },
+    pushState: (state: unknown) => entries.push(state),
+    back: () =>
+      setImmediate(() => {
+        entries.pop()
+        window.dispatchEvent(new Event('popstate'))
+      })
+  }
+  const { addEventListener, removeEventListener } = EventTarget.prototype
+  const globals = {
+    history,
+    addEventListener: addEventListener.bind(window),
+    removeEventListener: removeEventListener.bind(window)
+  }
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true })
+  t.teardown(() => {
+    for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
+  })
+  return {
+    entries,
+    back: async () => {
+      history.back()
+      await tick()
+    }
+  }
+}
+
+/** Until all that was asked of the history is done. */
+async function tick(): Promise<void> {
+  for (let turn = 0; turn < 3; turn++) await new Promise(resolve => setImmediate(resolve))
+}
