@@ -138,10 +138,17 @@ const inNewWays = {
     return ended
   },
   async 'ask and end'(client) {
-    steer = text => say(client, { ...chunk(`heard ${text}`), messageId: 'm2' })
+    let isOver = false
+    // It needs a moment to take a word in.
+    steer = async text => {
+      await new Promise(resolve => setTimeout(resolve, 50))
+      if (!isOver) await say(client, { ...chunk(`heard ${text}`), messageId: 'm2' })
+      return !isOver
+    }
     const toolCall = { toolCallId: 'w2', title: 'Write', kind: 'edit', status: 'pending' }
     const options = [{ optionId: 'no', name: 'No', kind: 'reject_once' }]
     await client.request(methods.client.session.requestPermission, { sessionId: 'odd', toolCall, options })
+    isOver = true
     steer = () => {}
     return { stopReason: 'end_turn' }
   },
@@ -221,9 +228,9 @@ agent({ name: 'odd' })
   .onRequest(
     '_session/steering',
     params => params,
-    ({ params }) => {
-      if (steer.length === 0) return { outcome: 'promptRequired', reason: 'noRunningTurn' }
-      void steer(params.prompt[0].text)
+    async ({ params }) => {
+      if (steer.length === 0 || (await steer(params.prompt[0].text)) === false)
+        return { outcome: 'promptRequired', reason: 'noRunningTurn' }
       return { outcome: 'injected' }
     }
   )
