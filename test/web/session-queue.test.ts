@@ -1,6 +1,6 @@
 import t from 'tap'
 import { messageBody, type SessionEvent } from '../../lib/protocol/sealed/messages.ts'
-import { commandsLike, tokenAt } from '../../web/parts/suggested.ts'
+import { commandsLike, filesLike, tokenAt } from '../../web/parts/suggested.ts'
 import { queueOf } from '../../web/state/session-queue.ts'
 import { addMessages, emptyTranscript, type KnownMessage } from '../../web/state/transcript.ts'
 
@@ -152,5 +152,6 @@ t.test('a slash at the beginning asks for commands, an @ at the beginning of a w
   t.strictSame(tokenAt('see @src/a'), { kind: 'file', query: 'src/a' })
   for (const text of ['and /pl', '/plan it', 'me@home', 'plain', '@src done']) t.equal(tokenAt(text), undefined, text)
   t.strictSame(commandsLike(['review', 'preview', 'plan'], 're'), ['review', 'preview'])
+  t.strictSame(filesLike(['README.md', 'src/callback.js'], 'Callback.j'), ['src/callback.js'])
   t.end()
 })

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { compose as words } from '../words/compose.ts'
-import { commandsLike, tokenAt } from './suggested.ts'
+import { commandsLike, filesLike, tokenAt } from './suggested.ts'
 
 /** What could go on where the caret stands: a command of the agent, or a file of its folder. */
 export interface Suggestions {
@@ -23,7 +23,7 @@ interface Sources {
 /** Follows the text before the caret. `caret` is undefined while nobody writes. */
 export function useSuggestions(text: string, caret: number | undefined, sources: Sources): Suggestions | undefined {
   const token = caret === undefined ? undefined : tokenAt(text.slice(0, caret))
-  const [paths, setPaths] = useState<readonly string[]>([])
+  const [answer, setAnswer] = useState<{ to: string; paths: readonly string[] }>({ to: '', paths: [] })
   /** Chosen by key, and only for what was offered then: a key may be pressed before the effects of the key before it have run. */
   const [chosen, choose] = useState<{ of: string; at: number }>()
   const [closed, close] = useState<string>()
@@ -32,8 +32,8 @@ export function useSuggestions(text: string, caret: number | undefined, sources:
     if (query === undefined) return
     let isGone = false
     sources.findFiles(query).then(
-      found => !isGone && setPaths(found),
-      () => !isGone && setPaths([])
+      paths => !isGone && setAnswer({ to: query, paths }),
+      () => !isGone && setAnswer({ to: query, paths: [] })
     )
     return () => {
       isGone = true
@@ -43,6 +43,8 @@ export function useSuggestions(text: string, caret: number | undefined, sources:
     if (token === undefined) close(undefined)
   }, [token === undefined])
   if (token === undefined || caret === undefined || closed === token.kind) return undefined
+  // Until the answer to it is here, what is left of the one before: no key may take a file that is no longer meant.
+  const paths = answer.to === query ? answer.paths : filesLike(answer.paths, token.query)
   const found = token.kind === 'command' ? commandsLike(sources.commands, token.query) : query === undefined ? [] : paths
   if (found.length === 0) return undefined
   const of = `${token.kind} ${token.query} ${found.join()}`

@@ -15,3 +15,9 @@ export function commandsLike(commands: readonly string[], query: string): string
   const begins = (name: string) => Number(!name.toLowerCase().startsWith(wanted))
   return has.sort((a, b) => begins(a) - begins(b)).slice(0, mostShown)
 }
+
+/** Those with it in their paths. */
+export function filesLike(paths: readonly string[], query: string): string[] {
+  const wanted = query.toLowerCase()
+  return paths.filter(path => path.toLowerCase().includes(wanted))
+}
