@@ -91,4 +91,22 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     await page.locator('.code:not(.wraps)').waitFor()
     t.equal(await isWhole(), false)
   })
+
+  t.test('a step that is opened at the end stays where it was pressed', async t => {
+    await page.setViewportSize({ width: 390, height: 600 })
+    await page.goto(`${origin}/?story=ended&framed`)
+    const log = page.getByRole('log')
+    const edited = row(/Edited src\/auth\/callback\.ts/)
+    // Closed, it leaves the end of the session within the screen.
+    await edited.click()
+    await page.locator('.tool-s[aria-expanded=false]', { hasText: 'Edited' }).waitFor()
+    await log.evaluate(element => element.scrollTo(0, element.scrollHeight))
+    const before = await edited.boundingBox()
+    await edited.click()
+    await bodyOf(/Edited/).waitFor()
+    await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))))
+    t.equal((await edited.boundingBox())?.y, before?.y)
+    const rest = await log.evaluate(element => element.scrollHeight - element.scrollTop - element.clientHeight)
+    t.ok(rest > 100, 'with more of it below')
+  })
 })

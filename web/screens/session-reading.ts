@@ -3,6 +3,7 @@ import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/
 import { route } from '../router.ts'
 import { linkedMessage } from '../state/linked-message.ts'
 import type { Block } from '../state/transcript-blocks.ts'
+import { useOpenedJustNow } from './opened-just-now.ts'
 
 interface Reading {
   readonly scroller: RefObject<HTMLDivElement | null>
@@ -56,6 +57,7 @@ export function useReading(of: {
   const [endSeq, setEndSeq] = useState<number>()
   const heights = useRef(new Map<string, number>())
   const atEnd = useRef(true)
+  const isOpened = useOpenedJustNow(column)
   const latest = useRef(of)
   latest.current = of
 
@@ -202,8 +204,10 @@ export function useReading(of: {
   }, [of.blocks, from, to, of.hasOlder, ...of.growth])
 
   useLayoutEffect(() => {
-    const watch = new ResizeObserver(() => {
-      if (atEnd.current) follow()
+    const watch = new ResizeObserver(entries => {
+      if (!atEnd.current) return
+      if (entries.some(({ target }) => target === column.current) && isOpened()) onScroll()
+      else follow()
     })
     if (scroller.current !== null) watch.observe(scroller.current)
     if (column.current !== null) watch.observe(column.current)
