@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
+import { translations } from './translations.ts'
 
 const root = join(import.meta.dirname, '../../..')
 // At least as strict as the app's own.
@@ -40,6 +41,7 @@ export async function serveStories(out: string): Promise<{ origin: string; close
     jsxImportSource: 'preact',
     loader: { '.svg': 'file' },
     alias: { zod: './web/validator.ts' },
+    define: { TRANSLATIONS: JSON.stringify(translations()) },
     logLevel: 'warning',
     plugins: [withoutServer]
   })

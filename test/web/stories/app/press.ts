@@ -1,4 +1,6 @@
-/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words; all else begins the name of what is pressed, after `dialog` in the sheet that opens. */
+import { saidHere } from './said.ts'
+
+/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words; all else begins the name of what is pressed, after `dialog` in the sheet that opens. Words and names are the English ones in every language. */
 export async function press(what: string): Promise<void> {
   if (what === '?' || what.startsWith('ctrl ')) {
     const key = what.replace('ctrl ', '')
@@ -7,7 +9,8 @@ export async function press(what: string): Promise<void> {
     return
   }
   if (what.startsWith('see ')) {
-    await found(() => document.body.textContent?.includes(what.replace('see ', '')) || undefined)
+    const words = saidHere(what.replace('see ', ''))
+    await found(() => words.test(document.body.textContent ?? '') || undefined)
     return
   }
   if (what.startsWith('type ')) {
@@ -16,21 +19,21 @@ export async function press(what: string): Promise<void> {
     input.dispatchEvent(new InputEvent('input', { bubbles: true }))
     return
   }
-  const name = what.replace(/^dialog /, '')
-  const place = name === what ? 'main' : 'dialog[open]'
+  const place = what.startsWith('dialog ') ? 'dialog[open]' : 'main'
+  const name = new RegExp(`^(${saidHere(what.replace(/^dialog /, '')).source})`)
   // On a desk Home stands beside the main pane.
   const pressed = await found(() => calledIn(place, name) ?? calledIn('.list-pane', name))
   pressed.click()
 }
 
-function calledIn(place: string, name: string): HTMLElement | undefined {
+function calledIn(place: string, name: RegExp): HTMLElement | undefined {
   const all = document.querySelectorAll<HTMLElement>(['button', 'a', 'label', 'summary'].map(each => `${place} ${each}`).join())
   return [...all].find(each => isCalled(each, name))
 }
 
-function isCalled(element: HTMLElement, name: string): boolean {
+function isCalled(element: HTMLElement, name: RegExp): boolean {
   const isOff = element.matches(':disabled, [aria-disabled="true"]')
-  return !isOff && (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().startsWith(name)
+  return !isOff && name.test((element.getAttribute('aria-label') ?? element.textContent ?? '').trim())
 }
 
 /** As soon as it is there. */
