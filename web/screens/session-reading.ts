@@ -148,15 +148,17 @@ export function useReading(of: {
     draw(index - blocksAround, index + blocksAround)
   }, [])
 
+  const noteEnd = useCallback(() => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
+    const isEnd = drawn.current.to >= latest.current.blocks.length && scrollHeight - scrollTop - clientHeight < endPx
+    if (isEnd === atEnd.current) return
+    atEnd.current = isEnd
+    setAtEnd(isEnd)
+  }, [])
+
   const onScroll = useCallback(() => {
-    const element = scroller.current
-    if (element === null) return
-    const isEnd =
-      drawn.current.to >= latest.current.blocks.length && element.scrollHeight - element.scrollTop - element.clientHeight < endPx
-    if (isEnd !== atEnd.current) {
-      atEnd.current = isEnd
-      setAtEnd(isEnd)
-    }
+    if (scroller.current === null) return
+    noteEnd()
     noteAnchor()
     goUp()
     goDown()
@@ -205,9 +207,9 @@ export function useReading(of: {
 
   useLayoutEffect(() => {
     const watch = new ResizeObserver(entries => {
-      if (!atEnd.current) return
-      if (entries.some(({ target }) => target === column.current) && isOpened()) onScroll()
-      else follow()
+      const isColumn = entries.some(({ target }) => target === column.current)
+      if (atEnd.current && !(isColumn && isOpened())) follow()
+      else noteEnd()
     })
     if (scroller.current !== null) watch.observe(scroller.current)
     if (column.current !== null) watch.observe(column.current)
