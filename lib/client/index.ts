@@ -38,6 +38,7 @@ export {
 } from './cell-writers.ts'
 export { type Cell, openCell, UnreadableCell } from './cells.ts'
 export { type Feed, type FeedState, openFeed } from './feed.ts'
+export type { AppState } from './introduction.ts'
 export { createMemoryJournal, type Draft, type Journal } from './journal.ts'
 export {
   type Linking,

@@ -5,6 +5,12 @@ import type { TokenSource } from './rest.ts'
 /** What a connection sees and may answer: the whole account, one session or one machine. */
 export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
 
+/** Whether a person looks at the app, and whether it wants text that still grows. */
+export interface AppState {
+  state: 'active' | 'background'
+  partials: boolean
+}
+
 /** How a connection says whose it is, each time it is made. */
 export interface Introduction {
   /** Rejects when there is no token to be had. */
@@ -16,8 +22,8 @@ export interface Introduction {
 export interface IntroductionOptions {
   token: string | TokenSource
   scope: Scope
-  /** Asked at each connect. While it runs, tell changes with `send('app-state', { state })`. */
-  appState?: (() => 'active' | 'background') | undefined
+  /** Asked at each connect. While it runs, tell changes with `send('app-state', …)`. */
+  appState?: (() => AppState) | undefined
 }
 
 export function createIntroduction({ token, scope, appState }: IntroductionOptions): Introduction {
@@ -25,11 +31,15 @@ export function createIntroduction({ token, scope, appState }: IntroductionOptio
   return {
     async handshake() {
       said = typeof token === 'string' ? token : await token.token()
-      return { token: said, echo: false, ...(appState ? { appState: appState() } : {}), ...scoped(scope) }
+      return { token: said, echo: false, ...(appState && told(appState())), ...scoped(scope) }
     },
     // The clock of the device may be far off: a token that it takes for good may have ended.
     renew: async () => typeof token !== 'string' && (await token.renew(said)) !== said
   }
+}
+
+function told({ state, partials }: AppState) {
+  return { appState: state, partials }
 }
 
 function scoped(scope: Scope) {

@@ -131,7 +131,7 @@ export class Hub {
         else this.take(line, event)
         return
       case 'signal':
-        this.send(line, signalFrame(event.signal), event.audience, event.skip)
+        this.send(line, signalFrame(event.signal), event.audience, event.skip, event.signal.type === 'partial')
         return
       case 'callee-here':
       case 'call':
@@ -204,10 +204,10 @@ export class Hub {
     }
   }
 
-  private send(line: Line, frame: string, audience: Audience, skip: ConnectionId | undefined): void {
+  private send(line: Line, frame: string, audience: Audience, skip: ConnectionId | undefined, isPartial = false): void {
     for (const connection of line.connections) {
       if (connection.scope !== 'app' && (audience === 'apps' || !isScopedTo(connection.scope, audience))) continue
-      if (connection.id === skip) continue
+      if (connection.id === skip || (isPartial && !connection.takesPartials)) continue
       this.framesSent += 1
       connection.send(frame)
     }

@@ -244,7 +244,7 @@ t.test('the app state is asked for at each connect', async t => {
   const appState = () => {
     const state = states[asked.length] ?? 'background'
     asked.push(state)
-    return state
+    return { state, partials: true }
   }
   const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, appState })
   t.teardown(() => socket.close())

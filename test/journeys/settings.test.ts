@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Page } from 'playwright-core'
 import t, { type Test } from 'tap'
 import { readBackupKey } from '../../lib/crypto/index.ts'
 import { type Device, openDevices } from '../kit/browser.ts'
@@ -49,6 +50,34 @@ t.test('every page of the settings opens, and the index says what holds now', as
     await device.see(text)
   }
 })
+
+t.test('with little data the server is told to send no text that still grows, at once and at each connect', async t => {
+  const { device } = await deviceWithAccount(t)
+  const { page } = device
+  await device.see('Live')
+  const connects = toldByNextLine(page, /^40\{.*"partials":true/)
+  const turnsOn = toldByNextLine(page, /"app-state",\{[^}]*"partials":false/)
+  await page.reload()
+  await connects
+  await device.visit('/settings/storage')
+  await device.see('Use less data')
+  await page.getByLabel('Use less data').click()
+  await turnsOn
+  const comesBack = toldByNextLine(page, /^40\{.*"partials":false/)
+  const turnsOff = toldByNextLine(page, /"app-state",\{[^}]*"partials":true/)
+  await page.reload()
+  await comesBack
+  await page.getByLabel('Use less data').click()
+  await turnsOff
+  t.pass('all of it was told')
+})
+
+/** Resolves when the server is told this over a line that the page opens from now on. */
+function toldByNextLine(page: Page, said: RegExp): Promise<void> {
+  return new Promise(resolve => {
+    page.on('websocket', line => line.on('framesent', ({ payload }) => said.test(String(payload)) && resolve()))
+  })
+}
 
 t.test('the language is chosen in the settings, kept, and said to who listens; nothing of the old one is left', async t => {
   const { device } = await deviceWithAccount(t)

@@ -209,6 +209,41 @@ t.test('growing text goes from a session’s own process to the apps, and is sto
   t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
 })
 
+t.test('growing text goes to no app that wants none, at its connect or later; what is stored does', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const [sparing, changing] = [await ada.connect({ partials: false }), await ada.connect()]
+  const heard = [listen(sparing), listen(changing)]
+  const grow = async (partial: string) => {
+    process.emit('partial', { sid: session, partial })
+    await process.emitWithAck('ping')
+    for (const each of heard) await each.settled()
+  }
+  const grown = () => heard.map(({ ephemerals }) => ephemerals.map(({ partial }) => partial))
+  const tell = async (socket: typeof changing, state: object) => {
+    socket.emit('app-state', state)
+    await socket.emitWithAck('ping')
+  }
+  await grow('a')
+  t.same(grown(), [[], ['a']])
+  await tell(changing, { state: 'active', partials: false })
+  await tell(sparing, { state: 'background' })
+  await grow('b')
+  t.same(grown(), [[], ['a']], 'one that does not say so is sent none as before')
+  await tell(sparing, { state: 'active', partials: true })
+  await grow('c')
+  t.same(grown(), [['c'], ['a']])
+  process.emit('message', { sid: session, message: 'whole' })
+  await process.emitWithAck('ping')
+  for (const each of heard) await each.settled()
+  t.same(
+    heard.map(({ updates }) => updates.length),
+    [1, 1]
+  )
+})
+
 t.test(
   'a message to a session that is not there is dropped, alike when another account has it, and is no error of the server [I1]',
   async t => {

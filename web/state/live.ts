@@ -1,7 +1,8 @@
-import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
 import {
   type AccountFeed,
   type AccountVault,
+  type AppState,
   accountVault,
   type Cipher,
   createRest,
@@ -26,6 +27,7 @@ import { home, tellHome } from './home.ts'
 import { deviceJournal } from './journal.ts'
 import { followLines } from './last-lines.ts'
 import { type LiveFiles, liveFiles } from './live-files.ts'
+import { isOn } from './preferences.ts'
 import { noteRemoval } from './removals.ts'
 import { openReplies, type Replies } from './replies.ts'
 import { noteServerRoom } from './room.ts'
@@ -81,7 +83,7 @@ export async function openLive(
     server: account.server,
     token,
     scope: { as: 'app' },
-    appState: () => (document.visibilityState === 'visible' ? 'active' : 'background')
+    appState
   })
   const rest = createRest({
     server: account.server,
@@ -152,13 +154,16 @@ export async function openLive(
     // Without it each device keeps what was read there.
     () => undefined
   )
+  const unlisten = effect(() => {
+    socket.send('app-state', appState())
+  })
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()
       outbox.wake()
     },
     shown(isShown) {
-      socket.send('app-state', { state: isShown ? 'active' : 'background' })
+      socket.send('app-state', appState())
       // It may be closed from there.
       if (!isShown && !isStale.peek()) noteHeard(socket)
     }
@@ -182,6 +187,7 @@ export async function openLive(
     async close() {
       void marks.then(shared => shared?.close())
       unwatch()
+      unlisten()
       await replies.close()
       starts.close()
       goingsOn.close()
@@ -191,6 +197,11 @@ export async function openLive(
       await outbox.close()
     }
   }
+}
+
+/** With little data what is said comes once, when it is whole. */
+function appState(): AppState {
+  return { state: document.visibilityState === 'visible' ? 'active' : 'background', partials: !isOn('lowData') }
 }
 
 function openFeedInto({

@@ -87,7 +87,7 @@ const english = {
     plural(sessions, { one: 'It lists 1 session.', other: `It lists ${whole.format(sessions)} sessions.` }),
   lowData: 'Use less data',
   lowDataHint:
-    'Pictures, last lines and what a start prints come only when you open them. Photos above 1 MB wait for Wi-Fi, or until you send them.',
+    'Pictures, last lines and what a start prints come only when you open them, and an agent’s words once they are whole. Photos above 1 MB wait for Wi-Fi, or until you send them.',
   exportAll: 'Export everything',
   exportText: 'All sessions, decrypted here, as one zip file with a page to read and a JSON file for each. Keep it where you keep secrets.',
   exporting: (done: number, all: number) => `Session ${done} of ${all}`,

@@ -81,7 +81,12 @@ export const events = {
     z.union([z.object({ ok: z.literal(true), result: sealed }), z.object({ ok: z.literal(false), error: z.string() })]),
     'Calls a method that another connection of the account answers.'
   ),
-  'app-state': event('any', z.object({ state: z.string().max(64) }), z.undefined(), 'Whether a person looks at this app.'),
+  'app-state': event(
+    'any',
+    z.object({ state: z.string().max(64), partials: z.boolean().optional().catch(undefined) }),
+    z.undefined(),
+    'Whether a person looks at this app, and whether text that still grows is sent to it; that stays as it was when it is left out.'
+  ),
   'usage-report': event(
     'write',
     z.object({ key: plainText(200), sessionId: sessionId.nullish(), tokens: total, cost: total }),

@@ -105,8 +105,9 @@ export function createEventHandlers(
         from.callsInFlight -= 1
       }
     },
-    'app-state'(from, { state }) {
+    'app-state'(from, { state, partials }) {
       from.visible = state === 'active'
+      from.takesPartials = partials ?? from.takesPartials
     },
     async partial(from, { sid, partial }) {
       // Nothing is stored, so the scope is the proof that the session is the sender's.

@@ -177,6 +177,7 @@ export class Accepted implements Connection {
   readonly id: ConnectionId
   readonly scope: Connection['scope']
   visible: boolean
+  takesPartials: boolean
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
   callsInFlight = 0
@@ -196,6 +197,7 @@ export class Accepted implements Connection {
     this.bearer = bearer
     this.scope = scopeOf(hello)
     this.visible = hello.appState === 'active'
+    this.takesPartials = hello.partials !== false
     this.isEchoed = hello.echo !== false
   }
 

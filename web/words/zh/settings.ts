@@ -80,7 +80,7 @@ export const settings: SettingsWords = {
   thereUntold: '此服务器不告知它保存了多少内容、保存多久。较新的 Afield 服务器会告知。',
   thereListed: sessions => `它列出了 ${whole.format(sessions)} 个会话。`,
   lowData: '节省流量',
-  lowDataHint: '图片、最后一行和启动时的输出，打开时才加载。超过 1 MB 的照片等待 Wi-Fi，或等你发送。',
+  lowDataHint: '图片、最后一行和启动时的输出，打开时才加载；智能体的文字写完后才显示。超过 1 MB 的照片等待 Wi-Fi，或等你发送。',
   exportAll: '导出全部',
   exportText: '所有会话在此设备上解密，合成一个 zip 文件，每个会话各有一页可读文本和一个 JSON 文件。请像保管秘密一样保管它。',
   exporting: (done, all) => `第 ${done} 个会话，共 ${all} 个`,
