@@ -1,6 +1,7 @@
 import { Icon } from '../icons/icon.tsx'
 import type { Attaching, SessionFiles } from '../state/session-files.ts'
 import { compose as words } from '../words/compose.ts'
+import { lists } from '../words/lists.ts'
 import { session } from '../words/session.ts'
 import { bytes } from '../words/size.ts'
 
@@ -87,5 +88,5 @@ function Held({ file, files }: { file: Attaching; files: SessionFiles }) {
 
 function progressOf({ state, size }: Attaching): string {
   if (state.type === 'reading') return words.reading
-  return state.type === 'uploading' ? `${bytes(size)}, ${words.percent(Math.round(100 * state.sent))}` : bytes(size)
+  return state.type === 'uploading' ? bytes(size) + lists.comma + words.percent(Math.round(100 * state.sent)) : bytes(size)
 }

@@ -4,6 +4,7 @@ import type { RuleDraft, RulePattern, RuleTrial } from '../../lib/protocol/seale
 import { closeLayer } from '../router.ts'
 import { trueNow } from '../state/clock.ts'
 import { decide as words } from '../words/decide.ts'
+import { lists } from '../words/lists.ts'
 import { session } from '../words/session.ts'
 import { Button } from './button.tsx'
 import { useInert } from './inert.ts'
@@ -39,7 +40,7 @@ export function AlwaysSheet(props: {
       {isSure && (
         <p class="sure" role="alert">
           <span>
-            <b>{words.sureTitle}.</b> {words.sureText}
+            <b>{lists.sentence(words.sureTitle)}</b> {words.sureText}
           </span>
         </p>
       )}

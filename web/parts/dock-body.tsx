@@ -1,5 +1,6 @@
 import { Icon, type IconName } from '../icons/icon.tsx'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { lists } from '../words/lists.ts'
 import { type RiskName, session as words } from '../words/session.ts'
 import { ChangeCount } from './change-count.tsx'
 import { CopyButton } from './copy-button.tsx'
@@ -98,7 +99,7 @@ function Risks({ names, isRisky }: { names: readonly RiskName[]; isRisky: boolea
             <Icon name={icons[name]} />
             <span>
               <b>{what}</b>
-              {more === '' ? '.' : ` ${more}.`}
+              {lists.sentence(more && ` ${more}`)}
             </span>
           </li>
         )

@@ -2,6 +2,7 @@ import type { StepContent, StepKind } from '../../lib/protocol/sealed/messages.t
 import type { IconName } from '../icons/icon.tsx'
 import { exitCodeOf } from '../state/exit-code.ts'
 import { commandOf, pathOf, queryOf, urlOf } from '../state/transcript-steps.ts'
+import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { duration } from '../words/time.ts'
 import { isLong, readingOf } from './reader.ts'
@@ -38,7 +39,7 @@ export function wordsOf(call: Call, tense: Tense, folder: string | undefined): S
 export function resultOf(call: Call, tookMs: number | undefined): { exit: number | undefined; text: string } {
   const exit = call.kind === 'execute' ? exitCodeOf(call.content) : undefined
   const parts = [exit === undefined ? undefined : words.exit(exit), tookMs === undefined || tookMs < 1000 ? undefined : duration(tookMs)]
-  return { exit, text: parts.filter(part => part !== undefined).join(', ') }
+  return { exit, text: parts.filter(part => part !== undefined).join(lists.comma) }
 }
 
 /** Lines added and removed by all diffs of a call; undefined without a diff or when it cannot be counted. */

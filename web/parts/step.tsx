@@ -6,6 +6,7 @@ import { linesRead } from '../state/lines-read.ts'
 import { isOn } from '../state/preferences.ts'
 import type { Answered } from '../state/session-decisions.ts'
 import type { Step } from '../state/transcript.ts'
+import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { bytes } from '../words/size.ts'
 import { duration } from '../words/time.ts'
@@ -70,7 +71,7 @@ function Meta({ step, isWaiting, since }: { step: Step; isWaiting: boolean; sinc
   const { exit, text } = resultOf(step, step.endedAt === undefined ? undefined : Math.max(0, step.endedAt - since))
   switch (step.state) {
     case 'failed':
-      return <span class="bad">{exit === undefined ? [words.stepFailed, text].filter(part => part !== '').join(', ') : text}</span>
+      return <span class="bad">{exit === undefined ? [words.stepFailed, text].filter(part => part !== '').join(lists.comma) : text}</span>
     case 'stopped':
       return <>{text}</>
     case 'denied':
@@ -79,13 +80,13 @@ function Meta({ step, isWaiting, since }: { step: Step; isWaiting: boolean; sinc
       const hits = foundBy(step)
       if (hits !== undefined) {
         const count = hits.reduce((sum, file) => sum + file.hits.length, 0)
-        return <>{[words.found(count, hits.length), text].filter(part => part !== '').join(', ')}</>
+        return <>{[words.found(count, hits.length), text].filter(part => part !== '').join(lists.comma)}</>
       }
       const lines = step.kind === 'read' ? linesRead(step) : undefined
-      if (lines !== undefined) return <>{[words.linesRead(...lines), text].filter(part => part !== '').join(', ')}</>
+      if (lines !== undefined) return <>{[words.linesRead(...lines), text].filter(part => part !== '').join(lists.comma)}</>
       const fetched = step.kind === 'fetch' ? fetchedOf(step.content) : undefined
-      if (fetched !== undefined) return <>{[String(fetched.status), bytes(fetched.bytes)].join(', ')}</>
-      if (step.inner !== undefined) return <>{[words.innerSteps(step.inner.steps), text].filter(part => part !== '').join(', ')}</>
+      if (fetched !== undefined) return <>{[String(fetched.status), bytes(fetched.bytes)].join(lists.comma)}</>
+      if (step.inner !== undefined) return <>{[words.innerSteps(step.inner.steps), text].filter(part => part !== '').join(lists.comma)}</>
       if (changes !== undefined) return <ChangeCount added={changes.added} removed={changes.removed} />
       return <>{text}</>
     }

@@ -12,6 +12,7 @@ import { type AccessKey, createAccessKey, listAccessKeys, revokeAccessKey, type 
 import { live } from '../state/account.ts'
 import { now, trueNow } from '../state/clock.ts'
 import { networkName } from '../state/network-name.ts'
+import { lists } from '../words/lists.ts'
 import { people as words } from '../words/people.ts'
 import { agoInWords, date, fullTime } from '../words/time.ts'
 
@@ -44,7 +45,7 @@ function Keys({ keys, again }: { keys: readonly AccessKey[]; again(): void }) {
               <Icon name="key-round" />
               <span>
                 <b dir="auto">{key.name}</b>
-                <small>{key.scopes.map(scope => words.scopes[scope][0]).join(', ')}</small>
+                <small>{key.scopes.map(scope => words.scopes[scope][0]).join(lists.comma)}</small>
                 <small title={fullTime(key.lastUsedAt)}>{usedWords(key)}</small>
               </span>
               <button class="txt danger-t" type="button" aria-label={`${words.revoke} ${key.name}`} onClick={() => setSheet(key)}>
@@ -65,7 +66,7 @@ function Keys({ keys, again }: { keys: readonly AccessKey[]; again(): void }) {
 
 function usedWords({ createdAt, lastUsedAt, lastUsedFrom, expiresAt }: AccessKey): string {
   const used = lastUsedAt <= createdAt ? words.neverUsed : words.used(agoInWords(lastUsedAt, now.value), networkName(lastUsedFrom) ?? '')
-  return expiresAt === null ? used : `${used}, ${words.endsOn(date(expiresAt))}`
+  return expiresAt === null ? used : used + lists.comma + words.endsOn(date(expiresAt))
 }
 
 function NewKeySheet({ onMade, onClose }: { onMade(): void; onClose(): void }) {

@@ -20,6 +20,7 @@ import type { Live } from '../state/live.ts'
 import { hasHelper, isOurs, nameOfMachine } from '../state/machines.ts'
 import { type AskedStart, sayFirst, startSession, type Trouble } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
+import { lists } from '../words/lists.ts'
 import { session as sessionWords } from '../words/session.ts'
 import { start as words } from '../words/start.ts'
 import { recentOf } from './folder-making.tsx'
@@ -250,7 +251,7 @@ function ModePicker({ offered, chosen, onChoose }: { offered: readonly Mode[]; c
         </label>
       ))}
       <p id="mode-about" class={`hint ${chosen === 'auto' ? 'danger-t' : ''}`} aria-live="polite">
-        {chosen === 'auto' ? `${sessionWords.fullAutoTitle}. ${sessionWords.fullAutoHint}` : sessionWords.modes[chosen][1]}
+        {chosen === 'auto' ? `${lists.sentence(sessionWords.fullAutoTitle)} ${sessionWords.fullAutoHint}` : sessionWords.modes[chosen][1]}
       </p>
     </fieldset>
   )

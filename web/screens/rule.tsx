@@ -11,6 +11,7 @@ import { home } from '../state/home.ts'
 import { hasHelper, nameOfMachine } from '../state/machines.ts'
 import { rulesOf } from '../state/rules.ts'
 import { decide as words } from '../words/decide.ts'
+import { lists } from '../words/lists.ts'
 import { clockTime } from '../words/time.ts'
 import type { KnownRules } from './rules.tsx'
 
@@ -93,7 +94,7 @@ function Made({ rule: { madeBy, madeAt, used, session }, host }: { rule: Approva
   const facts = [host, session === undefined ? undefined : words.oneSession, words.used(used)].filter(part => part !== undefined)
   return (
     <p class="hint">
-      {madeBy === undefined ? words.made(when) : words.madeBy(madeBy, when)}. {facts.join(' · ')}
+      {lists.sentence(madeBy === undefined ? words.made(when) : words.madeBy(madeBy, when))} {facts.join(' · ')}
     </p>
   )
 }

@@ -95,7 +95,7 @@ function ConversationHit({ hit, machine, sought }: { hit: MachineHit; machine: M
             ? words.notContinued
             : hit.openIn === 'terminal'
               ? words.openInTerminal
-              : `${folderOf(hit.folder)}, ${clockTime(hit.at, now.value)}`}
+              : folderOf(hit.folder) + words.comma + clockTime(hit.at, now.value)}
       </small>
     </>
   )

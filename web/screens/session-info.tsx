@@ -35,7 +35,7 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
     { name: words.facts.agent, value: facts.agent },
     { name: words.facts.version, value: facts.version },
     { name: words.facts.process, value: (known?.pid ?? facts.process)?.toString() },
-    { name: lists.facts.memory, value: known ? `${bytes(known.memoryBytes)}, ${lists.facts.processes(known.processes)}` : told },
+    { name: lists.facts.memory, value: known ? bytes(known.memoryBytes) + lists.comma + lists.facts.processes(known.processes) : told },
     { name: lists.facts.uptime, value: known && duration(Math.max(0, now.value - known.startedAt)) },
     { name: lists.facts.tokens, value: tokens },
     { name: lists.facts.cost, value: cost },

@@ -9,6 +9,7 @@ import { now } from '../state/clock.ts'
 import { limitedUntil } from '../state/limited.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { LinkedGone, Silence } from './session-away.tsx'
@@ -102,7 +103,8 @@ function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts
     <div class="terminal-note">
       <Icon name="square-terminal" />
       <span role="status">
-        <b>{words.terminalTitle(facts.host)}.</b> {takeOver === 'failed' ? words.takeOverFailed(facts.host) : words.terminalHint}
+        <b>{lists.sentence(words.terminalTitle(facts.host))}</b>{' '}
+        {takeOver === 'failed' ? words.takeOverFailed(facts.host) : words.terminalHint}
       </span>
       <Button look="quiet" onClick={() => void run(start)} busy={(isBusy || takeOver === 'asking') && words.takingOver}>
         {words.takeOver}

@@ -6,6 +6,7 @@ import { copy } from '../parts/copy.ts'
 import { appVersion, diagnose, serverVersion } from '../state/about.ts'
 import { home } from '../state/home.ts'
 import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
 import { settings } from '../words/settings.ts'
 
 export function AboutPage() {
@@ -25,7 +26,7 @@ export function AboutPage() {
         </div>
         <div>
           <dt>{words.about.server}</dt>
-          <dd>{version === undefined ? location.host : `${version}, ${location.host}`}</dd>
+          <dd>{version === undefined ? location.host : version + lists.comma + location.host}</dd>
         </div>
         {helpers.length > 0 && (
           <div>

@@ -7,6 +7,7 @@ import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { blocksOf } from '../state/transcript-blocks.ts'
 import { itemsOfSubagent } from '../state/transcript-subagent.ts'
+import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { duration } from '../words/time.ts'
 import { BlockView } from './session-block.tsx'
@@ -42,7 +43,7 @@ export function SubagentScreen({ model, facts, id }: { model: SessionModel; fact
           <h1 tabIndex={-1} dir="auto">
             {known?.title || words.subagent}
           </h1>
-          {known && <p>{[words.innerSteps(known.inner?.steps ?? 0), took].join(', ')}</p>}
+          {known && <p>{[words.innerSteps(known.inner?.steps ?? 0), took].join(lists.comma)}</p>}
         </div>
       </header>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard */}

@@ -142,6 +142,7 @@ const english = {
   awayAtLeast: 'at least ',
   jumpToNew: 'Jump to first new',
   comma: ', ',
+  sentence: (text: string) => `${text}.`,
   notFoundHere: 'This message is not in the session any more.',
 
   palette: 'Go to or do',

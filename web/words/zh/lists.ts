@@ -135,6 +135,7 @@ export const lists: ListWords = {
   awayAtLeast: '至少',
   jumpToNew: '跳到第一条新内容',
   comma: '，',
+  sentence: text => `${text}。`,
   notFoundHere: '这条消息已不在此会话中。',
 
   palette: '前往或执行',
