@@ -31,7 +31,7 @@ export const app: AppWords = {
     tally: (waiting, working, quiet) => {
       if (working === 0 && quiet === 0) return waiting === 0 ? '还没有会话。' : '没有其他事情。'
       if (working === 0) return waiting === 0 ? '现在没有什么需要你。' : '其余的都在休息。'
-      return quiet === 0 ? `${working} 个在干活。` : `${working} 个在干活，其余的在休息。`
+      return quiet === 0 ? `${working} 个在工作。` : `${working} 个在工作，其余的在休息。`
     },
     away: host => `${host} 不在线。`,
     manyAway: n => `${n} 台机器不在线。`,
@@ -42,7 +42,7 @@ export const app: AppWords = {
     decisions: '需要你',
     working: '工作中',
     quiet: '最近',
-    lastKnown: '最后所知',
+    lastKnown: '最后的状态',
     review: '查看',
     more: n => `还有 ${n} 个等着你`,
     pickOne: '请在左侧选择一个。',
@@ -122,7 +122,7 @@ export const app: AppWords = {
     offline: '你已离线',
     offlineText: at => `这是 ${at} 时的情况。`,
     offlineNothing: '此设备上还没有保存任何内容。',
-    leaves: n => `恢复连接后会发出 ${n} 项内容。`,
+    leaves: n => `恢复连接后发出 ${n} 项。`,
     offlineShort: since => (since ? `离线，${since}` : '离线'),
     silent: '服务器没有回应',
     silentNext: seconds => `你的设备在线。${seconds} 秒后再试。`,
@@ -132,7 +132,7 @@ export const app: AppWords = {
     check: '检查连接',
     checking: '正在检查',
     letGo: '松开以检查连接',
-    unlinked: on => `此设备已于 ${on}解除关联`,
+    unlinked: on => `此设备于 ${on}解除关联`,
     unlinkedText: '设备上没有留下任何内容。重新关联即可继续。',
     unlinkedKeyText: '会话已移除。账户密钥仍在这里，因为它从未核对过。',
     linkAgain: '重新关联',
@@ -168,7 +168,7 @@ export const app: AppWords = {
     online: '在线',
     idle: '没有智能体在运行',
     away: '不在线',
-    sinceAway: when => `自 ${when} 起不在线`,
+    sinceAway: when => `${when} 起不在线`,
     helperStopped: when => `辅助程序已于 ${when} 停止`,
     agents: n => (n === 0 ? '没有智能体在运行' : `${n} 个智能体在运行`),
     sealed: '无法打开此机器'
@@ -193,10 +193,10 @@ export const app: AppWords = {
   new: {
     title: '新建会话',
     heading: '智能体在电脑上启动',
-    lead: '在代码所在的地方运行其中一条。会话会立即出现在这里，你可以用手机继续。',
+    lead: '在代码所在的电脑上运行其中一条。会话会立即出现在这里，你可以用手机继续。',
     claude: 'Claude Code，以及你为它设置的一切',
     run: '任何其他支持 ACP 的智能体',
-    demo: '按脚本演示的智能体，无需账户即可体验一切',
+    demo: '按脚本演示的智能体，不用账户就能试',
     firstTime: '在新的电脑上',
     firstTimeText: '首次运行会显示二维码。扫描它即可关联这台电脑。',
     scan: '扫描二维码',
@@ -226,7 +226,7 @@ export const app: AppWords = {
   },
 
   keySettings: {
-    lead: '持有它的人可以读取一切。如果你失去所有设备，它是唯一的归路。',
+    lead: '持有它的人可以读取一切。如果你失去所有设备，只有它能让你回来。',
     show: '显示密钥',
     hide: '隐藏密钥',
     check: '核对我的密钥',

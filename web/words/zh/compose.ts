@@ -19,7 +19,7 @@ export const compose: ComposeWords = {
   attached: '已添加的文件',
   remove: name => `移除 ${name}`,
   reading: '正在读取',
-  percent: sent => `${sent} %`,
+  percent: sent => `${sent}%`,
   unfit: {
     'too-large': name => `${name} 超过 10 MB`,
     'no-heic': name => `无法读取 ${name}：此浏览器打不开 HEIC 照片`,
@@ -57,7 +57,7 @@ export const compose: ComposeWords = {
   steered: '已转向',
 
   model: '模型',
-  effort: '思考程度',
+  effort: '思考强度',
   mode: '模式',
   fromNext: '从下一步起生效。',
   rides: '随你的下一条消息生效。',

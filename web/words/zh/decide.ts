@@ -63,7 +63,7 @@ export const decide: DecideWords = {
   add: '添加规则',
   gone: '这条规则已不存在',
   noHelper: host => `现在无法询问 ${host}`,
-  noHelperText: '它的助手不在线。那里已有的规则仍然有效。',
+  noHelperText: '它的辅助程序没有运行。已有规则仍有效。',
   noMachines: '尚未关联机器',
   asking: '正在询问各台机器',
 
@@ -90,7 +90,7 @@ export const decide: DecideWords = {
   questionCard: agent => `${agent} 提问`,
   linkTitle: '打开此网页？',
   linkOf: agent => `${agent} 希望你打开一个网页`,
-  linkHost: '通往',
+  linkHost: '前往',
   linkOpen: '打开',
   linkRefuse: '拒绝',
   linkHint: '它会在你的浏览器中打开，不在 Afield 内。',

@@ -92,7 +92,7 @@ export const joining: JoiningWords = {
   },
 
   lock: {
-    title: '要在此设备上锁定 Afield 吗？',
+    title: '给 Afield 上锁？',
     turnOn: '开启',
     notNow: '暂不'
   },
@@ -152,8 +152,8 @@ export const joining: JoiningWords = {
   },
 
   pair: {
-    machine: '将这台电脑关联到你的账户？',
-    machineNamed: name => `将 ${name} 关联到你的账户？`,
+    machine: '关联这台电脑？',
+    machineNamed: name => `关联 ${name}？`,
     device: '把你的账户交给这台设备？',
     from: '关联请求',
     asks: '请求方',
@@ -164,10 +164,10 @@ export const joining: JoiningWords = {
     getsAll: '你的整个账户密钥',
     server: '服务器',
     valid: '有效期',
-    validText: '自发起起五分钟',
+    validText: '发起后五分钟内',
     can: '可以',
     cannot: '不可以',
-    canRun: '在那台电脑上运行智能体，并在这里展示给你',
+    canRun: '在那台电脑上运行智能体，并在这里显示',
     canRead: '读写由它自己启动的会话',
     cannotRead: '读取你的其他机器或会话',
     cannotLink: '打开你的账户密钥',
@@ -212,7 +212,7 @@ export const joining: JoiningWords = {
     noLinkText: '请扫描电脑显示的二维码，或粘贴它的链接。',
     badLinkTitle: '此链接已损坏',
     badLinkText: '请完整复制电脑显示的那一行，或扫描它的二维码。',
-    otherServer: theirs => `此二维码属于 ${theirs}`,
+    otherServer: theirs => `二维码来自 ${theirs}`,
     otherServerText: ours => `此应用连接的是 ${ours}。`,
     openThere: '在那里打开',
     unreachable: '服务器没有回应',

@@ -2,7 +2,7 @@ import type { MachineWords } from '../machine.ts'
 
 export const machine: MachineWords = {
   pid: pid => `进程 ${pid}`,
-  age: long => `已运行 ${long}`,
+  age: long => `运行 ${long}`,
   stop: '停止',
   stopOf: title => `停止 ${title}`,
   stopTitle: title => `停止“${title}”？`,
@@ -69,14 +69,14 @@ export const machine: MachineWords = {
   awakeCannot: '此系统不提供这种方式。',
   notTold: host => `${host} 没有回答`,
 
-  unlink: '取消关联这台机器',
-  unlinkTitle: host => `取消关联 ${host}？`,
+  unlink: '解除这台机器的关联',
+  unlinkTitle: host => `解除 ${host} 的关联？`,
   unlinkText: '它将不能再读取或运行任何内容。会话会留在你的设备上。',
   unlinkWhich: '是哪一个登录？',
   unlinkNone: host => `没有找到 ${host} 的登录。此操作会把这台机器从列表中移除。`,
   unlinkLooking: '正在查找它的登录',
-  unlinkFailed: '没有取消关联',
+  unlinkFailed: '没有解除关联',
   unlinkFailedText: '什么都没有改变。请在连接正常时重试。',
-  unlinking: '正在取消关联',
+  unlinking: '正在解除关联',
   signInSeen: (when, from) => (from === '' ? `最后在线 ${when}` : `最后在线 ${when}，来自 ${from}`)
 }

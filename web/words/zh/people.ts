@@ -6,7 +6,7 @@ export const people: PeopleWords = {
   loading: '正在询问服务器',
   failed: '无法读取列表',
   failedText: '没有任何改动。',
-  notOwner: '只有这台服务器的所有者可以让人加入',
+  notOwner: '只有服务器的所有者能让人加入',
   notOwnerText: '也就是在这里创建第一个账户的人。',
 
   waiting: '等待加入',
@@ -83,7 +83,7 @@ export const people: PeopleWords = {
   keyOnce: '密钥只显示这一次。持有者可以做以上所有事情。',
   copyKey: '复制密钥',
   neverUsed: '从未使用',
-  used: (when, from) => (from === '' ? `${when}使用过` : `${when}使用过，来自 ${from}`),
+  used: (when, from) => (from === '' ? `${when}使用过` : `${when}从 ${from} 使用`),
   endsOn: on => `${on}到期`,
   revokeTitle: name => `撤销 ${name} 的密钥？`,
   revokeText: '它的连接会立即断开，此后什么也做不了。',

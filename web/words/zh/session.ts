@@ -124,7 +124,7 @@ export const session: SessionWords = {
   at: (what, time) => `${what}，${time}`,
 
   works: '工作中',
-  writes: '正在书写',
+  writes: '正在输出',
   waitsForYou: '等你决定',
   stepOf: (step, all) => `步骤 ${step} / ${all}`,
   contextUsed: percent => `${percent}%`,
@@ -151,7 +151,7 @@ export const session: SessionWords = {
   notKept: '此设备没能保存你的消息。什么都没有发送。',
 
   awayTitle: host => `${host} 不在线`,
-  awaySince: time => `自 ${time} 起。消息会等它回来。`,
+  awaySince: time => `${time} 起。消息会等它回来。`,
   endedTitle: agent => `${agent} 已结束`,
   endedExit: (code, time) => `${time}。退出码 ${code}。会话安然无恙。`,
   endedBy: (signal, time) => `${time}。被 ${signal} 结束。会话安然无恙。`,
@@ -260,7 +260,7 @@ export const session: SessionWords = {
   nothingRuns: '在你决定之前，什么都不会运行。',
   waited: (agent, time) => `${agent} 已等待 ${time}。`,
   stillOpen: '正在确认是否仍待决定',
-  needsLink: '有风险的决定需要连接正常。',
+  needsLink: '连接后才能决定。',
   denyTitle: { execute: '拒绝此命令', other: '拒绝' },
   denyChips: ['现在不行', '换个做法', '先解释一下'],
   denyReason: '原因，或者改为怎么做（可不填）',

@@ -31,7 +31,7 @@ export const work: WorkWords = {
     failed: (host, says) => `${host} 说：${says}`,
     unreadable: host => `${host} 的应答，这个应用读不懂。`
   },
-  oldHelper: '这个会话的助手只能告知更改。',
+  oldHelper: '这个会话的辅助程序只能告知更改。',
   oldHelperHint: host => `要使用搜索、暂存、提交和提交记录，请在 ${host} 上用 Afield 重新启动它。`,
 
   noRepository: '这里没有 git',
