@@ -33,6 +33,8 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const chosen = await choose(findSessions(ended, words), { all: ended, terminal, env, words })
   const { program, metadata, tag } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
+  const [{ refuseDeleted }, { fetch }] = await Promise.all([import('../../lib/wrapper/deleted.ts'), import('../../lib/wrapper/fetch.ts')])
+  await refuseDeleted(home, chosen, fetch)
   const earlier = await reopenFree(home.path, chosen)
   if (!earlier) throw new CannotStart('This session was resumed by another process just now.')
   const kind = kindOf(program, claudeOptions(args, options))

@@ -17,6 +17,17 @@ export async function wasRemoved(rest: Pick<Rest, 'call'>, session: string, sign
   }
 }
 
+/** Whether a session that the server had was removed from it since. False as well when the server cannot tell. */
+export async function isDeleted(rest: Pick<Rest, 'call'>, session: string, signal: AbortSignal): Promise<boolean> {
+  const isThere = await rest.call('readMessages', { params: { id: session }, query: { limit: 1 } }, { signal }).then(() => true, isNotThere)
+  return !isThere && (await wasRemoved(rest, session, signal)) === true
+}
+
+function isNotThere(error: unknown): false {
+  if (error instanceof Refused && error.status === 404) return false
+  throw error
+}
+
 const mostRows = 500
 
 /** Whatever another server makes of the question is no answer; a token that is no longer good is. */

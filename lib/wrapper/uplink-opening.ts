@@ -1,4 +1,5 @@
 import { mayRetry, Refused, Unreachable } from '../client/refusals.ts'
+import { isDeleted } from '../client/removals.ts'
 import type { Rest } from '../client/rest.ts'
 import type { SealingKey } from '../client/vault.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
@@ -30,16 +31,24 @@ export interface UplinkOpeningOptions {
   onOpened(record: SessionRecord): void
   /** The server has it under another id than before: its messages are numbered from 1 again, and those before are not there. */
   onNumberedAnew?: (() => void) | undefined
+  /** It was deleted while no process of it ran; by its tag it would be made anew. */
+  onDeleted(): void
   /** What the server has of it does not open with its key. */
   onOtherKey(): void
 }
 
 export function createUplinkOpening(options: UplinkOpeningOptions): UplinkOpening {
-  const { folder, key, cells, signal, onOpened, onOtherKey, onNumberedAnew, ...to } = options
+  const { folder, key, cells, signal, onOpened, onDeleted, onOtherKey, onNumberedAnew, ...to } = options
   let id: string | undefined
   let opening: Promise<string> | undefined
+  let isForgotten = false
 
   async function post(): Promise<string> {
+    const { id: earlier } = folder.notes
+    if (earlier !== undefined && !isForgotten && (await isDeleted(to.rest, earlier, signal).catch(keepTrying))) {
+      onDeleted()
+      throw new Refused(404, 'Session not found')
+    }
     const { metadata, state } = cells
     const record = await openOnServer(to, { ...folder.notes, key, metadata, state })
     if (record === 'other-key') {
@@ -68,6 +77,7 @@ export function createUplinkOpening(options: UplinkOpeningOptions): UplinkOpenin
     },
     forget() {
       id = undefined
+      isForgotten = true
       folder.note({ isUntagged: false })
     }
   }

@@ -78,6 +78,7 @@ class SessionUplink implements Uplink {
       cells: this.#cells,
       signal: this.#end.signal,
       onOpened: record => this.#openLine(record),
+      onDeleted: () => this.#link.enter({ type: 'gone' }),
       onOtherKey: () => this.#link.enter({ type: 'other-key' })
     })
     this.#unknown = createUnknownSession({
@@ -100,7 +101,7 @@ class SessionUplink implements Uplink {
       rest: this.#rest,
       folder: this.#options.folder,
       session: () => this.#opening.open(),
-      isOpenedAgain: session => this.#unknown.isOpenedAgain(session),
+      isOpenedAgain: async session => this.link.type !== 'gone' && this.#unknown.isOpenedAgain(session),
       onStored: messages => {
         this.#refused.stored(messages)
         this.#line?.take(messages)
@@ -129,6 +130,7 @@ class SessionUplink implements Uplink {
   }
 
   #giveUp(error: unknown, session: string | undefined): void {
+    if (this.link.type === 'gone') return
     const isUnknown = error instanceof Refused && error.status === 404 && session !== undefined
     if (isUnknown) this.#unknown.isOpenedAgain(session).catch(error => this.#link.giveUp(error))
     else this.#link.giveUp(error)

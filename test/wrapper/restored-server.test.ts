@@ -7,7 +7,8 @@ import { fetch } from '../../lib/wrapper/fetch.ts'
 import { deliverLeftovers } from '../../lib/wrapper/leftovers.ts'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { call } from '../kit/person.ts'
-import { startServerProcess } from '../kit/server.ts'
+import { startServer, startServerProcess } from '../kit/server.ts'
+import { openTcpProxy } from '../kit/tcp-proxy.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
 import { startPhone } from './kit/phone.ts'
 import { linkedComputer } from './kit/world.ts'
@@ -84,15 +85,63 @@ t.test('a session that was deleted leaves nothing behind', async t => {
   t.strictSame(await phone.sessions(), [])
 })
 
-t.test('a session that was deleted after its end, and is gone on with, hears what is said to it', async t => {
+t.test('what a session left behind that was deleted meanwhile makes no session anew, and is not kept', async t => {
+  const { server, phone, wrapper, session, home } = await demo(t, ['SCRIPT: slow 1500 a b c'])
+  await session.until(({ partials }) => partials.length > 0)
+  session.close()
+  await wrapper.kill()
+  await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
+  await deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch, withinMs: 20_000 })
+  t.strictSame(await phone.sessions(), [])
+  t.strictSame(listSessions(home), [])
+})
+
+t.test('a session that was deleted after its end is not gone on with, and its person hears why', async t => {
   const { server, phone, wrapper, session, home } = await demo(t)
-  for (const text of ['one', 'two']) await session.say(`SCRIPT: text ${text}`)
-  await session.until(session => turnsEnded(session) === 2)
+  await session.say('SCRIPT: text one')
+  await session.until(session => turnsEnded(session) === 1)
   await wrapper.kill('SIGTERM')
   session.close()
   await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
-  runWrapper(t, { home, args: ['resume', session.id] })
-  const again = await phone.session([session.id])
+  const resumed = runWrapper(t, { home, args: ['resume', session.id] })
+  t.not(await resumed.ended, 0)
+  t.match(resumed.output, /This session was deleted, so it is not resumed\. Begin a new session instead\./)
+  t.strictSame(await phone.sessions(), [])
+  t.strictSame(listSessions(home), [])
+})
+
+t.test('a session that was deleted after its end, and is gone on with while no server answers, ends once one does', async t => {
+  const server = await startServer(t)
+  const line = await openTcpProxy(t, server.url)
+  const { phone, home } = await linkedComputer(t, { url: line.url })
+  const first = runWrapper(t, { home, args: ['demo', 'SCRIPT: text one'] })
+  const direct = await startPhone(t, server, phone.secret)
+  const session = await direct.session()
+  await session.until(session => turnsEnded(session) === 1)
+  await first.kill('SIGTERM')
+  session.close()
+  await line.closePort()
+  await call(server, 'DELETE', `/v1/sessions/${session.id}`, { token: phone.token })
+  const resumed = runWrapper(t, { home, args: ['resume', session.id] })
+  await resumed.says(/no link/)
+  await line.openPort()
+  t.equal(await resumed.ended, 0)
+  t.match(resumed.output, /deleted on another device/)
+  t.strictSame(await direct.sessions(), [])
+})
+
+t.test('an ended session that a restored server does not know is gone on with there, and hears what is said to it', async t => {
+  const { server, phone, home, stop, putBack } = await backedUp(t)
+  const wrapper = runWrapper(t, { home, args: ['demo'] })
+  const before = await phone.session()
+  for (const text of ['one', 'two']) await before.say(`SCRIPT: text ${text}`)
+  await before.until(session => turnsEnded(session) === 2)
+  await wrapper.kill('SIGTERM')
+  before.close()
+  await stop()
+  await putBack()
+  runWrapper(t, { home, args: ['resume', before.id] })
+  const again = await (await startPhone(t, server, phone.secret)).session()
   await again.say('SCRIPT: text three')
   await again.until(session => turnsEnded(session) === 1)
   t.strictSame(texts(again), ['three'])
