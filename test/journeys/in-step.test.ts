@@ -67,6 +67,17 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     for (const { page } of all) await page.getByRole('heading', { level: 1, name: 'The autumn harvest' }).waitFor()
   })
 
+  await t.test('a key that is marked as compromised on one is marked on all, until the mark is taken away', async t => {
+    const mark = (name: string) => desk.page.getByRole('dialog').getByRole('button', { name })
+    await pick(desk, 'Session menu', 'Session info')
+    await mark('Mark as compromised').click()
+    for (const each of all) await each.see('The key of this session is marked as compromised')
+    t.ok(session.metadata.compromisedAt)
+    await mark('Take the mark away').click()
+    for (const { page } of all) await page.getByText('The key of this session is marked as compromised').waitFor({ state: 'hidden' })
+    await desk.page.keyboard.press('Escape')
+  })
+
   await t.test('what is read in one tab is read in the other', async () => {
     await phone.visit('/')
     await tab.visit('/')

@@ -17,6 +17,7 @@ import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
 import { bytes } from '../words/size.ts'
 import { clockTime, duration, lasting } from '../words/time.ts'
+import { KeyMark } from './session-key-mark.tsx'
 
 /** What a session is made of, as far as anybody tells. */
 export function InfoSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
@@ -58,6 +59,7 @@ export function InfoSheet({ model, facts, onClose }: { model: SessionModel; fact
             )
         )}
       </dl>
+      <KeyMark facts={facts} />
       {heard && (
         <section class="heard">
           <h3>{lists.lastOutput(clockTime(heard.at, now.value))}</h3>

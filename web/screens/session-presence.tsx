@@ -26,6 +26,7 @@ export function Presence({ model, facts, isStale }: { model: SessionModel; facts
       {!facts.isStateReadable && facts.presence !== 'ended' && (
         <Banner icon="lock" title={words.stateClosedTitle(facts.agentShort)} text={words.stateClosedHint(facts.host)} />
       )}
+      {facts.compromisedAt !== undefined && <Banner icon="triangle-alert" title={words.compromisedTitle} text={words.compromisedHint} />}
       <Silence model={model} />
       <Limit model={model} facts={facts} />
       <Away model={model} />

@@ -65,6 +65,8 @@ export interface SessionFacts {
   readonly isInTerminal: boolean
   /** It is sealed with a key that was made with it; else with the account's. */
   readonly hasOwnKey: boolean
+  /** When a person marked its key as compromised. */
+  readonly compromisedAt: number | undefined
   /** False: the keys on this device do not open it. */
   readonly isReadable: boolean
   /** False: what its agent asks is not known here, because it does not open. */
@@ -115,6 +117,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     canForkAt: machine !== undefined && hasHelper(machine) && metadata !== undefined && isCuttable(metadata),
     isInTerminal: agentState?.controlledByUser === true,
     hasOwnKey: session.dataEncryptionKey !== null,
+    compromisedAt: metadata?.compromisedAt ?? undefined,
     isReadable: metadata !== undefined,
     isStateReadable: agentState !== undefined
   }

@@ -119,6 +119,12 @@ const english = {
   },
   ownKey: (age: string) => `A key of its own, ${age} old`,
   accountKey: 'The key of the account',
+  compromisedAsk: 'Could somebody else have this key?',
+  compromisedSince: (day: string) => `Marked as compromised on ${day}`,
+  compromisedText:
+    'Whoever has it reads what is said here, also what is still to come. A fork goes on with a new key; then end this session.',
+  compromisedMark: 'Mark as compromised',
+  compromisedNot: 'Take the mark away',
   days: (n: number) => plural(n, { one: '1 day', other: `${n} days` }),
   tokens: (read: string, written: string) => `${read} read, ${written} written`,
 

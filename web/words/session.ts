@@ -188,6 +188,8 @@ const english = {
   unknownHint: 'It may belong to another account, or its address was not copied whole.',
   sealedTitle: 'This session cannot be opened here',
   sealedHint: 'It was made with keys that are not on this device. Sign in with the account that it was made for.',
+  compromisedTitle: 'The key of this session is marked as compromised',
+  compromisedHint: 'Others may read what is said here. A fork goes on with a new key.',
   stateClosedTitle: (agent: string) => `What ${agent} asks cannot be opened here`,
   stateClosedHint: (host: string) =>
     `It is sealed with a key that this device does not have, or told in a way that this app does not know yet. Decide on ${host}, or reload the app.`,

@@ -76,6 +76,8 @@ export const sessionMetadata = z.looseObject({
   archivedAt: z.number().nullish().catch(undefined),
   /** Ours, written by the app: when a person took it out again. */
   restoredAt: z.number().optional().catch(undefined),
+  /** Ours, written by the app: when a person said that somebody else may have its key. */
+  compromisedAt: z.number().nullish().catch(undefined),
   /** Ours: the copy of a repository that was made for it. */
   worktree: worktree.optional().catch(undefined),
   /** Ours: how the process of the agent ended, when it ended by itself. */

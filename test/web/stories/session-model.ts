@@ -69,6 +69,7 @@ const facts: SessionFacts = {
   canForkAt: true,
   isInTerminal: false,
   hasOwnKey: true,
+  compromisedAt: undefined,
   isReadable: true
 }
 

@@ -9,7 +9,11 @@ import { talks } from './talks.ts'
 export const stories: Record<string, () => SessionModel> = { ...talks, ...decisions, ...answers, ...questions, ...states }
 
 /** The addresses of those that are about one, where there is one at all. */
-export const places: Readonly<Record<string, string>> = { 'message-gone': '/s/s1/m/999', info: '/s/s1/info' }
+export const places: Readonly<Record<string, string>> = {
+  'message-gone': '/s/s1/m/999',
+  info: '/s/s1/info',
+  'info-compromised': '/s/s1/info'
+}
 
 /** What is pressed in some of them, one after another, by the beginning of its name. */
 export const presses: Readonly<Record<string, readonly string[]>> = {

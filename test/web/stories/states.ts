@@ -21,6 +21,7 @@ export const states: Record<string, () => SessionModel> = {
         }
       }
     }),
+  'info-compromised': () => model({ facts: { compromisedAt: Date.now() }, transcript: edited().end().done() }),
   'message-gone': () => model({ transcript: edited().end().done() }),
   info: () =>
     model({

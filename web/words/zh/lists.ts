@@ -112,6 +112,11 @@ export const lists: ListWords = {
   },
   ownKey: age => `自己的密钥，已用 ${age}`,
   accountKey: '账户密钥',
+  compromisedAsk: '这个密钥可能被别人拿到了吗？',
+  compromisedSince: day => `${day} 标记为已泄露`,
+  compromisedText: '拿到它的人能读到这里的一切，包括以后的内容。分叉出的会话会使用新的密钥；之后请结束这个会话。',
+  compromisedMark: '标记为已泄露',
+  compromisedNot: '取消标记',
   days: n => `${n} 天`,
   tokens: (read, written) => `读取 ${read}，写出 ${written}`,
 

@@ -170,6 +170,8 @@ export const session: SessionWords = {
   unknownHint: '它可能属于另一个账户，或者地址没有复制完整。',
   sealedTitle: '无法在这里打开此会话',
   sealedHint: '它使用的密钥不在此设备上。请用创建它的账户登录。',
+  compromisedTitle: '此会话的密钥已标记为泄露',
+  compromisedHint: '别人可能读到这里的内容。分叉出的会话会使用新的密钥。',
   stateClosedTitle: agent => `${agent} 的询问无法在这里打开`,
   stateClosedHint: host => `它用此设备没有的密钥加密，或者此应用还不认识它的写法。请在 ${host} 上做决定，或重新加载应用。`,
   otherKeyTitle: '此会话的密钥不匹配',
