@@ -146,3 +146,16 @@ t.test('an ended session that a restored server does not know is gone on with th
   await again.until(session => turnsEnded(session) === 1)
   t.strictSame(texts(again), ['three'])
 })
+
+t.test('a computer tells a restored server anew that its helper runs, and what it can do', async t => {
+  const { server, phone, home, stop, putBack } = await backedUp(t)
+  const daemon = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await daemon.says(/ live\n/)
+  const before = await phone.machine()
+  await before.until(async () => (await before.state())?.status === 'running' && (await before.metadata())?.methods !== undefined)
+  await stop()
+  await putBack()
+  const after = await (await startPhone(t, server, phone.secret)).machine()
+  t.equal(after.id, before.id)
+  await after.until(async () => (await after.state())?.status === 'running' && (await after.metadata())?.methods !== undefined)
+})

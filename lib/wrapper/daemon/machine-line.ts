@@ -49,6 +49,8 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   let socket: LiveSocket | undefined
   let daemonCell: Cell<DaemonState> | undefined
   let timer: NodeJS.Timeout | undefined
+  let wasDown = false
+  let takeBack = (_: MachineRecord) => {}
 
   const enter = (next: LineState) => {
     if (end.signal.aborted) return
@@ -94,9 +96,24 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     })
     const isClosed = () => {}
     const started = { status: 'running', pid: process.pid, startedAt: Date.now(), startedWithCliVersion: version() }
-    daemonCell.update(before => ({ ...before, ...started })).catch(isClosed)
-    metadataCell.update(before => ({ ...before, ...metadataNow(home.path), ...abilities(options) })).catch(isClosed)
+    const daemon = daemonCell
+    const sayAll = () => {
+      daemon.update(before => ({ ...before, ...started })).catch(isClosed)
+      metadataCell.update(before => ({ ...before, ...metadataNow(home.path), ...abilities(options) })).catch(isClosed)
+    }
+    sayAll()
+    takeBack = now => {
+      daemon.take({ value: now.daemonState, version: now.daemonStateVersion })
+      metadataCell.take({ value: now.metadata, version: now.metadataVersion })
+      if (daemon.value.status !== 'running' || daemon.value.pid !== process.pid) sayAll()
+    }
     end.signal.addEventListener('abort', () => metadataCell.close(), { once: true })
+  }
+
+  /** A server that was put back to an older state has of this computer what was true then. */
+  async function comeBack(): Promise<void> {
+    const { machine } = await rest.call('readMachine', { params: { id: home.machineId } }, { signal: end.signal })
+    takeBack(machine)
   }
 
   function follow(now: SocketState): void {
@@ -104,8 +121,11 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
       case 'live':
         tellAlive()
         enter({ type: 'live' })
+        // What cannot be asked now is asked when the line comes back once more.
+        if (wasDown) comeBack().catch(() => {})
         return
       case 'down':
+        wasDown = true
         enter({ type: 'away', reason: now.reason })
         return
       case 'refused':
