@@ -15,20 +15,7 @@ type Acknowledged = (error: Error | undefined, value?: unknown) => void
 class Line {
   connected = false
   id: string | undefined
-  /** Every packet that comes is told, whatever it holds. */
-  readonly io = {
-    engine: {
-      on: (_packet: 'packet', listener: () => void) => {
-        this.#heard = listener
-      }
-    }
-  }
-  /** Drops what is said while earlier words still wait for the network. */
-  readonly volatile = {
-    emit: (event: string, payload: unknown) => {
-      if (this.#socket.bufferedAmount === 0) this.emit(event, payload)
-    }
-  }
+  readonly io
 
   readonly #auth: Auth
   readonly #socket: WebSocket
@@ -43,6 +30,11 @@ class Line {
   constructor(url: string, auth: Auth) {
     this.#auth = auth
     this.#socket = new WebSocket(url)
+    /** Every packet that comes is told, whatever it holds. */
+    const on = (_packet: 'packet', listener: () => void) => {
+      this.#heard = listener
+    }
+    this.io = { engine: { transport: new Transport(this.#socket), on } }
     this.#socket.onopen = () => {
       this.#isOpen = true
     }
@@ -144,6 +136,18 @@ class Line {
     if (was) this.#tell('disconnect', reason)
     else this.#tell('connect_error', error)
     for (const id of [...this.#waiting.keys()]) this.#acknowledged(id, new Error('socket has been disconnected'))
+  }
+}
+
+class Transport {
+  readonly #socket: WebSocket
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket
+  }
+  /** Not while earlier words still wait for the network. */
+  get writable(): boolean {
+    return this.#socket.bufferedAmount === 0
   }
 }
 
