@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { bytesIn, bytesOut } from '../lib/protocol/wire/routes.ts'
 
 type Json = z.core.JSONSchema.JSONSchema
