@@ -21,6 +21,7 @@ import { escaped } from './escaped.tsx'
 import { useInert } from './inert.ts'
 import { rich } from './rich-on-use.ts'
 import { insidePath } from './step-words.ts'
+import { Where } from './where.tsx'
 
 type Permission = Extract<OpenDecision, { type: 'permission' }>
 
@@ -103,13 +104,7 @@ function Whole({ subject, facts }: { subject: DecisionSubject; facts: SessionFac
           <Diff path={diff.path} oldText={diff.oldText} newText={diff.newText} isDecision />
         </figure>
       ))}
-      <p class="where">
-        <Icon name={facts.branch === undefined ? 'folder' : 'folder-git-2'} />
-        <b>{facts.folder}</b>
-        {facts.branch !== undefined && <span>{facts.branch}</span>}
-        <Icon name="monitor" />
-        <span>{facts.host}</span>
-      </p>
+      <Where facts={facts} />
     </>
   )
 }

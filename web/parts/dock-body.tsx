@@ -12,6 +12,7 @@ import { Markdown } from './markdown.tsx'
 import { fieldText } from './step-body.tsx'
 import { changesOf, insidePath } from './step-words.ts'
 import { visible } from './visible.ts'
+import { Where } from './where.tsx'
 
 /** All of what is decided on, where it happens and what speaks against it. */
 export function DecisionBody({ subject, facts, titleId }: { subject: DecisionSubject; facts: SessionFacts; titleId: string }) {
@@ -42,14 +43,7 @@ export function DecisionBody({ subject, facts, titleId }: { subject: DecisionSub
           <Command text={text} marks={[]} />
         ))}
       <DecidedFields fields={fields} />
-      <p class="where">
-        <Icon name={facts.branch === undefined ? 'folder' : 'folder-git-2'} />
-        <b>{facts.folder}</b>
-        {facts.branch !== undefined && <span>{facts.branch}</span>}
-        <Icon name="monitor" />
-        <span>{facts.host}</span>
-        {toCopy !== undefined && <CopyButton text={toCopy} what={words.command} />}
-      </p>
+      <Where facts={facts}>{toCopy !== undefined && <CopyButton text={toCopy} what={words.command} />}</Where>
       {subject.directory !== undefined && (
         <p class="where">
           <Icon name="folder-open" />

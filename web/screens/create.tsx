@@ -3,6 +3,7 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
+import { DeviceNameField } from '../parts/device-name-field.tsx'
 import { Field } from '../parts/field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { arrival, forgetArrival, go, isPairingWaiting } from '../router.ts'
@@ -57,13 +58,7 @@ export function CreateScreen() {
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.create.title}</h1>
           <p class="lead">{invite !== '' && !wasAsked.invite ? `${joining.create.invited} ${joining.create.lead}` : joining.create.lead}</p>
-          <Field
-            label={joining.create.device}
-            hint={joining.create.deviceHint}
-            value={deviceName}
-            onInput={setDeviceName}
-            maxLength={100}
-          />
+          <DeviceNameField value={deviceName} onInput={setDeviceName} />
           {wasAsked.setupCode && (
             <Field
               label={joining.create.code}

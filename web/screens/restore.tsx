@@ -3,7 +3,7 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
-import { Field } from '../parts/field.tsx'
+import { DeviceNameField } from '../parts/device-name-field.tsx'
 import { KeyFileField, useKeyFile } from '../parts/key-file-field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { goOn } from '../router.ts'
@@ -47,15 +47,7 @@ export function RestoreScreen() {
           <p class="lead">{joining.restore.lead}</p>
           <KeyField text={text} onText={setText} reading={reading} />
           <KeyFileField file={file} />
-          {!file.isSealed && (
-            <Field
-              label={joining.create.device}
-              hint={joining.create.deviceHint}
-              value={deviceName}
-              onInput={setDeviceName}
-              maxLength={100}
-            />
-          )}
+          {!file.isSealed && <DeviceNameField value={deviceName} onInput={setDeviceName} />}
           {problem && <ProblemOf problem={problem} />}
         </div>
       </div>
