@@ -1,8 +1,6 @@
 import * as z from 'zod'
 import { worktree } from './worktree.ts'
 
-export { type Worktree, worktree } from './worktree.ts'
-
 const empty = z.looseObject({})
 const done = z.looseObject({ message: z.string() })
 const time = z.number()

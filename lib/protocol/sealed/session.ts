@@ -1,10 +1,10 @@
 import * as z from 'zod'
 import { agentGoalStatus } from './goals.ts'
-import { worktree } from './machine-work.ts'
 import { stepContent, stepKind } from './messages.ts'
 import { communication, completedCommunication } from './questions.ts'
 import { riskLevel } from './risk-names.ts'
 import { rulePattern } from './rules.ts'
+import { worktree } from './worktree.ts'
 
 const choice = z.looseObject({ code: z.string(), value: z.string(), description: z.string().nullish() })
 

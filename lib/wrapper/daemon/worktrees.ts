@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import type { MachineHandlers } from '../../client/machine-calls.ts'
-import type { Worktree } from '../../protocol/sealed/machine-work.ts'
+import type { Worktree } from '../../protocol/sealed/worktree.ts'
 import { makePrivateFolder } from '../private-files.ts'
 import { listSessions } from '../session-folder.ts'
 import { git } from './git-here.ts'
