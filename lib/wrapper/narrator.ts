@@ -56,8 +56,8 @@ export function createNarrator(deps: {
   let usage: Envelope['usage']
   let lastText: string | undefined
   const idOfBlock = new Map<string, string>()
-  // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment.
-  const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined }>()
+  // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment, and within a second.
+  const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined; since: number }>()
   let settling = () => {}
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
@@ -110,6 +110,15 @@ export function createNarrator(deps: {
     return isKnown ? step.content.filter(({ type }) => type !== 'diff') : step.content
   }
 
+  // Each update may still be an argument, but a command that prints all the time must not stay hidden until it ends.
+  const showSoon = () => {
+    settling()
+    const [oldest] = untold.values()
+    if (!oldest) return
+    const leftMs = oldest.since + heldAtMostMs - clock.now()
+    settling = clock.after(Math.max(0, Math.min(settledAfterMs, leftMs)), () => void showAll())
+  }
+
   const showAll = async () => {
     for (const { step } of [...untold.values()]) await showStep(step)
   }
@@ -148,11 +157,10 @@ export function createNarrator(deps: {
           )
         case 'step-started':
         case 'step-updated':
-          if (event.type === 'step-started') untold.set(event.step.call, { step: event.step, row: event.row, subagent: event.subagent })
+          if (event.type === 'step-started')
+            untold.set(event.step.call, { step: event.step, row: event.row, subagent: event.subagent, since: clock.now() })
           else renew(event.step)
-          settling()
-          if (untold.size > 0) settling = clock.after(settledAfterMs, () => void showAll())
-          return
+          return showSoon()
         case 'step-ended':
           renew(event.step)
           await showStep(event.step)
@@ -226,6 +234,7 @@ function saidBy(ev: SessionEvent): string | undefined {
 
 const partialEveryMs = 100
 const settledAfterMs = 400
+const heldAtMostMs = 1000
 
 function diffsOf({ content }: Step): string {
   return JSON.stringify(content.filter(({ type }) => type === 'diff'))

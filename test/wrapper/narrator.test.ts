@@ -113,6 +113,33 @@ t.test('a step that runs on without a word is told after a moment', async t => {
   t.match(told().at(-1), { t: 'tool-call-start', call: 'c1' })
 })
 
+t.test('a step that says something all the time is told within a second, and so is the next one', async t => {
+  const { narrator, told, clock } = story()
+  await narrator.beginTurn()
+  const toldWhileItPrints = async (call: string) => {
+    await narrator.tell({ type: 'step-started', step: { ...written, call } })
+    for (let ms = 0; ms < 1200; ms += 300) {
+      await narrator.tell({ type: 'step-updated', step: { ...written, call, content: [{ type: 'text', text: `line ${ms}` }] } })
+      clock.advance(300)
+      await Promise.resolve()
+    }
+    return told().some(event => event.t === 'tool-call-start' && event.call === call)
+  }
+  t.ok(await toldWhileItPrints('c1'))
+  clock.advance(60_000)
+  await narrator.tell({ type: 'step-started', step: { ...step, call: 'c2' } })
+  t.notOk(
+    told().some(event => event.t === 'tool-call-start' && event.call === 'c2'),
+    'a step of its own has all its time'
+  )
+  clock.advance(300)
+  await narrator.tell({ type: 'step-updated', step: { ...written, call: 'c2' } })
+  clock.advance(400)
+  await Promise.resolve()
+  t.match(told().at(-1), { t: 'tool-call-start', call: 'c2', args: { file_path: 'a.txt' } })
+  t.ok(await toldWhileItPrints('c3'))
+})
+
 t.test('steps keep their place before what is said after them', async t => {
   const { narrator, told } = story()
   await narrator.beginTurn()
