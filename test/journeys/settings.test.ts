@@ -143,6 +143,22 @@ t.test('the app lock covers the app until its owner is there, or has the account
   await device.see('Whoever has it can read everything')
 })
 
+t.test('an app that locked after five minutes stays locked when it is loaded again, in every tab [H10]', async t => {
+  const { device } = await deviceWithAccount(t)
+  await withScreenLock(device)
+  await device.visit('/settings/lock')
+  await device.page.getByLabel('After 5 minutes away').click()
+  await device.page.waitForFunction(() => localStorage.getItem('afield-lock') !== null)
+  await device.visit('/')
+  await device.see('Live')
+  await device.context.clock.setSystemTime(Date.now() + 6 * 60_000)
+  const tab = await device.openTab('/')
+  await tab.see('Afield is locked')
+  await tab.page.reload()
+  await tab.see('Afield is locked')
+  t.notOk(await tab.page.getByText('Live', { exact: true }).isVisible())
+})
+
 t.test('everything is exported as one file, and erasing leaves nothing of Afield in the browser', async t => {
   const { device } = await deviceWithAccount(t)
   await device.visit('/settings/appearance')

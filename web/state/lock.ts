@@ -18,28 +18,32 @@ interface KeptLock {
 const choiceNow = signal<LockChoice>('off')
 const lockedNow = signal(false)
 let isAsking = false
+/** When this page was left, by a clock that nobody can set back, and what was noted then; undefined while it is shown. */
+let left: { at: number; seenAt: string | null } | undefined
 
 export const lockChoice: ReadonlySignal<LockChoice> = choiceNow
 /** True while nothing of the account may be seen. */
 export const isLocked: ReadonlySignal<boolean> = lockedNow
 
 const awayForMs = 5 * 60_000
+const keptName = 'afield-lock'
+const seenAtName = 'afield-seen-at'
 
 /** Before anything of the account is drawn. */
 export function startLock(): void {
-  const kept = readKept()
-  choiceNow.value = kept?.choice ?? 'off'
-  lockedNow.value = kept !== undefined && isDue(kept.choice)
-  document.addEventListener('visibilitychange', () => {
-    // The question of the system covers the page, which must not lock it again.
-    if (isAsking) return
-    if (document.visibilityState === 'hidden') {
-      noteSeen()
-      // At once, so that the picture among the open apps shows nothing either.
-      if (choiceNow.peek() === 'open') lockedNow.value = true
-    } else if (isDue(choiceNow.peek())) lockedNow.value = true
+  left = undefined
+  const choice = readKept()?.choice ?? 'off'
+  choiceNow.value = choice
+  lockedNow.value = isDue(choice)
+  document.addEventListener('visibilitychange', () => (document.visibilityState === 'hidden' ? leave() : comeBack()))
+  window.addEventListener('pagehide', () => {
+    // A page that is thrown away in the background was last seen when it went there.
+    if (document.visibilityState === 'visible') leave()
   })
-  addEventListener('pagehide', noteSeen)
+  window.addEventListener('pageshow', event => event.persisted && comeBack())
+  window.addEventListener('storage', event => {
+    if (event.key === keptName || event.key === null) followOtherTab()
+  })
 }
 
 /** True when this browser can ask for the lock of the screen. */
@@ -58,7 +62,7 @@ export async function chooseLock(chosen: LockChoice): Promise<LockProblem | unde
   if (!kept && !(await canLock())) return 'unavailable'
   const id = kept?.id ?? (await makePasskey())
   if (id === undefined) return 'refused'
-  localStorage.setItem('afield-lock', JSON.stringify({ choice: chosen, id } satisfies KeptLock))
+  localStorage.setItem(keptName, JSON.stringify({ choice: chosen, id } satisfies KeptLock))
   choiceNow.value = chosen
   return undefined
 }
@@ -66,7 +70,7 @@ export async function chooseLock(chosen: LockChoice): Promise<LockProblem | unde
 /** True once its owner has shown to be there. */
 export async function unlock(): Promise<boolean> {
   if (!(await isOwner())) return false
-  lockedNow.value = false
+  open()
   return true
 }
 
@@ -74,7 +78,7 @@ export async function unlock(): Promise<boolean> {
 export function unlockWithKey(typed: string, key: string): boolean {
   const plain = (text: string) => text.toUpperCase().replaceAll(/[^0-9A-Z]/g, '')
   if (plain(typed) !== plain(key)) return false
-  lockedNow.value = false
+  open()
   return true
 }
 
@@ -84,19 +88,51 @@ export async function stepUp(): Promise<boolean> {
 }
 
 export function forgetLock(): void {
-  localStorage.removeItem('afield-lock')
-  localStorage.removeItem('afield-seen-at')
+  localStorage.removeItem(keptName)
+  localStorage.removeItem(seenAtName)
   choiceNow.value = 'off'
   lockedNow.value = false
 }
 
+function open(): void {
+  lockedNow.value = false
+  noteSeen()
+}
+
+function leave(): void {
+  noteSeen()
+  left = { at: performance.now(), seenAt: localStorage.getItem(seenAtName) }
+  // At once, so that the picture among the open apps shows nothing either.
+  if (choiceNow.peek() === 'open' && !isAsking) lockedNow.value = true
+}
+
+function comeBack(): void {
+  if (document.visibilityState === 'hidden') return
+  const choice = choiceNow.peek()
+  // The question of the system covers the page, which must not lock it again.
+  if (isDue(choice) && !(choice === 'open' && isAsking)) lockedNow.value = true
+  left = undefined
+}
+
+/** The lock is one for all tabs: its owner changed or ended it in another one. */
+function followOtherTab(): void {
+  choiceNow.value = readKept()?.choice ?? 'off'
+  if (choiceNow.peek() === 'off') lockedNow.value = false
+}
+
+// A locked page shows nothing to anybody: who looks at the lock, or reloads it, must not be taken for its owner.
 function noteSeen(): void {
-  if (choiceNow.peek() === 'after5') localStorage.setItem('afield-seen-at', String(Date.now()))
+  if (choiceNow.peek() === 'after5' && !lockedNow.peek()) localStorage.setItem(seenAtName, String(Date.now()))
 }
 
 function isDue(choice: LockChoice): boolean {
   if (choice === 'open') return true
-  return choice === 'after5' && Date.now() - Number(localStorage.getItem('afield-seen-at')) >= awayForMs
+  if (choice !== 'after5') return false
+  const seenAt = localStorage.getItem(seenAtName)
+  const awayMs = Date.now() - Number(seenAt)
+  // A time still to come: the clock was set back. While the page lives it has another clock, unless its owner was in another tab since.
+  if (awayMs < 0 || awayMs >= awayForMs) return true
+  return left !== undefined && left.seenAt === seenAt && performance.now() - left.at >= awayForMs
 }
 
 async function makePasskey(): Promise<string | undefined> {
@@ -156,7 +192,7 @@ function fromBase64Url(text: string): Uint8Array<ArrayBuffer> {
 
 function readKept(): KeptLock | undefined {
   try {
-    const kept: unknown = JSON.parse(localStorage.getItem('afield-lock') ?? 'null')
+    const kept: unknown = JSON.parse(localStorage.getItem(keptName) ?? 'null')
     return isKept(kept) ? kept : undefined
   } catch {
     return undefined
