@@ -4,9 +4,9 @@ import type { DeviceId } from '../protocol/wire/ids.ts'
 
 /**
  * Called with the sealed parameters of a call, and the device that called as the server knows it; resolves to its sealed result. It must not
- * reject: see `serveCalls`.
+ * reject: see `serveCalls`. `answered` resolves once the result was sent.
  */
-export type CallHandler = (sealedParams: string, by?: DeviceId) => Promise<string>
+export type CallHandler = (sealedParams: string, by?: DeviceId, answered?: Promise<void>) => Promise<string>
 
 export interface Answering {
   /** Resolves when the server sends calls of the method here for the first time. After that a reconnect registers by itself. */
@@ -84,7 +84,12 @@ export function createAnswerDesk(
       const entry = request.success ? entryByMethod.get(request.data.method) : undefined
       // An answer that is no text ends the call at once; without one the caller would wait for the time limit.
       if (!request.success || !entry) return acknowledge(null)
-      entry.handler(request.data.params, request.data.by).then(acknowledge, () => acknowledge(null))
+      const { promise: answered, resolve } = Promise.withResolvers<void>()
+      const answer = (result: string | null) => {
+        acknowledge(result)
+        resolve()
+      }
+      entry.handler(request.data.params, request.data.by, answered).then(answer, () => answer(null))
     }
   }
 }

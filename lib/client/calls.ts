@@ -101,11 +101,16 @@ function failureOf(error: unknown): unknown {
 }
 
 export type SessionHandlers = {
-  [Name in SessionCall]?: (params: ParamsOfCall<Name>, by?: DeviceId) => ResultOfCall<Name> | Promise<ResultOfCall<Name>>
+  [Name in SessionCall]?: (params: ParamsOfCall<Name>, ...call: CallFacts) => ResultOfCall<Name> | Promise<ResultOfCall<Name>>
 }
 
-/** `by`: the device that called, as the server knows it: another device cannot take its place, the server could. */
-type Handler = (params: unknown, by?: DeviceId) => unknown
+/**
+ * `by`: the device that called, as the server knows it: another device cannot take its place, the server could. `answered` resolves once
+ * the answer was sent: what closes the line waits for it.
+ */
+export type CallFacts = [by?: DeviceId | undefined, answered?: Promise<void> | undefined]
+
+type Handler = (params: unknown, ...call: CallFacts) => unknown
 
 export interface Serving {
   /** Resolves when the server sends calls of all methods here. */
@@ -131,14 +136,14 @@ export function serveSession({ session, handlers, ...options }: ServeOptions & {
 /** Handlers for calls whose parameters come unchecked, from those of a table. */
 export function checkParams<Table extends Record<string, { params: z.ZodType }>>(
   table: Table,
-  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>, by?: DeviceId) => unknown) | undefined }
+  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>, ...call: CallFacts) => unknown) | undefined }
 ): Record<string, Handler> {
   const checked: Record<string, Handler> = {}
   for (const [name, { params: schema }] of Object.entries(table)) {
     const handler = handlers[name]
     // Existing apps call some methods with no parameters at all. The table says which schema is of which handler; a walk over it
     // loses that.
-    if (handler) checked[name] = (params, by) => handler(schema.parse(params ?? {}) as never, by)
+    if (handler) checked[name] = (params, ...call) => handler(schema.parse(params ?? {}) as never, ...call)
   }
   return checked
 }
@@ -151,15 +156,15 @@ export function serveCalls({
   handlers,
   isFresh = createMemory()
 }: ServeOptions & { target: string; handlers: Record<string, Handler> }): Serving {
-  const respond = async (handler: Handler, sealedParams: string, by: DeviceId | undefined): Promise<unknown> => {
+  const respond = async (handler: Handler, sealedParams: string, call: CallFacts): Promise<unknown> => {
     const params = cipher.open(sealedParams)
     if (!params.ok) return { error: 'The call was sealed with another key' }
     if (!(await isFresh(nonceOf(sealedParams)))) return { error: 'The call was made before' }
-    return handler(params.value, by)
+    return handler(params.value, ...call)
   }
   const answerings = Object.entries(handlers).map(([method, handler]) =>
-    socket.answer(`${target}:${method}`, async (sealedParams, by) => {
-      const result = await respond(handler, sealedParams, by).catch((error: unknown) => ({ error: sayWhy(error) }))
+    socket.answer(`${target}:${method}`, async (sealedParams, ...call) => {
+      const result = await respond(handler, sealedParams, call).catch((error: unknown) => ({ error: sayWhy(error) }))
       return cipher.seal(result)
     })
   )

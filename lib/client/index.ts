@@ -17,6 +17,7 @@ export {
   uploadAttachment
 } from './attachments.ts'
 export {
+  type CallFacts,
   CallFailed,
   type CallFailure,
   callMethod,

@@ -1,6 +1,6 @@
 import type { Cipher } from '../crypto/envelopes.ts'
 import { type MachineCall, machineCalls, type ParamsOfMachineCall, type ResultOfMachineCall } from '../protocol/sealed/machine-calls.ts'
-import { callMethod, checkParams, readResult, type ServeOptions, type Serving, serveCalls } from './calls.ts'
+import { type CallFacts, callMethod, checkParams, readResult, type ServeOptions, type Serving, serveCalls } from './calls.ts'
 import type { LiveSocket } from './socket.ts'
 
 /** Calls a method of a machine, with the limits and failures of `callSession`. */
@@ -16,7 +16,10 @@ export async function callMachine<Name extends MachineCall>(
 }
 
 export type MachineHandlers = {
-  [Name in MachineCall]: (params: ParamsOfMachineCall<Name>) => ResultOfMachineCall<Name> | Promise<ResultOfMachineCall<Name>>
+  [Name in MachineCall]: (
+    params: ParamsOfMachineCall<Name>,
+    ...call: CallFacts
+  ) => ResultOfMachineCall<Name> | Promise<ResultOfMachineCall<Name>>
 }
 
 /** Answers the calls of one machine. What a handler throws goes to the caller as its message. */

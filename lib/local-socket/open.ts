@@ -16,8 +16,11 @@ export interface Refusal {
 export interface LocalSocketOptions {
   directory: string
   file: string
-  /** Does what `POST /<name>` asks and resolves to the reply. `tell` passes on how far it has come. What both carry crosses as JSON. */
-  answer(name: string, question: unknown, tell: (progress: object) => void): Promise<unknown>
+  /**
+   * Does what `POST /<name>` asks and resolves to the reply. `tell` passes on how far it has come. What both carry crosses as JSON.
+   * `answered` resolves once the reply was sent, or its caller left.
+   */
+  answer(name: string, question: unknown, tell: (progress: object) => void, answered: Promise<void>): Promise<unknown>
   refusalOf(error: unknown): Refusal
   /** Told of what went wrong outside of any answer, such as a caller that left. */
   onError(error: unknown): void
@@ -101,10 +104,11 @@ function listenOn(server: Server, address: string): Promise<void> {
 
 async function serve({ answer, refusalOf }: LocalSocketOptions, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const say = (line: object) => response.write(`${JSON.stringify(line)}\n`)
+  const answered = new Promise<void>(resolve => response.once('finish', resolve).once('close', resolve))
   response.setHeader('content-type', 'application/x-ndjson')
   try {
     const question = await questionOf(request)
-    say({ reply: await answer(nameIn(request), question, progress => say({ progress })) })
+    say({ reply: await answer(nameIn(request), question, progress => say({ progress }), answered) })
   } catch (error) {
     say({ refused: refusalOf(error) })
   }

@@ -113,6 +113,13 @@ export function findDamaged(home: string): string[] {
   return findLeftovers(home).filter(path => !readNotes(path) && existsSync(join(path, journalFile)))
 }
 
+/** The folder of the session that this process runs. */
+export function findOwned(home: string, pid: number | undefined): string | undefined {
+  const sessions = sessionsIn(home)
+  const name = readdirSync(sessions).find(name => name.includes(`@${pid}-`) && !isDelivery(name) && ownerOf(name) === pid)
+  return name && join(sessions, name)
+}
+
 export interface KnownSession {
   path: string
   notes: SessionNotes
@@ -246,7 +253,7 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
   }
 }
 
-function sessionsIn(home: string): string {
+export function sessionsIn(home: string): string {
   const path = join(home, 'sessions')
   makePrivateFolder(path)
   return path

@@ -24,9 +24,9 @@ export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }
   return {
     ...agentMethods(parts, turns),
     ...folderMethods(parts, { home, env }),
-    killSession: () => {
+    killSession: (_, _by, answered) => {
       // The answer has to leave before the line is closed.
-      setTimeout(onKill, 50)
+      void answered?.then(onKill)
       return { success: true, message: 'The session ends.' }
     }
   }

@@ -1,13 +1,12 @@
 import { readdirSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { withDeadline } from '../async/deadline.ts'
-import { pause } from '../async/pause.ts'
+import { untilFound, type WatchOptions, watchFolders } from './folder-watch.ts'
 import { writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
 
 // Who wants the folder of a session leaves its name in it; that of a process that is no more wants nothing.
 const prefix = 'wanted@'
-const lookEveryMs = 50
 
 /** Whether another process wants to go on with what is in the folder. */
 export function isWanted(folder: string): boolean {
@@ -15,25 +14,31 @@ export function isWanted(folder: string): boolean {
 }
 
 /** Aborts when somebody wants the folder. */
-export function whenWanted(folder: string): { signal: AbortSignal; close(): void } {
+export function whenWanted(folder: string, options?: WatchOptions): { signal: AbortSignal; close(): void } {
   const wanted = new AbortController()
-  const timer = setInterval(() => isWanted(folder) && wanted.abort(new Error('the session is gone on with')), lookEveryMs)
-  return { signal: wanted.signal, close: () => clearInterval(timer) }
+  const look = () => {
+    if (isWanted(folder)) wanted.abort(new Error('the session is gone on with'))
+  }
+  const watching = watchFolders(look, options)
+  watching.add(folder)
+  look()
+  return { signal: wanted.signal, close: watching.close }
 }
 
 /** Asks whoever delivers what is in the folder to leave it, and resolves once `find` says that nobody does any more. */
 export function untilFree<Found extends { path: string; deliverer: number | undefined }>(
   find: () => Found | undefined,
-  withinMs: number
+  withinMs: number,
+  options?: WatchOptions
 ): Promise<Found> {
-  return withDeadline(withinMs, async signal => {
-    for (;;) {
-      const found = find()
-      if (found && found.deliverer === undefined) return found
-      if (found) want(found.path)
-      await pause(lookEveryMs, { signal })
-    }
-  })
+  const whenFree = (watch: (folder: string) => void) => {
+    const found = find()
+    if (!found || found.deliverer === undefined) return found
+    watch(dirname(found.path))
+    want(found.path)
+    return undefined
+  }
+  return withDeadline(withinMs, signal => untilFound(whenFree, signal, options))
 }
 
 export function wantNoMore(folder: string): void {

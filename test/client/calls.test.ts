@@ -57,6 +57,25 @@ t.test('a call tells which device made it, as the server knows it, over a socket
   t.strictSame(asked, [own, own])
 })
 
+t.test('what closes the line after an answer waits until that was sent, however long it takes', async t => {
+  const work = Promise.withResolvers<void>()
+  let isOver = false
+  const { app, cipher, session, wrapper } = await serve(t, {
+    async killSession(_, _by, answered) {
+      void answered?.then(() => {
+        isOver = true
+        wrapper.socket.close()
+      })
+      setImmediate(work.resolve)
+      await work.promise
+      t.notOk(isOver, 'not while it works')
+      return { success: true, message: 'bye' }
+    }
+  })
+  t.strictSame(await callSession(app.socket, cipher, session.id, 'killSession', {}), { success: true, message: 'bye' })
+  t.ok(isOver)
+})
+
 t.test('a call needs no socket, and says as well why there is no answer', async t => {
   const { world, cipher, session, serving } = await serve(t, { setMode: ({ mode }) => ({ mode }) })
   t.strictSame(await postCall(world.rest, cipher, session.id, 'setMode', { mode: 'plan' }), { mode: 'plan' })

@@ -15,7 +15,8 @@ const replies = {
 } as const
 
 type Replies = { [Name in keyof typeof replies]: z.output<(typeof replies)[Name]> }
-export type DaemonAnswers = { [Name in keyof Replies]: () => Replies[Name] }
+/** `answered` resolves once the reply was sent. */
+export type DaemonAnswers = { [Name in keyof Replies]: (answered: Promise<void>) => Replies[Name] }
 
 /** Answers on `daemon/control.sock` in the wrapper's home, for its owner alone [W7]; undefined where there can be no such socket. */
 export async function openDaemonControl(
@@ -28,7 +29,7 @@ export async function openDaemonControl(
   try {
     return await openLocalSocket({
       ...placeIn(home),
-      answer: async name => answers[known(name)](),
+      answer: async (name, _question, _tell, answered) => answers[known(name)](answered),
       refusalOf(error) {
         if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
         wentWrong(error)

@@ -73,7 +73,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   const idling = setInterval(() => quietly(() => endIdle(home.path, Date.now()), tell), idleLookMs)
   const control = openDaemonControl(
     home.path,
-    { status: () => place.notes, list: () => running(home.path), stop: () => stopSoon(stop) },
+    { status: () => place.notes, list: () => running(home.path), stop: answered => stopAfter(answered, stop) },
     tell
   )
   const orphans = endOrphans(home.path).catch(error => tell(`orphans: ${error instanceof Error ? error.message : String(error)}`))
@@ -110,12 +110,10 @@ function running(home: string) {
 }
 
 /** The answer has to leave before the socket is closed. */
-function stopSoon(stop: () => void): Record<string, never> {
-  setTimeout(stop, answerFirstMs)
+function stopAfter(answered: Promise<void>, stop: () => void): Record<string, never> {
+  void answered.then(stop)
   return {}
 }
-
-const answerFirstMs = 50
 
 function inWords(state: LineState): string {
   switch (state.type) {

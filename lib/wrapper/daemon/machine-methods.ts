@@ -40,14 +40,12 @@ export function machineMethods(deps: MachineMethodsDeps): Partial<MachineHandler
       await deps.resumer.resume(sessionId, how, fallback == null ? undefined : () => deps.remember(sessionId, fallback))
       return { type: 'success', sessionId }
     },
-    'stop-daemon': () => {
+    'stop-daemon': (_, _by, answered) => {
       // The answer has to leave before the line is closed.
-      setTimeout(deps.stop, answerFirstMs)
+      void answered?.then(deps.stop)
       return { message: 'Daemon stop request acknowledged, starting shutdown sequence...' }
     },
     listDirectory: files.listDirectory,
     getDirectoryTree: files.getDirectoryTree
   }
 }
-
-const answerFirstMs = 50

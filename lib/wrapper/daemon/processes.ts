@@ -1,11 +1,13 @@
+import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import type { MachineHandlers } from '../../client/machine-calls.ts'
 import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
 import { noteEndedByPerson } from '../ended-by-person.ts'
+import { untilFound } from '../folder-watch.ts'
 import { type Lease, listLeases } from '../leases.ts'
 import { beganAt, nameOf } from '../process-name.ts'
 import { inShells, memoryOf, readChildren, treeOf } from '../process-table.ts'
-import { type KnownSession, listSessions } from '../session-folder.ts'
+import { findOwned, type KnownSession, listSessions, readNotes } from '../session-folder.ts'
 
 /** What runs here for Afield, and how to end it. */
 export function processMethods(home: string) {
@@ -32,9 +34,11 @@ async function stopSession(home: string, id: string): Promise<{ message: string 
   noteEndedByPerson(running)
   process.kill(running.pid, 'SIGTERM')
   // What is written from now on shall not be read by a process that is about to end.
-  const began = performance.now()
-  const reads = () => listSessions(home).some(({ pid, notes }) => pid === running.pid && !notes.isEnding)
-  while (reads() && performance.now() - began < graceMs) await pause(lookEveryMs)
+  const whenDeaf = (watch: (folder: string) => void) => {
+    watch(running.path)
+    return findOwned(home, running.pid) === undefined || readNotes(running.path)?.isEnding ? true : undefined
+  }
+  await withDeadline(graceMs, signal => untilFound(whenDeaf, signal, { lookEveryMs: diesWithinMs })).catch(() => {})
   return { message: 'Session stopped' }
 }
 
@@ -95,6 +99,7 @@ function describe(
 
 const graceMs = 10_000
 const lookEveryMs = 50
+const diesWithinMs = 250
 
 /** Only this very process, also when its id is given away meanwhile. A left over agent has a group of its own. */
 async function endProcess({ id, pid }: MachineProcess, isGroup: boolean): Promise<void> {

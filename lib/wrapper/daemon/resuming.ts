@@ -1,7 +1,7 @@
 import { withDeadline } from '../../async/deadline.ts'
-import { pause } from '../../async/pause.ts'
 import { agentEnvironment } from '../credentials.ts'
-import { type KnownSession, listSessions } from '../session-folder.ts'
+import { untilFound } from '../folder-watch.ts'
+import { type KnownSession, listSessions, sessionsIn } from '../session-folder.ts'
 import { type StartNotes, startSession } from './starting.ts'
 
 export interface Resumer {
@@ -48,13 +48,12 @@ export function createResumer({ home, env }: { home: string; env: Readonly<Recor
 
 /** One that is ending is waited for: it would not read another word. */
 function settled(home: string, id: string): Promise<KnownSession> {
-  return withDeadline(endWithinMs, async signal => {
-    for (;;) {
-      const known = find(home, id)
-      if (known.pid === undefined || !known.notes.isEnding) return known
-      await pause(lookEveryMs, { signal })
-    }
-  })
+  const whenEnded = (watch: (folder: string) => void) => {
+    watch(sessionsIn(home))
+    const known = find(home, id)
+    return known.pid === undefined || !known.notes.isEnding ? known : undefined
+  }
+  return withDeadline(endWithinMs, signal => untilFound(whenEnded, signal, { lookEveryMs }))
 }
 
 function isKnown(home: string, id: string): boolean {
@@ -68,4 +67,5 @@ function find(home: string, id: string): KnownSession {
 }
 
 const endWithinMs = 15_000
-const lookEveryMs = 50
+// One that is killed meanwhile leaves its folder as it is.
+const lookEveryMs = 250

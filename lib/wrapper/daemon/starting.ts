@@ -3,11 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DeadlineExceeded, withDeadline } from '../../async/deadline.ts'
-import { pause } from '../../async/pause.ts'
+import { untilFound, type WatchOptions } from '../folder-watch.ts'
 import { lease } from '../leases.ts'
 import { ownProgram } from '../own-program.ts'
 import { makePrivateFolder } from '../private-files.ts'
-import { listSessions } from '../session-folder.ts'
+import { findOwned, readNotes, sessionsIn } from '../session-folder.ts'
 import { type StartNotes, writeStart } from '../start-notes.ts'
 import { plain } from '../terminal/style.ts'
 
@@ -92,16 +92,21 @@ export function startLines(start: string, count: number): string[] {
 }
 
 /** The session whose process this is, as soon as the server knows it and it says that it runs in this process. */
-export async function opened(home: string, pid: number | undefined, signal: AbortSignal): Promise<string> {
-  for (;;) {
-    // One that is taken over, or given back by a process whose agent did not start, is for a moment as an earlier process left it.
-    const { id, metadata } = listSessions(home).find(session => session.pid === pid)?.notes ?? {}
-    if (id !== undefined && metadata?.hostPid === pid) return id
-    await pause(lookEveryMs, { signal })
-  }
+export function opened(home: string, pid: number | undefined, signal: AbortSignal, options?: WatchOptions): Promise<string> {
+  return untilFound(
+    watch => {
+      watch(sessionsIn(home))
+      const path = findOwned(home, pid)
+      if (path === undefined) return undefined
+      watch(path)
+      // One that is taken over, or given back by a process whose agent did not start, is for a moment as an earlier process left it.
+      const { id, metadata } = readNotes(path) ?? {}
+      return metadata?.hostPid === pid ? id : undefined
+    },
+    signal,
+    options
+  )
 }
-
-const lookEveryMs = 100
 
 export function logsIn(home: string): string {
   const logs = join(home, 'logs')

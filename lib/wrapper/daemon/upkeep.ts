@@ -16,16 +16,15 @@ const runningVersion = version()
 const usualLines = 200
 const mostStartLines = 12
 const mostLogBytes = 4 * 1024 * 1024
-// The answer has to leave before the line is closed.
-const answerFirstMs = 50
 
 /** The daemon's log, its restart, and how to bring it up to date. */
 export function upkeepMethods({ home, restart }: UpkeepDeps) {
   return {
     'start-log': ({ start }) => ({ lines: startLines(start, mostStartLines).map(withoutSecrets) }),
     log: ({ lines = usualLines }) => ({ lines: lastLines(home, lines).map(withoutSecrets) }),
-    restart() {
-      setTimeout(restart, answerFirstMs)
+    restart(_, _by, answered) {
+      // The answer has to leave before the line is closed.
+      void answered?.then(restart)
       return { message: 'The daemon starts again. Sessions go on.' }
     },
     update: () => howToUpdate()

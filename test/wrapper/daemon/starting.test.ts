@@ -1,14 +1,16 @@
 import t from 'tap'
 import { opened } from '../../../lib/wrapper/daemon/starting.ts'
 import { createSessionFolder } from '../../../lib/wrapper/session-folder.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 
 t.test('a session does not run before its process says so, whatever an earlier one noted', async t => {
   const home = t.testdir()
+  const clock = manualClock()
   const metadata = { path: '/p', host: 'h', hostPid: 1 }
   const notes = { tag: 'one', id: 's1', server: 's', key: null, metadata, cursor: 0, turn: null, isStarting: false }
   const folder = createSessionFolder(home, notes)
   let isOpen = false
-  const opening = opened(home, process.pid, new AbortController().signal).then(id => {
+  const opening = opened(home, process.pid, new AbortController().signal, { clock }).then(id => {
     isOpen = true
     return id
   })
@@ -16,4 +18,6 @@ t.test('a session does not run before its process says so, whatever an earlier o
   t.equal(isOpen, false)
   folder.note({ metadata: { ...metadata, hostPid: process.pid } })
   t.equal(await opening, 's1')
+  t.equal(clock.now(), 0, 'at once')
+  t.equal(clock.pending, 0)
 })
