@@ -111,7 +111,7 @@ export function createDecisions(
       const known = open.get(answer.id)
       if (!known) {
         // Existing apps answer twice at times and want silence.
-        if (answer.choice === undefined) return undefined
+        if (answer.choice === undefined && answer.shown === undefined) return undefined
         throw new Error('This question is over.')
       }
       if (answer.shown !== undefined && answer.shown !== known.request.shown) throw new Error('This request changed. Look again.')
@@ -150,10 +150,10 @@ const mostCompleted = 50
 const longestKeptArguments = 2000
 
 function completedOf(
-  { tool, arguments: args, createdAt, toolUseId, title }: PermissionRequest,
+  { tool, arguments: args, createdAt, toolUseId, call, title }: PermissionRequest,
   how: Pick<CompletedRequest, 'status' | 'completedAt'> & Partial<CompletedRequest>
 ): CompletedRequest {
-  return { tool, arguments: shortened(args), createdAt, toolUseId, title, ...how }
+  return { tool, arguments: shortened(args), createdAt, toolUseId, title, ...(call !== undefined && { call }), ...how }
 }
 
 function requestOf(asked: PermissionAsk, createdAt: number, { risk, suggestedRule }: Judgement): PermissionRequest {
@@ -211,7 +211,7 @@ function decisionOf({ kind }: PermissionChoice, answer: Answer): CompletedReques
   }
 }
 
-function complete(state: AgentState, ask: string, completed: CompletedRequest): AgentState {
+export function complete(state: AgentState, ask: string, completed: CompletedRequest): AgentState {
   const { [ask]: _, ...requests } = state.requests ?? {}
   const all = Object.entries({ ...state.completedRequests, [ask]: completed })
   return { ...state, requests, completedRequests: Object.fromEntries(all.slice(-mostCompleted)) }

@@ -1,16 +1,19 @@
 import { createHash } from 'node:crypto'
+import { questionTool, readAnswers, writeAnswers, writeQuestions } from '../protocol/sealed/ask-user-question.ts'
 import type { ParamsOfCall } from '../protocol/sealed/calls.ts'
-import type { Communication, CompletedCommunication, Question, QuestionAnswer } from '../protocol/sealed/questions.ts'
-import type { AgentState } from '../protocol/sealed/session.ts'
+import type { CompletedCommunication, Question, QuestionAnswer } from '../protocol/sealed/questions.ts'
+import type { AgentState, CompletedRequest, PermissionRequest } from '../protocol/sealed/session.ts'
 import type { Answers, QuestionAsk } from './agents/agent.ts'
+import { complete } from './decisions.ts'
 
-type Answer = ParamsOfCall<'communication'>
+type Answer = ParamsOfCall<'permission'>
 
-/** What an agent asks that is no permission, as the agent state shows it to every device. */
+/** What an agent asks that is no permission. The agent state shows it to every device as a request to use the tool for questions. */
 export interface Questions {
   /** In the order in which they were asked. */
   readonly open: readonly { ask: string; title: string }[]
-  ask(asked: QuestionAsk): void
+  /** `isStep`: the step it belongs to is a call of the tool for questions, and stands in the session as that. */
+  ask(asked: QuestionAsk, isStep?: boolean): void
   /** It is over without an answer from outside; `answers` tells what the person at the terminal said. */
   close(ask: string, answers?: Answers): void
   /**
@@ -22,66 +25,84 @@ export interface Questions {
 
 /** `publish` is told how the state changes; the change is pure, so that it can be applied again to a newer state. */
 export function createQuestions(publish: (change: (state: AgentState) => AgentState) => void, now: () => number = Date.now): Questions {
-  const open = new Map<string, { asked: QuestionAsk; communication: Communication }>()
+  const open = new Map<string, { asked: QuestionAsk; request: PermissionRequest }>()
 
-  const finish = (ask: string, how: Pick<CompletedCommunication, 'status'> & { answers?: Answers | undefined; answeredBy?: string }) => {
+  const finish = (ask: string, how: How, answers?: Answers) => {
     const known = open.get(ask)
     if (!open.delete(ask) || !known) return
-    const { asked, communication } = known
-    const answers = how.answers && asked.kind === 'form' ? writtenAnswers(asked.questions, how.answers) : undefined
-    const { answers: _, ...rest } = how
-    publish(state => complete(state, ask, { ...completedOf(communication, now()), ...rest, ...(answers && { answers }) }))
+    const completed = completedOf(known, { completedAt: now(), ...how }, answers)
+    publish(state => complete(state, ask, completed))
   }
 
   return {
     get open() {
       return [...open.values()].map(({ asked: { ask, title } }) => ({ ask, title }))
     },
-    ask(asked) {
-      const communication = communicationOf(asked, now())
-      open.set(asked.ask, { asked, communication })
-      publish(state => ({ ...state, communications: { ...state.communications, [asked.ask]: communication } }))
+    ask(asked, isStep = false) {
+      const request = requestOf(asked, isStep, now())
+      open.set(asked.ask, { asked, request })
+      publish(state => ({ ...state, requests: { ...state.requests, [asked.ask]: request } }))
     },
     close(ask, answers) {
-      finish(ask, answers ? { status: 'answered', answers, answeredBy: 'the terminal' } : { status: 'cancelled' })
+      if (answers) finish(ask, { status: 'approved', decision: 'approved', answeredBy: 'the terminal' }, answers)
+      else finish(ask, { status: 'canceled' })
     },
-    answer({ id, status, answers, shown, answeredBy }, give) {
-      const known = open.get(id)
+    answer(answer, give) {
+      const known = open.get(answer.id)
       if (!known) throw new Error('This question is over.')
-      const { asked, communication } = known
-      if (shown !== undefined && shown !== communication.shown) throw new Error('This question changed. Look again.')
-      const given = status === 'cancelled' ? undefined : asked.kind === 'form' ? readAnswers(asked.questions, answers ?? {}) : {}
-      const isTaken = give(given)
-      finish(id, { status: isTaken ? status : 'cancelled', answers: given, ...(answeredBy !== undefined && { answeredBy }) })
-      if (!isTaken) throw new Error('This question is over.')
+      const { asked, request } = known
+      if (answer.shown !== undefined && answer.shown !== request.shown) throw new Error('This question changed. Look again.')
+      const given = answer.approved ? answersIn(answer, asked) : undefined
+      if (!give(given)) {
+        finish(answer.id, { status: 'canceled' })
+        throw new Error('This question is over.')
+      }
+      const by = answer.answeredBy === undefined ? {} : { answeredBy: answer.answeredBy }
+      const no = answer.decision === 'abort' ? 'abort' : 'denied'
+      if (given) finish(answer.id, { status: 'approved', decision: 'approved', ...by }, given)
+      else finish(answer.id, { status: 'denied', decision: no, ...by })
     }
   }
 }
 
-/** Every open question is over: for a session whose wrapper is gone. */
+/** What a wrapper of an older version left open is over, and no longer where Happy's app does not survive it. */
 export function cancelQuestions(state: AgentState, now: number): AgentState {
-  return Object.entries(state.communications ?? {}).reduce<AgentState>(
-    (state, [ask, communication]) => complete(state, ask, { ...completedOf(communication, now), status: 'cancelled' }),
-    state
-  )
+  const open = Object.entries(state.communications ?? {})
+  if (open.length === 0) return state
+  const cancelled = open.map(([ask, { kind, createdAt, title, toolUseId }]): [string, CompletedCommunication] => [
+    ask,
+    { kind, createdAt, completedAt: now, status: 'cancelled', title, toolUseId }
+  ])
+  return { ...state, communications: {}, completedCommunications: { ...state.completedCommunications, ...Object.fromEntries(cancelled) } }
 }
 
-const mostCompleted = 50
-const longestKeptForm = 4000
-
-/** With what existing apps need to show the same. */
-function communicationOf(asked: QuestionAsk, createdAt: number): Communication {
+function requestOf(asked: QuestionAsk, isStep: boolean, createdAt: number): PermissionRequest {
   const { call, title } = asked
-  const common = { createdAt, title, ...(call !== undefined && { toolUseId: call }), shown: shownHash(asked) }
-  if (asked.kind === 'link') return { ...common, kind: 'link', url: asked.url }
-  const questions = asked.questions.map(question => ({
-    ...question,
-    header: question.header ?? 'Question',
-    allowCustom: question.allowsOther,
-    required: question.isRequired
-  }))
-  return { ...common, kind: 'form', form: { questions } }
+  return {
+    tool: questionTool,
+    arguments: writeQuestions(questionsOf(asked)),
+    createdAt,
+    title,
+    shown: shownHash(asked),
+    ...(call !== undefined && { call }),
+    // Joined to a step of another name, Happy's app would draw that, and no form.
+    ...(call !== undefined && isStep && { toolUseId: call }),
+    ...(asked.kind === 'form' ? { form: { questions: asked.questions } } : { url: asked.url })
+  }
 }
+
+/** A page to open is, for who knows only forms, a question whether it was opened. */
+function questionsOf(asked: QuestionAsk): readonly Question[] {
+  if (asked.kind === 'form') return asked.questions
+  const options = [
+    { value: opened, label: 'I opened it', description: asked.url },
+    { value: 'refused', label: 'I will not open it' }
+  ]
+  const question = `${asked.title}\n\n${asked.url}`
+  return [{ id: 'page', question, header: 'Open a page', multiSelect: false, options, allowsOther: false, isRequired: true }]
+}
+
+const opened = 'opened'
 
 /** Over everything that is shown, so that an answer counts for exactly that. */
 function shownHash(asked: QuestionAsk): string {
@@ -91,51 +112,56 @@ function shownHash(asked: QuestionAsk): string {
     .digest('base64url')
 }
 
-function completedOf({ kind, createdAt, title, toolUseId, form }: Communication, completedAt: number) {
-  const isShort = form !== undefined && JSON.stringify(form).length <= longestKeptForm
-  return { kind, createdAt, completedAt, title, ...(toolUseId !== undefined && { toolUseId }), ...(isShort && { form }) }
+const longestKeptArguments = 4000
+
+type How = Pick<CompletedRequest, 'status' | 'decision' | 'answeredBy'>
+
+/** With the input of the tool as it is then called: the answers are in it. */
+function completedOf(
+  { asked, request }: { asked: QuestionAsk; request: PermissionRequest },
+  how: How & { completedAt: number },
+  given: Answers | undefined
+): CompletedRequest {
+  const questions = questionsOf(asked)
+  const answers = given && writeAnswers(questions, asked.kind === 'form' ? given : { page: { values: [opened] } })
+  const input = { ...writeQuestions(questions), ...(answers && { answers }) }
+  const { tool, createdAt, toolUseId, call, title } = request
+  return {
+    tool,
+    arguments: JSON.stringify(input).length <= longestKeptArguments ? input : {},
+    createdAt,
+    title,
+    ...(toolUseId !== undefined && { toolUseId }),
+    ...(call !== undefined && { call }),
+    ...(answers && { answers }),
+    ...how
+  }
 }
 
-function complete(state: AgentState, ask: string, completed: CompletedCommunication): AgentState {
-  const { [ask]: _, ...communications } = state.communications ?? {}
-  const all = Object.entries({ ...state.completedCommunications, [ask]: completed })
-  return { ...state, communications, completedCommunications: Object.fromEntries(all.slice(-mostCompleted)) }
+/** Undefined: the person would rather not say. Our apps go by ids and values, existing ones by texts and labels. */
+function answersIn(answer: Answer, asked: QuestionAsk): Answers | undefined {
+  const questions = questionsOf(asked)
+  if (answer.answers) return asked.kind === 'form' ? checkAnswers(questions, answer.answers) : {}
+  const said = readAnswers(questions, answer.updatedInput)
+  if (said === 'none') throw new Error('This is a question: choose an answer, and not only yes or no.')
+  if (said === 'declined') return undefined
+  const checked = checkAnswers(questions, said)
+  if (asked.kind === 'form') return checked
+  return checked['page']?.values[0] === opened ? {} : undefined
 }
 
-/** Our apps name options by their values, existing ones by their labels. */
-function readAnswers(questions: readonly Question[], given: NonNullable<Answer['answers']>): Answers {
-  const read = questions.flatMap((question): [string, QuestionAnswer][] => {
-    const answer = given[question.id]
-    const named = answer === undefined ? [] : 'values' in answer ? stringsOf(answer['values']) : stringsOf(answer['options'])
-    const written = answer?.['other'] ?? answer?.['custom']
-    const other = typeof written === 'string' && written.trim() !== '' ? written.trim() : undefined
-    const values = named.map(name => optionOf(question, name))
-    if (values.length > 1 && !question.multiSelect) throw new Error(`Choose one answer to “${question.question}”.`)
-    if (other !== undefined && !question.allowsOther) throw new Error(`“${question.question}” takes no words of your own.`)
-    if (values.length > 0 || other !== undefined) return [[question.id, { values, ...(other !== undefined && { other }) }]]
-    if (question.isRequired) throw new Error(`“${question.question}” needs an answer.`)
-    return []
-  })
-  return Object.fromEntries(read)
-}
-
-function optionOf({ question, options }: Question, name: string): string {
-  const option = options.find(({ value }) => value === name) ?? options.find(({ label }) => label === name)
-  if (!option) throw new Error(`“${question}” has no such answer.`)
-  return option.value
-}
-
-function stringsOf(value: unknown): string[] {
-  return Array.isArray(value) ? value.filter(each => typeof each === 'string') : []
-}
-
-/** In the words of our apps and of existing ones. */
-function writtenAnswers(questions: readonly Question[], answers: Answers) {
+function checkAnswers(questions: readonly Question[], given: Answers): Answers {
   return Object.fromEntries(
-    Object.entries(answers).map(([id, { values, other }]) => {
-      const labels = questions.find(question => question.id === id)?.options ?? []
-      const options = values.map(value => labels.find(option => option.value === value)?.label ?? value)
-      return [id, { values, options, ...(other !== undefined && { other, custom: other }) }]
+    questions.flatMap((question): [string, QuestionAnswer][] => {
+      const { values = [], other } = given[question.id] ?? {}
+      const own = other?.trim() ?? ''
+      const isStrange = values.some(value => !question.options.some(option => option.value === value))
+      if (isStrange) throw new Error(`“${question.question}” has no such answer.`)
+      if (values.length > 1 && !question.multiSelect) throw new Error(`Choose one answer to “${question.question}”.`)
+      if (own !== '' && !question.allowsOther) throw new Error(`“${question.question}” takes no words of your own.`)
+      if (values.length > 0 || own !== '') return [[question.id, { values, ...(own !== '' && { other: own }) }]]
+      if (question.isRequired) throw new Error(`“${question.question}” needs an answer.`)
+      return []
     })
   )
 }

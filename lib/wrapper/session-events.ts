@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
+import { questionTool } from '../protocol/sealed/ask-user-question.ts'
 import type { SessionMetadata, UsageWindow } from '../protocol/sealed/session.ts'
 import type { AgentEvent, PermissionAsk } from './agents/agent.ts'
 import { codesOf } from './choices.ts'
@@ -18,6 +19,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
     agent.handover?.by === 'terminal' ? () => asked.open.some(each => each.ask === ask) : undefined
 
   let windows: UsageWindow[] = []
+  // Steps that are calls of the tool for questions.
+  const formCalls = new Set<string>()
 
   return async event => {
     switch (event.type) {
@@ -54,7 +57,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return choices.follow(event)
       case 'question-asked':
         await narrator.settle()
-        questions.ask(event.asked)
+        questions.ask(event.asked, event.asked.call !== undefined && formCalls.has(event.asked.call))
         return notices.questioned(seenThere(event.asked.ask, questions))
       case 'question-closed':
         return questions.close(event.ask, event.answers)
@@ -65,6 +68,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       default:
         // It is told whole.
         if (event.type === 'text' && event.isCut && (await turns.readBack()).some(text => text.startsWith(event.text))) return
+        if (event.type === 'step-started' && event.step.name === questionTool) formCalls.add(event.step.call)
         if (event.type === 'step-updated') decisions.update(event.step)
         if (event.type === 'step-ended') {
           approvals.noteStep(event.step, event.status)

@@ -41,6 +41,12 @@ function agentMethods(
 ): SessionHandlers {
   return {
     permission: async (answer, by) => {
+      if (questions.open.some(({ ask }) => ask === answer.id)) {
+        questions.answer(answer, answers => agent.answerQuestion?.(answer.id, answers) ?? false)
+        onChange()
+        if (!answer.approved && answer.decision === 'abort') await agent.cancel()
+        return undefined
+      }
       const decision = decisions.answer(answer, by)
       if (!decision) return undefined
       const { choice, stops, whyNot } = decision
@@ -87,11 +93,6 @@ function agentMethods(
     },
     watch: ({ viewer, isWatching }) => {
       watchers.note(viewer, isWatching)
-      return undefined
-    },
-    communication: answer => {
-      questions.answer(answer, answers => agent.answerQuestion?.(answer.id, answers) ?? false)
-      onChange()
       return undefined
     }
   }

@@ -51,7 +51,7 @@ t.test('questions are answered one after the other and sent together, and count 
   if (process.env['SHOTS']) await phone.screenshot(join(process.env['SHOTS'], 'review.png'))
   await pressAwake(phone, 'Send answers')
   await phone.seeNoMore('Your answers')
-  await session.until(({ state }) => Object.values(state.completedCommunications ?? {})[0]?.status === 'answered')
+  await session.until(({ state }) => Object.values(state.completedRequests ?? {})[0]?.status === 'approved')
   await phone.see(/You answered: Green/)
 })
 

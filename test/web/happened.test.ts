@@ -102,9 +102,7 @@ t.test('what a person was asked meanwhile counts once, whichever agent asked and
       { id: 'r1', tool: 'Bash', arguments: {}, createdAt: 9 },
       { id: 'r2', tool: 'Bash', arguments: {}, createdAt: 2 }
     ] as OpenRequest[],
-    questions: [
-      { id: 'q1', createdAt: 8, title: undefined, call: 'c6', shown: undefined, kind: 'form', type: 'form', questions: [] }
-    ] as OpenQuestion[],
+    questions: [{ id: 'q1', createdAt: 8, title: undefined, call: 'c6', shown: undefined, type: 'form', questions: [] }] as OpenQuestion[],
     answered: [
       answered('a1', 7),
       answered('a2', 3),

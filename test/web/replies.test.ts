@@ -10,7 +10,6 @@ import { memoryDb, until } from './kit/device.ts'
 const request: OpenRequest = { id: 'p1', tool: 'Bash', arguments: { command: 'npm test' }, createdAt: 1, shown: 'hash' }
 const question: Extract<OpenQuestion, { type: 'form' }> = {
   id: 'q1',
-  kind: 'form',
   createdAt: 1,
   title: undefined,
   call: undefined,
@@ -70,12 +69,14 @@ t.test('a decision and an answer made without a link are sent once there is one,
   t.strictSame(calls, [], 'nothing is sent before the session says that it is still open')
   hear({
     agentState: {
-      requests: { p1: request },
-      communications: { q1: { kind: 'form', createdAt: 1, shown: 'hash', form: { questions: [...question.questions] } } }
+      requests: {
+        p1: request,
+        q1: { tool: 'AskUserQuestion', arguments: {}, createdAt: 1, shown: 'hash', form: { questions: [...question.questions] } }
+      }
     }
   })
   await until(after.all, () => states(after).every(state => state === 'delivered'))
-  t.strictSame(calls, ['s1:permission', 's1:communication'])
+  t.strictSame(calls, ['s1:permission', 's1:permission'])
   await after.close()
   t.strictSame(await keptOn(openApp()), [], 'nothing is sent twice')
 })

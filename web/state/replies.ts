@@ -6,7 +6,7 @@ import { keptList } from './kept-list.ts'
 import type { Live } from './live.ts'
 import { answerParams, type Verdict } from './session-answers.ts'
 import { type OpenRequest, openRequests } from './session-decisions.ts'
-import { type Answers, type OpenQuestion, openQuestions, questionParams } from './session-questions.ts'
+import { type Answers, type OpenQuestion, olderParams, openQuestions, questionParams } from './session-questions.ts'
 import type { SessionView } from './store.ts'
 
 /** What a person answered on this device, to a permission or to a question. */
@@ -71,9 +71,9 @@ export function openReplies({ link, sessions, isLinked, me, db }: ReplySources):
     try {
       const cipher = link.cipherOf(reply.session)
       if (cipher === undefined) throw new CallFailed('unreadable', '')
-      if (reply.type === 'permission')
-        await callSession(link.socket, cipher, reply.session, 'permission', answerParams(reply.asked, reply.verdict, me()))
-      else await callSession(link.socket, cipher, reply.session, 'communication', questionParams(reply.asked, reply.answers, me()))
+      if (reply.type === 'question' && reply.asked.olderKind !== undefined)
+        await callSession(link.socket, cipher, reply.session, 'communication', olderParams(reply.asked, reply.answers, me()))
+      else await callSession(link.socket, cipher, reply.session, 'permission', paramsOf(reply, me()))
       note(reply, { type: 'delivered' })
     } catch (error) {
       const { reason, message } = error instanceof CallFailed ? error : new CallFailed('unreadable', String(error))
@@ -141,6 +141,11 @@ export function openReplies({ link, sessions, isLinked, me, db }: ReplySources):
       await kept.read().catch(() => [])
     }
   }
+}
+
+function paramsOf(reply: Reply, me: string | undefined) {
+  if (reply.type === 'permission') return answerParams(reply.asked, reply.verdict, me)
+  return questionParams(reply.asked, reply.answers, me)
 }
 
 function isOpen({ asked }: Reply, { agentState }: SessionView): boolean {

@@ -1,4 +1,5 @@
 import type { AgentState, PermissionRequest } from '../../lib/protocol/sealed/session.ts'
+import { isAnsweredQuestion, questionIn } from './question-requests.ts'
 import { commandOf } from './transcript-steps.ts'
 
 /** A permission that waits for a person. */
@@ -28,24 +29,26 @@ export interface Answered {
 export function openRequests(state: AgentState | undefined): OpenRequest[] {
   const completed = state?.completedRequests ?? {}
   return Object.entries(state?.requests ?? {})
-    .filter(([id]) => !Object.hasOwn(completed, id))
+    .filter(([id, request]) => !Object.hasOwn(completed, id) && questionIn(request) === undefined)
     .map(([id, request]) => ({ ...request, id }))
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 }
 
 export function decisionsOf(state: AgentState | undefined): Answered[] {
-  return Object.entries(state?.completedRequests ?? {}).map(([id, request]) => ({
-    id,
-    call: request.toolUseId,
-    tool: request.tool,
-    args: request.arguments,
-    title: request.title,
-    outcome: outcomeOf(request),
-    reason: request.reason ?? undefined,
-    by: request.answeredBy,
-    rule: request.rule,
-    at: request.completedAt
-  }))
+  return Object.entries(state?.completedRequests ?? {})
+    .filter(([, request]) => !isAnsweredQuestion(request))
+    .map(([id, request]) => ({
+      id,
+      call: request.toolUseId,
+      tool: request.tool,
+      args: request.arguments,
+      title: request.title,
+      outcome: outcomeOf(request),
+      reason: request.reason ?? undefined,
+      by: request.answeredBy,
+      rule: request.rule,
+      at: request.completedAt
+    }))
 }
 
 /** How the like was answered here, the latest first: of commands those with the same program, else of the same tool. */

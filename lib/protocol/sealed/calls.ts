@@ -17,8 +17,11 @@ export const sessionCalls = {
       decision: z.enum(['approved', 'approved_for_session', 'denied', 'abort']).optional(),
       /** What shall not be asked for again in this session: tools by their names, commands as `Bash(npm test)` or `Bash(npm run:*)`. */
       allowTools: z.array(z.string()).nullish(),
-      /** What shall run instead. Nothing else than what was asked is allowed, so an answer with it is refused. */
+      /** What shall run instead. Nothing else than what was asked is allowed, so an answer with it is refused: but to a question, where
+       *  its `answers` are what was answered, by the texts of what was asked. */
       updatedInput: z.unknown().optional(),
+      /** Ours, to a question: the answers by the ids of its form; none when a page was opened. */
+      answers: z.record(z.string(), questionAnswer).optional(),
       /** Ours: which of the offered choices, the hash of what was shown, and who answers. */
       choice: z.string().optional(),
       shown: z.string().optional(),
@@ -43,7 +46,7 @@ export const sessionCalls = {
   setSetting: call(z.looseObject({ setting: z.string(), value: z.string() }), z.looseObject({ value: z.string() })),
   /** Ours: the session is on a screen of the app, or is no longer. Said again every half minute while it is; `viewer` names the screen. */
   watch: call(z.looseObject({ viewer: z.string().min(1).max(64), isWatching: z.boolean() }), z.unknown()),
-  /** Answers a question of the agent's, by the ids of its form; `cancelled` lets the agent decide. */
+  /** Answers a question as older versions of ours ask it, by the ids of its form; `cancelled` lets the agent decide. */
   communication: call(
     z.looseObject({
       id: z.string(),

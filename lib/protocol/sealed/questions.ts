@@ -1,9 +1,6 @@
 import * as z from 'zod'
 
-/**
- * One thing an agent wants to know. `id` names it in the answers. Existing apps read none of a state in which a question has no
- * `header`; they know options by their labels, and the last two fields as `allowCustom` and `required`, which are written beside them.
- */
+/** One thing an agent wants to know. `id` names it in the answers. */
 export const question = z.looseObject({
   id: z.string(),
   question: z.string(),
@@ -17,20 +14,23 @@ export const question = z.looseObject({
   isRequired: z.boolean()
 })
 
-/** What an agent asks that is no permission, in the agent state's `communications`. */
+/**
+ * What an agent asked in older versions of ours, in the agent state's `communications`. Read, and never written: Happy's app does not
+ * survive an open one.
+ */
 export const communication = z.looseObject({
   kind: z.string(),
   createdAt: z.number(),
   toolUseId: z.string().optional(),
   title: z.string().optional(),
-  /** Of the kind `form`, the only one that existing apps know. */
+  /** Of the kind `form`. */
   form: z
     .looseObject({ questions: z.array(question) })
     .optional()
     .catch(undefined),
-  /** Ours, of the kind `link`: a page the agent wants to be opened. */
+  /** Of the kind `link`: a page the agent wants to be opened. */
   url: z.string().optional(),
-  /** Ours: the hash an answer must name, over everything shown. */
+  /** The hash an answer must name, over everything shown. */
   shown: z.string().optional()
 })
 

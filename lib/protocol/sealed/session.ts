@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { agentGoalStatus } from './goals.ts'
 import { stepContent, stepKind } from './messages.ts'
-import { communication, completedCommunication } from './questions.ts'
+import { communication, completedCommunication, question } from './questions.ts'
 import { riskLevel } from './risk-names.ts'
 import { rulePattern } from './rules.ts'
 import { worktree } from './worktree.ts'
@@ -115,7 +115,14 @@ export const permissionRequest = z.looseObject({
     .looseObject({ level: riskLevel, reasons: z.array(z.string()), knowsEdits: z.boolean().optional() })
     .optional()
     .catch(undefined),
-  suggestedRule: rulePattern.optional().catch(undefined)
+  suggestedRule: rulePattern.optional().catch(undefined),
+  /** Ours, of a question: the step it belongs to, and its whole form or the page to open; `arguments` say what existing apps can show of it. */
+  call: z.string().optional(),
+  form: z
+    .looseObject({ questions: z.array(question) })
+    .optional()
+    .catch(undefined),
+  url: z.string().optional()
 })
 
 export const completedRequest = z.looseObject({
@@ -134,7 +141,10 @@ export const completedRequest = z.looseObject({
   /** Ours: the device that answered, as it names itself. */
   answeredBy: z.string().optional(),
   /** Ours: the pattern of the rule that allowed it, or that was made with the answer. */
-  rule: z.string().optional()
+  rule: z.string().optional(),
+  /** Ours, of a question: the step it belongs to, and what was answered, by the texts of what was asked. */
+  call: z.string().optional(),
+  answers: z.record(z.string(), z.string()).optional().catch(undefined)
 })
 
 /** What an agent waits for, and whether the terminal or the phone has the keyboard. */

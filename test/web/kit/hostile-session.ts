@@ -1,8 +1,8 @@
 import { serveSession } from '../../../lib/client/calls.ts'
 import type { LiveSocket } from '../../../lib/client/socket.ts'
 import { toBase64 } from '../../../lib/crypto/index.ts'
+import { questionTool } from '../../../lib/protocol/sealed/ask-user-question.ts'
 import { stepKind } from '../../../lib/protocol/sealed/messages.ts'
-import type { Communication } from '../../../lib/protocol/sealed/questions.ts'
 import type { AgentState, PermissionRequest, SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
 import { type Evil, evilChange, evilName, evilWord, urls } from './xss.ts'
 
@@ -100,7 +100,7 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
     ]
   })
   return {
-    requests: isAsking ? { ...Object.fromEntries(requests), short: shortRequest(evil) } : {},
+    requests: isAsking ? { ...Object.fromEntries(requests), short: shortRequest(evil), ...Object.fromEntries(questionsOf(evil)) } : {},
     completedRequests: {
       done: {
         tool: evil('done.tool'),
@@ -120,8 +120,7 @@ export function stateOf(evil: Evil, { isAsking }: { isAsking: boolean }): AgentS
         title: 'ruled',
         rule: evil('done.rule')
       }
-    },
-    communications: Object.fromEntries(isAsking ? communicationsOf(evil) : [])
+    }
   }
 }
 
@@ -142,21 +141,29 @@ function shortRequest(evil: Evil): PermissionRequest {
   }
 }
 
-function communicationsOf(evil: Evil): [string, Communication][] {
+/** With a form of ours, one as Happy's CLI writes it, and pages to open. */
+function questionsOf(evil: Evil): [string, PermissionRequest][] {
+  const link = (title: string, url: string, createdAt: number): PermissionRequest => {
+    return { tool: questionTool, arguments: {}, createdAt, title, url, shown: 'x' }
+  }
   return [
     ['form', form(evil)],
-    ['link', { kind: 'link', createdAt: 30, title: evil('link.title'), url: evil('link.url'), shown: 'x' }],
+    ['happy', { tool: questionTool, arguments: { questions: [plainQuestion(evil)] }, createdAt: 21 }],
+    ['link', link(evil('link.title'), evil('link.url'), 30)],
     // An address by itself, where one is expected.
-    ...urls.map((url, index): [string, Communication] => [
-      `link.${index}`,
-      { kind: 'link', createdAt: 31 + index, title: 'Open it', url, shown: 'x' }
-    ])
+    ...urls.map((url, index): [string, PermissionRequest] => [`link.${index}`, link('Open it', url, 31 + index)])
   ]
 }
 
-function form(evil: Evil): Communication {
+function plainQuestion(evil: Evil) {
+  const options = [{ label: evil('happy.label'), description: evil('happy.description') }]
+  return { question: evil('happy.question'), header: evil('happy.header'), options, multiSelect: false }
+}
+
+function form(evil: Evil): PermissionRequest {
   return {
-    kind: 'form',
+    tool: questionTool,
+    arguments: {},
     createdAt: 20,
     shown: 'x',
     form: {

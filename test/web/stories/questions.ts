@@ -28,7 +28,7 @@ const tests: Question = {
   allowsOther: true,
   isRequired: false
 }
-const asking = (...questions: Question[]): OpenQuestion => ({ ...waitingQuestion, kind: 'form', type: 'form', questions })
+const asking = (...questions: Question[]): OpenQuestion => ({ ...waitingQuestion, type: 'form', questions })
 const codex: Given = {
   facts: { title: 'Move tokens out of cookies', agent: 'Codex', agentShort: 'Codex', host: 'build-box' },
   transcript: tell()
@@ -57,7 +57,6 @@ export const questions: Record<string, () => SessionModel> = {
         {
           ...waitingQuestion,
           type: 'link',
-          kind: 'link',
           title: 'Sign in to Linear, so that issues can be read',
           url: 'https://linear.app/oauth/authorize?client_id=afield&redirect_uri=https%3A%2F%2Fexample.org%2Fcallback&scope=read'
         }

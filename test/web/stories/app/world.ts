@@ -107,9 +107,10 @@ const asksPlainly = (request: Partial<PermissionRequest> & { tool: string }): Ag
   }
 })
 const asksWhichStore: AgentState = {
-  communications: {
+  requests: {
     q1: {
-      kind: 'form',
+      tool: 'AskUserQuestion',
+      arguments: {},
       createdAt: now - 6 * minute,
       shown: 'h',
       form: {

@@ -1,0 +1,124 @@
+import * as z from 'zod'
+import type { Question, QuestionAnswer } from './questions.ts'
+
+/** Under this name, which is that of Claude Code's own tool, a question stands among the permissions of a session, and Happy's apps draw it. */
+export const questionTool = 'AskUserQuestion'
+
+type Answers = Readonly<Record<string, QuestionAnswer>>
+
+const option = z.looseObject({ label: z.string(), description: z.string().optional() })
+
+/** What the tool is called with. Its answers go by the texts of the questions, and name options by their labels. */
+const questionInput = z.looseObject({
+  questions: z
+    .array(
+      z.looseObject({
+        question: z.string(),
+        header: z.string().optional(),
+        options: z.array(option).optional(),
+        multiSelect: z.boolean().optional()
+      })
+    )
+    .min(1)
+})
+
+const answeredInput = z.looseObject({ answers: z.record(z.string(), z.unknown()) })
+
+/** The form in the input of the tool; undefined for any other input. */
+export function readQuestions(input: unknown): Question[] | undefined {
+  const { data } = questionInput.safeParse(input)
+  return data?.questions.map(({ question, header, options = [], multiSelect = false }) => ({
+    id: question,
+    question,
+    ...(header && { header }),
+    multiSelect,
+    options: options.map(({ label, description }) => ({ value: label, label, ...(description && { description }) })),
+    allowsOther: true,
+    isRequired: false
+  }))
+}
+
+/** Whoever shows it wants one of the options for each question: a way to leave it open is one. */
+export const noAnswer = 'No answer'
+const ownWords = 'The agent asks for words of your own, which only its terminal and the Afield app take.'
+
+/** The form as the input of the tool. */
+export function writeQuestions(questions: readonly Question[]) {
+  const texts = textsOf(questions)
+  return {
+    questions: questions.map((question, index) => {
+      const { header = 'Question', multiSelect, options, isRequired } = question
+      const labels = labelsOf(question)
+      const choices = options.map(({ description = '' }, at) => ({ label: labels[at] ?? '', description }))
+      const isOpen = options.length === 0
+      const none = isOpen || !isRequired ? [{ label: noAnswer, description: isOpen ? ownWords : '' }] : []
+      return { question: texts[index] ?? '', header, multiSelect, options: [...choices, ...none] }
+    })
+  }
+}
+
+/** Answers as the tool takes them. */
+export function writeAnswers(questions: readonly Question[], answers: Answers): Record<string, string> {
+  const texts = textsOf(questions)
+  return Object.fromEntries(
+    questions.flatMap((question, index) => {
+      const { values = [], other } = answers[question.id] ?? {}
+      const labels = labelsOf(question)
+      const chosen = values.map(value => labels[question.options.findIndex(option => option.value === value)] ?? value)
+      const all = [...chosen, ...(other === undefined ? [] : [other])]
+      return all.length === 0 ? [] : [[texts[index] ?? '', all.join(', ')]]
+    })
+  )
+}
+
+/**
+ * What the tool was answered with, as answers to the form: a text that is none of the labels is the person's own. Undefined when there are
+ * no answers in it, and when it leaves open what can only be answered in words.
+ */
+export function readAnswers(questions: readonly Question[], input: unknown): Answers | 'none' | 'declined' {
+  const { data } = answeredInput.safeParse(input)
+  if (!data) return 'none'
+  const texts = textsOf(questions)
+  const said = questions.map((question, index) => ({ question, text: textOf(data.answers[texts[index] ?? '']) }))
+  if (said.some(({ question, text }) => text === noAnswer && question.isRequired)) return 'declined'
+  return Object.fromEntries(
+    said.flatMap(({ question, text }) => (text === '' || text === noAnswer ? [] : [[question.id, readAnswer(question, text)]]))
+  )
+}
+
+function textOf(answer: unknown): string {
+  if (Array.isArray(answer)) return answer.filter(each => typeof each === 'string').join(', ')
+  return typeof answer === 'string' ? answer.trim() : ''
+}
+
+/** Labels that were chosen together stand one after the other, and may have commas in them. */
+function readAnswer(question: Question, text: string): QuestionAnswer {
+  const labels = labelsOf(question)
+  const longestFirst = labels.toSorted((one, other) => other.length - one.length)
+  const values: string[] = []
+  let rest = text
+  for (;;) {
+    const next = longestFirst.find(label => rest === label || (question.multiSelect && rest.startsWith(`${label}, `)))
+    if (next === undefined) break
+    values.push(question.options[labels.indexOf(next)]?.value ?? next)
+    rest = rest.slice(next.length + 2)
+  }
+  const isLeftOpen = rest === '' || (values.length > 0 && rest === noAnswer)
+  return { values, ...(!isLeftOpen && { other: rest }) }
+}
+
+/** The answers go by them, so no two are the same. */
+function textsOf(questions: readonly Question[]): string[] {
+  return distinct(questions.map(({ question }) => question))
+}
+
+function labelsOf({ options }: Question): string[] {
+  return distinct(options.map(({ label }) => label))
+}
+
+function distinct(texts: readonly string[]): string[] {
+  return texts.map((text, index) => {
+    const before = texts.slice(0, index).filter(each => each === text).length
+    return before === 0 ? text : `${text} (${before + 1})`
+  })
+}
