@@ -190,8 +190,12 @@ function chosen(choices: readonly PermissionChoice[], answer: Answer, isRisky: b
   if (answer.choice !== undefined && !wanted) throw new Error('The agent does not offer this choice.')
   if (isRisky && wanted?.kind === 'allow_always') throw new Error('What is risky is allowed once only.')
   const forSession = answer.decision === 'approved_for_session' && !isRisky
+  // Existing apps name the mode that comes after a plan, as those choices are called.
+  const intoMode = answer.approved && !isRisky ? choices.find(({ id, kind }) => id === answer.mode && kind.startsWith('allow')) : undefined
   const choice =
-    wanted ?? (answer.approved ? (forSession ? one('allow_always', 'allow_once') : one('allow_once')) : one('reject_once', 'reject_always'))
+    wanted ??
+    intoMode ??
+    (answer.approved ? (forSession ? one('allow_always', 'allow_once') : one('allow_once')) : one('reject_once', 'reject_always'))
   if (!choice)
     throw new Error(
       answer.approved ? 'The agent does not offer to allow this once.' : 'The agent does not offer to say no. Stop it instead.'

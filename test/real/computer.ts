@@ -7,7 +7,8 @@ import { type Answer, startFakeModel } from './fake-model.ts'
 
 /**
  * A computer on which the Claude Code of CLAUDE_BIN is, with a model on loopback; see claude.test.ts for the variables.
- * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, and else repeats what it is told.
+ * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, asks `one`, `many` or `several` for `ask <form>`, ends
+ * `plan` with a plan, says nothing for `wait`, refuses `fail <status> <n>` so many times, and else repeats what it is told.
  */
 export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }) {
   const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
@@ -46,12 +47,22 @@ export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: 
 }
 
 function answerIn(directory: string): Answer {
-  return (prompt, results) => {
+  return (prompt, results, { heard, attempt, plan }) => {
     const [, count, line] = /^many (\d+) (.*)$/m.exec(prompt) ?? []
     if (count !== undefined) {
       const text = { type: 'text' as const, text: `${line} ${results + 1}` }
       return results + 1 < Number(count) ? [text, { type: 'tool_use', name: 'Glob', input: { pattern: '*.none' } }] : [text]
     }
+    if (/^wait\b/m.test(prompt)) return 'silence'
+    const [, status, times] = /^fail (\d+) (\d+)/m.exec(prompt) ?? []
+    if (attempt <= Number(times ?? 0)) return { status: Number(status) }
+    const form = forms[/^ask (\S+)/m.exec(prompt)?.[1] ?? '']
+    if (form && results === 0) return [{ type: 'tool_use', name: 'AskUserQuestion', input: { questions: form } }]
+    if (/^plan\b/m.test(prompt) && plan !== undefined) {
+      if (results === 0) return [{ type: 'tool_use', name: 'Write', input: { file_path: plan, content: thePlan } }]
+      if (results === 1) return [{ type: 'tool_use', name: 'ExitPlanMode', input: {} }]
+    }
+    if (results > 0 && /^(ask|plan)\b/m.test(prompt)) return [{ type: 'text', text: `heard: ${heard}` }]
     const file = /write (\S+)/.exec(prompt)?.[1]
     if (results > 0) return [{ type: 'text', text: 'all done' }]
     if (file === undefined) return [{ type: 'text', text: `you said: ${prompt.trim()}` }]
@@ -61,3 +72,26 @@ function answerIn(directory: string): Answer {
     ]
   }
 }
+
+export const thePlan = '1. Draw a cat\n2. Draw a dog\n'
+
+const color = {
+  question: 'Which color?',
+  header: 'Color',
+  multiSelect: false,
+  options: [
+    { label: 'Red', description: 'A warm one' },
+    { label: 'Blue', description: 'A cold one' }
+  ]
+}
+const animals = {
+  question: 'Which animals?',
+  header: 'Animals',
+  multiSelect: true,
+  options: [
+    { label: 'Cat', description: 'It sleeps' },
+    { label: 'Dog, large', description: 'It runs' },
+    { label: 'Owl', description: 'It flies' }
+  ]
+}
+const forms: Readonly<Record<string, object[]>> = { one: [color], many: [animals], several: [color, animals] }

@@ -2,8 +2,18 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
 
-/** What it says for the last thing the person wrote, of which so many uses of tools have come back. */
-export type Answer = (prompt: string, results: number) => Block[]
+/**
+ * What it says for the last thing the person wrote, of which so many uses of tools have come back. `heard` is what the last of them
+ * said, `attempt` counts the requests that were just the same, from 1, and `plan` names the file that a plan is to be written to.
+ */
+export type Answer = (
+  prompt: string,
+  results: number,
+  more: { heard: string; attempt: number; plan: string | undefined }
+) => Block[] | Trouble
+
+/** Instead of an answer: a refusal with that status, or nothing at all until who asks gives up. */
+export type Trouble = { status: number } | 'silence'
 
 /** What the model says in one answer. */
 export type Block = { type: 'text'; text: string } | { type: 'tool_use'; name: string; input: object }
@@ -18,10 +28,18 @@ export async function startFakeModel(t: Pick<Test, 'teardown'>, answer: Answer):
     for await (const part of request.setEncoding('utf8')) text += part
     if (request.url?.includes('count_tokens')) return void response.end('{"input_tokens":100}')
     if (request.method !== 'POST' || !request.url?.includes('/messages')) return void response.writeHead(404).end('{}')
-    const body: { messages: { role: string; content: string | { type: string; text?: string }[] }[]; tools?: unknown[] } = JSON.parse(text)
-    const blocks = body.tools?.length ? answer(...lastOf(body.messages)) : [{ type: 'text' as const, text: '{"title":"A title"}' }]
-    stream(response, blocks)
+    const body: { messages: Message[]; tools?: unknown[] } = JSON.parse(text)
+    if (!body.tools?.length) return stream(response, [{ type: 'text', text: '{"title":"A title"}' }])
+    const last = lastOf(body.messages)
+    const key = JSON.stringify([body.messages.length, last])
+    const attempt = (attempts.get(key) ?? 0) + 1
+    attempts.set(key, attempt)
+    const plan = /\/[^\s"\\]+\/plans\/[^\s"\\]+\.md/.exec(text)?.[0]
+    const said = answer(last.prompt, last.results, { heard: last.heard, attempt, plan })
+    if (Array.isArray(said)) stream(response, said)
+    else if (said !== 'silence') refuse(response, said.status)
   })
+  const attempts = new Map<string, number>()
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve))
   t.teardown(() => {
     server.closeAllConnections()
@@ -31,22 +49,45 @@ export async function startFakeModel(t: Pick<Test, 'teardown'>, answer: Answer):
   return `http://127.0.0.1:${port}`
 }
 
-function lastOf(messages: { role: string; content: string | { type: string; text?: string }[] }[]): Parameters<Answer> {
-  let prompt = ''
-  let results = 0
+interface Message {
+  role: string
+  content: string | Part[]
+}
+
+interface Part {
+  type: string
+  text?: string
+  /** Of the result of a tool. */
+  content?: string | Part[]
+}
+
+function lastOf(messages: readonly Message[]): { prompt: string; results: number; heard: string } {
+  let last = { prompt: '', results: 0, heard: '' }
   for (const { role, content } of messages) {
     if (role !== 'user') continue
     const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content
-    const said = parts
-      .flatMap(({ type, text }) => (type === 'text' && text && !text.trim().startsWith('<system-reminder>') ? text : []))
-      .join('\n')
-    if (parts.some(({ type }) => type === 'tool_result')) results++
-    else if (said !== '') {
-      prompt = said
-      results = 0
-    }
+    const said = parts.flatMap(({ type, text }) => (type === 'text' && text && !isOfClaude.test(text.trim()) ? text : [])).join('\n')
+    const results = parts.filter(({ type }) => type === 'tool_result')
+    // What was said after an interruption comes in one message with what was interrupted.
+    const isAnew = said !== '' && parts.some(({ text }) => text?.startsWith('[Request interrupted'))
+    if (results.length > 0 && !isAnew) last = { ...last, results: last.results + 1, heard: results.map(textOf).join('\n') }
+    else if (said !== '') last = { prompt: said, results: 0, heard: '' }
   }
-  return [prompt, results]
+  return last
+}
+
+// What Claude Code says in the person's name.
+const isOfClaude = /^(<system-reminder>|\[Request interrupted)/
+
+function textOf({ text, content }: Part): string {
+  return Array.isArray(content) ? content.map(textOf).join('') : (content ?? text ?? '')
+}
+
+/** As the API says that it has too much to do. */
+function refuse(response: ServerResponse, status: number): void {
+  const type = status === 429 ? 'rate_limit_error' : status === 529 ? 'overloaded_error' : 'api_error'
+  response.writeHead(status, { 'content-type': 'application/json' })
+  response.end(JSON.stringify({ type: 'error', error: { type, message: 'Try again.' } }))
 }
 
 function stream(response: ServerResponse, blocks: readonly Block[]): void {

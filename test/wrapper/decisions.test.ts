@@ -324,3 +324,22 @@ t.test('a request that changes while it waits is not answered by a rule behind t
   t.match(openRules(now.home).read().rules, [{ used: 0 }])
   t.end()
 })
+
+t.test('an answer of an existing app to a plan, which names the mode that comes next, is the choice of that mode [W11]', async t => {
+  const choices = [
+    { id: 'acceptEdits', label: 'Yes, and edit freely', kind: 'allow_always' as const },
+    { id: 'default', label: 'Yes, and ask before edits', kind: 'allow_once' as const },
+    { id: 'deny', label: 'No, keep planning', kind: 'reject_once' as const }
+  ]
+  for (const [answer, choice] of [
+    [{ approved: true, mode: 'acceptEdits' }, 'acceptEdits'],
+    [{ approved: true, mode: 'default' }, 'default'],
+    [{ approved: true, mode: 'deny' }, 'default'],
+    [{ approved: true }, 'default'],
+    [{ approved: false, mode: 'acceptEdits' }, 'deny']
+  ] as const) {
+    const { decisions } = desk()
+    decisions.ask({ ...asked, choices })
+    t.equal(decisions.answer({ id: 'call-1', ...answer })?.choice, choice)
+  }
+})

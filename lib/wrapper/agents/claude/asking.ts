@@ -1,4 +1,4 @@
-import type { AgentEvent } from '../agent.ts'
+import type { AgentEvent, Answers } from '../agent.ts'
 import type { Hook } from './hooks.ts'
 import { createOverwritten, type Overwritten } from './overwritten.ts'
 import { createQuestions } from './questions.ts'
@@ -17,8 +17,10 @@ export interface Asking {
   ask(hook: Hook, gone: AbortSignal): Promise<object>
   /** `reason` is told to Claude when it is a no. */
   answer(ask: string, choice: string, reason?: string): boolean
-  /** Whoever decided about it did so in the terminal: what was asked about it is closed. */
-  end(call: string | undefined, approved: boolean): void
+  /** Without answers the person would rather not say. */
+  answerForm(ask: string, answers: Answers | undefined): boolean
+  /** Whoever decided about it did so in the terminal: what was asked about it is closed. `input` is what it was used with in the end. */
+  end(call: string | undefined, approved: boolean, input?: Record<string, unknown>): void
   endAll(): void
 }
 
@@ -43,7 +45,7 @@ export function createAsking(emit: (event: AgentEvent) => void, told: () => { te
     /** The step is on the phone with the question, after all that was said before it. */
     async ask(hook, gone) {
       const { telling, transcript } = told()
-      const { tool_name: name = 'Tool', tool_input: input = {}, permission_suggestions: suggestions } = hook
+      const { tool_name: name = 'Tool', tool_input: input = {} } = hook
       const call = uses.ask(name, input)
       if (call !== undefined && !planOf(name, input)) {
         await transcript.readUntil(() => telling.step(call) !== undefined, questionLagMs)
@@ -52,13 +54,14 @@ export function createAsking(emit: (event: AgentEvent) => void, told: () => { te
       const ask = call ?? `question-${++asked}`
       if (gone.aborted) return {}
       const step = telling.step(ask) ?? stepOf(ask, name, input, overwritten.read(ask, name, input))
-      return questions.ask(ask, step, suggestions, gone)
+      return questions.ask(ask, step, hook, gone)
     },
     answer: questions.answer,
-    end(call, approved) {
+    answerForm: questions.answerForm,
+    end(call, approved, input) {
       if (call === undefined) return
       uses.end(call)
-      questions.close(call, approved)
+      questions.close(call, approved, input)
     },
     endAll() {
       questions.closeAll()

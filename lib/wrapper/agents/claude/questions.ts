@@ -1,56 +1,80 @@
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
-import type { AgentEvent, Step } from '../agent.ts'
+import type { AgentEvent, Answers, Step } from '../agent.ts'
+import { type ClaudeForm, formOf } from './forms.ts'
+import type { Hook } from './hooks.ts'
 
-/** The questions of Claude Code that are open in its terminal and on the phone at once; who answers first counts. */
+/** The dialogs of Claude Code that are open in its terminal and on the phone at once; who answers first counts. */
 export interface Questions {
   readonly areOpen: boolean
   /** Resolves to what its hook answers: a decision, or nothing when the terminal was faster. */
-  ask(call: string, step: Step, suggestions: unknown[] | undefined, gone: AbortSignal): Promise<object>
+  ask(ask: string, step: Step, hook: Pick<Hook, 'permission_suggestions' | 'tool_input'>, gone: AbortSignal): Promise<object>
   /** `reason` is told to Claude when it is a no. */
   answer(ask: string, choice: string, reason?: string): boolean
-  /** The dialog in the terminal is gone; `approved` tells what was said there. */
-  close(ask: string, approved?: boolean): void
+  /** Without answers the person would rather not say. */
+  answerForm(ask: string, answers: Answers | undefined): boolean
+  /** The dialog in the terminal is gone; `approved` and `input` tell what was said there. */
+  close(ask: string, approved?: boolean, input?: Record<string, unknown>): void
   closeAll(): void
 }
 
-interface Question {
-  choices: PermissionChoice[]
-  suggestions: unknown[] | undefined
-  settle(reply: object): void
+type Open = { settle(decision: Decision | undefined): void } & (
+  | { type: 'permission'; ways: readonly Way[] }
+  | { type: 'form'; form: ClaudeForm }
+)
+
+/** A choice, and what Claude Code hears of it. */
+interface Way {
+  choice: PermissionChoice
+  decision(reason: string | undefined): Decision
 }
 
-export function createQuestions(emit: (event: AgentEvent) => void): Questions {
-  const open = new Map<string, Question>()
+type Decision = { behavior: 'allow'; updatedInput?: object; updatedPermissions?: unknown[] } | { behavior: 'deny'; message: string }
 
-  const close = (ask: string, approved?: boolean) => {
+export function createQuestions(emit: (event: AgentEvent) => void): Questions {
+  const open = new Map<string, Open>()
+
+  const take = (ask: string): Open | undefined => {
     const question = open.get(ask)
-    if (!question) return
     open.delete(ask)
-    question.settle({})
-    emit({ type: 'permission-closed', ask, ...(approved !== undefined && { approved }) })
+    return question
+  }
+  const close = (ask: string, approved?: boolean, input?: Record<string, unknown>) => {
+    const question = take(ask)
+    if (!question) return
+    question.settle(undefined)
+    if (question.type === 'permission') emit({ type: 'permission-closed', ask, ...(approved !== undefined && { approved }) })
+    else emit({ type: 'question-closed', ask, ...(approved && input && { answers: question.form.answersIn(input) }) })
   }
 
   return {
     get areOpen() {
       return open.size > 0
     },
-    ask(call, step, suggestions, gone) {
-      const choices: PermissionChoice[] = [
-        { id: 'allow', label: 'Allow once', kind: 'allow_once' },
-        ...(suggestions?.length ? [{ id: 'always', label: 'Allow for this session', kind: 'allow_always' as const }] : []),
-        { id: 'deny', label: 'Deny', kind: 'reject_once' }
-      ]
+    ask(ask, step, hook, gone) {
+      const form = formOf(step.name, step.input)
+      const ways = form ? [] : waysOf(step, hook)
       return new Promise(resolve => {
-        open.set(call, { choices, suggestions, settle: resolve })
-        gone.addEventListener('abort', () => close(call), { once: true })
-        emit({ type: 'permission-asked', asked: { ask: call, step, choices } })
+        const settle = (decision: Decision | undefined) =>
+          resolve(decision ? { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } } : {})
+        open.set(ask, form ? { type: 'form', form, settle } : { type: 'permission', ways, settle })
+        gone.addEventListener('abort', () => close(ask), { once: true })
+        if (form)
+          emit({ type: 'question-asked', asked: { ask, call: step.call, title: form.title, kind: 'form', questions: form.questions } })
+        else emit({ type: 'permission-asked', asked: { ask, step, choices: ways.map(({ choice }) => choice) } })
       })
     },
     answer(ask, choice, reason) {
       const question = open.get(ask)
-      if (!question?.choices.some(({ id }) => id === choice)) return false
-      open.delete(ask)
-      question.settle({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: decisionOf(choice, question, reason) } })
+      const way = question?.type === 'permission' ? question.ways.find(way => way.choice.id === choice) : undefined
+      if (!way) return false
+      take(ask)?.settle(way.decision(reason))
+      return true
+    },
+    answerForm(ask, answers) {
+      const question = open.get(ask)
+      if (question?.type !== 'form') return false
+      const updatedInput = answers && question.form.answered(answers)
+      take(ask)?.settle(updatedInput ? { behavior: 'allow', updatedInput } : { behavior: 'deny', message: unanswered })
       return true
     },
     close,
@@ -60,13 +84,42 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
   }
 }
 
-function decisionOf(choice: string, { suggestions }: Question, reason: string | undefined): object {
-  switch (choice) {
-    case 'allow':
-      return { behavior: 'allow' }
-    case 'always':
-      return { behavior: 'allow', updatedPermissions: suggestions }
-    default:
-      return { behavior: 'deny', message: `The person said no, on their phone${reason ? `: ${reason}` : '.'}` }
-  }
+const unanswered = 'The person said no, on their phone: they would rather not answer. Go on without it.'
+
+function waysOf(step: Step, { permission_suggestions: suggestions, tool_input: input }: Parameters<Questions['ask']>[2]): Way[] {
+  if (step.name === 'ExitPlanMode') return planWays(input ?? step.input)
+  return [
+    { choice: { id: 'allow', label: 'Allow once', kind: 'allow_once' }, decision: () => ({ behavior: 'allow' }) },
+    ...(suggestions?.length ? [alwaysAs(suggestions)] : []),
+    { choice: { id: 'deny', label: 'Deny', kind: 'reject_once' }, decision: reason => no('', reason) }
+  ]
+}
+
+function alwaysAs(suggestions: unknown[]): Way {
+  const choice = { id: 'always', label: 'Allow for this session', kind: 'allow_always' as const }
+  return { choice, decision: () => ({ behavior: 'allow', updatedPermissions: suggestions }) }
+}
+
+/**
+ * What a plan is started with is the mode that comes after it. Claude Code leaves its dialog open at a yes without the input: to
+ * a plan and to its questions only a person is to answer.
+ */
+function planWays(input: Record<string, unknown>): Way[] {
+  const into = (mode: string): Decision => ({
+    behavior: 'allow',
+    updatedInput: input,
+    updatedPermissions: [{ type: 'setMode', mode, destination: 'session' }]
+  })
+  return [
+    { choice: { id: 'acceptEdits', label: 'Yes, and edit freely', kind: 'allow_always' }, decision: () => into('acceptEdits') },
+    { choice: { id: 'default', label: 'Yes, and ask before edits', kind: 'allow_once' }, decision: () => into('default') },
+    {
+      choice: { id: 'deny', label: 'No, keep planning', kind: 'reject_once' },
+      decision: reason => no(' to this plan. Keep planning', reason)
+    }
+  ]
+}
+
+function no(more: string, reason: string | undefined): Decision {
+  return { behavior: 'deny', message: `The person said no, on their phone${more}${reason ? `: ${reason}` : '.'}` }
 }

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { pause } from '../../../async/pause.ts'
 import type { Console } from '../../terminal/console.ts'
-import type { AgentEvent } from '../agent.ts'
+import type { AgentEvent, Answers } from '../agent.ts'
 import { type Abilities, createAbilities, type Missing } from './abilities.ts'
 import { type Asking, createAsking } from './asking.ts'
 import { goalCommand, lastGoalIn } from './goals.ts'
@@ -51,6 +51,7 @@ export interface TerminalClaude {
   /** Types a command that sets its goal, or takes it away. False when it cannot be typed now. */
   changeGoal(objective: string | undefined): Promise<boolean>
   answer(ask: string, choice: string, reason?: string): boolean
+  answerQuestion(ask: string, answers: Answers | undefined): boolean
   /** Esc: what was said so far is kept. */
   interrupt(): Promise<void>
   /** Interrupts, ends it, and tells what it still had to tell. */
@@ -185,6 +186,10 @@ class OnTerminal implements TerminalClaude {
     return this.#asking.answer(ask, choice, reason)
   }
 
+  answerQuestion(ask: string, answers: Answers | undefined): boolean {
+    return this.#asking.answerForm(ask, answers)
+  }
+
   async interrupt(): Promise<void> {
     if (!this.#turn.isRunning) return
     const interrupted = this.#turn.whenCut()
@@ -226,7 +231,7 @@ class OnTerminal implements TerminalClaude {
         return this.#asking.ask(hook, gone)
       case 'PostToolUse':
       case 'PostToolUseFailure':
-        this.#asking.end(hook.tool_use_id, true)
+        this.#asking.end(hook.tool_use_id, true, hook.tool_input)
         break
       case 'Stop':
         this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'done' })

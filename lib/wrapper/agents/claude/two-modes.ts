@@ -110,7 +110,8 @@ class TwoModes implements Agent {
   }
 
   answerQuestion(ask: string, answers: Answers | undefined): boolean {
-    return this.#sides.remote?.answerQuestion?.(ask, answers) ?? false
+    const { terminal, remote } = this.#sides
+    return terminal?.answerQuestion(ask, answers) ?? remote?.answerQuestion?.(ask, answers) ?? false
   }
 
   async cancel(): Promise<void> {
