@@ -73,6 +73,54 @@ t.test('what is changed or moved keeps one place in the queue and in the transcr
   t.end()
 })
 
+t.test('what was said during a turn stands where the turn that it began starts, below the reply that was being written', t => {
+  const say = (seq: number, text: string, turn: string) => {
+    const envelope = { id: `e${seq}`, time: at + seq, role: 'agent', turn, ev: { t: 'text', text } }
+    return { seq, localId: null, at: at + seq, body: body({ role: 'session', content: { type: 'session', data: envelope } }) }
+  }
+  const of = (seq: number, ev: SessionEvent, turn: string): KnownMessage => {
+    const envelope = { id: `e${seq}`, time: at + seq, role: 'agent', turn, ev }
+    return { seq, localId: null, at: at + seq, body: body({ role: 'session', content: { type: 'session', data: envelope } }) }
+  }
+  const start = (seq: number, turn: string) => of(seq, { t: 'turn-start' }, turn)
+  const end = (seq: number, turn: string) => of(seq, { t: 'turn-end', status: 'completed' }, turn)
+  const texts = (messages: KnownMessage[]) =>
+    addMessages(emptyTranscript, messages).items.map(item => ('text' in item ? item.text : item.type))
+
+  const first = [mine(1, 'begin'), start(2, 'a'), mine(3, 'one'), mine(4, 'two'), say(5, 'Begun.', 'a'), end(6, 'a')]
+  const second = [start(7, 'b'), say(8, 'One done.', 'b'), end(9, 'b')]
+  const third = [start(10, 'c'), say(11, 'Two done.', 'c'), end(12, 'c')]
+  const all = [...first, ...second, ...third]
+  t.strictSame(texts(all), ['begin', 'Begun.', 'one', 'One done.', 'two', 'Two done.'])
+  const oneByOne = all.toReversed().reduce((transcript, message) => addMessages(transcript, [message]), emptyTranscript)
+  t.strictSame(oneByOne.items, addMessages(emptyTranscript, all).items, 'in whatever order that is heard')
+  t.match(oneByOne.items[2], { localId: 'local3', seq: 7, own: { seq: 3 } }, 'and how far it came is told of it as it was sent')
+
+  const ahead = [...first, start(7, 'b'), of(8, { t: 'read', localId: 'local4' }, 'b'), say(9, 'Two done.', 'b'), end(10, 'b')]
+  const behind = [...ahead, start(11, 'c'), say(12, 'One done.', 'c'), end(13, 'c')]
+  t.strictSame(texts(behind), ['begin', 'Begun.', 'two', 'Two done.', 'one', 'One done.'], 'the one that was brought forward came first')
+
+  const atTerminal = [...first, mine(7, 'typed', { sentFrom: 'cli' }), start(8, 'b'), say(9, 'Typed done.', 'b'), end(10, 'b')]
+  const after = [...atTerminal, start(11, 'c'), say(12, 'One done.', 'c')]
+  t.strictSame(texts(after).indexOf('typed') < texts(after).indexOf('Typed done.'), true)
+
+  const together = [
+    ...first,
+    start(7, 'b'),
+    say(8, 'Both done.', 'b'),
+    end(9, 'b'),
+    mine(10, 'next'),
+    start(11, 'c'),
+    say(12, 'Done.', 'c')
+  ]
+  t.strictSame(
+    texts(together),
+    ['begin', 'Begun.', 'one', 'two', 'Both done.', 'next', 'Done.'],
+    'an agent that takes all at once took both'
+  )
+  t.end()
+})
+
 t.test('words that came too late to replace any stand by themselves, and what was withdrawn too late was read', t => {
   const messages = [mine(1, 'begin'), turn(2), mine(3, 'one'), mine(4, 'ONE', { replaces: 'local3' }), mine(5, 'two')]
   const apart = [...messages, told(6, { t: 'apart', localId: 'local4' }, 'agent')]

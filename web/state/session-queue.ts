@@ -62,5 +62,5 @@ function moveBefore(all: { localId: string }[], localId: string, before: string)
 /** True until the agent has it. Wrappers that give no receipts read what came during a turn when it ends. */
 export function isUnread(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
   if (item.from !== 'app' || item.isWithdrawn || item.isRead) return false
-  return hasReceipts ? ownOf(item).seq > readSeq : turn !== undefined && item.at >= turn.startedAt
+  return hasReceipts ? ownOf(item).seq > readSeq : turn !== undefined && ownOf(item).at >= turn.startedAt
 }

@@ -3,7 +3,18 @@ import type { Attached } from './attached.ts'
 import type { Item, KnownMessage, Step, StepState, Turn } from './transcript.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
 import { foldInner } from './transcript-inner.ts'
-import { isMineOf, moveMine, noteRead, replaceWords, standApart } from './transcript-queue.ts'
+import {
+  emptyQueue,
+  isMineOf,
+  moveMine,
+  noteRead,
+  type Queue,
+  queueUp,
+  replaceWords,
+  standApart,
+  startWith,
+  startWithNext
+} from './transcript-queue.ts'
 import { planOfArgs } from './transcript-steps.ts'
 
 /** What has to be known to take in the next message. Changed in place only by the batch that thawed it. */
@@ -22,6 +33,8 @@ export interface Fold {
   lastTextOfTurn: Map<string, { text: string; thinking: boolean }>
   plan: PlanEntry[] | undefined
   turn: Turn | undefined
+  /** What was said during a turn, and waits for one of its own. */
+  queue: Queue
   usage: Usage | undefined
   lastAt: number
 }
@@ -39,6 +52,7 @@ export function freshFold(): Fold {
     lastTextOfTurn: new Map(),
     plan: undefined,
     turn: undefined,
+    queue: emptyQueue,
     usage: undefined,
     lastAt: 0
   }
@@ -87,7 +101,7 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
     return
   }
   // What is said beside the work, such as that a version is new, begins none.
-  if (happening.turn !== undefined && happening.type !== 'note') enterTurn(fold, happening.turn, place.at)
+  if (happening.turn !== undefined && happening.type !== 'note') enterTurn(fold, happening.turn, place)
   fold.lastAt = place.at
   switch (happening.type) {
     case 'mine': {
@@ -98,7 +112,9 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
       const { localId } = message
       if (replaces !== undefined && localId !== null && replaceWords(fold.items, replaces, { localId, ...place, text, files, isSteer }))
         return
-      fold.items.push({ type: 'mine', ...place, key, localId: message.localId, text, from, files, isSteer, isWithdrawn: false })
+      const item = { type: 'mine' as const, ...place, key, localId, text, from, files, isSteer, isWithdrawn: false }
+      fold.items.push(item)
+      fold.queue = queueUp(fold.queue, fold.items, item, fold.turn !== undefined)
       return
     }
     case 'text':
@@ -125,12 +141,13 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
       return
     case 'read':
       noteRead(fold.items, happening.localId)
+      fold.queue = startWith(fold.queue, fold.items, happening.localId)
       return
     case 'apart':
       standApart(fold.items, happening.localId, place)
       return
     case 'turn-started':
-      if (fold.turn?.id !== happening.turn) fold.turn = { id: happening.turn, startedAt: place.at }
+      if (fold.turn?.id !== happening.turn) startTurn(fold, happening.turn, place)
       return
     case 'turn-ended':
       endTurn(fold, happening.status, place, happening.turn)
@@ -157,9 +174,13 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
 }
 
 // History may begin in the middle of a turn, and older wrappers never say that one began.
-function enterTurn(fold: Fold, turn: string, at: number): void {
-  if (fold.turn?.id === turn || fold.endedTurns.has(turn)) return
-  fold.turn = { id: turn, startedAt: at }
+function enterTurn(fold: Fold, turn: string, place: Place): void {
+  if (fold.turn?.id !== turn && !fold.endedTurns.has(turn)) startTurn(fold, turn, place)
+}
+
+function startTurn(fold: Fold, turn: string | undefined, place: Place): void {
+  fold.turn = { id: turn, startedAt: place.at }
+  fold.queue = startWithNext(fold.queue, fold.items, place)
 }
 
 function foldText(fold: Fold, happening: Happening & { type: 'text' }, place: Place): void {

@@ -1,6 +1,7 @@
 import type { MessageBody, PartialBody, PlanEntry, StepContent, StepKind, Usage } from '../../lib/protocol/sealed/messages.ts'
 import type { Attached } from './attached.ts'
 import { type Fold, foldMessage, freshFold, thaw } from './transcript-fold.ts'
+import { inOrder } from './transcript-queue.ts'
 
 /**
  * What a session's messages look like to a person. A plain value: the same set of messages gives the
@@ -140,7 +141,7 @@ export function addPartial(transcript: Transcript, partial: Partial): Transcript
 function view(messages: readonly KnownMessage[], fold: Fold, partials: readonly Partial[]): Transcript {
   return {
     messages,
-    items: fold.items,
+    items: inOrder(fold.items, fold.queue),
     plan: fold.plan,
     turn: fold.turn,
     partials: partials.filter(partial => stillGrows(partial, fold)),
