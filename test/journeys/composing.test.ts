@@ -14,11 +14,11 @@ const { page } = device
 const long = `SCRIPT: slow 90000 ${'word '.repeat(400)}`
 const box = { name: /message/i }
 
-/** Until the bubbles with these words stand below each other. */
+/** Until what waits stands in the queue in this order. */
 function inOrder({ page }: typeof device, words: string[]) {
   return page.waitForFunction(words => {
-    const shown = [...document.querySelectorAll('.bub')].map(bubble => bubble.textContent ?? '')
-    const at = words.map(word => shown.findIndex(text => text.endsWith(` ${word}`)))
+    const shown = [...document.querySelectorAll('.queue li')].map(each => each.textContent ?? '')
+    const at = words.map(word => shown.findIndex(text => text.includes(` ${word}`)))
     return at.every((place, index) => place >= 0 && place > (at[index - 1] ?? -1))
   }, words)
 }
@@ -36,6 +36,9 @@ t.test('what is sent while the agent works waits, and is changed, taken back or 
   await waiting.filter({ hasText: 'unwanted' }).getByRole('button', { name: 'Withdraw' }).click()
   await page.getByRole('button', { name: /2 waiting/ }).waitFor()
   await device.see('Withdrawn')
+  await other.page.getByRole('button', { name: /2 waiting/ }).click()
+  for (const each of [device, other])
+    t.equal(await each.page.locator('.bub', { hasText: /kept|misspelt/ }).count(), 0, 'in the queue alone')
   for (const text of ['kept', 'misspelt']) await waiting.filter({ hasText: text }).getByText(hasIt).waitFor()
   await page.getByRole('textbox', box).fill('half a sentence')
   await waiting.filter({ hasText: 'misspelt' }).getByRole('button', { name: 'Edit' }).click()
@@ -57,6 +60,9 @@ t.test('what is sent while the agent works waits, and is changed, taken back or 
   await session.until(session => texts(session).includes('kept'))
   t.strictSame(texts(session).slice(-2), ['spelt', 'kept'], 'the one that steers is first, and those taken back never come')
   await page.locator('.queue').waitFor({ state: 'detached' })
+  const saidLast = page.locator('.bub, .say').last()
+  await saidLast.filter({ hasText: 'kept' }).waitFor()
+  t.notOk(await saidLast.evaluate(last => last.matches('.bub')), 'and what answers it stands below it')
   for (const each of [device, other]) {
     t.equal(await each.page.locator('.gone').count(), 1)
     t.equal(await each.page.locator('.bub', { hasText: 'spelt' }).count(), 1)

@@ -127,6 +127,8 @@ t.test(
     await phone.visit('/needs-you')
     await pressAwake(phone, /^Hold to run once/)
     t.equal(existsSync(join(home, 'demo/leaves')), true, 'nor does a tap among all that needs you')
+    await phone.page.getByRole('log').getByText('rm -rf leaves').first().waitFor()
+    await phone.page.locator('.foot-line .stop').waitFor()
 
     await phone.page.goBack()
     await phone.page.goBack()

@@ -6,7 +6,7 @@ import { launchChromium } from '../kit/chromium.ts'
 import { openStory, storyPaths } from './kit/open-story.ts'
 import { serveStories } from './stories/serve.ts'
 
-// Draws every screen in every state, on a phone, a tablet and a desktop, light and dark, under the policy of the app, and a page to look
+// Draws every screen in every state, on a phone, a tablet and a desktop (and with --size side on a phone on its side), light and dark, under the policy of the app, and a page to look
 // through the pictures.
 //   node build.mjs screens [--out folder] [--size phone,desktop] [--theme dark] [--language zh] [name …]
 const root = join(import.meta.dirname, '../..')
@@ -22,6 +22,7 @@ const { values, positionals } = parseArgs({
 
 const sizes: Readonly<Record<string, BrowserContextOptions>> = {
   phone: { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
+  side: { viewport: { width: 844, height: 340 }, deviceScaleFactor: 2, hasTouch: true, isMobile: true },
   tablet: { viewport: { width: 820, height: 1180 } },
   desktop: { viewport: { width: 1440, height: 900 } }
 }

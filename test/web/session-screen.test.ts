@@ -140,6 +140,67 @@ t.test('the session screen in a real browser', async t => {
     await side.waitFor({ state: 'hidden' })
   })
 
+  t.test('next to an open decision the agent can be stopped, and what waits and what is written are within reach', async t => {
+    const page = await open(t, 'deciding-queue')
+    const field = page.getByRole('textbox', { name: /message/ })
+    await page.locator('.queue li', { hasText: 'Then write the changelog' }).waitFor()
+    t.ok(await field.isVisible())
+    await page.getByRole('button', { name: 'Back to the decision' }).click()
+    await field.waitFor({ state: 'hidden' })
+    await page.locator('.foot-line .stop').click()
+    await page.locator('.foot-line .stop.asked').waitFor()
+    await page.getByRole('button', { name: /^Add a message/ }).click()
+    t.ok(await field.evaluate(element => element === document.activeElement), 'the focus is where one writes')
+    await page.keyboard.type('half a sentence')
+    await page.keyboard.press('Escape')
+    await field.waitFor({ state: 'hidden' })
+    t.ok(await page.locator('.line-w').evaluate(element => element === document.activeElement))
+    await page.locator('.line-w').click()
+    t.equal(await field.inputValue(), 'half a sentence')
+    await page.getByRole('button', { name: 'Queue message' }).click()
+    await field.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+  })
+
+  t.test('a queued message stands in the queue and not above the reply as well', async t => {
+    const page = await open(t, 'waiting-said')
+    await page.locator('.queue').waitFor()
+    await page.locator('.growing').waitFor()
+    t.equal(await page.locator('.bub', { hasText: 'After SSO' }).count(), 1)
+    t.equal(await page.locator('.bub', { hasText: 'And look at the logout' }).count(), 0)
+    await page.evaluate('story.queue.value = []')
+    await page.locator('.bub', { hasText: 'And look at the logout' }).waitFor()
+  })
+
+  t.test('on a phone on its side what allows and what denies is in sight at once, and stays there', async t => {
+    const sizes = [
+      { width: 932, height: 360 },
+      { width: 844, height: 330 },
+      { width: 667, height: 300 },
+      { width: 568, height: 256 }
+    ]
+    for (const story of ['plain', 'permission', 'careful', 'edit', 'long', 'other', 'plan', 'question', 'deciding-queue']) {
+      const page = await open(t, story)
+      for (const viewport of sizes) {
+        await page.setViewportSize(viewport)
+        const buttons = page.locator('.dock .acts button')
+        await buttons.first().waitFor()
+        const lost = await buttons.evaluateAll(all =>
+          all
+            .filter(each => {
+              const { left, right, top, bottom } = each.getBoundingClientRect()
+              const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+              return top < 0 || bottom > innerHeight || right > innerWidth || !each.contains(hit)
+            })
+            .map(each => each.textContent)
+        )
+        t.strictSame(lost, [], `${story} at ${viewport.width} by ${viewport.height}`)
+        t.ok((await buttons.count()) > 1)
+      }
+      await page.context().close()
+    }
+  })
+
   t.test('what is longer than the screen is gone through before it can be allowed [acceptance 4] [U5]', async t => {
     const page = await open(t, 'long')
     await page.clock.runFor(450)

@@ -5,6 +5,7 @@ import { feel } from '../state/haptics.ts'
 import { isOn } from '../state/preferences.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
+import type { Queued } from '../state/session-queue.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
 import { type Changes, ChangesBar } from './composer-changes.tsx'
@@ -33,6 +34,11 @@ export function Composer(props: {
   model: SessionModel
   facts: SessionFacts
   isWorking: boolean
+  /** False while it keeps what is written, and nobody sees it. */
+  isShown: boolean
+  queue: readonly Queued[]
+  /** Each of what waits is shown. */
+  showsQueue: boolean
   offered: Offered | undefined
   onMode(): void
   onSent(): void
@@ -84,7 +90,7 @@ export function Composer(props: {
     if (chosen.some(({ state }) => state.type === 'failed')) setWaits(undefined)
     else sendNow(waits.isSteer)
   }, [waits, isUploading, chosen.length, isAsleep, isNotWoken])
-  const lines = useGrowing(area, text)
+  const lines = useGrowing(area, text, props.isShown)
   const suggestions = useSuggestions(text, caret, {
     commands: facts.commands,
     hasFiles: canFindFiles(facts),
@@ -196,7 +202,8 @@ export function Composer(props: {
       }}
     >
       <QueueBar
-        queue={model.queue.value}
+        queue={props.queue}
+        isAsked={props.showsQueue}
         facts={facts}
         onEdit={queued => goOn({ ...queued, of: queued.localId })}
         onSteer={({ text, files, localId }) => texts.send(text, { files, isSteer: true, replaces: localId }).catch(failed)}

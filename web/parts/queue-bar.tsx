@@ -1,16 +1,19 @@
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
+import type { Queued } from '../state/session-queue.ts'
 import { compose as words } from '../words/compose.ts'
 import { onUse } from './on-use.ts'
 import type { QueueProps } from './queue-list.tsx'
 
-/** What waits for the end of this step: how much, and each once that is asked for. */
-export function QueueBar(props: QueueProps) {
+/** What waits for the end of this step: how much, and each once that is asked for, here or elsewhere. */
+export function QueueBar({ isAsked, ...props }: QueueProps & { isAsked: boolean }) {
   const { queue } = props
-  const [isOpen, setOpen] = useState(false)
-  const isLasting = useLasting(queue.length > 0)
+  const [isOpen, setOpen] = useState(isAsked)
+  useEffect(() => {
+    if (isAsked) setOpen(true)
+  }, [isAsked])
   const { QueueList } = (isOpen && list.get()) || {}
-  if (!isLasting || queue.length === 0) return null
+  if (queue.length === 0) return null
   return (
     <div class="queue">
       <p class="vh" role="status">
@@ -31,12 +34,15 @@ const list = onUse(() => import('./queue-list.tsx'))
 const shortMs = 500
 
 /** What begins a turn is unread for a moment, too: that is no queue. */
-function useLasting(isSo: boolean): boolean {
+export function useLastingQueue(queue: readonly Queued[]): readonly Queued[] {
+  const isSo = queue.length > 0
   const [isLasting, setLasting] = useState(false)
   useEffect(() => {
     if (!isSo) return setLasting(false)
     const timer = setTimeout(() => setLasting(true), shortMs)
     return () => clearTimeout(timer)
   }, [isSo])
-  return isLasting && isSo
+  return isLasting ? queue : nothing
 }
+
+const nothing: readonly Queued[] = []

@@ -4,20 +4,19 @@ import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { decisionTitle } from '../parts/decision-card.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { rich } from '../parts/rich-on-use.ts'
 import { whereOf } from '../parts/row.tsx'
 import { useSwipeAcross } from '../parts/swipe-across.ts'
 import { go } from '../router.ts'
 import { account, live } from '../state/account.ts'
-import { isStale } from '../state/connection.ts'
 import { decisions } from '../state/groups.ts'
-import { home } from '../state/home.ts'
-import { waitingOf } from '../state/session-waiting.ts'
+import { home, markSeen } from '../state/home.ts'
 import { type OpenDecision, titleOf } from '../state/sessions.ts'
 import { noteWent, type Went } from '../state/went.ts'
 import { words } from '../words/index.ts'
-import { Decisions } from './session-decide.tsx'
 import { useSessionModel } from './session-model.ts'
 import { AllNotices } from './session-notices.tsx'
+import { SessionView } from './session-view.tsx'
 
 /** One decision after another, the one that waits longest first. What comes meanwhile raises the counter and moves nothing. */
 export function NeedsYouScreen({ request }: { request?: string | undefined }) {
@@ -88,33 +87,29 @@ function overOf(id: string): Went | undefined {
   return undefined
 }
 
-/** A decision with where it comes from, and its dock. */
+/** A decision in its session: what was said before, where it comes from, and its dock. */
 function One({ decision }: { decision: OpenDecision }) {
   const { session } = decision
   const { model } = useSessionModel(session.id)
-  const facts = model?.facts.value
-  return (
-    <div class="chat-b">
-      <div class="needs-at">
-        <a class="irow" href={`/s/${encodeURIComponent(session.id)}`}>
-          <span>
-            <b dir="auto">{titleOf(session) ?? words.session.untitled}</b>
-            <small dir="auto">{whereOf(session)}</small>
-          </span>
-          <Icon name="chevron-right" class="chev" />
-        </a>
-      </div>
-      {model && facts ? (
-        <Decisions
-          model={model}
-          facts={facts}
-          waiting={waitingOf(model.requests.value, model.questions.value).filter(({ id }) => id === decision.id)}
-          isCurrent={!isStale.value}
-        />
-      ) : (
-        <p class="lead">{decisionTitle(decision)}</p>
-      )}
+  const head = (
+    <div class="needs-at">
+      <a class="irow" href={`/s/${encodeURIComponent(session.id)}`}>
+        <span>
+          <b dir="auto">{titleOf(session) ?? words.session.untitled}</b>
+          <small dir="auto">{whereOf(session)}</small>
+        </span>
+        <Icon name="chevron-right" class="chev" />
+      </a>
     </div>
+  )
+  if (model?.facts.value && rich.get()) {
+    return <SessionView model={model} head={head} only={decision.id} onSeen={seq => markSeen(session.id, seq)} />
+  }
+  return (
+    <>
+      {head}
+      <p class="lead">{decisionTitle(decision)}</p>
+    </>
   )
 }
 

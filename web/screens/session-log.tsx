@@ -14,7 +14,8 @@ import { isOn } from '../state/preferences.ts'
 import type { SessionModel } from '../state/session.ts'
 import type { Answered, OpenRequest } from '../state/session-decisions.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
-import type { Item, Transcript } from '../state/transcript.ts'
+import type { Queued } from '../state/session-queue.ts'
+import type { Item } from '../state/transcript.ts'
 import { type Block, blocksOf, sameBlock } from '../state/transcript-blocks.ts'
 import { ownOf } from '../state/transcript-queue.ts'
 import { session as words } from '../words/session.ts'
@@ -26,6 +27,8 @@ import { useReading } from './session-reading.ts'
 export function SessionLog(props: {
   model: SessionModel
   facts: SessionFacts
+  /** What stands there, and not here as well. */
+  queue: readonly Queued[]
   /** Rises with each text sent here, which leads back to the end. */
   sentCount: number
   onSeen(seq: number): void
@@ -37,8 +40,11 @@ export function SessionLog(props: {
   const { model, facts } = props
   const transcript = model.transcript.value
   const requests = model.requests.value
-  const { items, answered, open } = useJoined(transcript.items, model.answered.value, requests)
-  const waiting = model.texts.waiting.value.filter(({ replaces, state }) => replaces === undefined || state === 'failed')
+  const said = useUnqueued(transcript.items, props.queue)
+  const { items, answered, open } = useJoined(said, model.answered.value, requests)
+  const waiting = model.texts.waiting.value
+    .filter(({ replaces, state }) => replaces === undefined || state === 'failed')
+    .filter(({ localId, state }) => state === 'failed' || !props.queue.some(queued => queued.localId === localId))
 
   const context = useMemo<StepContext>(
     () => ({
@@ -73,7 +79,7 @@ export function SessionLog(props: {
     context,
     facts,
     to,
-    waiting.length === 0 ? newestMine(transcript) : undefined,
+    waiting.length === 0 ? newestMine(said) : undefined,
     newsAfter
   )
   const isEmpty = blocks.length === 0 && waiting.length === 0 && transcript.partials.length === 0
@@ -198,6 +204,15 @@ function useBlockNodes(
   return nodes
 }
 
+/** What was said, without what waits in the queue for the agent to come to it. */
+function useUnqueued(items: readonly Item[], queue: readonly Queued[]): readonly Item[] {
+  return useMemo(() => {
+    const queued = new Set(queue.map(({ localId }) => localId))
+    const isQueued = (item: Item) => item.type === 'mine' && !item.isWithdrawn && item.localId !== null && queued.has(item.localId)
+    return queued.size === 0 ? items : items.filter(item => !isQueued(item))
+  }, [items, queue])
+}
+
 /** Up to where nothing is news: what was there before, or came while the link was lost. */
 function useNews(isLive: boolean, lastSeq: number): number {
   const after = useRef(Number.POSITIVE_INFINITY)
@@ -239,8 +254,8 @@ function deliveryOf(block: Block, { deliveredSeq, readSeq }: SessionFacts): Deli
   return seq > deliveredSeq ? 'stored' : 'machine'
 }
 
-function newestMine(transcript: Transcript): string | undefined {
-  return transcript.items.findLast(item => item.type === 'mine' && !item.isWithdrawn)?.key
+function newestMine(items: readonly Item[]): string | undefined {
+  return items.findLast(item => item.type === 'mine' && !item.isWithdrawn)?.key
 }
 
 function Older({ model, isAtStart }: { model: SessionModel; isAtStart: boolean }) {

@@ -57,6 +57,7 @@ export function useReading(of: {
   const [endSeq, setEndSeq] = useState<number>()
   const heights = useRef(new Map<string, number>())
   const atEnd = useRef(true)
+  const lastTop = useRef(0)
   const isOpened = useOpenedJustNow(column)
   const latest = useRef(of)
   latest.current = of
@@ -157,8 +158,13 @@ export function useReading(of: {
   }, [])
 
   const onScroll = useCallback(() => {
-    if (scroller.current === null) return
-    noteEnd()
+    const element = scroller.current
+    if (element === null) return
+    // Only who goes up leaves the end; what opens below the conversation makes it shorter and is told late.
+    const isUp = element.scrollTop < lastTop.current
+    lastTop.current = element.scrollTop
+    if (atEnd.current && !isUp && !isOpened()) follow()
+    else noteEnd()
     noteAnchor()
     goUp()
     goDown()

@@ -1,12 +1,13 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { ActivityStrip } from '../parts/activity.tsx'
-import { Problem } from '../parts/banner.tsx'
-import { Composer, type Offered } from '../parts/composer.tsx'
+import type { Offered } from '../parts/composer.tsx'
+import { useLastingQueue } from '../parts/queue-bar.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { PlanList } from '../parts/trail.tsx'
 import type { Said } from '../state/fork-point.ts'
 import type { SessionModel } from '../state/session.ts'
 import { isOtherwiseSealed } from '../state/session-key.ts'
+import type { Queued } from '../state/session-queue.ts'
 import { waitingOf } from '../state/session-waiting.ts'
 import { noteSince, went } from '../state/went.ts'
 import { isSpacious } from '../state/width.ts'
@@ -14,14 +15,19 @@ import type { Work } from '../state/work.ts'
 import { session as words } from '../words/session.ts'
 import { SessionBar } from './session-bar.tsx'
 import { SessionEmpty } from './session-empty.tsx'
+import { SessionFoot } from './session-foot.tsx'
 import { SessionLog } from './session-log.tsx'
 import { SessionMenu } from './session-menu.tsx'
 import { beside, deleted, docks, folder, modeSheet, sheets } from './session-on-use.ts'
 import { Presence } from './session-presence.tsx'
 
-/** An open session: bar, horizon, transcript, and below it the dock while something is to be decided, else the composer. */
+/** An open session: bar, horizon, transcript, below it the dock while something is to be decided, and the composer. */
 export function SessionView(props: {
   model: SessionModel
+  /** What stands above it in place of its bar. */
+  head?: ComponentChildren
+  /** The decision for which it is shown; without it one after the other. */
+  only?: string
   work?: Work | undefined
   /** Something to put into the message that is being written; each new value once. */
   offered?: Offered | undefined
@@ -34,13 +40,16 @@ export function SessionView(props: {
   const [offered, offer] = useState<Offered>()
   const [sentCount, countSent] = useState(0)
   useEffect(() => props.offered && offer(props.offered), [props.offered])
+  // To somebody who cannot write, what waits stands where it was said.
+  const isShut = isOtherwiseSealed(model.transcript.value.messages)
+  const queue = useLastingQueue(isShut ? nothing : model.queue.value)
   if (facts === undefined) return null
   const feed = model.feed.value
   const isWorking = model.isWorking.value
   const requests = model.requests.value
-  const waiting = waitingOf(requests, model.questions.value)
-  const { plan, messages } = model.transcript.value
-  const isShut = isOtherwiseSealed(messages)
+  const open = waitingOf(requests, model.questions.value)
+  const waiting = props.only === undefined ? open : open.filter(({ id }) => id === props.only)
+  const { plan } = model.transcript.value
   const close = () => setSheet(undefined)
   const { Deleted } = (feed === 'deleted' && deleted.get()) || {}
   if (feed === 'deleted' || !facts.isReadable) {
@@ -64,10 +73,12 @@ export function SessionView(props: {
   const { RenameSheet } = (sheet === 'rename' && sheets.get()) || {}
   return (
     <section class={`screen chat ${hasSide || BeforeThis ? 'has-side' : ''}`}>
-      <SessionBar facts={facts} isStale={isStale} onRename={() => setSheet('rename')}>
-        {side && <side.ChangesPill work={work} />}
-        <SessionMenu model={model} facts={facts} onMode={() => setSheet('mode')} />
-      </SessionBar>
+      {props.head ?? (
+        <SessionBar facts={facts} isStale={isStale} onRename={() => setSheet('rename')}>
+          {side && <side.ChangesPill work={work} />}
+          <SessionMenu model={model} facts={facts} onMode={() => setSheet('mode')} />
+        </SessionBar>
+      )}
       <div
         class="horizon"
         data-state={isStale ? 'stale' : waiting.length > 0 ? 'needs' : isWorking ? 'working' : 'quiet'}
@@ -78,37 +89,32 @@ export function SessionView(props: {
         <SessionLog
           model={model}
           facts={facts}
+          queue={queue}
           sentCount={sentCount}
           onSeen={onSeen}
           onEdit={message => offer({ ...message })}
           onFork={fork}
         />
         {Notices && <Notices model={model} facts={facts} />}
-        {waiting.length > 0 ? (
-          Decisions && <Decisions model={model} facts={facts} waiting={waiting} isCurrent={!isStale} />
-        ) : (
-          <div class="foot-area">
-            {isWorking && !isStale && (
-              <ActivityStrip model={model} facts={facts} hasStop onPlan={() => setSheet('plan')} onEnd={() => setSheet('end')} />
-            )}
-            {isShut ? (
-              <Problem title={words.otherKeyTitle} text={words.otherKeyText(facts.agentShort, facts.host)} />
-            ) : (
-              <Composer
-                model={model}
-                facts={facts}
-                isWorking={isWorking}
-                offered={offered}
-                onMode={() => setSheet('mode')}
-                onSent={() => {
-                  countSent(count => count + 1)
-                  noteSince(model.id, 'said')
-                  if (facts.canResume) void model.resume()
-                }}
-              />
-            )}
-          </div>
-        )}
+        {waiting.length > 0 && Decisions && <Decisions model={model} facts={facts} waiting={waiting} isCurrent={!isStale} />}
+        <SessionFoot
+          model={model}
+          facts={facts}
+          isWorking={isWorking}
+          isStale={isStale}
+          isDeciding={waiting.length > 0}
+          isShut={isShut}
+          queue={queue}
+          offered={offered}
+          onMode={() => setSheet('mode')}
+          onPlan={() => setSheet('plan')}
+          onEnd={() => setSheet('end')}
+          onSent={() => {
+            countSent(count => count + 1)
+            noteSince(model.id, 'said')
+            if (facts.canResume) void model.resume()
+          }}
+        />
       </div>
       {(hasSide || BeforeThis) && (
         <aside
@@ -143,3 +149,5 @@ export function SessionView(props: {
     </section>
   )
 }
+
+const nothing: readonly Queued[] = []

@@ -51,8 +51,8 @@ const singles: Record<string, () => true | undefined> = {
   k: () => click('.needs-before:enabled') ?? move(-1),
   n: () => done(() => go({ name: 'new' })),
   '/': () => done(() => go({ name: 'search' })),
-  c: () => focusOn('.composer textarea'),
-  '.': () => click('.strip .stop'),
+  c: () => click('.foot-line .line-w') ?? focusOn('.composer textarea'),
+  '.': () => click('.foot-line .stop') ?? click('.strip .stop'),
   // To what allows, or sends an answer; pressing it is another key.
   a: () => focusOn('.dock .dock-f:not(.deny) .acts > :last-child:enabled'),
   r: () => click('.dock .deny-b:enabled'),

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals'
 
-const query = matchMedia('(min-width: 768px)')
+// A phone on its side is wide, and has no room for two panes. The style sheets ask the same.
+const query = matchMedia('(min-width: 768px) and (min-height: 30em), (min-width: 60em)')
 const wideNow = signal(query.matches)
 query.addEventListener('change', () => {
   wideNow.value = query.matches

@@ -14,6 +14,7 @@ const english = {
   conversation: 'Conversation',
   today: 'Today',
   yesterday: 'Yesterday',
+  foldWriting: 'Back to the decision',
   older: 'Older messages',
   loadingOlder: 'Loading older messages',
   olderFailed: 'Older messages could not be loaded.',

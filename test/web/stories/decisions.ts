@@ -16,7 +16,23 @@ export const decisions: Record<string, () => SessionModel> = {
       ]
     }),
   plain: () =>
-    model({ facts: { title: 'Publish hotfix 2.4.1' }, transcript: waits('npm run build'), requests: [run('p1', 'npm run build')] }),
+    model({
+      facts: { title: 'Publish hotfix 2.4.1' },
+      transcript: waits('npm run build'),
+      requests: [run('p1', 'npm run build')],
+      isWorking: true
+    }),
+  'deciding-queue': () =>
+    model({
+      facts: { title: 'Publish hotfix 2.4.1' },
+      transcript: waits('npm run build'),
+      requests: [run('p1', 'npm run build')],
+      isWorking: true,
+      queue: [
+        { localId: 'a', text: 'And look at the logout, it does the same', files: [], isHere: false, isThere: true },
+        { localId: 'b', text: 'Then write the changelog', files: [], isHere: false, isThere: false }
+      ]
+    }),
   careful: () =>
     model({
       transcript: waits('npm install left-pad'),

@@ -65,7 +65,7 @@ Object.assign(globalThis, {
 })
 
 function Page() {
-  const isWide = matchMedia('(min-width: 768px)').matches
+  const isWide = matchMedia('(min-width: 768px) and (min-height: 30em), (min-width: 60em)').matches
   return (
     <>
       <IconSprite />

@@ -18,6 +18,7 @@ export const places: Readonly<Record<string, string>> = {
 /** What is pressed in some of them, one after another, by the beginning of its name. */
 export const presses: Readonly<Record<string, readonly string[]>> = {
   changing: ['2 waiting', 'Edit'],
+  'deciding-queue': ['2 waiting'],
   'mode-usage': ['Ask first'],
   'question-unsaid': ['Something else']
 }

@@ -207,6 +207,19 @@ export const talks: Record<string, () => SessionModel> = {
     })
     return model({ transcript: story.say('Nobody reads it in the callback.').end().done() })
   },
+  'waiting-said': () => {
+    const later = 'And look at the logout, it does the same'
+    const told = work().mine(later).done()
+    const localId = told.items.findLast(item => item.type === 'mine')?.localId ?? ''
+    return model({
+      transcript: {
+        ...told,
+        partials: [{ turn: 't', block: 'b', text: 'The callback has two exits. The first one is', thinking: false, at: Date.now() }]
+      },
+      isWorking: true,
+      queue: [{ localId, text: later, files: [], isHere: false, isThere: true }]
+    })
+  },
   changing: () =>
     model({
       transcript: work().done(),

@@ -10,6 +10,7 @@ export const session: SessionWords = {
   conversation: '对话',
   today: '今天',
   yesterday: '昨天',
+  foldWriting: '回到待决定的事项',
   older: '更早的消息',
   loadingOlder: '正在加载更早的消息',
   olderFailed: '无法加载更早的消息。',
