@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { spawn } from 'zigpty'
@@ -6,6 +6,7 @@ import { createServer } from '../lib/server/create.ts'
 import { installFakeAdapter } from '../test/wrapper/kit/claude.ts'
 import { linkedComputer } from '../test/wrapper/kit/world.ts'
 import { median } from './kit/compare.ts'
+import { cpuOf, memoryOf } from './kit/other-process.ts'
 
 /**
  * What the wrapper costs beside the agent alone: milliseconds until the agent's screen takes input, and the memory (PSS) of
@@ -86,21 +87,9 @@ async function start(command: string, args: string[]): Promise<Start> {
   const cpuMs = cpuOf(pty.pid)
   // Time to reach the server, which it does beside the agent.
   await new Promise(resolve => setTimeout(resolve, 1500))
-  const megabytes = pssOf(pty.pid, 'Pss')
-  const anonymousMegabytes = pssOf(pty.pid, 'Pss_Anon')
+  const megabytes = memoryOf(pty.pid, 'Pss')
+  const anonymousMegabytes = memoryOf(pty.pid, 'Pss_Anon')
   pty.kill('SIGTERM')
   await pty.exited
   return { ms, cpuMs, megabytes, anonymousMegabytes }
-}
-
-/** Of the process alone; unlike the time on the clock, other programs do not change it much. */
-function cpuOf(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return 10 * (Number(fields[11]) + Number(fields[12]))
-}
-
-function pssOf(pid: number, kind: 'Pss' | 'Pss_Anon'): number {
-  if (!readdirSync('/proc').includes(String(pid))) throw new Error('it ended before it was measured')
-  return Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024
 }

@@ -3,7 +3,7 @@ import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { chooseServer, type Home } from './credentials.ts'
 import { keptToken } from './kept-token.ts'
-import { listSessions } from './session-folder.ts'
+import { listOpenSessions } from './session-folder.ts'
 import { type Terminal, tell } from './terminal/terminal.ts'
 
 /** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
@@ -20,7 +20,7 @@ export async function logout(options: {
     tell(terminal, `This computer is not linked to an account on ${server}.`)
     return 1
   }
-  const running = listSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
+  const running = listOpenSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
   if (running > 0) {
     const which =
       running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`

@@ -131,18 +131,28 @@ export interface KnownSession {
   at: number
 }
 
-/** Every session of this computer that runs or can be resumed, the latest first. */
+/** Every session of this computer that runs or can be resumed, the latest first. Reads the notes of all of them. */
 export function listSessions(home: string): KnownSession[] {
-  const known = [sessionsIn(home), endedIn(home)].flatMap(folder =>
-    readdirSync(folder).flatMap(name => {
-      const path = join(folder, name)
-      const notes = readNotes(path)
-      const owner = ownerOf(name)
-      const [pid, deliverer] = isDelivery(name) ? [undefined, owner] : [owner, undefined]
-      return notes ? [{ path, notes, pid, deliverer, at: noted(path) }] : []
-    })
-  )
-  return known.toSorted((one, other) => other.at - one.at)
+  return latestFirst([...sessionsOf(sessionsIn(home)), ...sessionsOf(endedIn(home))])
+}
+
+/** Those of them that run or were left behind: few, however many have ended. */
+export function listOpenSessions(home: string): KnownSession[] {
+  return latestFirst(sessionsOf(sessionsIn(home)))
+}
+
+function sessionsOf(folder: string): KnownSession[] {
+  return readdirSync(folder).flatMap(name => {
+    const path = join(folder, name)
+    const notes = readNotes(path)
+    const owner = ownerOf(name)
+    const [pid, deliverer] = isDelivery(name) ? [undefined, owner] : [owner, undefined]
+    return notes ? [{ path, notes, pid, deliverer, at: noted(path) }] : []
+  })
+}
+
+function latestFirst(sessions: KnownSession[]): KnownSession[] {
+  return sessions.toSorted((one, other) => other.at - one.at)
 }
 
 /** Makes an ended session this process's own again; undefined when another process was faster. */
@@ -259,7 +269,8 @@ export function sessionsIn(home: string): string {
   return path
 }
 
-function endedIn(home: string): string {
+/** Nothing in the folder of an ended session changes before it is taken out of here. */
+export function endedIn(home: string): string {
   const path = join(home, 'ended')
   makePrivateFolder(path)
   return path

@@ -8,11 +8,12 @@ import { openSocket } from '../../client/socket.ts'
 import { terminalVault } from '../../client/vault.ts'
 import { fromBase64 } from '../../crypto/bytes.ts'
 import type { SessionId } from '../../protocol/wire/ids.ts'
+import type { SessionRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../credentials.ts'
-import { reasonThatWakes, settledUpTo } from '../ended-by-person.ts'
 import { deliverLeftovers, sayInEnded } from '../leftovers.ts'
 import { readPrivateFile, writePrivateFile } from '../private-files.ts'
-import { findLeftovers, type KnownSession, listSessions } from '../session-folder.ts'
+import { findLeftovers, type KnownSession, listOpenSessions, listSessions } from '../session-folder.ts'
+import { openEndedSessions } from './ended-sessions.ts'
 import type { Resumer } from './resuming.ts'
 import { createWaking, type Sleeper, type WakeNotes } from './waking.ts'
 
@@ -46,15 +47,24 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
   const rest = createRest({ server, token, fetch })
   // As an app, whose connection hears of every session; one that does not say it is looked at keeps no notification from phones.
   const socket = openSocket({ server, token, scope: { as: 'app' } })
+  const ended = openEndedSessions(home.path)
   const stored = openNotes(join(home.path, 'daemon', 'wakes.json'))
   let bell = new AbortController()
   const ring = () => bell.abort()
+  // Sessions tell that they live every few seconds.
+  const heard = new Map<string, string>()
+  const isNews = ({ id, seq, active }: SessionRecord) => {
+    const now = `${seq} ${active}`
+    const isSame = heard.get(id) === now
+    heard.set(id, now)
+    return !isSame
+  }
   const feed = openAccountFeed({
     rest,
     socket,
     onChange(change) {
       if (change.type === 'started-over') stored.notes.clear()
-      if (change.type === 'session' || change.type === 'listed') ring()
+      if (change.type === 'listed' || (change.type === 'session' && isNews(change.session))) ring()
     }
   })
   const waking = createWaking({
@@ -107,20 +117,16 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
 
   /** Ended sessions that the account has. */
   function sleepers(): Sleeper[] {
-    const leftovers = new Set(findLeftovers(home.path))
-    return listSessions(home.path).flatMap(known => {
-      const { id, program } = known.notes
-      if (known.pid !== undefined || known.deliverer !== undefined || leftovers.has(known.path)) return []
-      if (id === undefined || !program || known.notes.server !== server) return []
-      const row = feed.sessions.get(id as SessionId)
-      return row ? [{ id, settledUpTo: settledUpTo(known), seq: row.seq, reason: reasonThatWakes(known) }] : []
+    return ended.all().flatMap(session => {
+      const row = session.server === server ? feed.sessions.get(session.id as SessionId) : undefined
+      return row ? [{ ...session, seq: row.seq }] : []
     })
   }
 
   async function look(): Promise<number> {
     if (feed.state.type !== 'live') return lookEveryMs
     if (findLeftovers(home.path).length > 0) await deliverLeftovers({ home, fetch, withinMs: leftoverWithinMs, signal, server })
-    const isAnyEnding = listSessions(home.path).some(({ pid, notes }) => pid !== undefined && notes.isEnding)
+    const isAnyEnding = listOpenSessions(home.path).some(({ pid, notes }) => pid !== undefined && notes.isEnding)
     const again = await waking.look(sleepers())
     if (isAnyEnding) return soonMs
     return again === undefined ? lookEveryMs : Math.max(soonMs, again - performance.now())
@@ -143,7 +149,7 @@ export function openCatchUp(options: CatchUpOptions): CatchUp {
   const following = follow()
   return {
     working() {
-      const own = new Set(listSessions(home.path).flatMap(({ pid, notes }) => (pid === undefined ? [] : (notes.id ?? []))))
+      const own = new Set(listOpenSessions(home.path).flatMap(({ pid, notes }) => (pid === undefined ? [] : (notes.id ?? []))))
       return [...feed.sessions.values()].filter(({ id, thinking }) => thinking && own.has(id)).map(({ id }) => id)
     },
     async close() {

@@ -7,7 +7,7 @@ import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import { type Credentials, chooseServer, type Home, needCredentials } from '../credentials.ts'
 import { ownProgram, typed } from '../own-program.ts'
-import { listSessions } from '../session-folder.ts'
+import { listOpenSessions } from '../session-folder.ts'
 import { ago } from '../terminal/session-list.ts'
 import { plain, styleFor } from '../terminal/style.ts'
 import { type Terminal, tell } from '../terminal/terminal.ts'
@@ -81,7 +81,7 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
     tell(terminal, `The daemon is not running. Start it with:\n  ${typed('daemon start')}`)
     return 3
   }
-  const running = ((await askDaemon(home.path, 'list')) ?? listSessions(home.path).filter(({ pid }) => pid !== undefined)).length
+  const running = ((await askDaemon(home.path, 'list')) ?? listOpenSessions(home.path).filter(({ pid }) => pid !== undefined)).length
   const look = daemon.link === 'live' ? style.good : style.needs
   const rows = [
     ['Daemon', `process ${daemon.pid}, version ${daemon.version}, started ${ago(Date.now() - daemon.startedAt)}`],

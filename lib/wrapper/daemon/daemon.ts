@@ -4,7 +4,7 @@ import type { Credentials, Home } from '../credentials.ts'
 import { keptToken } from '../kept-token.ts'
 import { keepDelivering } from '../leftovers.ts'
 import { endOrphans } from '../orphans.ts'
-import { listSessions } from '../session-folder.ts'
+import { listOpenSessions } from '../session-folder.ts'
 import { agentsByName } from './agents-here.ts'
 import { openCatchUp } from './catch-up.ts'
 import { openDaemonControl } from './control.ts'
@@ -106,7 +106,7 @@ function quietly(work: () => void, tell: (line: string) => void): void {
 }
 
 function running(home: string) {
-  return listSessions(home).flatMap(({ pid, notes: { id, metadata } }) => (pid === undefined ? [] : { id, pid, folder: metadata.path }))
+  return listOpenSessions(home).flatMap(({ pid, notes: { id, metadata } }) => (pid === undefined ? [] : { id, pid, folder: metadata.path }))
 }
 
 /** The answer has to leave before the socket is closed. */

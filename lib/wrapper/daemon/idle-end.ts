@@ -1,5 +1,5 @@
 import { readPolicy } from '../methods/policy.ts'
-import { listSessions } from '../session-folder.ts'
+import { listOpenSessions } from '../session-folder.ts'
 
 const hourMs = 3_600_000
 
@@ -10,7 +10,7 @@ const hourMs = 3_600_000
 export function endIdle(home: string, now: number): number[] {
   const { idleHours } = readPolicy(home)
   if (idleHours === undefined) return []
-  const idle = listSessions(home).flatMap(({ pid, at, notes: { turn, isEnding, isStarting, metadata } }) => {
+  const idle = listOpenSessions(home).flatMap(({ pid, at, notes: { turn, isEnding, isStarting, metadata } }) => {
     const isIdle = turn === null && !isEnding && !isStarting && metadata.startedBy === 'daemon' && now - at > idleHours * hourMs
     return pid !== undefined && pid !== process.pid && isIdle ? [pid] : []
   })

@@ -7,7 +7,7 @@ import { untilFound } from '../folder-watch.ts'
 import { type Lease, listLeases } from '../leases.ts'
 import { beganAt, nameOf } from '../process-name.ts'
 import { inShells, memoryOf, readChildren, treeOf } from '../process-table.ts'
-import { findOwned, type KnownSession, listSessions, readNotes } from '../session-folder.ts'
+import { findOwned, type KnownSession, listOpenSessions, readNotes } from '../session-folder.ts'
 
 /** What runs here for Afield, and how to end it. */
 export function processMethods(home: string) {
@@ -27,7 +27,7 @@ export function processMethods(home: string) {
 /** A session by its id on the server, or by its process as existing clients write it: `PID-123`. */
 async function stopSession(home: string, id: string): Promise<{ message: string }> {
   const pid = /^PID-(\d+)$/.exec(id)?.[1]
-  const running = listSessions(home).find(
+  const running = listOpenSessions(home).find(
     session => session.pid !== undefined && session.pid !== process.pid && (session.notes.id === id || String(session.pid) === pid)
   )
   if (running?.pid === undefined) throw new Error('No such session runs on this computer.')
@@ -52,7 +52,7 @@ const startWithinMs = 120_000
 
 function readRunning(home: string): Running[] {
   const children = readChildren()
-  const sessions = listSessions(home).filter(({ pid }) => pid !== undefined && pid !== process.pid)
+  const sessions = listOpenSessions(home).filter(({ pid }) => pid !== undefined && pid !== process.pid)
   const own = new Set(sessions.map(({ pid }) => pid))
   const leftOver = listLeases(home).filter(lease => isLeftOver(lease, own))
   return [

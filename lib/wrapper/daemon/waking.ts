@@ -84,7 +84,8 @@ export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock 
   return {
     async look(sleepers: readonly Sleeper[]): Promise<number | undefined> {
       let again: number | undefined
-      for (const sleeper of sleepers) {
+      const restless = sleepers.filter(sleeper => !isAsleep(sleeper, notes.get(sleeper.id)))
+      for (const sleeper of restless) {
         const now = await lookAt(sleeper)
         if (now.unread === undefined && now.reason === undefined) continue
         if (now.attempts >= pausesMs.length) await giveUp(sleeper.id, now)
@@ -92,8 +93,19 @@ export function createWaking({ notes, lastUnread, wake, tellFailed, save, clock 
         const { nextAt, isTold } = notes.get(sleeper.id) ?? now
         if (!isTold) again = Math.min(again ?? nextAt, nextAt)
       }
-      save()
+      if (restless.length > 0) save()
       return again
     }
   }
+}
+
+/** Nothing came since it was looked through, and nothing waits in it. */
+function isAsleep({ seq, settledUpTo, reason }: Sleeper, known: WakeNotes | undefined): boolean {
+  return (
+    known !== undefined &&
+    known.unread === undefined &&
+    known.reason === undefined &&
+    reason === undefined &&
+    seq <= Math.max(settledUpTo, known.lookedUpTo)
+  )
 }

@@ -1,11 +1,11 @@
 import { CannotStart } from '../../exit.ts'
-import { listSessions } from '../session-folder.ts'
+import { listOpenSessions } from '../session-folder.ts'
 import { openInClaude } from './claude-histories.ts'
 
 /** Two processes on one conversation would write over each other: throws CannotStart when another one has it already. */
 export function refuseOpen(home: string, conversation: string | undefined, env: Readonly<Record<string, string>>): void {
   if (conversation === undefined) return
-  const session = listSessions(home).find(
+  const session = listOpenSessions(home).find(
     ({ pid, notes }) => pid !== undefined && pid !== process.pid && notes.metadata.agentSessionId === conversation
   )
   if (session) throw new CannotStart(`A session goes on with this conversation right now, as process ${session.pid}.`)

@@ -117,3 +117,28 @@ t.test('a session that ended by itself before it had read the message counts as 
   await look(12, 3)
   t.equal(woken.length, 2, 'it has it now')
 })
+
+t.test('two thousand sessions in which nothing waits cost no look, and write nothing', async t => {
+  const notes = new Map<string, WakeNotes>()
+  let saved = 0
+  const read: string[] = []
+  const waking = createWaking({
+    notes,
+    save: () => void saved++,
+    async lastUnread(id) {
+      read.push(id)
+      return undefined
+    },
+    wake: async () => void t.fail('nobody spoke'),
+    tellFailed: async () => void t.fail('nothing failed')
+  })
+  const sleepers = Array.from({ length: 2_000 }, (_, n) => ({ id: `s${n}`, settledUpTo: 0, seq: 3 }))
+  await waking.look(sleepers)
+  t.equal(read.length, 2_000)
+  const [noted] = notes.values()
+  await waking.look(sleepers)
+  t.equal(read.length, 2_000)
+  t.equal(saved, 1)
+  const [same] = notes.values()
+  t.equal(same, noted)
+})

@@ -1,0 +1,66 @@
+import { readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { reasonThatWakes, settledUpTo } from '../ended-by-person.ts'
+import { endedIn, readNotes } from '../session-folder.ts'
+
+/** What has to be known of an ended session to see whether something in it waits for its agent. */
+export interface EndedSession {
+  id: string
+  server: string
+  /** Messages up to here do not bring it back. */
+  settledUpTo: number
+  /** Names the last reason of a person that waits in it. */
+  reason: string | undefined
+}
+
+export interface EndedSessions {
+  /** As they are on disk now, whichever process ended or resumed one. */
+  all(): readonly EndedSession[]
+}
+
+// Some disks tell the time of a change no finer.
+const coarsestMs = 3_000
+const readAnywayMs = 5 * 60_000
+
+/** The ended sessions of this computer. They are read when one came or went since; else looking at them is looking at one folder. */
+export function openEndedSessions(home: string, now: () => number = Date.now): EndedSessions {
+  const folder = endedIn(home)
+  let read: { changedAt: number; at: number; sessions: readonly EndedSession[] } | undefined
+  let known = new Map<string, { version: string; session: EndedSession | undefined }>()
+
+  const readAll = (): readonly EndedSession[] => {
+    const before = known
+    known = new Map()
+    for (const name of readdirSync(folder)) {
+      const path = join(folder, name)
+      const version = versionOf(path)
+      const unchanged = before.get(name)
+      known.set(name, unchanged?.version === version ? unchanged : { version, session: readEnded(path) })
+    }
+    return [...known.values()].flatMap(({ session }) => session ?? [])
+  }
+  return {
+    all() {
+      const changedAt = statSync(folder).mtimeMs
+      const at = now()
+      const isOld = read && (read.changedAt !== changedAt || at < read.at || at - read.at > readAnywayMs)
+      // What changed as it was read may have been missed, and the time of the next change may be the same.
+      const isSure = read && Math.abs(read.at - read.changedAt) > coarsestMs
+      if (!read || isOld || !isSure) read = { changedAt, at, sessions: readAll() }
+      return read.sessions
+    }
+  }
+}
+
+function readEnded(path: string): EndedSession | undefined {
+  const notes = readNotes(path)
+  if (notes?.id === undefined || !notes.program) return undefined
+  const known = { path, notes }
+  return { id: notes.id, server: notes.server, settledUpTo: settledUpTo(known), reason: reasonThatWakes(known) }
+}
+
+/** Notes are replaced as a whole, never written over. */
+function versionOf(path: string): string {
+  const stat = statSync(join(path, 'session.json'), { throwIfNoEntry: false })
+  return stat ? `${stat.ino} ${stat.mtimeMs} ${stat.size}` : ''
+}
