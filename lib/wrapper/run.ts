@@ -256,9 +256,10 @@ function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
   const rest = delivered
     ? 'Everything was delivered.'
     : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
+  const again = session === undefined ? '' : `Go on with it by:\n  ${typed(`resume ${session}`)}`
   switch (how.type) {
     case 'asked':
-      tell(terminal, `The session has ended. ${rest}${session === undefined ? '' : ` Go on with it by:\n  ${typed(`resume ${session}`)}`}`)
+      tell(terminal, `The session has ended. ${rest} ${again}`.trimEnd())
       return 0
     case 'elsewhere':
       tell(terminal, `${how.sentence} ${rest}`)
@@ -270,7 +271,8 @@ function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
         .slice(-10)
         .map(plain)
         .filter(line => line !== '')
-      tell(terminal, [`${message} ${rest}`, ...(last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : [])].join('\n'))
+      const lastWords = last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []
+      tell(terminal, [`${message} ${rest}`, ...lastWords, again].join('\n').trimEnd())
       return 1
     }
   }

@@ -8,7 +8,8 @@ import { type Answer, startFakeModel } from './fake-model.ts'
 /**
  * A computer on which the Claude Code of CLAUDE_BIN is, with a model on loopback; see claude.test.ts for the variables.
  * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, asks `one`, `many` or `several` for `ask <form>`, ends
- * `plan` with a plan, says nothing for `wait`, refuses `fail <status> <n>` so many times, and else repeats what it is told.
+ * `plan` with a plan, says nothing for `wait`, half a sentence for `half` and `cut` (and cuts the line, once), refuses
+ * `fail <status> <n>` so many times, and else repeats what it is told.
  */
 export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }) {
   const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
@@ -54,6 +55,8 @@ function answerIn(directory: string): Answer {
       return results + 1 < Number(count) ? [text, { type: 'tool_use', name: 'Glob', input: { pattern: '*.none' } }] : [text]
     }
     if (/^wait\b/m.test(prompt)) return 'silence'
+    if (/^half\b/m.test(prompt)) return [{ type: 'text', text: 'this is half a' }, { type: 'pause' }]
+    if (/^cut\b/m.test(prompt) && attempt === 1) return [{ type: 'text', text: 'this is half a' }, { type: 'cut' }]
     const [, status, times] = /^fail (\d+) (\d+)/m.exec(prompt) ?? []
     if (attempt <= Number(times ?? 0)) return { status: Number(status) }
     const form = forms[/^ask (\S+)/m.exec(prompt)?.[1] ?? '']

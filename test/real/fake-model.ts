@@ -16,7 +16,11 @@ export type Answer = (
 export type Trouble = { status: number } | 'silence'
 
 /** What the model says in one answer. */
-export type Block = { type: 'text'; text: string } | { type: 'tool_use'; name: string; input: object }
+export type Block =
+  | { type: 'text'; text: string }
+  | { type: 'tool_use'; name: string; input: object }
+  /** In the middle of what was before it: nothing more comes, or the connection is cut. */
+  | { type: 'pause' | 'cut' }
 
 /**
  * The Anthropic Messages endpoint on loopback, with a model that says what `answer` tells it. Returns its
@@ -85,7 +89,8 @@ function textOf({ text, content }: Part): string {
 
 /** As the API says that it has too much to do. */
 function refuse(response: ServerResponse, status: number): void {
-  const type = status === 429 ? 'rate_limit_error' : status === 529 ? 'overloaded_error' : 'api_error'
+  const type =
+    status === 401 ? 'authentication_error' : status === 429 ? 'rate_limit_error' : status === 529 ? 'overloaded_error' : 'api_error'
   response.writeHead(status, { 'content-type': 'application/json' })
   response.end(JSON.stringify({ type: 'error', error: { type, message: 'Try again.' } }))
 }
@@ -100,18 +105,21 @@ function stream(response: ServerResponse, blocks: readonly Block[]): void {
     type: 'message_start',
     message: { id, type: 'message', role: 'assistant', model: 'fake', content: [], stop_reason: null, stop_sequence: null, usage }
   })
-  blocks.forEach((block, index) => {
+  for (const [index, block] of blocks.entries()) {
+    if (block.type === 'pause') return
+    if (block.type === 'cut') return void response.socket?.end()
     if (block.type === 'text') {
       send({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } })
       for (const word of block.text.match(/\S+\s*/g) ?? [])
         send({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: word } })
-    } else {
+    } else if (block.type === 'tool_use') {
       const { name, input } = block
       send({ type: 'content_block_start', index, content_block: { type: 'tool_use', id: `toolu_${crypto.randomUUID()}`, name, input: {} } })
       send({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } })
     }
-    send({ type: 'content_block_stop', index })
-  })
+    const next = blocks[index + 1]?.type
+    if (next !== 'pause' && next !== 'cut') send({ type: 'content_block_stop', index })
+  }
   const reason = blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
   send({ type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 30 } })
   send({ type: 'message_stop' })

@@ -21,6 +21,7 @@ t.test('an agent that ended by itself leaves with how in the metadata, until the
   await wrapper.ended
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
   t.same(session.metadata.agentEnd, { code: 3 })
+  t.match(wrapper.output, new RegExp(`Go on with it by:\\n  \\S.* resume ${session.id}\\n$`), 'and the terminal says how to go on')
   runWrapper(t, { home, args: ['resume', session.id] })
   await session.until(({ metadata }) => metadata.lifecycleState === 'running')
   t.notOk('agentEnd' in session.metadata)

@@ -50,6 +50,11 @@ export async function openConversation(
   return { opened: openedSession.parse(await line.request(methods.agent.session.resume, known)), isRepeated: false }
 }
 
+/** The agent has no such conversation: most often one that it had, and whose program has ended. */
+export function isGone(error: unknown): boolean {
+  return error instanceof RequestError && error.code === notFound
+}
+
 /** Why a program did not open a conversation, as a sentence about it. */
 export function whyNotOpened(title: string, error: unknown, withinMs: number): string {
   if (error instanceof RequestError && error.code === signInFirst) {
@@ -67,3 +72,4 @@ export function whyNotOpened(title: string, error: unknown, withinMs: number): s
 
 const signInFirst = -32000
 const unknownMethod = -32601
+const notFound = -32002

@@ -40,6 +40,12 @@ export function createOptions(emit: (event: AgentEvent) => void) {
   return {
     of: (kind: OptionKind): Options | undefined => kept[kind]?.options,
 
+    /** As it is now. */
+    get chosen(): { [Kind in OptionKind]?: string | undefined } & { settings: readonly (readonly [id: string, value: string])[] } {
+      const now = (kind: OptionKind) => kept[kind]?.options.current
+      return { mode: now('mode'), model: now('model'), effort: now('effort'), settings: settings.map(({ id, current }) => [id, current]) }
+    },
+
     /** Undefined when there is no such choice. */
     request: (kind: OptionKind, value: string): OptionRequest | undefined =>
       kept[kind]?.options.available.some(({ id }) => id === value) ? kept[kind].request(value) : undefined,

@@ -4,12 +4,14 @@ import { BoundedQueue } from '../../async/queue.ts'
 import { CannotStart } from '../../exit.ts'
 import { createAsking } from './acp-asking.ts'
 import { blocksOf } from './acp-blocks.ts'
+import { createChoosing } from './acp-choosing.ts'
 import { openLine } from './acp-line.ts'
 import { type Initialized, openedSession, promptEnded, steered, type Update } from './acp-messages.ts'
 import { openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
-import { createOptions, type OptionKind, type OptionRequest } from './acp-options.ts'
+import { createOptions } from './acp-options.ts'
 import { listenToPast } from './acp-past.ts'
 import { createTold, placeOf, readPlace, type Told } from './acp-places.ts'
+import { createPrompting, type LostEnd } from './acp-prompting.ts'
 import { endOfTurn, explain } from './acp-refusals.ts'
 import { listenForRest } from './acp-rest.ts'
 import { createTurns } from './acp-turns.ts'
@@ -46,6 +48,8 @@ export async function startAcp(program: AcpProgram, how: StartAgent): Promise<Ag
 // The first start of an agent may unpack or update itself; a program that speaks something else never answers.
 const openingMs = 90_000
 const slowReader = 64
+// What an agent tells of a turn.
+const isWork = new Set<Update['sessionUpdate']>(['agent_message_chunk', 'agent_thought_chunk', 'tool_call', 'tool_call_update', 'plan'])
 
 class AcpAgent implements Agent {
   conversation = ''
@@ -62,11 +66,29 @@ class AcpAgent implements Agent {
   readonly #turns = createTurns(event => this.#emit(event))
   readonly #asking = createAsking(event => this.#emit(event))
   readonly #options = createOptions(event => this.#emit(event))
+  readonly #choosing = createChoosing({
+    options: this.#options,
+    ask: ({ method, params }) => this.#connection.agent.request(method, { sessionId: this.conversation, ...params }),
+    openAgain: async () => this.#isReady && (await this.#reopen()) && this.#tellAgain()
+  })
+  readonly #prompting = createPrompting({
+    say: (text, images) => this.#say(text, images),
+    isCut: () => this.#connection.signal.aborted,
+    end: () => this.#endInTurn(),
+    isGone: () => this.#choosing.isGone(),
+    openAgain: () => this.#reopen(),
+    tellAgain: () => this.#tellAgain(),
+    title: () => this.#program.title
+  })
   /** Undefined for an agent that does not repeat what it said, or that is heard again in another way. */
   #told: Told | undefined
   #past: ReturnType<typeof listenToPast | typeof listenForRest> | undefined
+  #hello: Initialized | undefined
   #isReady = false
   #isStopping = false
+  /** The agent lives, and what it needs to go on does not: how that came to be. */
+  #brokenBy: string | undefined
+  #reopening: Promise<boolean> | undefined
   #turn: Promise<void> = Promise.resolve()
 
   constructor(program: AcpProgram, child: AgentProcess, directory: string) {
@@ -75,6 +97,7 @@ class AcpAgent implements Agent {
     this.#directory = directory
     this.#connection = openLine(child, {
       onPermission: (question, signal) => {
+        this.#prompting.hear()
         const asked = this.#turns.ask(question, this.#helperOf(question.sessionId))
         return this.#asking.permission(asked, signal)
       },
@@ -108,9 +131,9 @@ class AcpAgent implements Agent {
     this.#turns.begin()
     this.#told?.begin(text)
     this.#tellPlace()
-    this.#turn = this.#run(text, images).then(end => {
+    this.#turn = this.#prompting.run(text, images).then(({ isLost, ...end }) => {
       this.#asking.closeAll()
-      this.#turns.end(end, this.#connection.signal.aborted && !this.#isStopping)
+      this.#turns.end(end, isLost)
     })
     return true
   }
@@ -128,23 +151,24 @@ class AcpAgent implements Agent {
   async setMode(wish: string): Promise<boolean> {
     const modes = this.#options.of('mode')
     const id = modes && findMode(modes, wish)
-    return id !== undefined && (await this.#choose('mode', id))
+    return id !== undefined && (await this.#choosing.choose('mode', id))
   }
 
   setModel(model: string): Promise<boolean> {
-    return this.#choose('model', model)
+    return this.#choosing.choose('model', model)
   }
 
   setEffort(effort: string): Promise<boolean> {
-    return this.#choose('effort', effort)
+    return this.#choosing.choose('effort', effort)
   }
 
   setSetting(id: string, value: string): Promise<boolean> {
-    return this.#request(this.#options.settingRequest(id, value), () => this.#options.noteSetting(id, value))
+    return this.#choosing.chooseSetting(id, value)
   }
 
   async cancel(): Promise<void> {
     this.#asking.closeAll()
+    this.#prompting.cancel()
     if (this.#connection.signal.aborted) return
     await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: this.conversation }).catch(() => {})
   }
@@ -160,6 +184,7 @@ class AcpAgent implements Agent {
     const { agent } = this.#connection
     const { title } = this.#program
     const hello = await sayHello(agent, title)
+    this.#hello = hello
     this.#noteAbilities(hello)
     const place = how.toldUpTo && readPlace(how.toldUpTo)
     if (this.#told && place && place.conversation === how.resume) this.#past = listenForRest(place)
@@ -188,33 +213,15 @@ class AcpAgent implements Agent {
     const { title } = this.#program
     const modes = this.#options.of('mode')
     const id = modes && chooseMode(modes, wish)
-    const isSet = id !== undefined && (await this.#choose('mode', id))
+    const isSet = id !== undefined && (await this.#choosing.choose('mode', id))
     const now = this.#options.of('mode')
     const text = modes && !isSet ? `${title} has no mode in which it asks; it decides by itself.` : noSuchMode(title, now, wish)
     if (text !== undefined) this.#emit({ type: 'notice', text })
     if (now) this.#emit({ type: 'modes', modes: now })
   }
 
-  /** Set even when it is said to be the current one: an agent may begin in another than it tells. */
-  #choose(kind: OptionKind, id: string): Promise<boolean> {
-    return this.#request(this.#options.request(kind, id), () => this.#options.note(kind, id))
-  }
-
-  async #request(request: OptionRequest | undefined, note: () => void): Promise<boolean> {
-    if (!request) return false
-    try {
-      const reply = await this.#connection.agent.request(request.method, { sessionId: this.conversation, ...request.params })
-      const { data } = openedSession.safeParse(reply)
-      // With another model there may be other levels of thought.
-      if (data) this.#options.take(data)
-    } catch {
-      return false
-    }
-    note()
-    return true
-  }
-
   #hear(session: string, update: Update): void {
+    if (isWork.has(update.sessionUpdate)) this.#prompting.hear()
     const helper = this.#helperOf(session)
     if (helper !== undefined) this.#turns.take(update, helper)
     else if (session === this.conversation || !this.#isReady) this.#take(update)
@@ -232,15 +239,50 @@ class AcpAgent implements Agent {
     return this.#turns.isHelper(session) ? session : undefined
   }
 
-  async #run(text: string, images: readonly Image[]): Promise<TurnEnd> {
+  async #say(text: string, images: readonly Image[]): Promise<TurnEnd> {
+    const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images) }
+    const reply = await this.#connection.agent.request(methods.agent.session.prompt, prompt)
+    return endOfTurn(promptEnded.parse(reply).stopReason)
+  }
+
+  async #endInTurn(): Promise<LostEnd> {
+    const ended = await this.#child.ended
+    if (this.#isStopping) return { reason: 'cancelled' }
+    return { reason: 'failed', error: `The agent ended by itself (${this.#brokenBy ?? ended}).`, isLost: true }
+  }
+
+  /** What the agent drives has ended, and the conversation with it; it begins that again. When it cannot, it is ended too. */
+  #reopen(): Promise<boolean> {
+    this.#reopening ??= this.#openAgain().finally(() => {
+      this.#reopening = undefined
+    })
+    return this.#reopening
+  }
+
+  #tellAgain(): true {
+    this.#emit({ type: 'notice', text: `${this.#program.title} had ended by itself and was started again.` })
+    return true
+  }
+
+  async #openAgain(): Promise<boolean> {
+    const { title } = this.#program
+    const { chosen } = this.#options
+    const at = { directory: this.#directory, resume: this.conversation }
+    this.#isReady = false
     try {
-      const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images) }
-      const reply = await this.#connection.agent.request(methods.agent.session.prompt, prompt)
-      return endOfTurn(promptEnded.parse(reply).stopReason)
+      if (!this.#hello) return false
+      const hello = this.#hello
+      const { opened } = await withDeadline(openingMs, () => openConversation(this.#connection.agent, title, at, hello))
+      this.#options.take(opened)
+      await this.#choosing.restore(chosen)
+      await this.#settleMode(chosen.mode)
+      return true
     } catch (error) {
-      if (!this.#connection.signal.aborted) return { reason: 'failed', error: explain(error) }
-      const ended = await this.#child.ended
-      return this.#isStopping ? { reason: 'cancelled' } : { reason: 'failed', error: `The agent ended by itself (${ended}).` }
+      this.#brokenBy = `it could not begin the conversation again: ${explain(error)}`
+      void this.#child.end(0)
+      return false
+    } finally {
+      this.#isReady = true
     }
   }
 
@@ -283,7 +325,7 @@ class AcpAgent implements Agent {
     await this.#turn
     this.#asking.closeAll()
     if (this.#isStopping) this.events.close()
-    else this.events.fail(new AgentDied(ended, this.#child.lastLines()))
+    else this.events.fail(new AgentDied(this.#brokenBy ?? ended, this.#child.lastLines()))
   }
 
   async #whyNot(error: unknown): Promise<CannotStart> {

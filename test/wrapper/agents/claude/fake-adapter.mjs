@@ -10,6 +10,12 @@ import { openConversation, runTurn } from './conversation.mjs'
 let conversation
 let mode = 'auto'
 let turn = { signal: undefined, abort() {} }
+// The program behind the adapter has ended: its conversation is gone until it is resumed.
+let isGone = false
+let hasEnded = false
+const refuseGone = () => {
+  if (isGone) throw RequestError.resourceNotFound(conversation.id)
+}
 const modes = () => ({ currentModeId: mode, availableModes: ['auto', 'default', 'acceptEdits', 'plan'].map(id => ({ id, name: id })) })
 
 const choices = {
@@ -87,10 +93,14 @@ agent({ name: 'fake-claude-agent-acp' })
   })
   .onRequest(methods.agent.session.resume, ({ params }) => {
     conversation = openConversation(params.sessionId, 'sdk-ts')
-    if (!conversation.exists()) throw RequestError.resourceNotFound(params.sessionId)
+    if (!conversation.exists() || (isGone && process.env.FAKE_REFUSES === 'again')) throw RequestError.resourceNotFound(params.sessionId)
+    if (isGone) mode = 'auto'
+    if (isGone) for (const choice of Object.values(choices)) choice.now = choice.values[0]
+    isGone = false
     return { modes: modes(), configOptions: configOptions() }
   })
   .onRequest(methods.agent.session.setMode, async ({ params, client }) => {
+    refuseGone()
     mode = params.modeId
     await client.notify(methods.client.session.update, {
       sessionId: conversation.id,
@@ -99,6 +109,7 @@ agent({ name: 'fake-claude-agent-acp' })
     return {}
   })
   .onRequest(methods.agent.session.setConfigOption, ({ params }) => {
+    refuseGone()
     const choice = choices[params.configId]
     if (!choice?.values.includes(params.value)) throw RequestError.invalidParams()
     choice.now = params.value
@@ -106,10 +117,18 @@ agent({ name: 'fake-claude-agent-acp' })
   })
   .onNotification(methods.agent.session.cancel, () => turn.abort())
   .onRequest(methods.agent.session.prompt, async ({ params, client }) => {
+    refuseGone()
     turn = new AbortController()
     const { signal } = turn
     const prompt = params.prompt.map(({ text }) => text ?? '').join('\n')
     conversation.user([{ type: 'text', text: prompt }])
+    const [, when] = /^end (before|in it|after)/.exec(prompt) ?? []
+    if (when === 'in it') {
+      const update = { sessionUpdate: 'agent_message_chunk', messageId: 'm', content: { type: 'text', text: 'half a sent' } }
+      await client.notify(methods.client.session.update, { sessionId: conversation.id, update })
+    }
+    if (when && !hasEnded) hasEnded = isGone = true
+    if (isGone && when !== 'after') throw RequestError.internalError(undefined, 'The Claude Agent process exited unexpectedly.')
     const [, goal] = /^\/goal (.*)$/s.exec(prompt) ?? []
     if (goal !== undefined) conversation.goal({ met: goal === 'clear', sentinel: true, condition: goal })
     if (prompt.startsWith('die ')) {

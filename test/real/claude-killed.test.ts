@@ -1,0 +1,95 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import t, { type Test } from 'tap'
+import { startServer } from '../kit/server.ts'
+import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
+import type { PhoneSession } from '../wrapper/kit/phone.ts'
+import { computerWithRealClaude } from './computer.ts'
+
+// The real Claude Code, driven by the phone, and one of its processes killed; see claude.test.ts for the variables.
+const { CLAUDE_BIN } = process.env
+const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 120_000 }
+
+async function claudeWithPhone(t: Test) {
+  const server = await startServer(t)
+  const { phone, sitDown } = await computerWithRealClaude(t, server)
+  const terminal = sitDown(['claude', '--yes', '--remote'])
+  const session = await phone.session()
+  const processes = () => below(terminal.pid)
+  const claude = () => processes().find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0
+  const adapter = () => processes().find(({ command }) => command.includes('claude-agent-acp'))?.pid ?? 0
+  return { terminal, session, claude, adapter }
+}
+
+t.test('killed between two turns, it is started again for the next message; the first is not said twice', how, async t => {
+  const { session, claude } = await claudeWithPhone(t)
+  await session.say('one')
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('two', 'acceptEdits')
+  await session.until(session => turnsEnded(session) === 2)
+  const first = claude()
+  process.kill(first, 'SIGKILL')
+  await session.say('three')
+  await session.until(session => turnsEnded(session) === 3)
+  t.strictSame(texts(session), ['you said: one', 'you said: two', 'you said: three'])
+  t.not(claude(), first)
+  t.equal(session.metadata.currentOperatingModeCode, 'acceptEdits', 'in the mode that was picked')
+  t.match(notes(session), [/started again/])
+  t.equal(session.metadata.lifecycleState, 'running')
+})
+
+t.test('killed in the middle of a sentence, that is marked as cut off, and the next message goes on', how, async t => {
+  const { session, claude } = await claudeWithPhone(t)
+  await session.say('half')
+  await session.until(({ partials }) => partials.length > 0)
+  process.kill(claude(), 'SIGKILL')
+  await session.until(session => turnsEnded(session) === 1)
+  t.match(
+    session.events().findLast(event => event.t === 'turn-end'),
+    { status: 'failed' }
+  )
+  t.match(
+    session.events().find(event => event.t === 'text'),
+    { cut: true }
+  )
+  t.match(notes(session), [/ended by itself in the middle of this/])
+  await session.say('two')
+  await session.until(session => turnsEnded(session) === 2)
+  t.equal(texts(session).at(-1), 'you said: two')
+})
+
+t.test('its adapter killed, Claude Code ends with it and so does the session', how, async t => {
+  const { session, claude, adapter, terminal } = await claudeWithPhone(t)
+  await session.say('one')
+  await session.until(session => turnsEnded(session) === 1)
+  const before = claude()
+  process.kill(adapter(), 'SIGKILL')
+  await session.until(({ metadata }) => metadata.agentEnd !== undefined)
+  t.match(session.metadata.agentEnd, { signal: 'SIGKILL' })
+  t.equal(await terminal.ended, 1)
+  t.notOk(isRunning(before))
+  t.match(terminal.screen, /Go on with it by:\s+.*resume /)
+})
+
+function notes({ events }: PhoneSession): string[] {
+  return events().flatMap(event => (event.t === 'service' ? event.text : []))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    // Of one that has ended and that nobody asked how, it is empty.
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8') !== ''
+  } catch {
+    return false
+  }
+}
+
+/** All that a process started, and what that started. */
+function below(pid: number): { pid: number; command: string }[] {
+  const children = readdirSync(`/proc/${pid}/task`).flatMap(
+    task => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').match(/\d+/g) ?? []
+  )
+  return children.map(Number).flatMap(child => {
+    const command = readFileSync(`/proc/${child}/cmdline`, 'utf8').replaceAll('\0', ' ')
+    return [{ pid: child, command }, ...below(child)]
+  })
+}
