@@ -1,4 +1,5 @@
-import { Refused } from './refusals.ts'
+import { callFailures } from '../protocol/wire/failures.ts'
+import { Refused, Unreachable } from './refusals.ts'
 import type { Rest } from './rest.ts'
 import type { LiveSocket } from './socket.ts'
 
@@ -60,7 +61,15 @@ function outcomeOf(ack: Ack, value: string | null): Awaited<ReturnType<WriteCell
     case 'version-mismatch':
       return { type: 'conflict', version: ack.version, value }
     case 'error':
-      // An acknowledgement carries no status. What it refuses is a row that is not there, or input that does not fit.
-      throw new Refused(404, ack.message ?? 'The server does not take this value.')
+      throw refusalOf(ack.message)
   }
 }
+
+/** An acknowledgement carries no status: what it says tells a server in trouble from a row that is not there and from what does not fit. */
+function refusalOf(message = notFound): Refused | Unreachable {
+  if (message === callFailures.internal || message === tooFast) return new Unreachable('server-error', { code: message })
+  return new Refused(message === notFound ? 404 : 400, message)
+}
+
+const notFound = 'Not found'
+const tooFast = 'Too many messages at once'

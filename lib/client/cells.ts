@@ -3,6 +3,7 @@ import type { Clock } from '../async/clock.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import type { SealedCell, WriteCell } from './cell-writers.ts'
 import { createPersistence, type Persistence } from './persist.ts'
+import { Refused } from './refusals.ts'
 import type { LiveSocket } from './socket.ts'
 
 export type { SealedCell, WriteCell } from './cell-writers.ts'
@@ -128,11 +129,17 @@ class VersionedCell<Value> implements Cell<Value> {
   async #writeOnce(): Promise<void> {
     const requests = this.#requests
     this.#requests = []
+    await this.#storeAll(requests)
+  }
+
+  async #storeAll(requests: readonly Request<Value>[]): Promise<void> {
     try {
       const value = await this.#store(base => requests.reduce((value, { change }) => change(value), base))
       for (const { settle } of requests) settle.resolve(value)
     } catch (error) {
-      for (const { settle } of requests) settle.reject(error)
+      // One that is too large takes no other with it.
+      if (error instanceof Refused && requests.length > 1) for (const request of requests) await this.#storeAll([request])
+      else for (const { settle } of requests) settle.reject(error)
     }
   }
 

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ParamsOfCall } from '../protocol/sealed/calls.ts'
+import type { RiskName } from '../protocol/sealed/risk-names.ts'
 import type { AgentState, CompletedRequest, PermissionChoice, PermissionRequest } from '../protocol/sealed/session.ts'
 import type { PermissionAsk, Step } from './agents/agent.ts'
 import type { Approvals, Judgement } from './approvals/approvals.ts'
+import { bytesOf, cutText, shortened } from './shortening.ts'
 
 type Answer = ParamsOfCall<'permission'>
 
@@ -36,13 +38,22 @@ export interface Decisions {
   answer(answer: Answer, device?: string): Decision | undefined
 }
 
+interface Open {
+  /** Whole, and what an answer is bound to. */
+  asked: PermissionAsk
+  /** As devices see it. */
+  request: PermissionRequest
+  isShort: boolean
+  bytes: number
+}
+
 /** `publish` is told how the state changes; the change is pure, so that it can be applied again to a newer state. */
 export function createDecisions(
   publish: (change: (state: AgentState) => AgentState) => void,
   approvals: Approvals,
   now: () => number = Date.now
 ): Decisions {
-  const open = new Map<string, { asked: PermissionAsk; request: PermissionRequest }>()
+  const open = new Map<string, Open>()
 
   const finish = (ask: string, how: Pick<CompletedRequest, 'status'> & Partial<CompletedRequest>) => {
     const known = open.get(ask)
@@ -51,14 +62,25 @@ export function createDecisions(
     publish(state => complete(state, ask, completedOf(known.request, { completedAt: now(), ...how })))
   }
 
+  /** The state travels whole and has a limit: of what many requests leave, one more takes half at most. */
+  const roomBeside = (ask: string) => {
+    const used = [...open].reduce((sum, [other, { bytes }]) => (other === ask ? sum : sum + bytes), 0)
+    return Math.max(leastRequestBytes, Math.min(mostRequestBytes, (mostOpenBytes - used) / 2))
+  }
+
   const show = (asked: PermissionAsk, createdAt: number, judged: Judgement) => {
-    const request = requestOf(asked, createdAt, judged)
-    open.set(asked.ask, { asked, request })
+    const fit = shortened(asked.step, roomBeside(asked.ask))
+    const request = { ...requestOf(asked, createdAt, judgedAs(judged, fit)), ...toldIn(fit.step) }
+    open.set(asked.ask, { asked, request, isShort: fit.isShort, bytes: bytesOf(request) })
     publish(state => ({ ...state, requests: { ...state.requests, [asked.ask]: request } }))
   }
 
-  const ruleOf = (answer: Answer, asked: PermissionAsk, choice: PermissionChoice) => {
+  const ruleOf = (answer: Answer, { asked, request }: Open, choice: PermissionChoice) => {
     const { allowTools, answeredBy } = answer
+    if (isOnceOnly(request)) {
+      if (answer.rule) throw new Error(onceOnly)
+      return undefined
+    }
     if (!answer.rule) return allowTools && choice.kind === 'allow_once' ? approvals.allowTools(asked, allowTools, answeredBy) : undefined
     // A rule lasts, so it is made from exactly what its person saw.
     if (answer.shown === undefined) throw new Error('The answer does not say what was shown, so no rule was made.')
@@ -94,9 +116,9 @@ export function createDecisions(
       }
     },
     judgeAgain() {
-      for (const { asked, request } of open.values()) {
+      for (const { asked, request, isShort } of open.values()) {
         const judged = approvals.judge(asked, { byRules: false })
-        if (shownHash(asked, judged.risk) !== request.shown) show(asked, request.createdAt, judged)
+        if (shownHash(asked, judgedAs(judged, { isShort }).risk) !== request.shown) show(asked, request.createdAt, judged)
       }
     },
     close(ask, approved) {
@@ -116,17 +138,18 @@ export function createDecisions(
       }
       if (answer.shown !== undefined && answer.shown !== known.request.shown) throw new Error('This request changed. Look again.')
       const { asked, request } = known
-      if (answer.approved && answer.updatedInput != null && !isDeepStrictEqual(answer.updatedInput, asked.step.input))
+      const isSame = [asked.step.input, request.arguments].some(input => isDeepStrictEqual(answer.updatedInput, input))
+      if (answer.approved && answer.updatedInput != null && !isSame)
         throw new Error('Nothing was allowed: the answer changes what was asked. Say no, and tell the agent what to do instead.')
-      const choice = chosen(asked.choices, answer, request.risk?.level === 'risky')
+      const choice = chosen(asked.choices, answer, isOnceOnly(request))
       const isYes = choice.kind.startsWith('allow')
-      const rule = ruleOf(answer, asked, choice)
+      const rule = ruleOf(answer, known, choice)
       approvals.note(asked, { answer: isYes ? 'allowed' : 'denied', by: answer.answeredBy ?? 'a device', device, rule })
       finish(answer.id, {
         status: isYes ? 'approved' : 'denied',
         // A rule of one session is what others call allowed for the session.
         decision: rule?.session === undefined ? decisionOf(choice, answer) : 'approved_for_session',
-        reason: answer.reason,
+        reason: answer.reason?.slice(0, longestKeptReason),
         mode: answer.mode,
         ...(answer.answeredBy !== undefined && { answeredBy: answer.answeredBy }),
         ...(rule && { rule: rule.pattern }),
@@ -148,30 +171,51 @@ export function cancelAll(state: AgentState, now: number): AgentState {
 
 const mostCompleted = 50
 const longestKeptArguments = 2000
+const longestKeptReason = 2000
+const longestKeptTitle = 500
+
+// The server takes 4 MiB, sealed: 3 MiB as JSON, of which what was decided and what was asked in forms needs some.
+const mostOpenBytes = 1.5 * 1024 * 1024
+const mostRequestBytes = 512 * 1024
+const leastRequestBytes = 4 * 1024
 
 function completedOf(
   { tool, arguments: args, createdAt, toolUseId, call, title }: PermissionRequest,
   how: Pick<CompletedRequest, 'status' | 'completedAt'> & Partial<CompletedRequest>
 ): CompletedRequest {
-  return { tool, arguments: shortened(args), createdAt, toolUseId, title, ...(call !== undefined && { call }), ...how }
+  const kept = title && cutText(title, longestKeptTitle)
+  return { tool, arguments: keptArguments(args), createdAt, toolUseId, title: kept, ...(call !== undefined && { call }), ...how }
+}
+
+const onceOnly = 'What is risky is allowed once only.'
+
+function isOnceOnly({ risk }: PermissionRequest): boolean {
+  return risk?.level === 'risky'
+}
+
+/** What nobody can see whole is risky, whatever it is. */
+function judgedAs(judged: Judgement, { isShort }: { isShort: boolean }): Judgement {
+  if (!isShort) return judged
+  return { risk: { ...judged.risk, level: 'risky', reasons: [...new Set<RiskName>(['shortened', ...judged.risk.reasons])] } }
 }
 
 function requestOf(asked: PermissionAsk, createdAt: number, { risk, suggestedRule }: Judgement): PermissionRequest {
-  const { call, name, title, kind, input, content, locations } = asked.step
+  const { call, name, kind } = asked.step
   return {
     tool: name,
-    arguments: input,
+    ...toldIn(asked.step),
     createdAt,
     toolUseId: call,
-    title,
     kind,
-    content,
-    locations,
-    choices: asked.choices,
+    choices: asked.choices.map(choice => ({ ...choice, label: cutText(choice.label, longestKeptTitle) })),
     shown: shownHash(asked, risk),
     risk,
     ...(suggestedRule && { suggestedRule })
   }
+}
+
+function toldIn({ title, input, content, locations }: Step) {
+  return { arguments: input, title, content, locations }
 }
 
 /** Over everything a decision is made on, so that an answer counts for exactly that: also for how risky it was said to be. */
@@ -188,7 +232,7 @@ function chosen(choices: readonly PermissionChoice[], answer: Answer, isRisky: b
     kinds.map(kind => choices.find(choice => choice.kind === kind)).find(choice => choice)
   const wanted = answer.choice === undefined ? undefined : choices.find(({ id }) => id === answer.choice)
   if (answer.choice !== undefined && !wanted) throw new Error('The agent does not offer this choice.')
-  if (isRisky && wanted?.kind === 'allow_always') throw new Error('What is risky is allowed once only.')
+  if (isRisky && wanted?.kind === 'allow_always') throw new Error(onceOnly)
   const forSession = answer.decision === 'approved_for_session' && !isRisky
   // Existing apps name the mode that comes after a plan, as those choices are called.
   const intoMode = answer.approved && !isRisky ? choices.find(({ id, kind }) => id === answer.mode && kind.startsWith('allow')) : undefined
@@ -222,6 +266,6 @@ export function complete(state: AgentState, ask: string, completed: CompletedReq
 }
 
 /** The state travels whole with each change, so what was decided keeps only what a line on screen needs. */
-function shortened(args: unknown): unknown {
+function keptArguments(args: unknown): unknown {
   return JSON.stringify(args ?? null).length > longestKeptArguments ? {} : args
 }

@@ -5,6 +5,7 @@ import type { CompletedCommunication, Question, QuestionAnswer } from '../protoc
 import type { AgentState, CompletedRequest, PermissionRequest } from '../protocol/sealed/session.ts'
 import type { Answers, QuestionAsk } from './agents/agent.ts'
 import { complete } from './decisions.ts'
+import { cutText } from './shortening.ts'
 
 type Answer = ParamsOfCall<'permission'>
 
@@ -113,6 +114,8 @@ function shownHash(asked: QuestionAsk): string {
 }
 
 const longestKeptArguments = 4000
+const longestKeptTitle = 500
+const longestKeptAnswer = 2000
 
 type How = Pick<CompletedRequest, 'status' | 'decision' | 'answeredBy'>
 
@@ -130,10 +133,10 @@ function completedOf(
     tool,
     arguments: JSON.stringify(input).length <= longestKeptArguments ? input : {},
     createdAt,
-    title,
+    title: title && cutText(title, longestKeptTitle),
     ...(toolUseId !== undefined && { toolUseId }),
     ...(call !== undefined && { call }),
-    ...(answers && { answers }),
+    ...(answers && { answers: keptAnswers(answers) }),
     ...how
   }
 }
@@ -163,5 +166,11 @@ function checkAnswers(questions: readonly Question[], given: Answers): Answers {
       if (question.isRequired) throw new Error(`“${question.question}” needs an answer.`)
       return []
     })
+  )
+}
+
+function keptAnswers(answers: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(answers).map(([question, answer]) => [cutText(question, longestKeptTitle), cutText(answer, longestKeptAnswer)])
   )
 }

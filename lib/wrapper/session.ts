@@ -14,6 +14,7 @@ import type { SessionFolder } from './session-folder.ts'
 import { sessionMethods } from './session-methods.ts'
 import { createParts, type SessionParts } from './session-parts.ts'
 import { createTurns, type Turns } from './session-turns.ts'
+import { cutText } from './shortening.ts'
 import { openUplink } from './uplink.ts'
 import type { Uplink } from './uplink-contract.ts'
 
@@ -80,6 +81,7 @@ export async function startSession(options: SessionOptions): Promise<Session> {
 }
 
 const flushWithinMs = 10_000
+const longestNamed = 100
 
 class WrappedSession implements Session {
   readonly ended: Promise<{ how: SessionEnd; delivered: boolean }>
@@ -95,6 +97,8 @@ class WrappedSession implements Session {
   /** The server has of this process that the session runs. */
   #isKnownToRun = false
   #hasSkipped = false
+  /** What waits for a person may not be on the devices, and why. */
+  #unseen: string | undefined
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -106,17 +110,17 @@ class WrappedSession implements Session {
   }
 
   get status(): SessionStatus {
-    const { decisions, questions, keeping, watchers } = this.#parts
+    const { keeping, watchers } = this.#parts
     return {
       session: this.#uplink?.session,
       link: this.#uplink?.link ?? { type: 'connecting' },
       waiting: this.#uplink?.waiting ?? 0,
       isWorking: this.#turns.isRunning,
       step: this.#turns.step,
-      questions: [...decisions.open, ...questions.open].map(({ title }) => title),
+      questions: this.#asked(),
       queued: this.#turns.queued,
       watching: watchers.count,
-      trouble: keeping.trouble ?? this.#uplink?.trouble
+      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen
     }
   }
 
@@ -137,6 +141,7 @@ class WrappedSession implements Session {
       handlers,
       onMessage: (message, about) => this.#hear(message, about),
       onMetadata: metadata => this.#followMetadata(metadata),
+      onRefused: why => this.#tellUnseen(why),
       onNumberedAnew: () => {
         this.#heardUpTo = 0
         this.#turns.forgetNumbers()
@@ -195,10 +200,27 @@ class WrappedSession implements Session {
     void this.#parts.narrator.say(`Message ${seq} was left out: it is damaged, or was sealed with another key.`)
   }
 
+  #asked(): string[] {
+    const { decisions, questions } = this.#parts
+    return [...decisions.open, ...questions.open].map(({ title }) => title)
+  }
+
+  #tellUnseen(why: string): void {
+    const asked = this.#asked().map(title => `“${cutText(title, longestNamed)}”`)
+    const sentence =
+      asked.length === 0
+        ? `Your devices may not show how this session is now: the server did not take it (${why}).`
+        : `Your devices may not show what waits for you, ${asked.join(', ')}: the server did not take it (${why}). Stop the turn to go on.`
+    if (asked.length > 0) this.#unseen = sentence
+    void this.#parts.narrator.say(sentence)
+    this.#options.onChange()
+  }
+
   async #listen(): Promise<void> {
     try {
       for await (const event of this.#agent.events) {
         await this.#take(event)
+        if (this.#asked().length === 0) this.#unseen = undefined
         this.#options.onChange()
       }
       // Its person left it at the terminal.

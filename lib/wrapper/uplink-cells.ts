@@ -1,5 +1,6 @@
 import { writeAgentState, writeSessionMetadata } from '../client/cell-writers.ts'
-import { type Cell, openCell } from '../client/cells.ts'
+import { type Cell, openCell, UnreadableCell } from '../client/cells.ts'
+import { Refused } from '../client/refusals.ts'
 import type { LiveSocket } from '../client/socket.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../protocol/sealed/session.ts'
@@ -29,6 +30,8 @@ export function createUplinkCells(options: {
   onChange(metadata: SessionMetadata): void
   /** As it is on the server now. */
   onStored(metadata: SessionMetadata): void
+  /** A change was refused for good, and devices do not see it. */
+  onRefused(why: string): void
 }): UplinkCells {
   const { cipher, onChange, onStored } = options
   let state: AgentState = { controlledByUser: false }
@@ -39,16 +42,22 @@ export function createUplinkCells(options: {
     metadata: []
   }
 
+  // A session that is not there any more is heard of elsewhere, and a cell that was closed has nobody to tell.
+  function tellRefusal(error: unknown): void {
+    const isFinal = error instanceof UnreadableCell || (error instanceof Refused && error.status !== 404)
+    if (isFinal) options.onRefused(error.message)
+  }
+
   function changeState(change: (state: AgentState) => AgentState): void {
     state = change(state)
-    if (cells) cells.state.update(change).catch(() => {})
+    if (cells) cells.state.update(change).catch(tellRefusal)
     else early.state.push(change)
   }
 
   function changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void {
     metadata = change(metadata)
     onChange(metadata)
-    if (cells) cells.metadata.update(change).catch(() => {})
+    if (cells) cells.metadata.update(change).catch(tellRefusal)
     else early.metadata.push(change)
   }
 

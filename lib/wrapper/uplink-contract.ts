@@ -15,6 +15,8 @@ export interface UplinkOptions extends Pick<UplinkLineOptions, 'handlers' | 'onM
   fetch: Fetch
   /** Another client wrote new metadata. */
   onMetadata?: ((metadata: SessionMetadata) => void) | undefined
+  /** The server will never take a change of the state or the metadata. */
+  onRefused?: ((why: string) => void) | undefined
   /** See `UplinkOpeningOptions`. */
   onNumberedAnew?: (() => void) | undefined
   /** The link, or the number of messages that wait, is another. */

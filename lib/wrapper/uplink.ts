@@ -62,7 +62,8 @@ class SessionUplink implements Uplink {
       cipher: this.#key.cipher,
       metadata: folder.notes.metadata,
       onChange: metadata => folder.note({ metadata }),
-      onStored: metadata => options.onMetadata?.(metadata)
+      onStored: metadata => options.onMetadata?.(metadata),
+      onRefused: why => options.onRefused?.(why)
     })
     this.#token = keptToken(options)
     this.#rest = createRest({

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
 import type { PhoneSession } from './kit/phone.ts'
@@ -80,4 +82,30 @@ t.test('models and levels of thought change by call and with a message, and null
   await session.until(session => turnsEnded(session) === 3)
   await session.until(({ metadata }) => metadata.currentThoughtLevelCode === 'medium')
   t.ok(session.events().some(event => event.t === 'service' && /no model nonsense/.test(event.text)))
+})
+
+t.test('a change too large for the agent state is asked for shortened, and its yes applies all of it [W12]', async t => {
+  const { session, home } = await demo(t)
+  const content = 'apple '.repeat(700_000)
+  await session.say(`SCRIPT: tool write ${JSON.stringify({ path: 'large.txt', content })}`)
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
+  const [[id, request] = ['']] = Object.entries(session.state.requests ?? {})
+  t.match(request, { risk: { level: 'risky', reasons: ['shortened'] }, arguments: { content: /the rest is on the machine/ } })
+  const always = request?.choices?.find(({ kind }) => kind === 'allow_always')
+  await t.rejects(session.call('permission', { id, approved: true, choice: always?.id, shown: request?.shown }), /once only/)
+  await session.call('permission', { id, approved: true, shown: request?.shown })
+  await session.until(session => turnsEnded(session) === 1)
+  t.ok(readFileSync(join(home, 'demo', 'large.txt'), 'utf8') === content)
+})
+
+t.test('what waits for a person but cannot reach the devices is told in the session and at the terminal [W12]', async t => {
+  const { session, wrapper } = await demo(t)
+  await session.say(`SCRIPT: ask https://example.org/?${'a'.repeat(4_500_000)}`)
+  await session.until(({ events }) => events().some(event => event.t === 'service' && /may not show what waits/.test(event.text)))
+  t.same(session.state.requests ?? {}, {})
+  await wrapper.says(/Trouble:? .*“Please open this page\.”.*Stop the turn to go on/)
+  await session.call('abort', {})
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('SCRIPT: tool exec {"command": "true"}')
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
 })

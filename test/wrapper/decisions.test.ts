@@ -156,6 +156,66 @@ t.test('what was decided long ago does not make the state grow for ever', t => {
   t.end()
 })
 
+t.test('a request too large for the agent state is shown shortened, says so, and is allowed once only [W12]', t => {
+  const now = desk()
+  const whole = 'x\n'.repeat(2_500_000)
+  const large = { ...step, input: { file_path: '/a.txt', content: whole }, content: [{ ...diffOf(whole) }] }
+  now.decisions.ask({ ...asked, step: large })
+  const request = now.state.requests?.['call-1']
+  t.ok(JSON.stringify(now.state).length < 600_000)
+  t.match(request?.arguments, { file_path: '/a.txt', content: /^x\n[\s\S]*more characters: the rest is on the machine\.$/ })
+  t.match(request?.content, [{ path: '/a.txt', newText: /the rest is on the machine/ }])
+  t.match(request?.risk, { level: 'risky', reasons: ['shortened'] })
+  t.notOk(request?.suggestedRule)
+  const { shown } = request ?? {}
+  t.throws(() => now.decisions.answer({ id: 'call-1', approved: true, shown, choice: 'always' }), /once only/)
+  const rule = { on: 'change' as const, pattern: 'a.txt', folder: '/' }
+  t.throws(() => now.decisions.answer({ id: 'call-1', approved: true, shown, rule }), /once only/)
+  now.decisions.judgeAgain()
+  t.equal(now.state.requests?.['call-1']?.shown, shown, 'a second look changes nothing')
+  now.decisions.update({ ...large, content: [{ ...diffOf(`${whole}and more`) }] })
+  t.throws(() => now.decisions.answer({ id: 'call-1', approved: true, shown }), /changed/, 'the answer is bound to all of it')
+  const yes = { id: 'call-1', approved: true, decision: 'approved_for_session' as const, allowTools: ['Edit'] }
+  t.match(now.decisions.answer(yes), { choice: 'yes' }, 'what an existing app allows for the session is allowed once')
+  t.same(openRules(now.home).read().rules, [])
+  t.end()
+})
+
+t.test('a large change is shown from where it changes', t => {
+  const now = desk()
+  const before = 'the same\n'.repeat(400_000)
+  now.decisions.ask({ ...asked, step: { ...step, content: [{ ...diffOf(`${before}new`), oldText: `${before}old` }] } })
+  t.match(now.state.requests?.['call-1']?.content, [{ oldText: /machine\.\nold$/, newText: /machine\.\nnew$/ }])
+  t.end()
+})
+
+t.test('many large requests together fit the agent state, and what was decided with long words does too [W12]', t => {
+  const now = desk()
+  const text = '山'.repeat(1_000_000)
+  const named = (n: number) => ({ ...asked, ask: `call-${n}`, step: { ...step, call: `call-${n}`, title: text, input: { text } } })
+  for (let n = 0; n < 40; n++) now.decisions.ask(named(n))
+  t.equal(Object.keys(now.state.requests ?? {}).length, 40)
+  t.ok(sealedBytes(now.state) < 4 * 1024 * 1024)
+  for (let n = 0; n < 40; n++) now.decisions.answer({ id: `call-${n}`, approved: false, reason: text })
+  t.ok(sealedBytes(now.state) < 1024 * 1024)
+  t.end()
+})
+
+t.test('a step of very many parts is shown by its title', t => {
+  const now = desk()
+  now.decisions.ask({ ...asked, step: { ...step, locations: Array.from({ length: 100_000 }, (_, n) => `/src/${n}.ts`) } })
+  t.match(now.state.requests?.['call-1'], { title: 'Edit a.txt', arguments: { shortened: /on the machine/ }, risk: { level: 'risky' } })
+  t.end()
+})
+
+function diffOf(newText: string) {
+  return { type: 'diff' as const, path: '/a.txt', oldText: 'a', newText }
+}
+
+function sealedBytes(state: AgentState): number {
+  return (Buffer.byteLength(JSON.stringify(state)) * 4) / 3
+}
+
 const shell = (command: string, more: Partial<Step> = {}): PermissionAsk => ({
   ask: 'run',
   step: { call: 'run', name: 'Bash', title: command, kind: 'execute', input: { command }, locations: [], content: [], ...more },

@@ -228,3 +228,16 @@ t.test('questions of a wrapper that is gone are cancelled, and old ones do not p
   t.equal(Object.keys(now.state.completedRequests ?? {}).length, 50)
   t.end()
 })
+
+t.test('what was answered at length does not make the state grow for ever', t => {
+  const now = desk()
+  const long = '山'.repeat(100_000)
+  const given: unknown[] = []
+  for (let n = 0; n < 60; n++) {
+    now.questions.ask({ ...asked, ask: `q${n}`, title: long })
+    now.questions.answer({ ...yes, id: `q${n}`, answers: { colour: { values: [], other: long } } }, answers => given.push(answers) > 0)
+  }
+  t.match(given.at(-1), { colour: { other: long } }, 'the agent has all of it')
+  t.ok(JSON.stringify(now.state).length < 300_000)
+  t.end()
+})

@@ -118,6 +118,7 @@ const icons: Readonly<Record<RiskName, IconName>> = {
   infrastructure: 'server',
   hidden: 'eye-off',
   unparsable: 'octagon-alert',
+  shortened: 'eye-off',
   network: 'globe',
   installs: 'download',
   outside: 'folder-open',

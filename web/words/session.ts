@@ -249,6 +249,7 @@ const english = {
     database: ['Deletes from a database', ''],
     infrastructure: ['Changes running systems', ''],
     hidden: ['Contains hidden characters', 'shown here as their codes'],
+    shortened: ['Only a part is shown', 'the rest is on the machine'],
     unparsable: ['Cannot be read for certain', 'so it counts as risky'],
     network: ['Reaches the network', ''],
     installs: ['Installs packages', 'which may run their own scripts'],

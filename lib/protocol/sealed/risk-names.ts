@@ -16,6 +16,7 @@ export const riskName = z.enum([
   'infrastructure',
   'hidden',
   'unparsable',
+  'shortened',
   'network',
   'installs',
   'outside',

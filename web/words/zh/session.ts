@@ -229,6 +229,7 @@ export const session: SessionWords = {
     database: ['删除数据库中的数据', ''],
     infrastructure: ['更改运行中的系统', ''],
     hidden: ['含有隐藏字符', '在这里以代码显示'],
+    shortened: ['仅显示一部分', '其余内容在机器上'],
     unparsable: ['无法确定其含义', '因此按有风险处理'],
     network: ['访问网络', ''],
     installs: ['安装软件包', '它们可能运行自己的脚本'],
