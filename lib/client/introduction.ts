@@ -31,7 +31,7 @@ export function createIntroduction({ token, scope, appState }: IntroductionOptio
   return {
     async handshake() {
       said = typeof token === 'string' ? token : await token.token()
-      return { token: said, echo: false, ...(appState && told(appState())), ...scoped(scope) }
+      return { token: said, signals: true, echo: false, ...(appState && told(appState())), ...scoped(scope) }
     },
     // The clock of the device may be far off: a token that it takes for good may have ended.
     renew: async () => typeof token !== 'string' && (await token.renew(said)) !== said

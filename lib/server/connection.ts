@@ -25,6 +25,8 @@ export interface Connection {
   readonly scope: 'app' | RowRef
   /** Whether its person looks at the app; unknown counts as not. */
   visible: boolean
+  /** Whether it asked for updates and signals that existing clients do not know. */
+  readonly knowsOurs: boolean
   /** Whether it is sent text that still grows. */
   takesPartials: boolean
   /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */

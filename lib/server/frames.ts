@@ -12,10 +12,12 @@ export function eventFrame(name: string, body: unknown): string {
   return `42${JSON.stringify([name, body])}`
 }
 
-/** An update of a change: its frame, and whether only apps see it. */
+/** An update of a change: its frame, and who sees it. */
 export interface UpdateFrame {
   frame: string
   appsOnly: boolean
+  /** Existing clients do not know it, so it goes only to who asked for such. */
+  isOurs: boolean
 }
 
 /** The updates a change makes, in order; the last one carries the clock of the change. */
@@ -23,12 +25,27 @@ export function updateFrames({ change, clock, at }: ChangeEvent, account: Accoun
   const bodies = updateBodies(change, account)
   return bodies.map(({ body, appsOnly }, index) => {
     const seq = clock - bodies.length + 1 + index
-    return { frame: eventFrame('update', { id: nextId(), seq, body, createdAt: at }), appsOnly }
+    return { frame: eventFrame('update', { id: nextId(), seq, body, createdAt: at }), appsOnly, isOurs: body.t === 'session-receipts' }
   })
 }
 
 export function signalFrame(signal: Signal): string {
   return eventFrame('ephemeral', ephemeralOf(signal))
+}
+
+/** Existing clients do not know it, so it goes only to who asked for such. */
+export function isOurs(signal: Signal): boolean {
+  switch (signal.type) {
+    case 'partial':
+    case 'device-came':
+    case 'pairing-fetched-twice':
+      return true
+    case 'session-event':
+      return signal.kind === 'error'
+    case 'usage':
+    case 'presence':
+      return false
+  }
 }
 
 interface Body {

@@ -5,7 +5,7 @@ import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts
 import type { Message, RemovableRef, RowRef, Store } from '../store/store.ts'
 import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
-import { eventFrame, signalFrame, updateFrames } from './frames.ts'
+import { eventFrame, isOurs, signalFrame, updateFrames } from './frames.ts'
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
 
@@ -131,7 +131,7 @@ export class Hub {
         else this.take(line, event)
         return
       case 'signal':
-        this.send(line, signalFrame(event.signal), event.audience, event.skip, event.signal.type === 'partial')
+        this.sendSignal(line, event)
         return
       case 'callee-here':
       case 'call':
@@ -199,15 +199,25 @@ export class Hub {
 
   private sendChange(line: Line, event: ChangeEvent): void {
     if (line.connections.size === 0) return
-    for (const { frame, appsOnly } of updateFrames(event, line.account, () => this.nextUpdateId())) {
-      this.send(line, frame, appsOnly ? 'apps' : event.audience, event.skip)
+    for (const { frame, appsOnly, isOurs } of updateFrames(event, line.account, () => this.nextUpdateId())) {
+      this.send(line, frame, appsOnly ? 'apps' : event.audience, event.skip, isOurs ? knowsOurs : anyone)
     }
   }
 
-  private send(line: Line, frame: string, audience: Audience, skip: ConnectionId | undefined, isPartial = false): void {
+  private sendSignal(line: Line, { signal, audience, skip }: Extract<BusEvent, { type: 'signal' }>): void {
+    this.send(line, signalFrame(signal), audience, skip, signal.type === 'partial' ? takesPartials : isOurs(signal) ? knowsOurs : anyone)
+  }
+
+  private send(
+    line: Line,
+    frame: string,
+    audience: Audience,
+    skip: ConnectionId | undefined,
+    wants: (connection: Connection) => boolean
+  ): void {
     for (const connection of line.connections) {
       if (connection.scope !== 'app' && (audience === 'apps' || !isScopedTo(connection.scope, audience))) continue
-      if (connection.id === skip || (isPartial && !connection.takesPartials)) continue
+      if (connection.id === skip || !wants(connection)) continue
       this.framesSent += 1
       connection.send(frame)
     }
@@ -218,6 +228,10 @@ export class Hub {
     return this.updateIdPrefix + this.updatesMade.toString(36).padStart(6, '0')
   }
 }
+
+const anyone = () => true
+const knowsOurs = (connection: Connection) => connection.knowsOurs
+const takesPartials = (connection: Connection) => connection.takesPartials
 
 /** What of a change nobody was sent yet; undefined when a later one overtook all of it. */
 function newsIn(line: Line, change: Change): Change | undefined {

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../async/clock.ts'
 import { newEnvelope, newId, readyEvent, sessionMessage } from '../client/messages.ts'
 import type { Envelope, MessageBody, PartialBody, SessionEvent } from '../protocol/sealed/messages.ts'
 import type { AgentEvent, Step } from './agents/agent.ts'
+import { planStep } from './plan-step.ts'
 
 type Told = Extract<
   AgentEvent,
@@ -179,8 +180,13 @@ export function createNarrator(deps: {
           return tell({ t: 'stop' }, { row: event.row, subagent: event.subagent })
         case 'file':
           return tell({ t: 'file', ...event.file }, { row: event.row, subagent: event.subagent })
-        case 'plan':
-          return tell({ t: 'plan', entries: event.entries }, { row: event.row })
+        case 'plan': {
+          turn ??= newId()
+          const name = event.row ?? nameOf({ t: 'plan', entries: event.entries }) ?? newId()
+          const { start, end } = planStep(idOfRow(name), event.entries)
+          await tell(start, { row: name })
+          return tell(end, { row: `${name} ends` })
+        }
         case 'usage':
           usage = { input_tokens: event.used, output_tokens: 0, context_window: event.size, ...(event.cost && { cost: { ...event.cost } }) }
           return

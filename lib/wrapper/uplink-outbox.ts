@@ -5,6 +5,7 @@ import type { Rest } from '../client/rest.ts'
 import { sendOver } from '../client/send-messages.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
+import { isPlanStep } from './plan-step.ts'
 import type { SessionFolder } from './session-folder.ts'
 
 export interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'onSetAside' | 'onDropped' | 'onState' | 'limitBytes'> {
@@ -52,5 +53,5 @@ export async function putBody(
 /** Thoughts and plans: later ones and what is done take their place. */
 function isPassing(body: MessageBody): boolean {
   const ev = envelopeOf(body)?.ev
-  return ev?.t === 'plan' || (ev?.t === 'text' && ev.thinking === true)
+  return ev !== undefined && (isPlanStep(ev) || (ev.t === 'text' && ev.thinking === true))
 }

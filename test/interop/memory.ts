@@ -99,7 +99,9 @@ export class Memory {
         return
       }
       case 'partial':
-        return
+      case 'device-came':
+      case 'pairing-fetched-twice':
+        throw new Error(`An app of Happy was sent ${news.type}, which only our clients know.`)
     }
   }
 

@@ -65,6 +65,26 @@ export const questions: Record<string, (stage: Stage) => Promise<void>> = {
     await acknowledged(socket, 'ping')
     mustBe(transportOf(socket), 'polling')
   },
+  // What only our clients know is not sent to one that does not ask for it, however it is connected.
+  async silence({ open, session, account }) {
+    for (const transport of ['websocket', 'polling']) {
+      const [app, agent] = [open([transport]), open([transport], { scope: { clientType: 'session-scoped', sessionId: session } })]
+      const heard: string[] = []
+      for (const socket of [app, agent]) {
+        socket.on('update', ({ body }) => heard.push(body.t))
+        socket.on('ephemeral', ({ type }) => heard.push(type))
+        await connected(socket)
+      }
+      agent.emit('message', { sid: session, message: 'c2VhbGVk', localId: crypto.randomUUID() })
+      agent.emit('partial', { sid: session, partial: 'Z3Jvd3M=' })
+      await acknowledged(agent, 'ping')
+      // Up to the newest, which nobody marked yet.
+      mustBe(typeof (await callAs(account, `/v1/sessions/${session}/receipts`, { readSeq: 2_000_000_000 })).readSeq, 'number')
+      for (const socket of [agent, app]) await acknowledged(socket, 'ping')
+      mustBe(heard.filter(each => each !== 'activity').join(' '), 'new-message')
+      for (const socket of [app, agent]) socket.disconnect()
+    }
+  },
   async upgrade({ open }) {
     const socket = open(['polling', 'websocket'])
     const upgraded = new Promise<void>(resolve => {

@@ -78,12 +78,12 @@ export class Person {
     return this.call('POST', `/v3/sessions/${session}/messages`, { body: { messages } })
   }
 
-  /** A connected socket; disconnected when the test ends. */
-  async connect(auth: Record<string, unknown> = {}, server = this.server): Promise<Socket> {
+  /** A connected socket that asks for what is ours; disconnected when the test ends. */
+  async connect(auth: Record<string, unknown> = {}, server = this.server, transports = ['websocket']): Promise<Socket> {
     const socket = io(server.url, {
       path: '/v1/updates',
-      transports: ['websocket'],
-      auth: { token: this.token, clientType: 'user-scoped', ...auth },
+      transports,
+      auth: { token: this.token, clientType: 'user-scoped', signals: true, ...auth },
       forceNew: true,
       reconnection: false
     })

@@ -68,6 +68,7 @@ class Ear implements Connection {
   readonly token = ids.tokenId.parse('t')
   readonly scope: Connection['scope'] = 'app'
   visible = false
+  knowsOurs = true
   takesPartials = true
   readonly frames: Untyped[] = []
   readonly asked: unknown[] = []

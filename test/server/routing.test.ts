@@ -209,6 +209,48 @@ t.test('growing text goes from a session’s own process to the apps, and is sto
   t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
 })
 
+t.test('what existing clients do not know goes to those alone that ask for it, over either transport', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  await ada.send(session, { localId: 'a' })
+  const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const existing = { signals: undefined }
+  const own = { ...existing, clientType: 'session-scoped', sessionId: session }
+  const silent = []
+  for (const transport of ['websocket', 'polling'])
+    for (const auth of [existing, own]) silent.push(listen(await ada.connect(auth, server, [transport])))
+  const ours = [listen(await ada.connect()), listen(await ada.connect({ ...existing, echo: false }))]
+
+  process.emit('partial', { sid: session, partial: 'grow' })
+  await process.emitWithAck('ping')
+  await ada.call('POST', `/v1/sessions/${session}/receipts`, { body: { readSeq: 1 } })
+  await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'error', title: 'It failed', body: 'Look' } })
+  await signUp(t, server, ada.secret)
+  await ada.send(session, { localId: 'b' })
+  for (const heard of [...silent, ...ours]) await heard.settled()
+  for (const { updates, ephemerals } of silent) {
+    t.same(
+      updates.map(({ body }) => body.t),
+      ['new-message']
+    )
+    t.same(
+      ephemerals.filter(({ type }) => type !== 'activity'),
+      []
+    )
+  }
+  for (const { updates, ephemerals } of ours) {
+    t.same(
+      updates.map(({ body }) => body.t),
+      ['session-receipts', 'new-message']
+    )
+    t.same(
+      ephemerals.map(({ type }) => type).filter(type => type !== 'activity'),
+      ['partial', 'session-event', 'device-came']
+    )
+  }
+})
+
 t.test('growing text goes to no app that wants none, at its connect or later; what is stored does', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)

@@ -46,7 +46,8 @@ t.test('a turn is told from its beginning to "your turn", all of it under one na
     { t: 'turn-start' },
     { t: 'text', text: 'hm', thinking: true },
     { t: 'text', text: 'hello' },
-    { t: 'plan' },
+    { t: 'tool-call-start', name: 'TodoWrite', args: { todos: [{ content: 'one', status: 'pending' }] } },
+    { t: 'tool-call-end', status: 'completed' },
     { t: 'turn-end', status: 'completed' }
   ])
   t.ok(envelopes().every(envelope => envelope.turn === turn && envelope.role === 'agent'))

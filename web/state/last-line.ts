@@ -1,7 +1,8 @@
-import type { MessageBody } from '../../lib/protocol/sealed/messages.ts'
+import type { MessageBody, PlanEntry } from '../../lib/protocol/sealed/messages.ts'
 import { words } from '../words/index.ts'
 import type { LastLine } from './store.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
+import { planOfArgs } from './transcript-steps.ts'
 
 /** What a row says of a message; undefined when it tells a person nothing by itself. */
 export function lineOf(body: MessageBody): Told | undefined {
@@ -26,15 +27,16 @@ function lineOfHappening(happening: Happening): Told | undefined {
       return { text: words.session.you(oneLine(happening.text)) }
     case 'text':
       return happening.thinking ? undefined : { text: oneLine(happening.text) }
-    case 'step-started':
+    case 'step-started': {
+      const plan = planOfArgs(happening.name, happening.args)
+      if (plan !== undefined) return lineOfPlan(plan)
       return {
         text: oneLine(happening.title || happening.name),
         ...(happening.kind === 'execute' && { command: { call: happening.call, hasRun: false } })
       }
+    }
     case 'plan':
-      return {
-        text: words.session.planned(happening.entries.filter(entry => entry.status === 'completed').length, happening.entries.length)
-      }
+      return lineOfPlan(happening.entries)
     case 'file':
       return { text: words.session.file(happening.file.name) }
     case 'note':
@@ -46,6 +48,10 @@ function lineOfHappening(happening: Happening): Told | undefined {
     default:
       return undefined
   }
+}
+
+function lineOfPlan(entries: readonly PlanEntry[]): Told {
+  return { text: words.session.planned(entries.filter(({ status }) => status === 'completed').length, entries.length) }
 }
 
 // A row has room for one line: the first that says something, without the marks of markdown.

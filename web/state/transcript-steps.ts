@@ -77,5 +77,5 @@ export function planOfArgs(name: string, args: Args): PlanEntry[] | undefined {
     if (typeof text !== 'string') return []
     return [{ content: text, status: status === 'completed' || status === 'in_progress' ? status : 'pending' }]
   })
-  return entries.length === 0 ? undefined : entries
+  return entries.length === 0 && list.length > 0 ? undefined : entries
 }

@@ -73,7 +73,7 @@ export const sessionEvent = z.discriminatedUnion('t', [
   z.looseObject({ t: z.literal('read'), localId: z.string() }),
   /** Ours, of a wrapper: this message came too late to replace another, and is one of its own. */
   z.looseObject({ t: z.literal('apart'), localId: z.string() }),
-  /** Ours: the whole plan as it stands now; replaces the one before. */
+  /** Of older wrappers of ours: the whole plan as it stands now; replaces the one before. Today it is a step of the to-do tool. */
   z.looseObject({ t: z.literal('plan'), entries: z.array(planEntry) })
 ])
 

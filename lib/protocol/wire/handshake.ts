@@ -10,8 +10,8 @@ export const maxPacketBytes = 100 * 1024 * 1024
 /**
  * The auth object of the CONNECT packet. A field of the wrong form counts as absent: after a refusal existing apps stay away.
  * A connection sees what its scope may see: the whole account, one session or
- * one machine. Ours are `echo: false`: the connection's own versioned updates do not come back to it; and `partials: false`: no text that still
- * grows is sent to it, until its `app-state` says otherwise.
+ * one machine. Ours are `signals: true`: the connection knows the updates and signals that are ours, and is sent them; `echo: false`: its own
+ * versioned updates do not come back to it; and `partials: false`: no text that still grows is sent to it, until its `app-state` says otherwise.
  */
 export const handshake = z.object({
   token: z.string().max(4096).optional().catch(undefined),
@@ -19,6 +19,7 @@ export const handshake = z.object({
   sessionId: sessionId.optional().catch(undefined),
   machineId: machineId.optional().catch(undefined),
   appState: z.string().max(64).optional().catch(undefined),
+  signals: z.boolean().optional().catch(undefined),
   echo: z.boolean().optional().catch(undefined),
   partials: z.boolean().optional().catch(undefined)
 })

@@ -177,6 +177,7 @@ export class Accepted implements Connection {
   readonly id: ConnectionId
   readonly scope: Connection['scope']
   visible: boolean
+  readonly knowsOurs: boolean
   takesPartials: boolean
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
@@ -197,7 +198,9 @@ export class Accepted implements Connection {
     this.bearer = bearer
     this.scope = scopeOf(hello)
     this.visible = hello.appState === 'active'
-    this.takesPartials = hello.partials !== false
+    // Only ours say anything of an echo, also those of before there was `signals`.
+    this.knowsOurs = hello.signals ?? hello.echo === false
+    this.takesPartials = hello.partials ?? this.knowsOurs
     this.isEchoed = hello.echo !== false
   }
 
