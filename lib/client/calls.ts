@@ -158,13 +158,13 @@ export function serveCalls({
 }: ServeOptions & { target: string; handlers: Record<string, Handler> }): Serving {
   const respond = async (handler: Handler, sealedParams: string, call: CallFacts): Promise<unknown> => {
     const params = cipher.open(sealedParams)
-    if (!params.ok) return { error: 'The call was sealed with another key' }
-    if (!(await isFresh(nonceOf(sealedParams)))) return { error: 'The call was made before' }
+    if (!params.ok) return failure('The call was sealed with another key')
+    if (!(await isFresh(nonceOf(sealedParams)))) return failure('The call was made before')
     return handler(params.value, ...call)
   }
   const answerings = Object.entries(handlers).map(([method, handler]) =>
     socket.answer(`${target}:${method}`, async (sealedParams, ...call) => {
-      const result = await respond(handler, sealedParams, call).catch((error: unknown) => ({ error: sayWhy(error) }))
+      const result = await respond(handler, sealedParams, call).catch((error: unknown) => failure(sayWhy(error)))
       return cipher.seal(result)
     })
   )
@@ -174,6 +174,11 @@ export function serveCalls({
       for (const answering of answerings) answering.stop()
     }
   }
+}
+
+/** Of a start that failed, existing apps read the second form; of other calls the first. */
+function failure(why: string) {
+  return { error: why, type: 'error', errorMessage: why }
 }
 
 function sayWhy(error: unknown): string {

@@ -128,6 +128,18 @@ t.test('parameters of another shape, or of another key, never reach the handler'
   t.strictSame(asked, [])
 })
 
+t.test('a call that fails says why in both forms that existing apps read', async t => {
+  const abort = () => {
+    throw new Error('There is no room.')
+  }
+  const { app, cipher, session } = await serve(t, { abort })
+  const reply = await app.socket.request('rpc-call', { method: `${session.id}:abort`, params: cipher.seal({}) })
+  t.strictSame(reply.ok && cipher.open(reply.result), {
+    ok: true,
+    value: { error: 'There is no room.', type: 'error', errorMessage: 'There is no room.' }
+  })
+})
+
 t.test('a replayed call is refused, in whatever base64 it is written [R7]', async t => {
   let aborted = 0
   const { app, cipher, session } = await serve(t, { abort: () => void aborted++ })
