@@ -151,7 +151,9 @@ function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversat
     ...about,
     path: directory,
     host: hostname(),
-    version: version(),
+    // Happy's app takes a low number here for an old CLI of its own; in the metadata of an older wrapper it may still stand.
+    version: undefined,
+    afieldVersion: version(),
     os: platform(),
     machineId: home.machineId,
     homeDir: homedir(),

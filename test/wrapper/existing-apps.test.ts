@@ -17,7 +17,8 @@ const codes = z.array(z.object({ code: text, value: text, description: text.null
 const metadata = z.object({
   path: text,
   host: text,
-  version: text.optional(),
+  // Theirs: a low number is a CLI that has to be updated.
+  version: z.undefined().optional(),
   name: text.optional(),
   os: text.optional(),
   summary: z.object({ text, updatedAt: z.number() }).optional(),

@@ -90,7 +90,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     isInCopy: metadata !== undefined && isInCopy(metadata),
     path: metadata?.path,
     branch: metadata?.gitBranch ?? undefined,
-    version: metadata?.version,
+    version: metadata?.afieldVersion ?? metadata?.version,
     process: metadata?.hostPid,
     presence: session.isActive ? 'here' : metadata?.lifecycleState === 'running' ? 'away' : 'ended',
     agentEnd: metadata?.agentEnd,

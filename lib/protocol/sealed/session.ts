@@ -37,7 +37,10 @@ const usageWindow = z.looseObject({
 export const sessionMetadata = z.looseObject({
   path: z.string(),
   host: z.string(),
+  /** Of Happy's CLI: its app warns of one that is too old for it. */
   version: z.string().optional(),
+  /** Ours. */
+  afieldVersion: z.string().optional().catch(undefined),
   os: z.string().optional(),
   name: z.string().optional(),
   machineId: z.string().optional(),

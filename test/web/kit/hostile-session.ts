@@ -16,7 +16,7 @@ export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
   return {
     path: `/${evilName(evil, 'session.path')}`,
     host: 'a',
-    version: evil('session.version'),
+    afieldVersion: evil('session.version'),
     os: 'a',
     machineId,
     agentTitle: evil('session.agent'),

@@ -82,7 +82,7 @@ export function session({
       host: on.metadata?.host ?? '',
       machineId: on.id,
       flavor: agent,
-      version: '0.1.0',
+      afieldVersion: '0.1.0',
       gitBranch: 'main',
       summary: { text: title, updatedAt: at },
       ...metadata
