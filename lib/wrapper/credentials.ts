@@ -5,6 +5,7 @@ import type { Renewal, SignedIn } from '../client/token-keeper.ts'
 import type { TerminalKeys } from '../client/vault.ts'
 import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import { CannotStart } from '../exit.ts'
+import { withFileLock } from './approvals/file-lock.ts'
 import { homePath } from './home-path.ts'
 import { typed } from './own-program.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
@@ -52,8 +53,14 @@ export function openHome(env: Environment): Home {
   } catch (error) {
     throw new CannotStart(`Afield cannot use its folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
-  let settings = readJson(settingsFile, settingsShape, { machineId: randomUUID() })
-  if (readPrivateFile(settingsFile) === undefined) save(settingsFile, settings)
+  let settings = readJson(settingsFile, settingsShape, { machineId: '' })
+  // Of several that come first, one names the computer.
+  if (settings.machineId === '') {
+    change(settingsFile, () => {
+      settings = readJson(settingsFile, settingsShape, { machineId: randomUUID() })
+      return settings
+    })
+  }
 
   const readAll = () => readJson(credentialsFile, credentialsShape, {})
   return {
@@ -63,27 +70,30 @@ export function openHome(env: Environment): Home {
       return settings.server
     },
     rememberServer(server) {
-      settings = { ...settings, server }
-      save(settingsFile, settings)
+      change(settingsFile, () => {
+        settings = { ...readJson(settingsFile, settingsShape, settings), server }
+        return settings
+      })
     },
     credentials(server) {
       const kept = readAll()[server]
       return kept && { server, token: kept.token, ...(kept.renewal ? { renewal: kept.renewal } : {}), keys: keysOf(kept) }
     },
     saveCredentials({ server, token, renewal, keys }) {
-      save(credentialsFile, { ...readAll(), [server]: { token, renewal, ...writtenKeys(keys) } })
+      change(credentialsFile, () => ({ ...readAll(), [server]: { token, renewal, ...writtenKeys(keys) } }))
     },
     noteRenewal(server, { token, renewal }) {
-      const all = readAll()
-      const kept = all[server]
-      if (kept?.renewal?.deviceSeed !== renewal?.deviceSeed || !kept) return
-      save(credentialsFile, { ...all, [server]: { ...kept, token, renewal } })
+      change(credentialsFile, () => {
+        const all = readAll()
+        const kept = all[server]
+        return kept && kept.renewal?.deviceSeed === renewal?.deviceSeed ? { ...all, [server]: { ...kept, token, renewal } } : undefined
+      })
     },
     forgetCredentials(server) {
-      const { [server]: known, ...others } = readAll()
-      if (!known) return false
-      save(credentialsFile, others)
-      return true
+      return change(credentialsFile, () => {
+        const { [server]: known, ...others } = readAll()
+        return known && others
+      })
     }
   }
 }
@@ -146,6 +156,11 @@ function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z
   }
 }
 
-function save(file: string, value: object): void {
-  writePrivateFile(file, `${JSON.stringify(value, undefined, 2)}\n`)
+/** Reads and writes as one step, whatever other processes do meanwhile. False when `next` says undefined: the file stays as it is. */
+function change(file: string, next: () => object | undefined): boolean {
+  return withFileLock(`${file}.lock`, () => {
+    const value = next()
+    if (value !== undefined) writePrivateFile(file, `${JSON.stringify(value, undefined, 2)}\n`)
+    return value !== undefined
+  })
 }

@@ -1,6 +1,7 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { CannotStart } from '../../lib/exit.ts'
 import { agentEnvironment, chooseServer, openHome } from '../../lib/wrapper/credentials.ts'
@@ -24,6 +25,63 @@ t.test('what pairing gave comes back, for each server its own', async t => {
   t.equal(again.forgetCredentials('https://one'), true)
   t.equal(openHome(env).credentials('https://one'), undefined)
   t.equal(again.forgetCredentials('https://one'), false)
+})
+
+t.test('of processes that log in, renew and log out at once none undoes what another did', async t => {
+  const env = { AFIELD_HOME: join(t.testdir(), 'home') }
+  const home = openHome(env)
+  const renewal = { deviceSeed: Buffer.alloc(32, 9).toString('base64'), account: 'a', serverKeyId: 'k', expiresAt: 1 }
+  const stays = { server: 'https://stays', token: 'a', keys }
+  home.saveCredentials({ server: 'https://renewed', token: 'a', renewal, keys })
+  const rounds = 40
+  const others = Array.from({ length: 2 }, (_, at) => {
+    const script = `
+      import { openHome } from ${JSON.stringify(resolve('lib/wrapper/credentials.ts'))}
+      const home = openHome(${JSON.stringify(env)})
+      const renewal = ${JSON.stringify(renewal)}
+      for (let n = 0; n < ${rounds}; n++) {
+        home.noteRenewal('https://renewed', { token: 'b' + n, renewal })
+        home.saveCredentials({ server: 'https://other${at}-' + n, token: 'c', keys: { version: 1, secret: new Uint8Array(32) } })
+      }`
+    return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  })
+  const ends = others.map(child => once(child, 'exit'))
+  // While they are at it: whoever looks at the folder sees that they have begun.
+  while (home.credentials('https://renewed')?.token === 'a') home.rememberServer('https://stays')
+  home.forgetCredentials('https://renewed')
+  home.saveCredentials(stays)
+  t.same(
+    (await Promise.all(ends)).map(([code]) => code),
+    [0, 0]
+  )
+  t.equal(home.credentials('https://renewed'), undefined, 'nothing brings back what was logged out')
+  t.strictSame(home.credentials('https://stays'), stays)
+  const missing = [0, 1]
+    .flatMap(at => Array.from({ length: rounds }, (_, n) => `https://other${at}-${n}`))
+    .filter(server => !home.credentials(server))
+  t.same(missing, [], 'and every login is there')
+})
+
+t.test('processes that are the first at the same time give the computer one name', async t => {
+  const env = { AFIELD_HOME: join(t.testdir(), 'home') }
+  const script = `
+    import { openHome } from ${JSON.stringify(resolve('lib/wrapper/credentials.ts'))}
+    process.stdin.once('data', () => { process.stdout.write(openHome(${JSON.stringify(env)}).machineId); process.exit() })
+    process.stdout.write('ready ')`
+  const first = Array.from({ length: 3 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  )
+  const said = first.map(child => {
+    let text = ''
+    child.stdout.on('data', chunk => {
+      text += chunk
+    })
+    return once(child, 'close').then(() => text)
+  })
+  await Promise.all(first.map(child => once(child.stdout, 'data')))
+  for (const child of first) child.stdin.write('go\n')
+  const names = new Set(await Promise.all(said))
+  t.equal(names.size, 1, [...names].join(', '))
 })
 
 t.test('only its owner can read any of it, also in a folder that was open to others [W6]', async t => {
