@@ -206,9 +206,10 @@ function flowWithoutAccount(at: Route): ComponentChildren {
     case 'start-check':
       return create()
     case 'restore':
-      return <Lazy key="restore" load={() => import('./screens/restore.tsx')} show={({ RestoreScreen }) => <RestoreScreen />} />
     case 'link':
-      return <Lazy key="link" load={() => import('./screens/link.tsx')} show={({ LinkScreen }) => <LinkScreen />} />
+      // The key that is here is not written over.
+      if (account.peek().type === 'unlinked') return <WelcomeScreen />
+      return at.name === 'link' ? link() : restore()
     default:
       // The links that the server prints and that its owner sends lead straight to the account it is for.
       return arrival.value?.fragment.has('setup') || arrival.value?.fragment.has('invite') ? create() : <WelcomeScreen />
@@ -217,6 +218,14 @@ function flowWithoutAccount(at: Route): ComponentChildren {
 
 function create(): ComponentChildren {
   return <Lazy key="create" load={() => import('./screens/create.tsx')} show={({ CreateScreen }) => <CreateScreen />} />
+}
+
+function restore(): ComponentChildren {
+  return <Lazy key="restore" load={() => import('./screens/restore.tsx')} show={({ RestoreScreen }) => <RestoreScreen />} />
+}
+
+function link(): ComponentChildren {
+  return <Lazy key="link" load={() => import('./screens/link.tsx')} show={({ LinkScreen }) => <LinkScreen />} />
 }
 
 function Elsewhere({ go }: { go(): void }) {

@@ -17,7 +17,7 @@ t.test('nothing in the files of the browser reads as what was kept [H8]', async 
   const raw = await openDB('sealed')
   const kept = await raw.get('sealed', 'account')
   t.notMatch(new TextDecoder('latin1').decode(kept.data), 'secret')
-  const key = await raw.get('keys', 'device')
+  const [key] = await raw.getAll('keys')
   t.equal(key.extractable, false)
   await t.rejects(crypto.subtle.exportKey('raw', key))
 })
@@ -48,6 +48,35 @@ t.test('two tabs that start at once share one key', async t => {
   const [one, other] = await Promise.all([openDeviceDb('tabs'), openDeviceDb('tabs')])
   await one.write('account', 'from one')
   t.equal(await other.read('account'), 'from one')
+})
+
+t.test('a tab writes nothing that only a key opens which another tab erased', async t => {
+  const [one, other] = await Promise.all([openDeviceDb('erased-there'), openDeviceDb('erased-there')])
+  await other.write('account', 'old')
+  await Promise.all([one.erase(), other.erase()])
+  await Promise.all([one.write('account', 'new'), other.write('home', 'sessions')])
+  const reloaded = await openDeviceDb('erased-there')
+  t.equal(await reloaded.read('account'), 'new')
+  t.equal(await reloaded.read('home'), 'sessions')
+})
+
+t.test('what several tabs change at once loses the change of none', async t => {
+  const tabs = await Promise.all([openDeviceDb('changed'), openDeviceDb('changed'), openDeviceDb('changed')])
+  const addOne = (kept: unknown) => Number(kept ?? 0) + 1
+  await Promise.all(tabs.flatMap(tab => [tab.change('count', addOne), tab.change('count', addOne)]))
+  t.equal(await tabs[0].read('count'), 6)
+  t.equal(await tabs[1].change('count', () => undefined), 6, 'and one that wants nothing changes nothing')
+})
+
+t.test('everything but one entry goes, unless that one has changed', async t => {
+  const db = await openDeviceDb('cleared')
+  await Promise.all(['account', 'a', 'z'].map(name => db.write(name, name)))
+  await db.drafts.add([{ session: 's', localId: 'l', content: 'c', createdAt: 1 }])
+  await db.clear('account', kept => kept === 'account')
+  t.equal(await db.read('a'), 'a')
+  await db.clear('account', kept => kept !== 'account')
+  t.same([await db.read('a'), await db.read('z'), await db.drafts.all()], [undefined, undefined, []])
+  t.equal(await db.read('account'), 'account')
 })
 
 t.test('that the device has no room left is known, until it keeps something again', async t => {

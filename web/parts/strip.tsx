@@ -17,15 +17,10 @@ export function Strip() {
   const here = account.value
   if (here.type === 'unlinked') {
     return (
-      <Banner
-        icon="unlink"
-        isAway
-        title={words.connection.unlinked(date(here.at))}
-        text={here.hasKey ? words.connection.unlinkedKeyText : words.connection.unlinkedText}
-      >
-        {route.value.name !== 'link' && (
-          <a class="txt" href="/link">
-            {words.connection.linkAgain}
+      <Banner icon="unlink" isAway title={words.connection.unlinked(date(here.at))} text={words.connection.unlinkedText}>
+        {route.value.name !== 'start' && (
+          <a class="txt" href="/start">
+            {words.welcome.signInAgain}
           </a>
         )}
       </Banner>

@@ -6,13 +6,14 @@ import { Button } from '../parts/button.tsx'
 import { DeviceNameField } from '../parts/device-name-field.tsx'
 import { Field } from '../parts/field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
-import { arrival, forgetArrival, go, isPairingWaiting } from '../router.ts'
-import { createAccount, guessDeviceName, type SignInProblem } from '../state/account.ts'
+import { arrival, forgetArrival, go, goOn, isPairingWaiting } from '../router.ts'
+import { account } from '../state/account.ts'
 import { noteFirstRun } from '../state/first-run.ts'
+import { createAccount, guessDeviceName, type SignInProblem } from '../state/joining.ts'
 import { joining } from '../words/joining.ts'
 
 /**
- * A new account: a key made here, and a name for this device. A setup code or an invitation comes with the link, or is asked for when the
+ * A new account: a key made here, and a name for this device. Where the server ended the sign-in, the same with the key that is here. A setup code or an invitation comes with the link, or is asked for when the
  * server wants one; where the owner has to say yes, this waits for it.
  */
 export function CreateScreen() {
@@ -22,6 +23,8 @@ export function CreateScreen() {
   const [wasAsked, setAsked] = useState({ setupCode: setupCode !== '', invite: false })
   const [problem, setProblem] = useState<SignInProblem>()
   const { isBusy, run } = useBusy()
+  const [isAgain] = useState(() => account.peek().type === 'unlinked')
+  const says = isAgain ? joining.again : joining.create
 
   const create = () =>
     run(async () => {
@@ -32,7 +35,8 @@ export function CreateScreen() {
       })
       if (!refused) {
         if (!isPairingWaiting()) forgetArrival()
-        noteFirstRun(true)
+        if (isKeyChecked()) return goOn()
+        noteFirstRun(!isAgain)
         return go({ name: 'start-key' }, 'replace')
       }
       if (refused.type === 'needs-setup-code') setAsked({ ...wasAsked, setupCode: true })
@@ -53,11 +57,11 @@ export function CreateScreen() {
         void create()
       }}
     >
-      <FlowBar back={{ name: 'welcome' }} note={joining.create.step(1, 3)} />
+      <FlowBar back={{ name: 'welcome' }} note={isAgain ? undefined : joining.create.step(1, 3)} />
       <div class="scroll">
         <div class="col narrow">
-          <h1 tabIndex={-1}>{joining.create.title}</h1>
-          <p class="lead">{invite !== '' && !wasAsked.invite ? `${joining.create.invited} ${joining.create.lead}` : joining.create.lead}</p>
+          <h1 tabIndex={-1}>{says.title}</h1>
+          <p class="lead">{invite !== '' && !wasAsked.invite ? `${joining.create.invited} ${says.lead}` : says.lead}</p>
           <DeviceNameField value={deviceName} onInput={setDeviceName} />
           {wasAsked.setupCode && (
             <Field
@@ -87,12 +91,17 @@ export function CreateScreen() {
         </div>
       </div>
       <footer class="foot">
-        <Button look="primary" type="submit" isLarge isWide busy={isBusy && joining.create.busy}>
-          {isPending ? joining.create.askAgain : joining.create.submit}
+        <Button look="primary" type="submit" isLarge isWide busy={isBusy && says.busy}>
+          {isPending ? joining.create.askAgain : says.submit}
         </Button>
       </footer>
     </form>
   )
+}
+
+function isKeyChecked(): boolean {
+  const now = account.peek()
+  return now.type === 'here' && now.keyCheckedAt !== undefined
 }
 
 const askAgainEveryMs = 10_000
@@ -128,6 +137,8 @@ function ProblemOf({ problem }: { problem: SignInProblem | undefined }) {
       return <TooManyTries nextAt={problem.nextAt} />
     case 'unreachable':
       return <Problem title={joining.create.unreachable} text={joining.create.unreachableText} />
+    case 'has-account':
+      return <Problem title={joining.create.hasAccount} text={joining.create.hasAccountText} />
     case 'other':
       return <Problem title={joining.create.other} text={problem.message} />
     default:

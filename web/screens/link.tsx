@@ -12,6 +12,7 @@ type Waiting =
   | { type: 'expired' }
   | { type: 'unreadable' }
   | { type: 'unreachable' }
+  | { type: 'has-account' }
   | { type: 'starting' }
 
 /** A new device shows a code to one that has the account, and waits until that one hands the account over. */
@@ -41,6 +42,7 @@ export function LinkScreen() {
           {state.type === 'waiting' && <Shown state={state} hasTrouble={hasTrouble} />}
           {state.type === 'expired' && <Problem title={joining.link.expired} text={joining.link.expiredText} />}
           {state.type === 'unreadable' && <Problem title={joining.link.unreadable} />}
+          {state.type === 'has-account' && <Problem title={joining.create.hasAccount} text={joining.create.hasAccountText} />}
           {state.type === 'unreachable' && <Problem title={joining.pair.unreachable} text={joining.pair.unreachableText} />}
         </div>
       </div>

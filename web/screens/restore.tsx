@@ -7,8 +7,8 @@ import { DeviceNameField } from '../parts/device-name-field.tsx'
 import { KeyFileField, useKeyFile } from '../parts/key-file-field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { goOn } from '../router.ts'
-import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/account.ts'
 import { base64Of } from '../state/base64.ts'
+import { guessDeviceName, restoreAccount, type SignInProblem } from '../state/joining.ts'
 import { caretAfterGrouping, countLetters, groupTyped, keyLetters } from '../state/key-text.ts'
 import { joining } from '../words/joining.ts'
 
@@ -128,6 +128,8 @@ function ProblemOf({ problem }: { problem: SignInProblem }) {
       return <TooManyTries nextAt={problem.nextAt} />
     case 'unreachable':
       return <Problem title={joining.create.unreachable} text={joining.restore.nothingChanged} />
+    case 'has-account':
+      return <Problem title={joining.create.hasAccount} text={joining.create.hasAccountText} />
     case 'other':
       return <Problem title={joining.create.other} text={problem.message} />
   }

@@ -2,16 +2,15 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { Banner, Problem } from '../parts/banner.tsx'
-import { ButtonLink } from '../parts/button.tsx'
+import { Button, ButtonLink } from '../parts/button.tsx'
 import { Scene } from '../parts/sky.tsx'
 import { isPairingWaiting } from '../router.ts'
 import { account } from '../state/account.ts'
 import { words } from '../words/index.ts'
+import { Lazy } from './lazy.tsx'
 
-/** The first thing a new device shows. */
+/** The first thing a new device shows, and what one shows whose sign-in the server ended. */
 export function WelcomeScreen() {
-  const here = account.value
-  const hasKey = here.type === 'unlinked' && here.hasKey
   return (
     <Welcome>
       {isPairingWaiting() && <Banner icon="link" title={words.welcome.pairing} text={words.welcome.pairingText} />}
@@ -26,18 +25,45 @@ export function WelcomeScreen() {
           <span>{words.welcome.honest}</span>
         </li>
       </ul>
-      <div class="w-acts">
-        <ButtonLink look="primary" href="/start" isLarge isWide>
-          {hasKey ? words.welcome.goOn : words.welcome.create}
-        </ButtonLink>
-        <ButtonLink look="quiet" href="/link" isLarge isWide icon="smartphone">
-          {words.welcome.link}
-        </ButtonLink>
-        <ButtonLink look="text" href="/restore" isWide>
-          {words.welcome.restore}
-        </ButtonLink>
-      </div>
+      <div class="w-acts">{account.value.type === 'unlinked' ? <WaysBack /> : <WaysIn />}</div>
     </Welcome>
+  )
+}
+
+function WaysIn() {
+  return (
+    <>
+      <ButtonLink look="primary" href="/start" isLarge isWide>
+        {words.welcome.create}
+      </ButtonLink>
+      <ButtonLink look="quiet" href="/link" isLarge isWide icon="smartphone">
+        {words.welcome.link}
+      </ButtonLink>
+      <ButtonLink look="text" href="/restore" isWide>
+        {words.welcome.restore}
+      </ButtonLink>
+    </>
+  )
+}
+
+/** Another account can come to this device once the key that is here was removed. */
+function WaysBack() {
+  const [isRemoving, setRemoving] = useState(false)
+  return (
+    <>
+      <ButtonLink look="primary" href="/start" isLarge isWide>
+        {words.welcome.signInAgain}
+      </ButtonLink>
+      <Button look="text" isWide onClick={() => setRemoving(true)}>
+        {words.welcome.removeKey}
+      </Button>
+      {isRemoving && (
+        <Lazy
+          load={() => import('./key-removal.tsx')}
+          show={({ KeyRemovalSheet }) => <KeyRemovalSheet onClose={() => setRemoving(false)} />}
+        />
+      )}
+    </>
   )
 }
 

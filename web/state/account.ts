@@ -1,8 +1,9 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
 import type { Renewal, SignedIn } from '../../lib/client/index.ts'
+import { type AccountLink, openAccountLink } from './account-link.ts'
 import { now } from './clock.ts'
 import { noteLink } from './connection.ts'
-import { deviceDb } from './device-db.ts'
+import { type DeviceDb, deviceDb } from './device-db.ts'
 import { home, restoreHome, tellHome } from './home.ts'
 import type { Live } from './live.ts'
 import { forgetLock } from './lock.ts'
@@ -13,8 +14,8 @@ export type Account =
   | { type: 'opening' }
   | { type: 'none' }
   | ({ type: 'here' } & KeptAccount)
-  /** The server ended the sign-in of this device. `hasKey`: the account key was never checked, so it was not thrown away. */
-  | { type: 'unlinked'; at: number; hasKey: boolean }
+  /** The server ended the sign-in of this device. The account key is still on it. */
+  | { type: 'unlinked'; at: number }
   /** This browser keeps nothing, so nothing can be kept in it. */
   | { type: 'no-storage' }
 
@@ -22,7 +23,7 @@ export type Account =
 export interface KeptAccount {
   /** base64 */
   secret: string
-  /** Absent until the server has accepted the key. */
+  /** Absent until the server has accepted the key, and once it ended the sign-in. */
   token?: string | undefined
   /** With what the token is renewed; absent when it was handed over in the way of existing apps. */
   renewal?: Renewal | undefined
@@ -36,257 +37,265 @@ export interface KeptAccount {
   remindAt?: number | undefined
   /** Home does not ask for it before that. */
   homeAsksAt?: number | undefined
+  /** When the server ended the sign-in. */
+  unlinkedAt?: number | undefined
 }
 
-const accountNow = signal<Account>({ type: 'opening' })
-const liveNow = signal<Live | undefined>(undefined)
+/** A key that the server has accepted, on this device. */
+export type SignIn = KeptAccount & { token: string }
 
-export const account: ReadonlySignal<Account> = accountNow
-
-/** The link to the server; undefined until it has been loaded and opened, and without an account. */
-export const live: ReadonlySignal<Live | undefined> = liveNow
-
-/** True when the person should be asked to check the account key: until that is done, after the day they may take for it. */
-export const shouldCheckKey: ReadonlySignal<boolean> = computed(() => {
-  const here = accountNow.value
-  return here.type === 'here' && here.keyCheckedAt === undefined && (here.remindAt ?? 0) < now.value
-})
-
-/** True when Home should ask for it, which it does once a week. */
-export const shouldHomeAskForKey: ReadonlySignal<boolean> = computed(() => {
-  const here = accountNow.value
-  return here.type === 'here' && shouldCheckKey.value && (here.homeAsksAt ?? 0) < now.value
-})
-
-/** Reads what this device keeps, and goes live with it. */
-export async function openAccount(): Promise<void> {
-  onTabs(message => {
-    if (message.type === 'seen' || message.type === 'pinned') tellHome(message)
-    else if (message.type === 'signed-out' || message.type === 'unlinked') void leave({ type: 'none' })
-    else if (message.type === 'signed-in' || message.type === 'account-changed') void load()
-  })
-  await load()
+/** What an open link wants to know of its sign-in, and has to tell. */
+export interface SignInEvents {
+  /** What another tab may have renewed meanwhile; undefined when the sign-in is over. */
+  latest(): Promise<SignedIn | undefined>
+  /** To be kept before the new token is used. */
+  onRenewed(signedIn: SignedIn): Promise<void>
+  /** The server no longer knows the sign-in. */
+  onEnded(): void
+  /** The server was put back to an older state: whatever hangs on the link reads anew. */
+  onStartedOver(): void
 }
 
-/** How an attempt to sign in ended, when it did not succeed. */
-export type SignInProblem =
-  | { type: 'needs-setup-code' }
-  | { type: 'needs-invite' }
-  /** The owner of the server has been asked; `fingerprint` are the words to recognise this key by. */
-  | { type: 'pending'; fingerprint: string }
-  | { type: 'signup-closed' }
-  | { type: 'locked'; nextAt: number | undefined }
-  | { type: 'unreachable' }
-  | { type: 'other'; message: string }
+/** What one tab of a device brings along. */
+export interface Tab<Link> {
+  db(): Promise<Pick<DeviceDb, 'read' | 'change' | 'clear' | 'erase'>>
+  loadLink(): Promise<(signIn: SignIn, events: SignInEvents) => Promise<Link>>
+  onLinkFailed(error: unknown, againInMs: number): void
+  /** Best effort: tells the server that the sign-in of this device is over. */
+  endSignIn(link: Link | undefined): Promise<void>
+  restoreHome(): Promise<void>
+  clearHome(): void
+  forgetLock(): void
+  /** Has the other tabs look again at what is kept. */
+  tellTabs(): void
+}
+
+export interface AccountOfTab<Link> {
+  readonly account: ReadonlySignal<Account>
+  /** The link to the server; undefined until it has been loaded and opened, and without an account. */
+  readonly live: ReadonlySignal<Link | undefined>
+  /** Brings this tab in line with what is kept. */
+  settle(): Promise<void>
+  /** Keeps something else about the account that stands here. Resolves when this tab shows it. */
+  note(noted: Partial<Omit<KeptAccount, keyof SignedIn | 'secret'>>): Promise<void>
+  /** With what to ask for a sign-in: the key that is here, else `fresh`, which is kept before the server hears of it. */
+  keyToSignInWith(fresh: KeptAccount): Promise<KeptAccount>
+  /** Keeps a sign-in and goes live with it. False when the key of another account is here: it is not written over. */
+  signIn(fresh: SignIn): Promise<boolean>
+  /** Ends the sign-in, on the server too when it can be reached, and leaves nothing on the device, the key included. Only where a person confirmed it. */
+  signOut(): Promise<void>
+}
 
 /**
- * Makes a new account and signs in. The key is on this device before the server hears of it: an answer lost on the way costs nobody
- * the account.
+ * The account in one tab, and its link: none, opening, live or leaving. What the device keeps is the truth, shared by all tabs. Whatever happens, here, in
+ * another tab or on the server, first changes what is kept; then each tab settles into it, one step after the other. So a message is never more than a
+ * reason to look, and the account key goes only where a person signs out.
  */
-export async function createAccount(draft: {
-  deviceName: string
-  setupCode?: string | undefined
-  invite?: string | undefined
-}): Promise<SignInProblem | undefined> {
-  const db = await deviceDb()
-  const pending = await db.read('account')
-  const secret = isKept(pending) && pending.token === undefined ? pending.secret : newSecret()
-  await db.write('account', { secret, deviceName: draft.deviceName, createdAt: Date.now() } satisfies KeptAccount)
-  return signInWith({ secret, ...draft })
-}
+export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<Link>): AccountOfTab<Link> {
+  const account = signal<Account>({ type: 'opening' })
+  const live = signal<Link | undefined>(undefined)
+  let link: { of: SignIn; line: AccountLink } | undefined
+  let lastStep: Promise<unknown> = Promise.resolve()
 
-/** Signs in with a key that somebody wrote down: `keyCheckedAt` is now, as they obviously have it. */
-export async function restoreAccount(draft: { secret: string; deviceName: string }): Promise<SignInProblem | undefined> {
-  return signInWith({ ...draft, keyCheckedAt: Date.now() })
-}
-
-/** Takes over an account that another device handed to this one. */
-export async function adoptAccount(kept: {
-  secret: string
-  token: string
-  renewal?: Renewal | undefined
-  deviceName: string
-}): Promise<void> {
-  await keep({ ...kept, createdAt: Date.now(), remindAt: tomorrow() })
-  tellTabs({ type: 'signed-in' })
-  await load()
-}
-
-/** Ends the sign-in of this device, on the server too when it can be reached, and leaves nothing on the device. */
-export async function signOut(): Promise<void> {
-  const { currentDevice } = await import('./devices.ts')
-  await liveNow
-    .peek()
-    ?.rest.call('removeDevice', { params: { id: currentDevice } })
-    .catch(() => {})
-  await leave({ type: 'none' })
-  tellTabs({ type: 'signed-out' })
-}
-
-/** Signs out and leaves nothing of Afield in this browser: no settings, and not the app itself. */
-export async function eraseDevice(): Promise<void> {
-  await signOut()
-  localStorage.clear()
-  await Promise.all((await caches.keys()).map(name => caches.delete(name)))
-  const workers = await navigator.serviceWorker?.getRegistrations()
-  await Promise.all(workers?.map(worker => worker.unregister()) ?? [])
-  location.replace('/')
-}
-
-export const noteKeyChecked = () => change({ keyCheckedAt: Date.now() })
-export const noteKeyInFile = () => change({ isKeyInFile: true })
-export const remindOfKeyTomorrow = () => change({ remindAt: tomorrow() })
-export const askForKeyNextWeek = () => change({ homeAsksAt: Date.now() + 7 * dayMs })
-
-const dayMs = 24 * 3600_000
-const tomorrow = () => Date.now() + dayMs
-
-/** Under this name the device answers from now on. */
-export async function noteDeviceName(deviceName: string): Promise<void> {
-  await change({ deviceName })
-}
-
-/** What to call this device until somebody says better. */
-export function guessDeviceName(): string {
-  const agent = navigator.userAgent
-  const browser = /Firefox/.test(agent) ? 'Firefox' : /Edg\//.test(agent) ? 'Edge' : /Chrome/.test(agent) ? 'Chrome' : 'Safari'
-  const known = [/iPhone/, /iPad/, /Android/, /Mac/, /Windows/, /CrOS/].map(kind => kind.exec(agent)?.[0]).find(name => name !== undefined)
-  return `${browser} on ${known === 'CrOS' ? 'ChromeOS' : (known ?? 'Linux')}`
-}
-
-async function load(): Promise<void> {
-  let kept: unknown
-  try {
-    kept = await (await deviceDb()).read('account')
-  } catch {
-    accountNow.value = { type: 'no-storage' }
-    return
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    const done = lastStep.then(step)
+    lastStep = done.catch(() => {})
+    return done
   }
-  if (!isKept(kept) || kept.token === undefined) {
-    const was = accountNow.peek()
-    accountNow.value = was.type === 'unlinked' ? was : { type: 'none' }
-    return
-  }
-  // Without what was kept the server tells it again.
-  if (home.peek().asOf === undefined) await restoreHome().catch(() => {})
-  accountNow.value = { type: 'here', ...kept }
-  if (!liveNow.peek()) await goLive({ ...kept, token: kept.token })
-}
 
-// The crypto, the protocol and the socket come in a chunk of their own, after the first paint.
-async function goLive(kept: KeptAccount & { token: string }): Promise<void> {
-  try {
-    const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('./base64.ts')])
-    if (accountNow.peek().type !== 'here' || liveNow.peek()) return
-    liveNow.value = await openLive({
-      server: location.origin,
-      secret: bytesOf(kept.secret),
-      kept: { token: kept.token, renewal: kept.renewal },
-      latest: latestSignIn,
-      onRenewed: change,
-      me: deviceNameNow,
-      onEnded: () => void unlink(),
-      // Another link in all but what it is made of: every screen that hangs on it opens its things anew.
-      onStartedOver: () => {
-        const link = liveNow.peek()
-        if (link) liveNow.value = { ...link }
+  const settle = () =>
+    inTurn(async () => {
+      let kept: unknown
+      try {
+        kept = await (await tab.db()).read(entry)
+      } catch {
+        account.value = { type: 'no-storage' }
+        return
       }
+      if (isSignedIn(kept)) return enter(kept)
+      const at = isKept(kept) ? kept.unlinkedAt : undefined
+      await leave(at === undefined ? { type: 'none' } : { type: 'unlinked', at })
+      // Another tab may have signed in meanwhile.
+      await (await tab.db()).clear(entry, isSignedIn)
     })
-  } catch (error) {
-    // A first visit that lost its network half way has the frame and not the rest.
-    console.error(error)
-    noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + loadAgainMs })
-    setTimeout(() => void goLive(kept), loadAgainMs)
+
+  async function enter(kept: SignIn): Promise<void> {
+    if (link && !isSameSignIn(link.of, kept)) await closeLink()
+    await tab.restoreHome()
+    account.value = { type: 'here', ...kept }
+    link ??= { of: kept, line: openLink(kept) }
+  }
+
+  async function leave(to: Account): Promise<void> {
+    account.value = to
+    await closeLink()
+  }
+
+  async function closeLink(): Promise<void> {
+    live.value = undefined
+    tab.clearHome()
+    const leaving = link
+    link = undefined
+    await leaving?.line.close()
+  }
+
+  function openLink(of: SignIn): AccountLink {
+    const events: SignInEvents = {
+      async latest() {
+        const kept = await (await tab.db()).read(entry)
+        return isSignedIn(kept) && isSameSignIn(kept, of) ? { token: kept.token, renewal: kept.renewal } : undefined
+      },
+      // Not a step of its own: a link that is being closed may renew, and the step that closes it waits for it.
+      onRenewed: ({ token, renewal }) => change(kept => (isSameSignIn(kept, of) ? { ...kept, token, renewal } : undefined)),
+      onEnded() {
+        const over = { token: undefined, renewal: undefined, unlinkedAt: Date.now() }
+        void change(kept => (isSameSignIn(kept, of) ? { ...kept, ...over } : undefined))
+      },
+      onStartedOver() {
+        const before = live.peek()
+        // Another link in all but what it is made of: every screen that hangs on it opens its things anew.
+        if (before) live.value = { ...before }
+      }
+    }
+    return openAccountLink<Link>({
+      load: async () => {
+        const open = await tab.loadLink()
+        return () => open(of, events)
+      },
+      onLive: opened => {
+        live.value = opened
+      },
+      onFailed: tab.onLinkFailed
+    })
+  }
+
+  /** Undefined leaves things as they are. Every tab settles into what is kept then. */
+  async function change(next: (kept: KeptAccount) => KeptAccount | undefined): Promise<void> {
+    await (await tab.db()).change(entry, kept => (isKept(kept) ? next(kept) : undefined))
+    tab.tellTabs()
+    void settle()
+  }
+
+  return {
+    account,
+    live,
+    settle,
+
+    async note(noted) {
+      const here = account.peek()
+      if (here.type !== 'here') return
+      await change(kept => (kept.secret === here.secret ? { ...kept, ...noted } : undefined))
+      await settle()
+    },
+
+    async keyToSignInWith(fresh) {
+      const kept = await (await tab.db()).change(entry, before => (isKept(before) ? undefined : fresh))
+      return isKept(kept) ? kept : fresh
+    },
+
+    async signIn(fresh) {
+      const kept = await (await tab.db()).change(entry, before => (isKept(before) ? signedInAgain(before, fresh) : fresh))
+      tab.tellTabs()
+      await settle()
+      return isKept(kept) && kept.secret === fresh.secret
+    },
+
+    async signOut() {
+      await inTurn(async () => {
+        await tab.endSignIn(live.peek())
+        await leave({ type: 'none' })
+        await (await tab.db()).erase()
+        tab.forgetLock()
+      })
+      tab.tellTabs()
+    }
   }
 }
 
-const loadAgainMs = 5_000
-
-function deviceNameNow(): string | undefined {
-  const here = accountNow.peek()
-  return here.type === 'here' ? here.deviceName : undefined
-}
-
-// Another tab may have renewed the token that all of them use.
-async function latestSignIn(): Promise<SignedIn | undefined> {
-  const kept = await (await deviceDb()).read('account')
-  return isKept(kept) && kept.token !== undefined ? { token: kept.token, renewal: kept.renewal } : undefined
-}
-
-async function signInWith(draft: {
-  secret: string
-  deviceName: string
-  setupCode?: string | undefined
-  invite?: string | undefined
-  keyCheckedAt?: number
-}): Promise<SignInProblem | undefined> {
-  const [{ signInProblem }, { signIn, cryptoReady }, { bytesOf }] = await Promise.all([
-    import('./sign-in-problem.ts'),
-    import('./account-key.ts'),
-    import('./base64.ts')
-  ])
-  await cryptoReady()
-  const { secret, deviceName, setupCode, invite, keyCheckedAt } = draft
-  try {
-    const { token, renewal } = await signIn({
-      server: location.origin,
-      secret: bytesOf(secret),
-      fetch: (url, init) => fetch(url, init),
-      setupCode,
-      invite,
-      deviceName
-    })
-    await keep({ secret, token, renewal, deviceName, createdAt: Date.now(), keyCheckedAt })
-  } catch (error) {
-    return signInProblem(error, bytesOf(secret))
-  }
-  // Asks the browser not to throw the key away when the disk is full; its answer changes nothing here.
-  void navigator.storage.persist?.().catch(() => {})
-  tellTabs({ type: 'signed-in' })
-  await load()
-  return undefined
-}
-
-// A server that forgot a sign-in must not be able to destroy the only copy of a key, so an unchecked one stays.
-async function unlink(): Promise<void> {
-  const was = accountNow.peek()
-  if (was.type !== 'here') return
-  const hasKey = was.keyCheckedAt === undefined
-  await leave({ type: 'unlinked', at: Date.now(), hasKey })
-  if (hasKey) await keep({ ...was, token: undefined, renewal: undefined })
-  tellTabs({ type: 'unlinked' })
-}
-
-async function leave(to: Account): Promise<void> {
-  const link = liveNow.peek()
-  liveNow.value = undefined
-  accountNow.value = to
-  // A key that stays is shown to nobody else than before.
-  if (to.type !== 'unlinked' || !to.hasKey) forgetLock()
-  tellHome({ type: 'cleared' })
-  await link?.close().catch(() => {})
-  await (await deviceDb()).erase()
-}
-
-async function keep(kept: KeptAccount): Promise<void> {
-  const { secret, token, renewal, deviceName, createdAt, keyCheckedAt, isKeyInFile, remindAt, homeAsksAt } = kept
-  const account: KeptAccount = { secret, token, renewal, deviceName, createdAt, keyCheckedAt, isKeyInFile, remindAt, homeAsksAt }
-  await (await deviceDb()).write('account', account)
-}
-
-async function change(changed: Partial<KeptAccount>): Promise<void> {
-  const was = accountNow.peek()
-  if (was.type !== 'here') return
-  const now = { ...was, ...changed }
-  await keep(now)
-  accountNow.value = now
-  tellTabs({ type: 'account-changed' })
-}
+const entry = 'account'
 
 function isKept(value: unknown): value is KeptAccount {
   return typeof value === 'object' && value !== null && 'secret' in value && typeof value.secret === 'string'
 }
 
-function newSecret(): string {
-  return btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))
+function isSignedIn(value: unknown): value is SignIn {
+  return isKept(value) && value.token !== undefined
 }
+
+/** The same account by the same sign-in, however often its token was renewed. */
+function isSameSignIn(one: KeptAccount, other: KeptAccount): boolean {
+  if (one.secret !== other.secret || one.renewal?.deviceSeed !== other.renewal?.deviceSeed) return false
+  return one.renewal !== undefined || one.token === other.token
+}
+
+/** Undefined: the key that is here may be the only copy. */
+function signedInAgain(before: KeptAccount, fresh: SignIn): SignIn | undefined {
+  if (before.secret === fresh.secret)
+    return { ...before, unlinkedAt: undefined, ...fresh, keyCheckedAt: fresh.keyCheckedAt ?? before.keyCheckedAt }
+  // No server ever took that one, so nobody has an account with it.
+  return before.token === undefined && before.unlinkedAt === undefined ? fresh : undefined
+}
+
+const dayMs = 24 * 3600_000
+/** From when on to ask that a key be checked which came to this device just now. */
+export const tomorrow = () => Date.now() + dayMs
+
+const here = accountOfTab<Live>({
+  db: deviceDb,
+  // The crypto, the protocol and the socket come in a chunk of their own, after the first paint.
+  async loadLink() {
+    const [{ openLive }, { bytesOf }] = await Promise.all([import('./live.ts'), import('./base64.ts')])
+    return ({ secret, token, renewal }, events) =>
+      openLive({ ...events, server: location.origin, secret: bytesOf(secret), kept: { token, renewal }, me: deviceNameNow })
+  },
+  onLinkFailed(error, againInMs) {
+    console.error(error)
+    noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + againInMs })
+  },
+  async endSignIn(link) {
+    const { currentDevice } = await import('./devices.ts')
+    await link?.rest.call('removeDevice', { params: { id: currentDevice } }).catch(() => {})
+  },
+  async restoreHome() {
+    // Without what was kept the server tells it again.
+    if (home.peek().asOf === undefined) await restoreHome().catch(() => {})
+  },
+  clearHome: () => tellHome({ type: 'cleared' }),
+  forgetLock,
+  tellTabs: () => tellTabs({ type: 'account-changed' })
+})
+
+export const { account, live, keyToSignInWith, signIn, signOut } = here
+
+function deviceNameNow(): string | undefined {
+  const now = account.peek()
+  return now.type === 'here' ? now.deviceName : undefined
+}
+
+/** Reads what this device keeps, and goes live with it. */
+export async function openAccount(): Promise<void> {
+  onTabs(message => {
+    if (message.type === 'seen' || message.type === 'pinned') tellHome(message)
+    else if (message.type === 'account-changed') void here.settle()
+  })
+  await here.settle()
+}
+
+/** True when the person should be asked to check the account key: until that is done, after the day they may take for it. */
+export const shouldCheckKey: ReadonlySignal<boolean> = computed(() => {
+  const kept = account.value
+  return kept.type === 'here' && kept.keyCheckedAt === undefined && (kept.remindAt ?? 0) < now.value
+})
+
+/** True when Home should ask for it, which it does once a week. */
+export const shouldHomeAskForKey: ReadonlySignal<boolean> = computed(() => {
+  const kept = account.value
+  return kept.type === 'here' && shouldCheckKey.value && (kept.homeAsksAt ?? 0) < now.value
+})
+
+export const noteKeyChecked = () => here.note({ keyCheckedAt: Date.now() })
+export const noteKeyInFile = () => here.note({ isKeyInFile: true })
+export const remindOfKeyTomorrow = () => here.note({ remindAt: tomorrow() })
+export const askForKeyNextWeek = () => here.note({ homeAsksAt: Date.now() + 7 * dayMs })
+/** Under this name the device answers from now on. */
+export const noteDeviceName = (deviceName: string) => here.note({ deviceName })

@@ -1,6 +1,6 @@
 import { cryptoReady, startDeviceLinking, startLinking } from '../../lib/client/index.ts'
-import { adoptAccount, guessDeviceName } from './account.ts'
 import { base64Of } from './base64.ts'
+import { adoptAccount, guessDeviceName } from './joining.ts'
 
 type Asker = Parameters<typeof startDeviceLinking>[0]
 
@@ -9,7 +9,7 @@ export interface AccountRequest {
   readonly link: string
   readonly checkCode: string | undefined
   /** Until it was answered; then the account is on this device. */
-  wait(signal: AbortSignal): Promise<'linked' | 'expired' | 'unreadable'>
+  wait(signal: AbortSignal): Promise<'linked' | 'expired' | 'unreadable' | 'has-account'>
 }
 
 /** Asks to be given the account of a person. `forHappy`: by an app that knows only the first way. A server that knows no other is asked in it, too. */
@@ -33,8 +33,7 @@ export async function askForAccount(given: { forHappy: boolean; onTrouble(hasTro
       const { answer, signedIn } = end
       // A key to write sessions with makes no app.
       if (answer.version !== 1) return 'unreadable'
-      await adoptAccount({ secret: base64Of(answer.accountSecret), ...signedIn, deviceName })
-      return 'linked'
+      return (await adoptAccount({ secret: base64Of(answer.accountSecret), ...signedIn, deviceName })) ? 'linked' : 'has-account'
     }
   }
 }
@@ -47,8 +46,7 @@ function askInFirstWay(asker: Asker, deviceName: string): AccountRequest {
     async wait(signal) {
       const end = await linking.wait(signal)
       if (end.type !== 'paired') return end.type
-      await adoptAccount({ secret: base64Of(end.keys.secret), token: end.token, deviceName })
-      return 'linked'
+      return (await adoptAccount({ secret: base64Of(end.keys.secret), token: end.token, deviceName })) ? 'linked' : 'has-account'
     }
   }
 }

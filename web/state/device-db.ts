@@ -1,4 +1,4 @@
-import { type DBSchema, type IDBPDatabase, openDB } from 'idb'
+import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, type IDBPTransaction, openDB } from 'idb'
 import { keeping } from './room.ts'
 
 /**
@@ -10,7 +10,14 @@ export interface DeviceDb {
   read(name: string): Promise<unknown>
   /** `value` is anything JSON can say. */
   write(name: string, value: unknown): Promise<void>
+  /**
+   * Reads, changes and writes as one step, whatever other tabs do meanwhile; `next` is asked again when one of them was faster. With undefined it
+   * leaves things as they are. Resolves to what is kept then.
+   */
+  change(name: string, next: (kept: unknown) => unknown): Promise<unknown>
   remove(name: string): Promise<void>
+  /** Everything but what is kept under `name`; nothing when that is as `unless` says. */
+  clear(name: string, unless: (kept: unknown) => boolean): Promise<void>
   /** Messages on their way to the server; they come sealed already. */
   drafts: DraftStore
   /** Everything, the key included. */
@@ -48,25 +55,35 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
     // A tab with a newer app waits for this one to let go.
     blocking: (_current, _blocked, event) => (event.target as IDBDatabase | null)?.close()
   })
-  let key = await deviceKey(db)
   const inTurn = takeTurns()
   return {
-    read: entry =>
+    read: entry => inTurn(entry, async () => (await look(db, entry)).value),
+    async write(entry, value) {
+      await inTurn(entry, async () => {
+        while (!(await put(db, entry, await deviceKey(db), value)));
+      })
+    },
+    change: (entry, next) =>
       inTurn(entry, async () => {
-        const sealed = await db.get('sealed', entry)
-        return sealed && openSealed(key, sealed, entry)
-      }),
-    write: (entry, value) =>
-      inTurn(entry, async () => {
-        const sealed = await seal(key, value, entry)
-        await keeping(() => db.put('sealed', sealed, entry))
+        for (;;) {
+          const seen = await look(db, entry)
+          const value = next(seen.value)
+          if (value === undefined) return seen.value
+          if (await put(db, entry, seen.key, value, seen)) return value
+        }
       }),
     remove: entry => inTurn(entry, () => db.delete('sealed', entry)),
+    clear: (entry, unless) =>
+      inTurn(entry, async () => {
+        for (;;) {
+          const seen = await look(db, entry)
+          if (unless(seen.value) || (await clearBut(db, entry, seen))) return
+        }
+      }),
     drafts: draftStore(db),
     async erase() {
       const all = db.transaction(['keys', 'sealed', 'drafts'], 'readwrite')
       await Promise.all([all.objectStore('keys').clear(), all.objectStore('sealed').clear(), all.objectStore('drafts').clear(), all.done])
-      key = await deviceKey(db)
     }
   }
 }
@@ -97,16 +114,77 @@ interface Schema extends DBSchema {
   drafts: { key: number; value: KeptDraft; indexes: { byId: [string, string] } }
 }
 
+/** An entry as it was found; every time it is written it has another `iv`. */
+interface Seen {
+  key: DeviceKey
+  iv: Uint8Array | undefined
+  value: unknown
+}
+
+/** The key of this device, under a name that no other one ever gets: once another tab erased it, nothing more is sealed with it. */
+interface DeviceKey {
+  name: string
+  key: CryptoKey
+}
+
+async function look(db: IDBPDatabase<Schema>, entry: string): Promise<Seen> {
+  const key = await deviceKey(db)
+  const sealed = await db.get('sealed', entry)
+  return { key, iv: sealed?.iv, value: sealed && (await openSealed(key.key, sealed, entry)) }
+}
+
+/** False when the key is gone, or the entry is not as it was seen any more: nothing was written. */
+async function put(db: IDBPDatabase<Schema>, entry: string, key: DeviceKey, value: unknown, seen?: Seen): Promise<boolean> {
+  const sealed = await seal(key.key, value, entry)
+  return keeping(async () => {
+    const writing = db.transaction(['keys', 'sealed'], 'readwrite')
+    const isStill = (await writing.objectStore('keys').getKey(key.name)) !== undefined && (!seen || (await isAsSeen(writing, entry, seen)))
+    if (isStill) await writing.objectStore('sealed').put(sealed, entry)
+    await writing.done
+    return isStill
+  })
+}
+
+async function clearBut(db: IDBPDatabase<Schema>, entry: string, seen: Seen): Promise<boolean> {
+  const clearing = db.transaction(['sealed', 'drafts'], 'readwrite')
+  const isStill = await isAsSeen(clearing, entry, seen)
+  if (isStill) {
+    const sealed = clearing.objectStore('sealed')
+    await sealed.delete(IDBKeyRange.upperBound(entry, true))
+    await sealed.delete(IDBKeyRange.lowerBound(entry, true))
+    await clearing.objectStore('drafts').clear()
+  }
+  await clearing.done
+  return isStill
+}
+
+async function isAsSeen<Stores extends ('keys' | 'sealed' | 'drafts')[]>(
+  within: IDBPTransaction<Schema, Stores, 'readwrite'>,
+  entry: string,
+  { iv }: Seen
+): Promise<boolean> {
+  const sealed = await within.objectStore('sealed').get(entry)
+  return String(sealed?.iv) === String(iv)
+}
+
 // Made outside the transaction, because a transaction ends while the browser makes a key; the first tab to store one wins.
-async function deviceKey(db: IDBPDatabase<Schema>): Promise<CryptoKey> {
-  const known = await db.get('keys', 'device')
+async function deviceKey(db: IDBPDatabase<Schema>): Promise<DeviceKey> {
+  const known = await firstKey(db.transaction('keys').store)
   if (known) return known
-  const fresh = await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
-  const store = db.transaction('keys', 'readwrite').store
-  const first = await store.get('device')
+  const fresh = {
+    name: crypto.randomUUID(),
+    key: await crypto.subtle.generateKey({ name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
+  }
+  const { store } = db.transaction('keys', 'readwrite')
+  const first = await firstKey(store)
   if (first) return first
-  await store.put(fresh, 'device')
+  await keeping(async () => store.put(fresh.key, fresh.name))
   return fresh
+}
+
+async function firstKey(store: Pick<IDBPObjectStore<Schema, ['keys'], 'keys', 'readonly' | 'readwrite'>, 'openCursor'>) {
+  const row = await store.openCursor()
+  return row ? { name: row.key, key: row.value } : undefined
 }
 
 // The name is bound in, so that one entry cannot be passed off as another.

@@ -1,6 +1,6 @@
 import { keyFingerprint, Refused } from '../../lib/client/index.ts'
-import type { SignInProblem } from './account.ts'
 import { trueNow } from './clock.ts'
+import type { SignInProblem } from './joining.ts'
 
 /** What went wrong, as far as a person can do something about it. */
 export function signInProblem(error: unknown, secret: Uint8Array): SignInProblem {

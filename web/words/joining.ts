@@ -33,8 +33,26 @@ const english = {
     unreachable: 'The server did not answer',
     unreachableText: 'Nothing was created. Check the network and try again.',
     other: 'The server refused',
+    hasAccount: 'This device has the key of another account',
+    hasAccountText: 'Sign out of that account, or remove its key, and try again.',
     submit: 'Create my account',
     busy: 'Creating'
+  },
+
+  again: {
+    title: 'Sign in again',
+    lead: 'With the account key that is still on this device.',
+    submit: 'Sign in',
+    busy: 'Signing in'
+  },
+
+  removal: {
+    title: 'Remove the account key?',
+    text: 'To come back you need your key on paper, or another device. Without either, this account is lost for ever.',
+    notConfirmed: 'The key was not removed',
+    notConfirmedText: 'The screen lock was not confirmed.',
+    confirm: 'Remove the key',
+    busy: 'Removing'
   },
 
   key: {

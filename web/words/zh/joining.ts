@@ -29,8 +29,26 @@ export const joining: JoiningWords = {
     unreachable: '服务器没有回应',
     unreachableText: '没有创建任何内容。请检查网络后重试。',
     other: '服务器拒绝了请求',
+    hasAccount: '此设备上有另一个账户的密钥',
+    hasAccountText: '请退出那个账户或移除它的密钥，然后重试。',
     submit: '创建我的账户',
     busy: '正在创建'
+  },
+
+  again: {
+    title: '重新登录',
+    lead: '使用仍在此设备上的账户密钥。',
+    submit: '登录',
+    busy: '正在登录'
+  },
+
+  removal: {
+    title: '移除账户密钥？',
+    text: '之后需要写在纸上的密钥或另一台设备才能回来。两者都没有，这个账户就永远丢失了。',
+    notConfirmed: '密钥没有移除',
+    notConfirmedText: '没有通过屏幕锁确认。',
+    confirm: '移除密钥',
+    busy: '正在移除'
   },
 
   key: {
