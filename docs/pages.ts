@@ -44,6 +44,10 @@ What is marked **ours** is an addition that existing clients neither send nor ne
 
 A request that needs an account carries \`Authorization: Bearer <token>\`. Bodies are JSON, save those that are bytes.
 
+An address of the server that ends in a slash is the same server: each path is also served with one more slash before it. A \`GET /\` whose
+\`Accept\` has no \`text/html\` is answered with the text \`Welcome to Happy Server!\`, which pages of any origin may read: Happy's app asks for it before
+it accepts an address. Browsers get the app.
+
 ${Object.values(routes).map(routeSection).join('\n')}
 ## Socket.IO
 

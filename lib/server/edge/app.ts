@@ -16,7 +16,7 @@ import { ownPlace, sharedPlace } from './place.ts'
 import { PollingClients } from './polling.ts'
 import { createProxyHint } from './proxy-hint.ts'
 import { notFound } from './reply.ts'
-import type { Routes } from './routes.ts'
+import { putTwice, type Routes } from './routes.ts'
 import { SocketConnection, type SocketDeps } from './socketio.ts'
 import { createStaticFiles } from './static.ts'
 import { type StatusDeps, serveStatus } from './status.ts'
@@ -24,6 +24,7 @@ import { Strangers } from './strangers.ts'
 import { Turn } from './turn.ts'
 import { Visits } from './visits.ts'
 import { webSocketBehavior } from './websocket.ts'
+import { welcome } from './welcome.ts'
 
 /** What all bodies that are still arriving, and all answers that are not read yet, may hold in memory. */
 const mostBodyBytes = 256 * 1024 * 1024
@@ -66,7 +67,7 @@ export async function openEdge(
   }
   const polling = new PollingClients(engine)
   const serveOn = (bare: Routes) => {
-    const app = guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0))
+    const app = putTwice(guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0)))
     serveRoutes(app, http)
     serveStatus(app, deps)
     app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }, 'strangers'))
@@ -78,7 +79,8 @@ export async function openEdge(
       const method = request.getCaseSensitiveMethod()
       const at = { route: 'other', origin: request.getHeader('origin'), isHead: method === 'HEAD' }
       try {
-        if (files.serve(response, request)) deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
+        if (welcome(response, request, options.corsOrigin)) deps.metrics.requestAnswered('welcome', 200, performance.now() - beganAt)
+        else if (files.serve(response, request)) deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
         else openExchange(response, at, http).answer(notFound(method, request.getUrl()))
       } catch (error) {
         // A file that cannot be read now, for want of handles for example, must not end the process.

@@ -4,6 +4,7 @@ import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../assets.ts'
 import type { UnderWay } from '../under-way.ts'
 import { Client, mostAtOnce, sendPieces } from './outflow.ts'
+import { pathOf } from './routes.ts'
 
 export interface StaticFiles {
   /** True when the path is the app's and was answered. */
@@ -56,7 +57,7 @@ export function createStaticFiles({ secure, underWay }: { secure: boolean; under
     serve(response, request) {
       const method = request.getCaseSensitiveMethod()
       if (method !== 'GET' && method !== 'HEAD') return false
-      const url = request.getUrl()
+      const url = pathOf(request)
       const path = url === '/' ? '/index.html' : url
       const file = find(path, request.getHeader('accept').includes('text/html') && !/^\/v\d+\//.test(path))
       if (!file) return false
@@ -127,7 +128,7 @@ function headersOf(file: File, secure: boolean): [string, string][] {
     ['content-type', file.type],
     ['cache-control', file.cache],
     ['etag', file.tag],
-    ['vary', 'accept-encoding'],
+    ['vary', file.isPage ? 'accept, accept-encoding' : 'accept-encoding'],
     ['x-content-type-options', 'nosniff'],
     ['referrer-policy', 'no-referrer'],
     ['cross-origin-opener-policy', 'same-origin'],

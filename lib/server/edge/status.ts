@@ -4,7 +4,7 @@ import { version } from '../../assets.ts'
 import type { BackupState, Backups } from '../backups.ts'
 import type { Metrics } from '../metrics.ts'
 import { statusLine } from './reply.ts'
-import type { Routes } from './routes.ts'
+import { pathOf, type Routes } from './routes.ts'
 
 /** A server that ends is back soon, and a disk may have room at any moment. */
 const retryAfterSeconds = '5'
@@ -77,7 +77,7 @@ function json(status: number, body: unknown): Told {
 }
 
 function answerLater(response: HttpResponse, request: HttpRequest, metrics: Metrics, tell: () => Promise<Told>): void {
-  const route = `GET ${request.getUrl()}`
+  const route = `GET ${pathOf(request)}`
   const isHead = request.getMethod() === 'head'
   const beganAt = performance.now()
   let isGone = false

@@ -6,6 +6,7 @@ import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Receiver, type Transport } from './engineio.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
 import { engineRefusals, refusalOf, refuse } from './refusal.ts'
+import { pathOf } from './routes.ts'
 import { Probe } from './upgrade.ts'
 import type { Visit, Visits } from './visits.ts'
 
@@ -131,7 +132,7 @@ export function webSocketBehavior(deps: WebSocketDeps, whom: 'strangers' | 'know
     idleTimeout: idleTimeoutS,
     sendPingsAutomatically: false,
     upgrade(response, request, context) {
-      const isNext = whom === 'strangers' ? deps.visits.isKnown(response, request) : !request.getUrl().startsWith(`${socketPath}/`)
+      const isNext = whom === 'strangers' ? deps.visits.isKnown(response, request) : !pathOf(request).startsWith(`${socketPath}/`)
       if (isNext) request.setYield(true)
       else upgrade(deps, response, request, context)
     },
