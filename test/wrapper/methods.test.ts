@@ -3,6 +3,7 @@ import { homedir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { fromBase64, toBase64 } from '../../lib/crypto/bytes.ts'
+import { findProgram } from '../../lib/wrapper/agents/find-program.ts'
 import { confine } from '../../lib/wrapper/methods/confine.ts'
 import { fileMethods } from '../../lib/wrapper/methods/files.ts'
 import { readPolicy } from '../../lib/wrapper/methods/policy.ts'
@@ -29,6 +30,7 @@ function folder(t: Test) {
   return { top, code, home, files, shell }
 }
 
+const hasRipgrep = findProgram('rg', process.env) !== undefined
 const base64 = (text: string) => toBase64(new TextEncoder().encode(text))
 const textOf = (content: string) => new TextDecoder().decode(fromBase64(content) ?? new Uint8Array())
 const hash = (text: string) =>
@@ -141,12 +143,65 @@ t.test('a search starts no programs and looks at nothing outside', async t => {
     { success: true, stdout: /a\/..\/.. .\n$/ },
     'what is not there can be looked for'
   )
-  const strange = ['--pre=sh', '--pre', '--hostname-bin=x', '-z', '-nz', '--file=/etc/passwd', '-f', '--follow', '-L']
-  for (const arg of strange) {
-    const { error } = await shell.ripgrep({ args: [arg, 'x'] })
+  const running = ['--pre=sh', '--pre', '--pre-glob=*', '--hostname-bin=x', '-z', '-nz', '--search-zip', '--search-zi', '--null-data']
+  const reading = [
+    '--file=/etc/passwd',
+    '-f',
+    '-f/etc/passwd',
+    '-.f/etc/passwd',
+    '--ignore-file=/etc/passwd',
+    '-L',
+    '-0L',
+    '-nL',
+    '-.',
+    '-'
+  ]
+  const odd = ['--follow=yes', '--files=x', '--max-count=1x', '-n1', '--type-add=a:*', '--colors=x', '--constructor', '--regexp']
+  for (const arg of [...running, ...reading, ...odd]) {
+    const { error } = await shell.ripgrep({ args: arg === '--regexp' ? [arg] : [arg, 'x'] })
     t.match(error, /not offered/, arg)
   }
 })
+
+t.test('what apps search with is taken, in a form that the program takes for nothing else', async t => {
+  const { shell } = folder(t)
+  const cases: [string[], string][] = [
+    [['--files', '--follow'], '--files --'],
+    [['--files', '--follow', '--hidden', '--no-ignore', '--glob', '!.git'], '--files --hidden --no-ignore --glob=!.git --'],
+    [['-l', '--max-count=50', 'gate'], '--files-with-matches --max-count=50 -- gate'],
+    [['-n', '-i', '-e', '--pre=sh', '-g', '-f', '.'], '--line-number --ignore-case --regexp=--pre=sh --glob=-f -- .'],
+    [['--json', '--', '--pre=sh', 'src'], '--json -- --pre=sh src']
+  ]
+  for (const [args, asked] of cases) t.match(await shell.ripgrep({ args }), { success: true, stdout: `--no-config ${asked}\n` })
+  await t.rejects(async () => shell.ripgrep({ args: ['-e', 'x', '../secret'] }), /allowed/)
+  await t.rejects(async () => shell.ripgrep({ args: ['--files', '--', '../secret'] }), /allowed/)
+})
+
+t.test(
+  'the real program reads no file by its options, and follows no link out',
+  { skip: !hasRipgrep && 'ripgrep is not here' },
+  async t => {
+    const { code } = folder(t)
+    const shell = shellMethods({ confinement: () => confine([code], '/nowhere'), mayUseShell: () => true, env: process.env })
+    const { stdout } = await shell.ripgrep({ args: ['--files', '--follow', '--hidden'] })
+    t.strictSame(
+      stdout
+        .trim()
+        .split('\n')
+        .filter(path => !path.startsWith('.git/'))
+        .toSorted(),
+      ['a.txt', 'src/b.ts']
+    )
+    t.match(await shell.ripgrep({ args: ['-n', 'hello', '.'] }), { success: true, stdout: /a.txt:1:hello/ })
+    for (const args of [
+      ['-.f/etc/passwd', '.'],
+      ['-0L', 'secret', '.']
+    ]) {
+      const { stdout, error } = await shell.ripgrep({ args })
+      t.match({ stdout, error }, { stdout: '', error: /not offered/ })
+    }
+  }
+)
 
 t.test('the policy file says where and whether; one that cannot be read allows nothing', t => {
   const { home } = folder(t)

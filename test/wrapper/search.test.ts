@@ -110,8 +110,10 @@ t.test('difftastic runs when it is installed, on files of the folder alone', asy
   t.match(await difftastic({ args: ['--color=never', 'src/a.ts', 'src/b.md'], cwd: '/' }), {
     success: false,
     exitCode: 1,
-    stdout: '--color=never src/a.ts src/b.md\n'
+    stdout: '--color=never -- src/a.ts src/b.md\n'
   })
+  for (const strange of ['--override=*.ts:JSON', '--list-languages', '-h', '--col=never', '--color=never;sh'])
+    await t.rejects(async () => difftastic({ args: [strange, 'src/a.ts', 'src/b.md'] }), /not offered/, strange)
   await t.rejects(async () => difftastic({ args: ['src/a.ts', '../secret/key.txt'] }), /allowed/)
   await t.rejects(async () => difftastic({ args: [], cwd: '/etc' }), /allowed/)
 })

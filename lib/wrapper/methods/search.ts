@@ -1,5 +1,6 @@
 import type { SessionHandlers } from '../../client/calls.ts'
 import { findProgram } from '../agents/find-program.ts'
+import { type AllowedOptions, readOptions } from './allowed-options.ts'
 import type { Confinement } from './confine.ts'
 import { rankPaths } from './file-names.ts'
 import { folderOf } from './git-place.ts'
@@ -47,11 +48,27 @@ export function searchMethods({ confinement, env }: SearchOptions): Pick<Session
       const program = findProgram('difft', env)
       if (program === undefined)
         return { success: false, exitCode: -1, stdout: '', stderr: '', error: 'difftastic (difft) is not installed on this computer.' }
-      allowed.checkWords(args, folder)
-      const { exitCode, stdout, stderr, isCut } = await runProgram(program, args, folder, env)
+      const { options, words } = readOptions(args, differenceOptions)
+      allowed.checkWords(words, folder)
+      const { exitCode, stdout, stderr, isCut } = await runProgram(program, [...options, '--', ...words], folder, env)
       return { success: exitCode === 0, exitCode, stdout: stdout.toString(), stderr, ...(isCut && { error: 'Command timed out' }) }
     }
   }
+}
+
+// How the difference looks. Two files are all that it reads.
+const differenceOptions: AllowedOptions = {
+  switches: new Set(['--skip-unchanged', '--ignore-comments', '--check-only', '--exit-code']),
+  values: {
+    '--color': /^(never|auto|always)$/,
+    '--background': /^(dark|light)$/,
+    '--display': /^(inline|side-by-side|side-by-side-show-both)$/,
+    '--syntax-highlight': /^(on|off)$/,
+    '--width': /^\d{1,4}$/,
+    '--tab-width': /^\d{1,2}$/,
+    '--context': /^\d{1,6}$/
+  },
+  short: {}
 }
 
 function checkGlob(glob: string): string {

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { findProgram } from '../agents/find-program.ts'
 import { agentEnvironment } from '../credentials.ts'
 import { hasGroups, signalGroup } from '../end-group.ts'
+import { type AllowedOptions, type ReadOptions, readOptions } from './allowed-options.ts'
 import type { Confinement } from './confine.ts'
 
 export type Output = {
@@ -36,17 +37,104 @@ export function shellMethods({ confinement, mayUseShell, env }: ShellOptions) {
     ripgrep({ args, cwd }: { args: string[]; cwd?: string | null | undefined }) {
       const program = findProgram('rg', env)
       if (program === undefined) return refused('ripgrep (rg) is not installed on this computer.')
-      const strange = args.find(arg => startsPrograms.test(arg))
-      if (strange !== undefined) return refused(`${strange} is not offered from a phone.`)
+      const asked = offered(args)
+      if ('refusal' in asked) return refused(asked.refusal)
+      const { options, words } = asked
       const directory = folder(cwd)
-      confinement().checkWords(args, directory)
-      return run([program, '--no-config', ...args], directory, env, timeoutMs)
+      confinement().checkWords(pathsIn(asked), directory)
+      return run([program, '--no-config', ...options, '--', ...words], directory, env, timeoutMs)
     }
   }
 }
 
-// They run other programs, or read lists of files from anywhere.
-const startsPrograms = /^(--pre|--pre-glob|--hostname-bin|--search-zip|--file|--ignore-file|--follow)(=|$)|^-[A-Za-z]*[zfL]/
+function offered(args: readonly string[]): ReadOptions | { refusal: string } {
+  try {
+    return readOptions(args, searchOptions)
+  } catch (error) {
+    return { refusal: error instanceof Error ? error.message : String(error) }
+  }
+}
+
+/** The first word is what is looked for, unless an option says that. */
+function pathsIn({ options, words }: ReadOptions): readonly string[] {
+  return options.some(option => option === '--files' || option.startsWith('--regexp=')) ? words : words.slice(1)
+}
+
+const anything = /^/
+const number = /^\d{1,9}$/
+
+// Whatever is not here might run a program, or read files and lists of files from anywhere, in this version or a later one.
+const searchOptions: AllowedOptions = {
+  switches: new Set([
+    '--files',
+    '--files-with-matches',
+    '--count',
+    '--count-matches',
+    '--json',
+    '--line-number',
+    '--no-line-number',
+    '--column',
+    '--heading',
+    '--no-heading',
+    '--with-filename',
+    '--no-filename',
+    '--only-matching',
+    '--hidden',
+    '--no-ignore',
+    '--no-ignore-vcs',
+    '--no-messages',
+    '--ignore-case',
+    '--case-sensitive',
+    '--smart-case',
+    '--fixed-strings',
+    '--word-regexp',
+    '--multiline',
+    '--null'
+  ]),
+  values: {
+    '--regexp': anything,
+    '--glob': anything,
+    '--iglob': anything,
+    '--type': /^[\w+-]+$/,
+    '--type-not': /^[\w+-]+$/,
+    '--max-count': number,
+    '--max-depth': number,
+    '--max-columns': number,
+    '--max-filesize': /^\d{1,9}[KMG]?$/,
+    '--after-context': number,
+    '--before-context': number,
+    '--context': number,
+    '--sort': /^(none|path|modified|accessed|created)$/,
+    '--color': /^(never|auto|always|ansi)$/
+  },
+  short: {
+    '-l': '--files-with-matches',
+    '-c': '--count',
+    '-n': '--line-number',
+    '-N': '--no-line-number',
+    '-H': '--with-filename',
+    '-o': '--only-matching',
+    '-i': '--ignore-case',
+    '-s': '--case-sensitive',
+    '-S': '--smart-case',
+    '-F': '--fixed-strings',
+    '-w': '--word-regexp',
+    '-U': '--multiline',
+    '-0': '--null',
+    '-e': '--regexp',
+    '-g': '--glob',
+    '-t': '--type',
+    '-T': '--type-not',
+    '-m': '--max-count',
+    '-d': '--max-depth',
+    '-M': '--max-columns',
+    '-A': '--after-context',
+    '-B': '--before-context',
+    '-C': '--context'
+  },
+  // Happy's app lists files with it. Links may lead out of the folder.
+  ignored: new Set(['--follow'])
+}
 
 async function refused(error: string): Promise<Output> {
   return { success: false, stdout: '', stderr: '', exitCode: -1, error }
