@@ -16,12 +16,14 @@ export {
   type UploadOptions,
   uploadAttachment
 } from './attachments.ts'
+export type { PeerCipher, Pin } from './call-seals.ts'
 export {
   type CallFacts,
   CallFailed,
   type CallFailure,
   callMethod,
   callSession,
+  type Forgery,
   postCall,
   type Serving,
   type SessionHandlers,
@@ -55,6 +57,7 @@ export { keyFingerprint, type SignInOptions, signIn } from './login.ts'
 export { callMachine, type MachineHandlers, serveMachine } from './machine-calls.ts'
 export {
   envelopeOf,
+  giveUpDraft,
   newEnvelope,
   newId,
   type OpenedMessage,
@@ -65,8 +68,11 @@ export {
   sealDraft,
   sealPartial,
   sessionMessage,
-  userText
+  userText,
+  writerOf
 } from './messages.ts'
+export { createNumbers, type Numbers, type SpeakingCipher } from './numbers.ts'
+export { createOrder, type Order, type Place } from './order.ts'
 export { type Outbox, OutboxFull, type OutboxState, openOutbox } from './outbox.ts'
 export {
   answerDeviceLinking,

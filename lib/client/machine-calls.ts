@@ -1,12 +1,12 @@
-import type { Cipher } from '../crypto/envelopes.ts'
 import { type MachineCall, machineCalls, type ParamsOfMachineCall, type ResultOfMachineCall } from '../protocol/sealed/machine-calls.ts'
+import type { PeerCipher } from './call-seals.ts'
 import { type CallFacts, callMethod, checkParams, readResult, type ServeOptions, type Serving, serveCalls } from './calls.ts'
 import type { LiveSocket } from './socket.ts'
 
 /** Calls a method of a machine, with the limits and failures of `callSession`. */
 export async function callMachine<Name extends MachineCall>(
   socket: Pick<LiveSocket, 'request'>,
-  cipher: Cipher,
+  cipher: PeerCipher,
   machine: string,
   method: Name,
   params: ParamsOfMachineCall<Name>

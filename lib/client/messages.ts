@@ -1,3 +1,4 @@
+import * as z from 'zod'
 import type { Cipher, Opened } from '../crypto/envelopes.ts'
 import {
   type Envelope,
@@ -9,13 +10,15 @@ import {
   type SessionEvent,
   type UserText
 } from '../protocol/sealed/messages.ts'
+import { type SealedBy, sealedBy } from '../protocol/sealed/sealed-for.ts'
 import type { MessageRecord } from '../protocol/wire/records.ts'
 import type { Draft } from './journal.ts'
+import type { SpeakingCipher } from './numbers.ts'
 
 export type OpenedMessage =
   | { ok: true; body: MessageBody }
   /** Sealed with another key or damaged, or from a client that knows more than this one. */
-  | { ok: false; reason: 'unreadable' | 'unknown-shape' }
+  | { ok: false; reason: 'unreadable' | 'unknown-shape'; by?: SealedBy }
 
 /** Never throws. */
 export function openMessage(cipher: Cipher, record: Pick<MessageRecord, 'content'>): OpenedMessage {
@@ -31,12 +34,30 @@ export async function openMessageAside(cipher: Cipher, record: Pick<MessageRecor
 function readOpened(opened: Opened): OpenedMessage {
   if (!opened.ok) return { ok: false, reason: 'unreadable' }
   const body = messageBody.safeParse(opened.value)
-  return body.success ? { ok: true, body: body.data } : { ok: false, reason: 'unknown-shape' }
+  if (body.success) return { ok: true, body: body.data }
+  // It takes a number of its sender all the same.
+  const { data } = numbered.safeParse(opened.value)
+  return { ok: false, reason: 'unknown-shape', ...(data && { by: data.meta.sealedBy }) }
 }
 
-/** Ready for `outbox.put`. `localId` is a new one unless told. */
-export function sealDraft(cipher: Cipher, session: string, body: MessageBody, localId: string = newId()): Draft {
-  return { session, localId, content: cipher.seal(body), createdAt: Date.now() }
+const numbered = z.looseObject({ meta: z.looseObject({ sealedBy }) })
+
+/** Who wrote it, as it says; undefined for what existing clients and earlier versions of ours wrote. */
+export function writerOf(message: OpenedMessage): SealedBy | undefined {
+  return message.ok ? message.body.meta?.sealedBy : message.by
+}
+
+/** Ready for `outbox.put`. `localId` is a new one unless told. One that says already who wrote it, and as which, is sealed again as the same. */
+export function sealDraft(cipher: SpeakingCipher, session: string, body: MessageBody, localId: string = newId()): Draft {
+  const by = body.meta?.sealedBy ?? cipher.numbers?.next(localId)
+  const said = by === undefined ? body : { ...body, meta: { ...body.meta, sealedBy: by } }
+  return { session, localId, content: cipher.seal(said), createdAt: Date.now() }
+}
+
+/** It was not sent, and will not be. */
+export function giveUpDraft(cipher: SpeakingCipher, { content }: Pick<Draft, 'content'>): void {
+  const by = writerOf(readOpened(cipher.open(content)))
+  if (by) cipher.numbers?.giveUp(by)
 }
 
 /** What a person writes. */

@@ -1,7 +1,7 @@
 export { engine } from '#crypto-engine'
 export { signing } from '#crypto-signing'
 export { type BackupKeyReading, formatBackupKey, readBackupKey } from './backup-key.ts'
-export { openBlob, sealBlob } from './blobs.ts'
+export { openBlob, sealBlob, sealOfBlob } from './blobs.ts'
 export { canReceiveBoxes, openBox, sealBox, unwrapDataKey, wrapDataKey } from './boxes.ts'
 export {
   concatBytes,

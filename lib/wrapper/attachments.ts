@@ -7,7 +7,7 @@ import type { Image } from './agents/agent.ts'
 import { ownerOf, ownName } from './process-name.ts'
 
 /** A file that a person sent before a text. */
-export type Announced = Pick<Extract<SessionEvent, { t: 'file' }>, 'ref' | 'name' | 'size' | 'mimeType'>
+export type Announced = Pick<Extract<SessionEvent, { t: 'file' }>, 'ref' | 'seal' | 'name' | 'size' | 'mimeType'>
 
 export interface Attachments {
   /**
@@ -32,7 +32,7 @@ const imageTypes: Readonly<Record<string, RegExp>> = {
 
 export function createAttachments(options: {
   /** The bytes of an attachment, opened. */
-  download(ref: string, signal: AbortSignal): Promise<Uint8Array>
+  download(file: Announced, signal: AbortSignal): Promise<Uint8Array>
   takesImages(): boolean
   /** For the person who sent it. */
   tell(sentence: string): Promise<void>
@@ -43,7 +43,7 @@ export function createAttachments(options: {
     const name = safeName(attachment.name)
     try {
       if (attachment.size > mostBytes) throw new Error(`it has more than ${mostBytes / 1024 / 1024} MB`)
-      const bytes = await withDeadline(withinMs, signal => options.download(attachment.ref, signal))
+      const bytes = await withDeadline(withinMs, signal => options.download(attachment, signal))
       return { name, bytes }
     } catch (error) {
       await options.tell(`${name} did not come with your message: ${error instanceof Error ? error.message : String(error)}.`)

@@ -26,7 +26,7 @@ type Told = Extract<
 /** Bytes that were sent beside the messages. */
 export interface ToldFile {
   type: 'file'
-  file: { ref: string; name: string; size: number; mimeType: string }
+  file: { ref: string; seal?: string; name: string; size: number; mimeType: string }
   row?: string | undefined
   subagent?: string | undefined
 }

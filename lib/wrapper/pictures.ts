@@ -20,8 +20,8 @@ const eachWithinMs = 120_000
 const lookAgainMs = 1000
 
 export function createPictures(deps: {
-  /** Resolves to the ref. Rejects with a reason that stands in a sentence. */
-  send(bytes: Uint8Array, signal: AbortSignal): Promise<string>
+  /** Resolves to where it is found and known by. Rejects with a reason that stands in a sentence. */
+  send(bytes: Uint8Array, signal: AbortSignal): Promise<Pick<ToldFile['file'], 'ref' | 'seal'>>
   /** Whether it makes sense to try. */
   isLinked(): boolean
   tell(event: ToldFile | Said): Promise<void>
@@ -35,8 +35,8 @@ export function createPictures(deps: {
     const { name, mimeType, bytes, row, subagent } = picture
     try {
       while (!isLinked()) await pause(lookAgainMs, { signal: end.signal })
-      const ref = await withDeadline(eachWithinMs, signal => send(bytes, signal), { signal: end.signal })
-      await tell({ type: 'file', file: { ref, name, size: bytes.length, mimeType }, row, subagent })
+      const sent = await withDeadline(eachWithinMs, signal => send(bytes, signal), { signal: end.signal })
+      await tell({ type: 'file', file: { ...sent, name, size: bytes.length, mimeType }, row, subagent })
     } catch (error) {
       await sayMissing(picture, end.signal.aborted ? 'the session ended before it was sent' : reasonOf(error))
     }

@@ -143,7 +143,7 @@ function firstNotes(
   key: string | null,
   metadata: SessionMetadata
 ): SessionNotes {
-  return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null, knowsEdits: resume === undefined }
+  return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null, isNamed: true, knowsEdits: resume === undefined }
 }
 
 function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversation: string): SessionMetadata {

@@ -6,8 +6,10 @@ import { sessionMetadata } from '../protocol/sealed/session.ts'
 import { agentProgram } from './agents/program.ts'
 import { type EditedFiles, openEditedFiles } from './edited-files.ts'
 import { forgetEndedByPerson, isEndedByPerson } from './ended-by-person.ts'
+import { type HeardMessages, type HeardOptions, openHeardMessages } from './heard-messages.ts'
 import { openJournalFile } from './journal-file.ts'
 import { openNotesFile } from './notes-file.ts'
+import { type OwnNumbers, openNumbersFile } from './numbers-file.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
 import { openSeenCalls } from './seen-calls.ts'
@@ -58,6 +60,10 @@ const sessionNotes = z.object({
   knowsEdits: z.boolean().optional(),
   /** Who ended it; absent while it runs, and when its process was killed. */
   endedBy: z.enum(['itself', 'person']).optional(),
+  /** It began with a version of ours that says what it seals: what lies on the server without a name was never sealed by ours. */
+  isNamed: z.boolean().optional(),
+  /** An app of ours has spoken to it, and said what it sealed for. */
+  hearsNames: z.boolean().optional(),
   /** The seq of the last message that was there when it ended, read or not. */
   heardUpTo: z.number().optional()
 })
@@ -82,6 +88,10 @@ export interface SessionFolder {
   setAside(draft: Draft, reason: string): void
   /** The calls of this session that were carried out, by whichever process. */
   openSeenCalls(): { isFresh(nonce: string): boolean }
+  /** The numbers of its own messages. */
+  openNumbers(): OwnNumbers
+  /** What people's devices said to it, by whichever process it was heard. */
+  openHeardMessages(options: Omit<HeardOptions, 'path'>): HeardMessages
   /** What the agent changed in this session, by whichever process. */
   openEditedFiles(): EditedFiles
   /** Everything was delivered. What it takes to resume the session stays, and nothing else. */
@@ -208,6 +218,8 @@ const notesFile = 'session.json'
 const journalFile = 'outbox.journal'
 const setAsideFile = 'set-aside.jsonl'
 const seenCallsFile = 'calls.seen'
+const numbersFile = 'numbers'
+const heardFile = 'messages.heard'
 const editedFile = 'files.edited'
 /** In the place of the process that owns it. */
 const nobody = 'nobody'
@@ -241,6 +253,8 @@ function openFolder(path: string, notes: SessionNotes, before?: Before): Session
     setAside: (draft, reason) => appendPrivateFile(join(path, setAsideFile), `${JSON.stringify({ ...draft, reason })}\n`),
     openJournal: () => openJournalFile(join(path, journalFile)),
     openSeenCalls: () => openSeenCalls(join(path, seenCallsFile)),
+    openNumbers: () => openNumbersFile(join(path, numbersFile)),
+    openHeardMessages: options => openHeardMessages({ ...options, path: join(path, heardFile) }),
     openEditedFiles: () => openEditedFiles(join(path, editedFile)),
     giveBack() {
       if (!isOwn) return

@@ -10,6 +10,7 @@ import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 import { createQuestions, type Questions } from './questions.ts'
+import { createSealFaults, type SealFaults } from './seal-faults.ts'
 import type { SessionFolder } from './session-folder.ts'
 import type { Uplink } from './uplink-contract.ts'
 import { createWatchers, type Watchers } from './watchers.ts'
@@ -31,6 +32,7 @@ export interface SessionParts {
   readonly pictures: Pictures
   readonly notices: Notices
   readonly watchers: Watchers
+  readonly sealFaults: SealFaults
   /** What the terminal shows is another. */
   onChange(): void
 }
@@ -84,7 +86,7 @@ export function createParts(
     choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
     goals: createGoals(agent, change => uplink()?.changeState(change)),
     attachments: createAttachments({
-      download: (ref, signal) => uplink()?.attachments.open(ref, signal) ?? Promise.reject(new Error('there is no link')),
+      download: (file, signal) => uplink()?.attachments.open(file, signal) ?? Promise.reject(new Error('there is no link')),
       takesImages: () => agent.takesImages ?? false,
       tell
     }),
@@ -95,6 +97,7 @@ export function createParts(
     }),
     notices: createNotices(notice => uplink()?.notify(notice)),
     watchers: createWatchers(onChange),
+    sealFaults: createSealFaults(body => keeping.keep(body), onChange),
     onChange
   }
 }

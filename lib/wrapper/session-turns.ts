@@ -28,6 +28,8 @@ export interface Turns {
   explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void>
   /** Said, told or withdrawn on a device. */
   hear(body: MessageBody, about: { seq: number; localId: string | null }): void
+  /** Said by nobody here: the agent never shall have it. */
+  leaveOut(message: { seq: number; localId: string | null }): void
   /** Written at the agent's own terminal. */
   hearTerminal(prompted: Extract<AgentEvent, { type: 'prompted' }>): Promise<void>
   /** Hands over one prompt after the other, each in a turn of its own; those up to `recountedUpTo` the agent has. */
@@ -119,6 +121,10 @@ class SessionTurns implements Turns {
     if (isKnown || meta?.replaces === undefined || !this.#prompts.replace(prompt)) this.#offering.offer(prompt, isKnown)
     if (this.#turn) void this.#steering.makeWay()
     this.#parts.onChange()
+  }
+
+  leaveOut(message: { seq: number; localId: string | null }): void {
+    this.#settling.drop(message)
   }
 
   /** What a person wrote at the terminal is shown everywhere, and not handed to the agent again. */

@@ -33,7 +33,7 @@ export interface SessionStatus {
   queued: number
   /** Devices that show the session now. */
   watching: number
-  /** Why something the agent said could not be kept, while that is so. */
+  /** Why something the agent said could not be kept, while that is so; else what was wrong with what reached it. */
   trouble: string | undefined
 }
 
@@ -110,7 +110,7 @@ class WrappedSession implements Session {
   }
 
   get status(): SessionStatus {
-    const { keeping, watchers } = this.#parts
+    const { keeping, watchers, sealFaults } = this.#parts
     return {
       session: this.#uplink?.session,
       link: this.#uplink?.link ?? { type: 'connecting' },
@@ -120,7 +120,7 @@ class WrappedSession implements Session {
       questions: this.#asked(),
       queued: this.#turns.queued,
       watching: watchers.count,
-      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen
+      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last
     }
   }
 
@@ -140,6 +140,9 @@ class WrappedSession implements Session {
       fetch,
       handlers,
       onMessage: (message, about) => this.#hear(message, about),
+      onFault: (type, count) => this.#parts.sealFaults.tell(type, count),
+      onLeftOut: about => this.#leaveOut(about),
+      onForged: ({ why }) => this.#parts.sealFaults.tell(`call-${why}`),
       onMetadata: metadata => this.#followMetadata(metadata),
       onRefused: why => this.#tellUnseen(why),
       onNumberedAnew: () => {
@@ -191,6 +194,12 @@ class WrappedSession implements Session {
     this.#heardUpTo = Math.max(this.#heardUpTo, about.seq)
     if (message.ok) this.#turns.hear(message.body, about)
     else this.#skip(message.reason, about.seq)
+  }
+
+  /** Somebody on the way brought it here. It shall not wake the session either once that has ended. */
+  #leaveOut(about: { seq: number; localId: string | null }): void {
+    this.#heardUpTo = Math.max(this.#heardUpTo, about.seq)
+    this.#turns.leaveOut(about)
   }
 
   /** Told once: whoever can write to the session could have it tell this for ever. */

@@ -1,9 +1,11 @@
 import { type Feed, openFeed } from '../client/feed.ts'
-import { type OpenedMessage, openMessage } from '../client/messages.ts'
+import { envelopeOf, type OpenedMessage, openMessage, writerOf } from '../client/messages.ts'
 import type { Refused } from '../client/refusals.ts'
 import type { Rest } from '../client/rest.ts'
 import type { LiveSocket } from '../client/socket.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
+import type { HeardMessages } from './heard-messages.ts'
+import type { OwnNumbers } from './numbers-file.ts'
 import type { Receipts } from './receipts.ts'
 
 export interface UplinkFeedOptions {
@@ -12,13 +14,17 @@ export interface UplinkFeedOptions {
   session: string
   cipher: Cipher
   receipts: Receipts | undefined
+  numbers: Pick<OwnNumbers, 'isOwn' | 'noteStored'>
+  heard: HeardMessages
   onMessage(message: OpenedMessage, about: { seq: number; localId: string | null }): void
+  /** Somebody on the way brought it here: it is not carried out. */
+  onLeftOut(about: { seq: number; localId: string | null }): void
   onRefused(refusal: Refused): void
 }
 
 /** Every message of a session in order. */
 export function openUplinkFeed(after: number, options: UplinkFeedOptions): Feed {
-  const { rest, socket, session, cipher, receipts, onMessage, onRefused } = options
+  const { rest, socket, session, cipher, receipts, numbers, heard, onMessage, onLeftOut, onRefused } = options
   return openFeed({
     rest,
     socket,
@@ -27,6 +33,12 @@ export function openUplinkFeed(after: number, options: UplinkFeedOptions): Feed 
     onMessages: messages => {
       for (const message of messages) {
         const opened = openMessage(cipher, message)
+        const by = writerOf(opened)
+        if (by && numbers.isOwn(by.sender)) numbers.noteStored(by)
+        else if (isOfPeople(opened) && !heard.take({ seq: message.seq, content: message.content.c, by })) {
+          onLeftOut({ seq: message.seq, localId: message.localId })
+          continue
+        }
         if (opened.ok && opened.body.role === 'user') receipts?.delivered(message.seq)
         onMessage(opened, { seq: message.seq, localId: message.localId })
       }
@@ -35,4 +47,11 @@ export function openUplinkFeed(after: number, options: UplinkFeedOptions): Feed 
       if (state.type === 'ended') onRefused(state.refusal)
     }
   })
+}
+
+/** Of an unknown shape with a writer: it is of a newer app, and takes a number. */
+function isOfPeople(message: OpenedMessage): boolean {
+  if (!message.ok) return message.by !== undefined
+  const { body } = message
+  return body.role === 'user' ? body.meta?.sentFrom !== 'cli' : envelopeOf(body)?.role === 'user'
 }

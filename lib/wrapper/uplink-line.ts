@@ -1,4 +1,5 @@
-import { type SessionHandlers, serveSession } from '../client/calls.ts'
+import type { Pin } from '../client/call-seals.ts'
+import { type Forgery, type SessionHandlers, serveSession } from '../client/calls.ts'
 import type { Feed } from '../client/feed.ts'
 import { type OpenedMessage, sealPartial } from '../client/messages.ts'
 import type { Refused } from '../client/refusals.ts'
@@ -7,7 +8,9 @@ import { watchSession } from '../client/session-watch.ts'
 import { type LiveSocket, openSocket } from '../client/socket.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import type { PartialBody } from '../protocol/sealed/messages.ts'
+import type { SealFault } from '../protocol/sealed/sealed-for.ts'
 import type { SessionRecord } from '../protocol/wire/records.ts'
+import type { OwnNumbers } from './numbers-file.ts'
 import { createReceipts } from './receipts.ts'
 import type { SessionFolder } from './session-folder.ts'
 import type { UplinkCells } from './uplink-cells.ts'
@@ -24,10 +27,17 @@ export interface UplinkLineOptions {
   handlers?: SessionHandlers | undefined
   /** Every message of the session in order, from the cursor of the folder on. Not read when left out. */
   onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
+  numbers: OwnNumbers
+  /** What a message, or those before it, cannot have been sent so. */
+  onFault?: ((type: SealFault['type'], count?: number) => void) | undefined
+  /** See `UplinkFeedOptions`. */
+  onLeftOut?: ((about: { seq: number; localId: string | null }) => void) | undefined
   onState(state: LiveSocket['state']): void
   /** The session was deleted. */
   onGone(): void
   onRefused(refusal: Refused): void
+  /** A call was refused that no client made so. */
+  onForged?: ((forgery: Forgery) => void) | undefined
   /** What the agent does now, for devices. */
   alive(): { thinking: boolean; mode: 'local' | 'remote' }
   /** Every now and then, while it answers calls. */
@@ -79,13 +89,38 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     onRemoved: onGone,
     onRefused
   })
-  const feed = onMessage && openUplinkFeed(folder.notes.cursor, { rest, socket, session, cipher, receipts, onMessage, onRefused })
+  const pin = pinOf(folder)
+  const heard =
+    onMessage &&
+    folder.openHeardMessages({
+      session,
+      isWhole: folder.notes.isNamed === true,
+      // In a session that began with an earlier version, what that one sealed without a name could be said again.
+      refusesNameless: () => pin.isSet && folder.notes.isNamed !== true,
+      onNamed: () => pin.set(),
+      onFault: (...fault) => options.onFault?.(...fault)
+    })
+  const feed =
+    heard &&
+    openUplinkFeed(folder.notes.cursor, {
+      rest,
+      socket,
+      session,
+      cipher,
+      receipts,
+      numbers: options.numbers,
+      heard,
+      onMessage,
+      onLeftOut: about => options.onLeftOut?.(about),
+      onRefused
+    })
   let beat: NodeJS.Timeout | undefined
   if (handlers) {
     // Said over and over, and worth nothing to who says it again: it takes no room among the calls that are remembered.
     const { watch, ...others } = handlers
-    serveSession({ socket, cipher, session, handlers: others, isFresh: folder.openSeenCalls().isFresh })
-    if (watch) serveSession({ socket, cipher, session, handlers: { watch } })
+    const named = { socket, cipher, session, pin, onForged: options.onForged }
+    serveSession({ ...named, handlers: others, isFresh: folder.openSeenCalls().isFresh })
+    if (watch) serveSession({ ...named, handlers: { watch } })
     beat = setInterval(() => {
       tellAlive()
       options.onBeat()
@@ -111,7 +146,19 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
       options.cells.close()
       watch.close()
       feed?.close()
+      heard?.close()
       socket.close()
+    }
+  }
+}
+
+function pinOf(folder: SessionFolder): Pin {
+  return {
+    get isSet() {
+      return folder.notes.hearsNames === true
+    },
+    set() {
+      if (!folder.notes.hearsNames) folder.note({ hearsNames: true })
     }
   }
 }

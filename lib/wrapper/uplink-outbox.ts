@@ -1,16 +1,19 @@
-import { envelopeOf, sealDraft } from '../client/messages.ts'
+import type { Journal } from '../client/journal.ts'
+import { envelopeOf, giveUpDraft, sealDraft } from '../client/messages.ts'
+import type { SpeakingCipher } from '../client/numbers.ts'
 import { type Outbox, type OutboxOptions, openOutbox } from '../client/outbox.ts'
 import { Refused, Unreachable } from '../client/refusals.ts'
 import type { Rest } from '../client/rest.ts'
 import { sendOver } from '../client/send-messages.ts'
-import type { Cipher } from '../crypto/envelopes.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
+import type { OwnNumbers } from './numbers-file.ts'
 import { isPlanStep } from './plan-step.ts'
 import type { SessionFolder } from './session-folder.ts'
 
 export interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'onSetAside' | 'onDropped' | 'onState' | 'limitBytes'> {
   rest: Rest
   folder: SessionFolder
+  numbers: Pick<OwnNumbers, 'settled'>
   /** Resolves to the server's id of the session, once it is open there. */
   session(): Promise<string>
   /** Of one that the server does not know. */
@@ -18,11 +21,11 @@ export interface UplinkOutboxOptions extends Pick<OutboxOptions, 'onStored' | 'o
 }
 
 /** What a session has to say, on disk until the server has it. */
-export function openUplinkOutbox({ rest, folder, session, isOpenedAgain, ...options }: UplinkOutboxOptions): Promise<Outbox> {
+export function openUplinkOutbox({ rest, folder, numbers, session, isOpenedAgain, ...options }: UplinkOutboxOptions): Promise<Outbox> {
   const send = sendOver(rest)
   return openOutbox({
     ...options,
-    journal: folder.openJournal(),
+    journal: withNumbers(folder.openJournal(), numbers),
     // Drafts name the session by its tag: it may not have been opened on the server when they are written.
     send: async (_tag, messages, signal) => {
       let { id } = folder.notes
@@ -38,16 +41,34 @@ export function openUplinkOutbox({ rest, folder, session, isOpenedAgain, ...opti
   })
 }
 
+/** On disk with its number: one that left could else be followed by another of the same number. */
+function withNumbers(journal: Journal, numbers: Pick<OwnNumbers, 'settled'>): Journal {
+  return {
+    load: () => journal.load(),
+    async append(drafts) {
+      await Promise.all([journal.append(drafts), numbers.settled()])
+    },
+    remove: drafts => journal.remove(drafts),
+    close: () => journal.close()
+  }
+}
+
 export async function putBody(
   outbox: Outbox,
-  cipher: Cipher,
+  cipher: SpeakingCipher,
   tag: string,
   body: MessageBody,
   localId?: string,
   how?: { beyondLimit?: boolean }
 ): Promise<void> {
   const draft = sealDraft(cipher, tag, body, localId)
-  await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft, how)
+  try {
+    await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft, how)
+  } catch (error) {
+    // Under a local id of its own it is put again, with the number that it has.
+    if (localId === undefined) giveUpDraft(cipher, draft)
+    throw error
+  }
 }
 
 /** Thoughts and plans: later ones and what is done take their place. */

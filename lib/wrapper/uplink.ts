@@ -1,4 +1,6 @@
 import { withDeadline } from '../async/deadline.ts'
+import { giveUpDraft } from '../client/messages.ts'
+import type { SpeakingCipher } from '../client/numbers.ts'
 import type { Outbox } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
 import { Refused } from '../client/refusals.ts'
@@ -12,6 +14,7 @@ import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
 import { watchNetwork } from './network.ts'
 import type { Notice } from './notices.ts'
+import type { OwnNumbers } from './numbers-file.ts'
 import { createPatience } from './patience.ts'
 import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
 import { attachmentsOf, type SessionAttachments } from './session-attachments.ts'
@@ -37,6 +40,7 @@ class SessionUplink implements Uplink {
   readonly #token: string | TokenSource
   readonly #rest: Rest
   readonly #cells: UplinkCells
+  readonly #numbers: OwnNumbers
   readonly #opening: UplinkOpening
   readonly #unknown: ReturnType<typeof createUnknownSession>
   readonly #refused: RefusedMessages
@@ -58,6 +62,7 @@ class SessionUplink implements Uplink {
     const { credentials, folder } = options
     this.#options = options
     this.#key = openSessionKey(credentials, folder.notes.key)
+    this.#numbers = folder.openNumbers()
     this.#cells = createUplinkCells({
       cipher: this.#key.cipher,
       metadata: folder.notes.metadata,
@@ -101,6 +106,7 @@ class SessionUplink implements Uplink {
     this.#outbox = await openUplinkOutbox({
       rest: this.#rest,
       folder: this.#options.folder,
+      numbers: this.#numbers,
       session: () => this.#opening.open(),
       isOpenedAgain: async session => this.link.type !== 'gone' && this.#unknown.isOpenedAgain(session),
       onStored: messages => {
@@ -111,11 +117,15 @@ class SessionUplink implements Uplink {
         // Of a session that was deleted nobody misses it; of any other that is not there it stays in the journal.
         const isLeft = refusal.status === 404 && this.link.type !== 'gone'
         this.#isLeft ||= isLeft
+        if (!isLeft) giveUpDraft(this.#speaking, draft)
         if (refusal.status !== 404) await this.#refused.take(draft, refusal)
         this.#options.onChange?.()
         if (isLeft) throw refusal
       },
-      onDropped: drafts => this.#options.onDropped?.(drafts.length),
+      onDropped: drafts => {
+        for (const draft of drafts) giveUpDraft(this.#speaking, draft)
+        this.#options.onDropped?.(drafts.length)
+      },
       limitBytes: this.#options.limitBytes,
       onState: state => {
         if (state.type === 'refused') this.#link.enter({ type: 'unlinked' })
@@ -144,6 +154,11 @@ class SessionUplink implements Uplink {
     return this.#openThere()
   }
 
+  /** Seals what the session has to say. */
+  get #speaking(): SpeakingCipher {
+    return { ...this.#key.cipher, numbers: this.#numbers }
+  }
+
   get session(): string | undefined {
     return this.#opening.id
   }
@@ -162,7 +177,7 @@ class SessionUplink implements Uplink {
 
   async put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void> {
     if (!this.#outbox) throw new Error('the uplink is not open')
-    await putBody(this.#outbox, this.#key.cipher, this.#options.folder.notes.tag, body, localId, how)
+    await putBody(this.#outbox, this.#speaking, this.#options.folder.notes.tag, body, localId, how)
     this.#options.onChange?.()
   }
 
@@ -226,6 +241,7 @@ class SessionUplink implements Uplink {
     this.#end.abort(new Error('the uplink was closed'))
     this.#line?.close()
     await this.#outbox?.close()
+    this.#numbers.close()
   }
 
   async #sayGoodbye(): Promise<void> {
@@ -247,6 +263,7 @@ class SessionUplink implements Uplink {
       rest: this.#rest,
       cipher: this.#key.cipher,
       cells: this.#cells,
+      numbers: this.#numbers,
       onState: state => this.#followSocket(state),
       onGone: () => this.#link.enter({ type: 'gone' }),
       onRefused: refusal => this.#giveUp(refusal, record.id),

@@ -1,10 +1,12 @@
 import t, { type Test } from 'tap'
+import { openAnswer, sealAnswer, sealCall } from '../../lib/client/call-seals.ts'
 import {
   CallFailed,
   callMethod,
   callSession,
   createRest,
   cryptoReady,
+  type Forgery,
   postCall,
   type SessionHandlers,
   serveCalls,
@@ -122,7 +124,7 @@ t.test('parameters of another shape, or of another key, never reach the handler'
       return params
     }
   })
-  const call = (sealing: typeof cipher, params: unknown) => callMethod(app.socket, sealing, session.id, 'setMode', params)
+  const call = (sealing: typeof cipher, params: Record<string, unknown>) => callMethod(app.socket, sealing, session.id, 'setMode', params)
   await t.rejects(call(cipher, { mode: 7 }), { reason: 'failed', message: 'The parameters have an unknown shape' })
   await t.rejects(call(dataKeyCipher(engine.randomBytes(32)), { mode: 'x' }), { name: 'CallFailed', reason: 'unreadable' })
   t.strictSame(asked, [])
@@ -158,8 +160,10 @@ t.test('a replayed call is refused, in whatever base64 it is written [R7]', asyn
 t.test('a call with no parameters at all, as existing apps send it, is understood', async t => {
   let aborted = 0
   const { app, cipher, session } = await serve(t, { abort: () => void aborted++ })
+  const reply = await app.socket.request('rpc-call', { method: `${session.id}:abort`, params: cipher.seal(undefined) })
+  t.strictSame(reply.ok && cipher.open(reply.result), { ok: true, value: null }, 'and answered as bare as it came')
   t.equal(await callMethod(app.socket, cipher, session.id, 'abort', undefined), null)
-  t.equal(aborted, 1)
+  t.equal(aborted, 2)
 })
 
 t.test('without a link nothing is sent, and the caller knows', async t => {
@@ -192,11 +196,114 @@ t.test('machines answer calls of any method', async t => {
   const app = await world.client()
   const handlers = { echo: (params: unknown) => ({ heard: params }) }
   await serveCalls({ socket: machine.socket, cipher: key.cipher, target: 'm-1', handlers }).registered
-  t.strictSame(await callMethod(app.socket, key.cipher, 'm-1', 'echo', [1]), { heard: [1] })
+  t.strictSame(await callMethod(app.socket, key.cipher, 'm-1', 'echo', { one: 1 }), { heard: { one: 1 } })
 })
 
 t.test('nobody there is told apart from no answer', async t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const socket = { request: async () => ({ ok: false, error: 'RPC method not available' }) as never }
   await t.rejects(callMethod(socket, cipher, 's', 'abort', {}), new CallFailed('away', 'RPC method not available'))
+})
+
+t.test('a call is carried out as what it was sealed for, and as nothing else [R8]', async t => {
+  const done: string[] = []
+  const forged: Forgery[] = []
+  const world = await startWorld(t)
+  const { session, key } = await world.openSession()
+  const wrapper = await world.client({ as: 'session', id: session.id })
+  const app = await world.client()
+  const handlers: SessionHandlers = {
+    abort: () => void done.push('abort'),
+    killSession: () => {
+      done.push('killSession')
+      return { success: true, message: '' }
+    }
+  }
+  const onForged = (forgery: Forgery) => void forged.push(forgery)
+  await serveSession({ socket: wrapper.socket, cipher: key.cipher, session: session.id, handlers, onForged }).registered
+
+  const name = { target: session.id, method: 'abort', call: 'c1' }
+  const ask = async (params: string, method = 'killSession') => {
+    const reply = await app.socket.request('rpc-call', { method: `${session.id}:${method}`, params })
+    return reply.ok ? openAnswer(key.cipher, reply.result, name) : undefined
+  }
+  const refused = {
+    type: 'result',
+    result: { error: 'The call was made for something else', type: 'error', errorMessage: 'The call was made for something else' }
+  }
+  t.strictSame(await ask(sealCall(key.cipher, name, {})), refused, 'its caller is told, under its own name')
+  t.strictSame(await ask(sealCall(key.cipher, { ...name, target: 'another' }, {}), 'abort'), { type: 'astray' })
+  t.strictSame(await ask(sealAnswer(key.cipher, { type: 'answer', ...name }, {}), 'abort'), refused, 'an answer is no call')
+  t.strictSame(await ask(session.metadata), refused, 'nor is what a session says of itself')
+  t.strictSame(done, [])
+  t.strictSame(
+    forged.map(({ why, method }) => `${why} ${method}`),
+    ['astray killSession', 'astray abort', 'astray abort', 'astray killSession']
+  )
+  await ask(sealCall(key.cipher, name, {}), 'abort')
+  t.strictSame(done, ['abort'])
+})
+
+t.test('an answer is taken for the call it was sealed for, and for no other [R8]', async t => {
+  const cipher = dataKeyCipher(engine.randomBytes(32))
+  const name = { target: 's1', method: 'readFile', call: 'c1' }
+  const answer = (to: object, result: unknown = 1) => openAnswer(cipher, sealAnswer(cipher, { type: 'call', ...name, ...to }, result), name)
+  t.strictSame(answer({}), { type: 'result', result: 1 })
+  for (const other of [{ call: 'c2' }, { method: 'bash' }, { target: 's2' }]) t.strictSame(answer(other), { type: 'astray' })
+  t.strictSame(openAnswer(cipher, sealCall(cipher, name, {}), name), { type: 'astray' }, 'a call is no answer')
+  t.strictSame(openAnswer(cipher, cipher.seal({ sealedFor: 7, result: 1 }), name), { type: 'astray' })
+
+  let isSet = false
+  const pinned = {
+    ...cipher,
+    pin: {
+      get isSet() {
+        return isSet
+      },
+      set() {
+        isSet = true
+      }
+    }
+  }
+  const bare = cipher.seal({ success: true })
+  t.strictSame(openAnswer(pinned, bare, name), { type: 'result', result: { success: true } }, 'as existing wrappers answer')
+  openAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name, call: 'c2' }, 1), name)
+  t.notOk(isSet, 'the answer to another call proves nothing of this one')
+  openAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name }, 1), name)
+  t.ok(isSet)
+  t.strictSame(openAnswer(pinned, bare, name), { type: 'astray' }, 'and is not taken any more once they say what they answer')
+})
+
+t.test('once an app has said what it seals, methods that only ours know are not called without [R8]', async t => {
+  const world = await startWorld(t)
+  const { session, key } = await world.openSession()
+  const wrapper = await world.client({ as: 'session', id: session.id })
+  const app = await world.client()
+  let isSet = false
+  const pin = {
+    get isSet() {
+      return isSet
+    },
+    set() {
+      isSet = true
+    }
+  }
+  const asked: string[] = []
+  const handlers: SessionHandlers = {
+    setMode({ mode }) {
+      asked.push(mode)
+      return { mode }
+    },
+    abort: () => void asked.push('abort')
+  }
+  await serveSession({ socket: wrapper.socket, cipher: key.cipher, session: session.id, handlers, pin }).registered
+  const bare = async (method: string, params: unknown) => {
+    const reply = await app.socket.request('rpc-call', { method: `${session.id}:${method}`, params: key.cipher.seal(params) })
+    return reply.ok ? key.cipher.open(reply.result) : undefined
+  }
+  t.strictSame(await bare('setMode', { mode: 'plan' }), { ok: true, value: { mode: 'plan' } }, 'by an earlier version of ours')
+  await callSession(app.socket, key.cipher, session.id, 'setMode', { mode: 'ask' })
+  t.match(await bare('setMode', { mode: 'plan' }), { value: { error: /does not say what it is for/ } })
+  t.strictSame(await bare('abort', { reason: 'enough' }), { ok: true, value: null }, 'existing apps are heard beside ours')
+  t.strictSame(asked, ['plan', 'ask', 'abort'])
 })

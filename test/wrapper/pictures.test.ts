@@ -31,7 +31,7 @@ t.test('a picture waits for the link, and one that does not get away is named', 
   const pictures = createPictures({
     async send() {
       if (told.length > 0) throw new Error('the server did not take it')
-      return 'ref'
+      return { ref: 'ref', seal: 'seal' }
     },
     isLinked: () => isLinked,
     tell: async event => void told.push(event.type === 'file' ? `${event.file.name} ${event.file.ref} ${event.file.size}` : event.text)
@@ -47,7 +47,7 @@ t.test('a picture waits for the link, and one that does not get away is named', 
 t.test('of more pictures than may wait the rest are named at once, and those that wait in vain at the end', async t => {
   const told: string[] = []
   const tell = async (event: { text: string } | { file: unknown }) => void told.push('text' in event ? event.text : 'sent')
-  const pictures = createPictures({ send: async () => 'ref', isLinked: () => false, tell })
+  const pictures = createPictures({ send: async () => ({ ref: 'ref', seal: 'seal' }), isLinked: () => false, tell })
   for (let times = 0; times < 22; times++) pictures.show(picture)
   t.strictSame(
     told,

@@ -106,6 +106,7 @@ export function failureWords({ why, says }: Extract<Life, { type: 'failed' }>, f
     case 'away':
     case 'no-answer':
     case 'unreadable':
+    case 'astray':
       return told[why](facts.host)
   }
 }

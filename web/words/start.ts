@@ -78,6 +78,8 @@ const english = {
     'not-connected': 'There is no link. Nothing was sent.',
     away: (host: string) => `${host} is not there to take it. Nothing was started.`,
     'no-answer': (host: string) => `${host} did not answer in time. It may still start: look at Home before you try again.`,
+    astray: (host: string) =>
+      `What came back is not the answer of ${host} to this. Either an older Afield runs there now, or the server changed something on the way.`,
     unreadable: (host: string) => `${host} answered something this app cannot read.`
   },
   showLines: (host: string) => `Show what ${host} says`,

@@ -34,6 +34,8 @@ const english = {
     away: (host: string) => `${host} is not there to answer. Nothing was changed.`,
     'no-answer': (host: string) => `${host} did not answer in time. It may still do it.`,
     failed: (host: string, says: string) => `${host} says: ${says}`,
+    astray: (host: string) =>
+      `What came back is not the answer of ${host} to this. Either an older Afield runs there now, or the server changed something on the way.`,
     unreadable: (host: string) => `${host} answered something this app cannot read.`
   },
   oldHelper: 'This session runs with a helper that knows only changes.',

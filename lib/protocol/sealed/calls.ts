@@ -67,6 +67,26 @@ export const sessionCalls = {
   'rules-try': ruleCalls['rules-try']
 } as const
 
+/** What existing apps call, of sessions and of machines. They do not say what a call is for. */
+export const methodsOfHappy: ReadonlySet<string> = new Set([
+  'permission',
+  'abort',
+  'switch',
+  'goal-action',
+  'killSession',
+  'communication',
+  'readFile',
+  'writeFile',
+  'listDirectory',
+  'getDirectoryTree',
+  'bash',
+  'ripgrep',
+  'spawn-happy-session',
+  'resume-happy-session',
+  'stop-session',
+  'stop-daemon'
+])
+
 export const callError = z.looseObject({ error: z.string() })
 
 export type SessionCall = keyof typeof sessionCalls

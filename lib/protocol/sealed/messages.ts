@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { sealedBy, sealFault } from './sealed-for.ts'
 
 /** Token counts of a turn, as the agent told them. */
 export const usage = z.looseObject({
@@ -33,7 +34,8 @@ export const sessionEvent = z.discriminatedUnion('t', [
     thinking: z.boolean().optional(),
     cut: z.boolean().optional().catch(undefined)
   }),
-  z.looseObject({ t: z.literal('service'), text: z.string() }),
+  /** `fault` is ours: the text says the same. */
+  z.looseObject({ t: z.literal('service'), text: z.string(), fault: sealFault.optional().catch(undefined) }),
   /** `kind`, `locations` and `content` are ours. */
   z.looseObject({
     t: z.literal('tool-call-start'),
@@ -58,6 +60,8 @@ export const sessionEvent = z.discriminatedUnion('t', [
     ref: z.string(),
     name: z.string(),
     size: z.number(),
+    /** Ours: the nonce of its seal, in base64; what comes under the ref with another one is something else. */
+    seal: z.string().optional().catch(undefined),
     mimeType: z.string().optional(),
     image: z.looseObject({ width: z.number(), height: z.number(), thumbhash: z.string().optional() }).optional()
   }),
@@ -100,7 +104,9 @@ export const messageMeta = z.looseObject({
   /** Ours: it takes the place of the message with this local id, if the agent was not handed that yet. */
   replaces: z.string().optional(),
   /** Ours: why a person said no or stopped a turn; written on a device, and sent by the wrapper. */
-  isReason: z.boolean().optional()
+  isReason: z.boolean().optional(),
+  /** Ours, of every message: a malformed one is none. */
+  sealedBy: sealedBy.optional().catch(undefined)
 })
 
 export const userText = z.looseObject({

@@ -68,7 +68,8 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
       const link = inWords(state)
       quietly(() => place.note({ link }), tell)
       tell(link)
-    }
+    },
+    onForged: ({ why, method }) => tell(`refused a call of ${method}, which somebody on the way changed or made again: ${why}`)
   })
   const idling = setInterval(() => quietly(() => endIdle(home.path, Date.now()), tell), idleLookMs)
   const control = openDaemonControl(

@@ -1,6 +1,7 @@
 import { homedir, hostname, platform } from 'node:os'
 import { join } from 'node:path'
 import { version } from '../../assets.ts'
+import type { Forgery } from '../../client/calls.ts'
 import { writeDaemonState, writeMachineMetadata } from '../../client/cell-writers.ts'
 import { type Cell, openCell } from '../../client/cells.ts'
 import { type MachineHandlers, serveMachine } from '../../client/machine-calls.ts'
@@ -13,6 +14,7 @@ import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../credentials.ts'
 import { registerMachine } from '../machine.ts'
 import { watchNetwork } from '../network.ts'
+import { openPinFile } from '../pin-file.ts'
 import { openSeenCalls } from '../seen-calls.ts'
 
 export interface MachineLineOptions {
@@ -24,6 +26,8 @@ export interface MachineLineOptions {
   /** Which agents are here, by name. */
   agents(): Record<string, boolean>
   onState(state: LineState): void
+  /** A call was refused that no client made so. */
+  onForged(forgery: Forgery): void
 }
 
 export type LineState = { type: 'connecting' | 'live' } | { type: 'away'; reason: string } | { type: 'unlinked' }
@@ -70,7 +74,8 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     socket = line
     openCells(line, machine)
     const { isFresh } = openSeenCalls(join(home.path, 'daemon', 'calls.seen'))
-    serveMachine({ socket: line, cipher, machine: home.machineId, handlers, isFresh })
+    const pin = openPinFile(join(home.path, 'daemon', 'hears.names'))
+    serveMachine({ socket: line, cipher, machine: home.machineId, handlers, isFresh, pin, onForged: options.onForged })
     line.onState(now => follow(now))
     timer = setInterval(tellAlive, aliveEveryMs)
   }

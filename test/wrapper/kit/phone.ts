@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import type { Test } from 'tap'
 import { downloadAttachment, uploadAttachment } from '../../../lib/client/attachments.ts'
+import type { Pin } from '../../../lib/client/call-seals.ts'
 import { callSession } from '../../../lib/client/calls.ts'
 import { openFeed } from '../../../lib/client/feed.ts'
 import { lookAtRequest, readRequestLink } from '../../../lib/client/linking.ts'
 import { signIn } from '../../../lib/client/login.ts'
 import { callMachine } from '../../../lib/client/machine-calls.ts'
-import { envelopeOf, newEnvelope, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
+import { envelopeOf, newEnvelope, newId, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
+import { createNumbers } from '../../../lib/client/numbers.ts'
 import { answerPairing, readLink } from '../../../lib/client/pairing.ts'
 import { createRest } from '../../../lib/client/rest.ts'
 import { watchSession } from '../../../lib/client/session-watch.ts'
@@ -20,6 +22,7 @@ import {
   fromBase64,
   openBlob,
   sealBlob,
+  sealOfBlob,
   sessionBlobKey,
   unwrapDataKey
 } from '../../../lib/crypto/index.ts'
@@ -28,6 +31,7 @@ import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } 
 import type { MachineCall, ParamsOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
 import type { MessageBody, MessageMeta, PartialBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import type { MessageReceipt } from '../../../lib/protocol/wire/records.ts'
 
 /** A device of the account, built on the client library like the app, without a screen. */
 export interface Phone {
@@ -39,6 +43,8 @@ export interface Phone {
   session(but?: readonly string[]): Promise<PhoneSession>
   /** The first computer of the account that is there. */
   machine(): Promise<PhoneMachine>
+  /** What the server has of it, unopened. */
+  sealedMetadata(session: string): Promise<string>
   sessions(): Promise<{ id: string; active: boolean; activeAt: number; metadata: SessionMetadata; state: AgentState | undefined }[]>
 }
 
@@ -54,6 +60,13 @@ export interface PhoneSession {
   seqOf(text: string): number | undefined
   /** `how` is a mode, or all that is wished with it. Resolves to its local id. */
   say(text: string, how?: string | MessageMeta): Promise<string>
+  /** Sealed by this device for another session, and by an app that does not say who it is. */
+  sealedElsewhere(text: string): string
+  sealedBare(text: string): string
+  /** What is sealed already, under a new local id. */
+  append(content: string): Promise<void>
+  /** The same of several at once, which leave together; resolves to what the server says of each. */
+  sayAll(texts: readonly string[]): Promise<readonly MessageReceipt[]>
   /** What a device tells beside texts, wrapped as existing apps do. */
   tell(ev: SessionEvent): Promise<void>
   /** Seals and uploads it, and announces it. */
@@ -107,6 +120,11 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
       if (!read) throw new Error(`this is no link: ${link}`)
       await answerPairing({ rest, vault, publicKey: read.publicKey, supportsV2: true })
     },
+    async sealedMetadata(session) {
+      const row = (await list()).find(({ id }) => id === session)
+      if (!row) throw new Error('no such session')
+      return row.metadata
+    },
     async sessions() {
       return (await list()).map(({ id, active, activeAt, dataEncryptionKey, metadata, agentState: state }) => {
         const cipher = cipherOf(dataEncryptionKey)
@@ -159,7 +177,7 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         record = await find()
       }
       const { id, dataEncryptionKey } = record
-      const cipher = cipherOf(record.dataEncryptionKey)
+      const cipher = { ...cipherOf(record.dataEncryptionKey), pin: newPin(), numbers: createNumbers(id) }
       const bell = new EventTarget()
       const ring = () => bell.dispatchEvent(new Event('news'))
       const cells = {
@@ -243,6 +261,16 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         events: () => messages.flatMap(body => envelopeOf(body)?.ev ?? []),
         seqOf: text => seqs[messages.findIndex(({ role, content }) => role === 'user' && content.text === text)],
         say: (text, how) => append(userText(text, typeof how === 'string' ? { permissionMode: how } : how)),
+        sealedElsewhere: text => sealDraft({ ...cipher, numbers: createNumbers('another') }, id, userText(text)).content,
+        sealedBare: text => cipher.seal(userText(text)),
+        async append(content) {
+          await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId: newId(), content }] } })
+        },
+        async sayAll(texts) {
+          const drafts = texts.map(text => sealDraft(cipher, id, userText(text)))
+          const body = { messages: drafts.map(({ localId, content }) => ({ localId, content })) }
+          return (await rest.call('appendMessages', { params: { id }, body })).messages
+        },
         async tell(ev) {
           await append({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } })
         },
@@ -252,7 +280,14 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         async attach(name, bytes, mimeType) {
           const sealed = sealBlob(bytes, blobKey())
           const ref = await uploadAttachment({ rest, token, fetch }, id, sealed)
-          await self.tell({ t: 'file', ref, name, size: sealed.length, ...(mimeType !== undefined && { mimeType }) })
+          await self.tell({
+            t: 'file',
+            ref,
+            seal: sealOfBlob(sealed),
+            name,
+            size: sealed.length,
+            ...(mimeType !== undefined && { mimeType })
+          })
         },
         call: (method, params) => callSession(socket, cipher, id, method, params),
         async until(what) {
@@ -274,6 +309,19 @@ function live(socket: LiveSocket): Promise<void> {
       resolve()
     })
   })
+}
+
+/** For as long as the device is on. */
+function newPin(): Pin {
+  let isSet = false
+  return {
+    get isSet() {
+      return isSet
+    },
+    set() {
+      isSet = true
+    }
+  }
 }
 
 interface Sealed {

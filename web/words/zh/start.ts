@@ -70,6 +70,7 @@ export const start: StartWords = {
     'not-connected': '没有连接，什么都没有发送。',
     away: host => `${host} 不在线，无法接收。什么都没有启动。`,
     'no-answer': host => `${host} 没有及时回应。它可能仍会启动：再试之前请先看看主页。`,
+    astray: host => `收到的并不是 ${host} 对此的回应。要么那里现在运行的是旧版 Afield，要么服务器在途中改动了什么。`,
     unreadable: host => `${host} 的回应无法被此应用读懂。`
   },
   showLines: host => `显示 ${host} 的输出`,

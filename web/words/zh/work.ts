@@ -29,6 +29,7 @@ export const work: WorkWords = {
     away: host => `${host} 不在线，无法应答。什么都没有更改。`,
     'no-answer': host => `${host} 没有及时应答。它仍可能会执行。`,
     failed: (host, says) => `${host} 说：${says}`,
+    astray: host => `收到的并不是 ${host} 对此的回应。要么那里现在运行的是旧版 Afield，要么服务器在途中改动了什么。`,
     unreadable: host => `${host} 的应答，这个应用读不懂。`
   },
   oldHelper: '这个会话的辅助程序只能告知更改。',
