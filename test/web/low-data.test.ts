@@ -29,6 +29,7 @@ function opened(id: string, sent: number[]) {
   }
   const files = {
     seal: (_session: string, bytes: Uint8Array) => new Uint8Array(bytes),
+    sealOf: () => 'seal',
     upload,
     download: () => new Promise<never>(() => {})
   }

@@ -329,3 +329,48 @@ t.test('one more message after ten thousand costs little', async t => {
   t.comment(`${each.toFixed(2)} ms each`)
   t.ok(each < 10)
 })
+
+/** Written by one sender as its message of this number. */
+function by(message: KnownMessage, number: number, { gone = [], sender = 'a' }: { gone?: number[]; sender?: string } = {}): KnownMessage {
+  const { body } = message
+  const sealedBy = { sender, number, gone: gone.map(number => ({ sender, number })) }
+  return body === undefined ? { ...message, by: sealedBy } : { ...message, body: { ...body, meta: { ...body.meta, sealedBy } } }
+}
+
+function faults({ items }: Transcript): string[] {
+  return items.flatMap(item => (item.type === 'fault' ? `${item.fault} ${item.count}` : []))
+}
+
+t.test('what does not come of a sender is said where it is missing, until it comes or its sender gave it up [W13]', async t => {
+  const gap = from(by(mine(1, 'one'), 1), by(mine(2, 'four'), 4), mine(3, 'by an existing app'), by(mine(4, 'other'), 7, { sender: 'b' }))
+  t.strictSame(types(gap), ['mine', 'fault', 'mine', 'mine', 'mine'])
+  t.strictSame(faults(gap), ['missing 2'])
+  const told = addMessages(gap, [by(mine(5, 'five'), 5, { gone: [2] })])
+  t.strictSame(faults(told), ['missing 1'])
+  const late = addMessages(told, [by(mine(6, 'three'), 3)])
+  t.strictSame(faults(late), ['late 1'])
+  t.strictSame(types(late).slice(-2), ['fault', 'mine'])
+  t.strictSame(faults(gap), ['missing 2'], 'what was shown before is as it was')
+})
+
+t.test('what a server sends again under a new number is left out, and said [W13]', async t => {
+  const done = told(1, { t: 'text', text: 'All tests pass' })
+  const transcript = from(by(done, 1), by(mine(2, 'go on'), 1, { sender: 'b' }), by({ ...done, seq: 3 }, 1))
+  t.strictSame(types(transcript), ['prose', 'mine', 'fault'])
+  t.strictSame(faults(transcript), ['repeated 1'])
+})
+
+t.test('nothing seems to be missing where the beginning is not known, or where a message did not open [W13]', async t => {
+  const closed: KnownMessage = { seq: 11, localId: null, at: start, body: undefined, closed: 'unreadable' }
+  const newer = by({ ...closed, seq: 12, closed: 'unknown-shape' }, 59)
+  const page = from(by(mine(10, 'x'), 57), closed, newer, by(mine(13, 'y'), 60))
+  t.strictSame(faults(page), [])
+  t.strictSame(faults(addMessages(page, [by(mine(8, 'older'), 55), by(mine(9, 'old'), 56)])), [], 'nor once an older page is there')
+  t.strictSame(faults(addMessages(page, [by(mine(9, 'older'), 55)])), ['missing 1'], 'but what an older page lacks')
+})
+
+t.test('what the machine found wrong is said in the words of the app [W13]', async t => {
+  const transcript = from(told(1, { t: 'service', text: 'A call was refused.', fault: { type: 'call-astray', count: 1 } }))
+  t.match(transcript.items, [{ type: 'fault', fault: 'call-astray', count: 1 }])
+  t.equal(transcript.turn, undefined, 'and begins no turn')
+})

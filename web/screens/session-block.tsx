@@ -98,6 +98,13 @@ function ItemView(props: { item: Extract<Block, { type: 'item' }>['item']; to: R
           {words.control[item.to]}
         </p>
       )
+    case 'fault':
+      return (
+        <p class="note">
+          <Icon name="triangle-alert" />
+          {words.fault[item.fault](item.count)}
+        </p>
+      )
     case 'skipped':
       return (
         <p class="note">

@@ -39,6 +39,8 @@ function partsOf(item: Item): string[] {
       return ['*Usage limit reached*']
     case 'control':
       return [`*Went on in the ${item.to}*`]
+    case 'fault':
+      return [`*Wrong on the way: ${item.fault} (${item.count})*`]
     case 'skipped':
       return [`*${item.count} could not be opened*`]
     default:

@@ -1,4 +1,4 @@
-import { type Draft, envelopeOf, newEnvelope, openMessage, sealDraft, userText } from '../../lib/client/index.ts'
+import { type Draft, envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft, userText } from '../../lib/client/index.ts'
 import type { MessageBody } from '../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../lib/protocol/wire/records.ts'
 import { home } from './home.ts'
@@ -43,11 +43,15 @@ export async function changeLeaving(link: Link, { session, localId }: LeavingMes
   }
   const { replaces: _, ...meta } = body.meta ?? {}
   const isUnsure = first?.how === 'perhaps-stored' && home.peek().sessions.get(session)?.metadata?.editsQueue === true
-  const others = behind.slice(1).filter(({ draft }) => metaOf(openedOf(link, draft)).replaces !== localId)
+  const isOther = ({ draft }: { draft: Draft }) => metaOf(openedOf(link, draft)).replaces !== localId
+  const others = behind.slice(1).filter(isOther)
+  for (const { draft } of behind.slice(1).filter(each => !isOther(each))) giveUpDraft(cipher, draft)
   const again = [
+    // Under its own number too.
     { ...sealDraft(cipher, session, userText(text, meta)), localId },
-    ...(isUnsure ? [sealDraft(cipher, session, userText(text, { ...meta, replaces: localId }))] : []),
-    ...others.map(({ draft }) => draft)
+    ...others.map(({ draft }) => draft),
+    // Behind those, as its number is.
+    ...(isUnsure ? [sealDraft(cipher, session, userText(text, { ...meta, sealedBy: undefined, replaces: localId }))] : [])
   ]
   // At once, so that they are kept together and leave in this order.
   await Promise.all(again.map(draft => link.outbox.put(draft)))
@@ -56,14 +60,21 @@ export async function changeLeaving(link: Link, { session, localId }: LeavingMes
 
 /** It does not leave; what of it left after all is withdrawn. */
 export async function withdrawLeaving(link: Link, { session, localId }: LeavingMessage): Promise<void> {
+  const cipher = link.cipherOf(session)
   const drafts = link.outbox.pending.filter(draft => draft.session === session)
   const isIts = (draft: Draft) => draft.localId === localId || metaOf(openedOf(link, draft)).replaces === localId
   const outcomes: string[] = []
-  for (const draft of drafts.filter(isIts)) outcomes.push(await link.outbox.withdraw(draft))
-  for (const file of filesBefore(link, drafts, localId)) await link.outbox.withdraw(file)
+  const takeBack = async (draft: Draft) => {
+    const how = await link.outbox.withdraw(draft)
+    if (cipher && how !== 'too-late') giveUpDraft(cipher, draft)
+    return how
+  }
+  for (const draft of drafts.filter(isIts)) outcomes.push(await takeBack(draft))
+  for (const file of filesBefore(link, drafts, localId)) await takeBack(file)
   tellLeaving({ session, localId, text: undefined })
-  if (outcomes.length > 0 && outcomes.every(outcome => outcome === 'withdrawn')) return
-  const cipher = link.cipherOf(session)
+  // What leaves behind it would else seem to have lost it on the way.
+  const isMissed = link.outbox.pending.some(draft => draft.session === session)
+  if (outcomes.length > 0 && outcomes.every(outcome => outcome === 'withdrawn') && !isMissed) return
   const withdrawal = newEnvelope({ t: 'withdraw', localId }, { role: 'user' })
   if (cipher)
     await link.outbox.put(

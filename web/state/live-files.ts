@@ -7,8 +7,9 @@ import {
   type UploadOptions,
   uploadAttachment
 } from '../../lib/client/index.ts'
-import { openBlob, sealBlob } from '../../lib/crypto/index.ts'
+import { openBlob, sealBlob, sealOfBlob } from '../../lib/crypto/index.ts'
 import { sessionId } from '../../lib/protocol/wire/ids.ts'
+import type { Attached } from './attached.ts'
 
 /** Files that travel with messages. They are sealed here; the server keeps what it cannot read. */
 export interface LiveFiles {
@@ -16,8 +17,10 @@ export interface LiveFiles {
   upload(session: string, sealed: Uint8Array<ArrayBuffer>, options?: UploadOptions): Promise<string>
   /** As it goes to the server: what goes on after a restart has to be the same bytes. */
   seal(session: string, bytes: Uint8Array): Uint8Array<ArrayBuffer>
-  /** Rejects when it is gone, or is not for the keys of this device. */
-  download(session: string, ref: string, options?: TransferOptions): Promise<Uint8Array<ArrayBuffer>>
+  /** By what a message that announces it names these bytes and no others. */
+  sealOf(sealed: Uint8Array): string
+  /** Rejects when it is gone, is not for the keys of this device, or is not what its message announced. */
+  download(session: string, file: Pick<Attached, 'ref' | 'seal'>, options?: TransferOptions): Promise<Uint8Array<ArrayBuffer>>
 }
 
 interface Sources {
@@ -35,12 +38,15 @@ export function liveFiles({ rest, token, blobKeyOf }: Sources): LiveFiles {
   }
   return {
     seal: (session, bytes) => new Uint8Array(sealBlob(bytes, keyOf(session))),
+    sealOf: sealOfBlob,
     async upload(session, sealed, options) {
       return uploadAttachment(await link(), sessionId.parse(session), sealed, options)
     },
-    async download(session, ref, options) {
+    async download(session, { ref, seal }, options) {
       if (!isRefOf(session, ref)) throw new Error('not of this session')
-      const bytes = openBlob(await downloadAttachment(await link(), ref, options), keyOf(session))
+      const sealed = await downloadAttachment(await link(), ref, options)
+      if (seal !== undefined && seal !== sealOfBlob(sealed)) throw new Error('another file')
+      const bytes = openBlob(sealed, keyOf(session))
       if (bytes === undefined) throw new Error('damaged, or sealed with another key')
       return bytes
     }

@@ -4,19 +4,23 @@ import {
   type AccountVault,
   type AppState,
   accountVault,
-  type Cipher,
+  createNumbers,
   createRest,
   cryptoReady,
   type Draft,
+  giveUpDraft,
   type KeeperOptions,
   keepToken,
   type LiveSocket,
+  type Numbers,
   type Outbox,
   openAccountFeed,
   openOutbox,
   openSocket,
+  type PeerCipher,
   type Refused,
   type Rest,
+  type SpeakingCipher,
   sendOver
 } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
@@ -27,6 +31,7 @@ import { home, tellHome } from './home.ts'
 import { deviceJournal } from './journal.ts'
 import { followLines } from './last-lines.ts'
 import { type LiveFiles, liveFiles } from './live-files.ts'
+import { openPins } from './pins.ts'
 import { isOn } from './preferences.ts'
 import { noteRemoval } from './removals.ts'
 import { openReplies, type Replies } from './replies.ts'
@@ -49,8 +54,8 @@ export interface Live {
   /** What the outbox has not sent. */
   readonly leaving: ReadonlySignal<readonly Draft[]>
   /** Undefined as long as Home does not know the session, and when its key was made for another account. */
-  cipherOf(session: string): Cipher | undefined
-  cipherOfMachine(machine: string): Cipher | undefined
+  cipherOf(session: string): (PeerCipher & SpeakingCipher) | undefined
+  cipherOfMachine(machine: string): PeerCipher | undefined
   /** What the outbox had stored: for `feed.take` of the session that is open. */
   onStored(listener: StoredListener): () => void
   /** What the server will never take, so that "Try again" can be offered. */
@@ -91,6 +96,20 @@ export async function openLive(
     fetch: (url, init) => fetch(url, init),
     connectionId: () => socket.connectionId
   })
+  const pins = await openPins()
+  // This tab is a sender of its own in each session: no other can use its numbers, and nothing has to be kept.
+  const numbers = new Map<string, Numbers>()
+  const numbersOf = (session: string): Numbers => {
+    const known = numbers.get(session) ?? createNumbers(session)
+    numbers.set(session, known)
+    return known
+  }
+  const cipherOf = (session: string) => {
+    // Not of the feed: what this device kept opens before the server answers, and without it.
+    const known = home.peek().sessions.get(session)
+    const cipher = known && vault.openKey(known.dataEncryptionKey)
+    return cipher && { ...cipher, pin: pins.of(session), numbers: numbersOf(session) }
+  }
   const leaving = signal<readonly Draft[]>([])
   const outbox = await openOutbox({
     journal: deviceJournal((await deviceDb()).drafts),
@@ -100,6 +119,8 @@ export async function openLive(
       for (const listener of stored) listener(messages, session)
     },
     onSetAside: (draft, refusal) => {
+      const cipher = cipherOf(draft.session)
+      if (cipher) giveUpDraft(cipher, draft)
       for (const listener of setAside) listener(draft, refusal)
     },
     onChange: pending => {
@@ -112,11 +133,6 @@ export async function openLive(
     }
   })
   const feed = openFeedInto({ rest, socket, vault, ended, startedOver: account.onStartedOver })
-  const cipherOf = (session: string) => {
-    // Not of the feed: what this device kept opens before the server answers, and without it.
-    const known = home.peek().sessions.get(session)
-    return known && vault.openKey(known.dataEncryptionKey)
-  }
   const files = liveFiles({
     rest,
     token,
@@ -127,7 +143,8 @@ export async function openLive(
   })
   const cipherOfMachine = (machine: string) => {
     const row = [...feed.machines.values()].find(({ id }) => id === machine)
-    return row && vault.openKey(row.dataEncryptionKey)
+    const cipher = row && vault.openKey(row.dataEncryptionKey)
+    return cipher && { ...cipher, pin: pins.of(machine) }
   }
   const lines = followLines({ rest, socket, feed, cipherOf, onStored: listener => added(stored, listener) })
   const replies = openReplies({

@@ -88,7 +88,7 @@ export function openFiles({
         return unfinished.noteRef(key, ref)
       }
       const ref = await live.files.upload(id, sealed, { onProgress, onBegun, begun, signal: end.signal })
-      change(key, { state: { type: 'ready', file: { ref, ...about } } })
+      change(key, { state: { type: 'ready', file: { ref, seal: live.files.sealOf(sealed), ...about } } })
       keep()
       forget(key)
     } catch {
@@ -182,7 +182,7 @@ export function openFiles({
     show(file) {
       const known = shown.get(file.ref)
       if (known !== undefined) return known
-      const showing = live.files.download(id, file.ref).then(bytes => addressOf(bytes, file.mimeType ?? ''))
+      const showing = live.files.download(id, file).then(bytes => addressOf(bytes, file.mimeType ?? ''))
       shown.set(file.ref, showing)
       // What failed for want of a link may be asked for again.
       showing.catch(() => shown.delete(file.ref))

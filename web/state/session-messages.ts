@@ -1,5 +1,5 @@
 import { computed, effect, signal } from '@preact/signals'
-import { type Feed, type FeedState, openFeed, openMessageAside, openPartial } from '../../lib/client/index.ts'
+import { type Feed, type FeedState, openFeed, openMessageAside, openPartial, writerOf } from '../../lib/client/index.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { trueNow } from './clock.ts'
 import { noteProgress } from './connection.ts'
@@ -282,5 +282,6 @@ const frameMs = 16
 async function known(record: MessageRecord, cipher: ReturnType<Live['cipherOf']>): Promise<KnownMessage> {
   const { seq, localId, createdAt } = record
   const read = cipher === undefined ? { ok: false as const, reason: 'unreadable' as const } : await openMessageAside(cipher, record)
-  return read.ok ? { seq, localId, at: createdAt, body: read.body } : { seq, localId, at: createdAt, body: undefined, closed: read.reason }
+  if (read.ok) return { seq, localId, at: createdAt, body: read.body }
+  return { seq, localId, at: createdAt, body: undefined, closed: read.reason, by: writerOf(read) }
 }

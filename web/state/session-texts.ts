@@ -1,5 +1,5 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
-import { envelopeOf, newEnvelope, openMessage, sealDraft, userText } from '../../lib/client/index.ts'
+import { envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft, userText } from '../../lib/client/index.ts'
 import type { MessageBody, MessageMeta, SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../lib/protocol/wire/records.ts'
 import { type Attached, attachedOf, fileEvent } from './attached.ts'
@@ -103,14 +103,26 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
       // At once, so that they are kept together and leave in this order.
       await Promise.all([...announced, draft].map(each => live.outbox.put(each)))
     } catch (error) {
+      for (const each of [...announced, draft]) giveUp(each)
       change(localId, undefined)
       throw error
     }
   }
+  /** It never comes: whoever misses its number is told with the next message. */
+  const giveUp = (draft: { content: string }): void => {
+    const cipher = live.cipherOf(id)
+    if (cipher) giveUpDraft(cipher, draft)
+  }
+  const takeBack = async (localId: string): Promise<boolean> => {
+    const draft = live.outbox.pending.find(each => each.session === id && each.localId === localId)
+    const how = await live.outbox.withdraw({ session: id, localId })
+    if (draft && how !== 'too-late') giveUp(draft)
+    return how === 'withdrawn'
+  }
   /** False when one of them may have left: then the text goes too, and is taken back behind it. */
   const takeFilesBack = async (localId: string): Promise<boolean> => {
     for (const file of announcements.get(localId) ?? []) {
-      if ((await live.outbox.withdraw({ session: id, localId: file })) !== 'withdrawn') return false
+      if (!(await takeBack(file))) return false
     }
     return true
   }
@@ -177,12 +189,14 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
       takenBack.value = new Set([...takenBack.peek(), localId])
       for (const { localId: edit } of mine.peek().filter(({ replaces }) => replaces === localId)) {
         await takeFilesBack(edit)
-        await live.outbox.withdraw({ session: id, localId: edit })
+        await takeBack(edit)
         change(edit, undefined)
       }
-      const isHere = (await takeFilesBack(localId)) && (await live.outbox.withdraw({ session: id, localId })) === 'withdrawn'
+      const isHere = (await takeFilesBack(localId)) && (await takeBack(localId))
       change(localId, undefined)
-      if (!isHere) await live.outbox.put(sealed(told({ t: 'withdraw', localId })))
+      // What leaves behind it would else seem to have lost it on the way.
+      const isMissed = live.outbox.pending.some(({ session }) => session === id)
+      if (!isHere || isMissed) await live.outbox.put(sealed(told({ t: 'withdraw', localId })))
     },
     async retry(localId) {
       const failed = mine.peek().find(text => text.localId === localId)

@@ -1,8 +1,9 @@
 import type { PlanEntry, Usage } from '../../lib/protocol/sealed/messages.ts'
 import type { Attached } from './attached.ts'
-import type { Item, KnownMessage, Step, StepState, Turn } from './transcript.ts'
+import type { Item, KnownMessage, Missing, Step, StepState, Turn } from './transcript.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
 import { foldInner } from './transcript-inner.ts'
+import { copySenders, type Fault, findFault, freshSenders, type Senders } from './transcript-order.ts'
 import {
   emptyQueue,
   isMineOf,
@@ -37,6 +38,7 @@ export interface Fold {
   queue: Queue
   usage: Usage | undefined
   lastAt: number
+  senders: Senders
 }
 
 export function freshFold(): Fold {
@@ -54,7 +56,8 @@ export function freshFold(): Fold {
     turn: undefined,
     queue: emptyQueue,
     usage: undefined,
-    lastAt: 0
+    lastAt: 0,
+    senders: freshSenders()
   }
 }
 
@@ -69,15 +72,42 @@ export function thaw(fold: Fold): Fold {
     running: new Set(fold.running),
     endedBlocks: new Set(fold.endedBlocks),
     endedTurns: new Set(fold.endedTurns),
-    lastTextOfTurn: new Map(fold.lastTextOfTurn)
+    lastTextOfTurn: new Map(fold.lastTextOfTurn),
+    senders: copySenders(fold.senders)
   }
 }
 
 export function foldMessage(fold: Fold, message: KnownMessage): void {
+  const isRepeated = foldFault(fold, message) === 'repeated'
+  if (isRepeated) return
   let index = 0
   for (const happening of happeningsOf(message)) {
     foldHappening(fold, happening, { key: `${message.seq}.${index++}`, seq: message.seq, at: happening.time ?? message.at }, message)
   }
+}
+
+/** Says what is wrong where it is, and no longer what was missing and came, or never will. */
+function foldFault(fold: Fold, message: KnownMessage): Fault | undefined {
+  const { seq, at } = message
+  const found = findFault(fold.senders, message)
+  const { order } = fold.senders
+  if (fold.items.some(isGap))
+    fold.items = fold.items.flatMap(item => {
+      if (!isGap(item)) return item
+      const { sender, numbers } = item.missing
+      const left = numbers.filter(number => order.isMissing({ sender, number }))
+      if (left.length === numbers.length) return item
+      return left.length === 0 ? [] : { ...item, count: left.length, missing: { sender, numbers: left } }
+    })
+  if (found === undefined) return undefined
+  const item = { type: 'fault' as const, key: `${seq}.fault`, seq, at, fault: found.type }
+  if (found.type !== 'missing') fold.items.push({ ...item, count: 1 })
+  else fold.items.push({ ...item, count: found.numbers.length, missing: { sender: found.by.sender, numbers: found.numbers } })
+  return found.type
+}
+
+function isGap(item: Item): item is Item & { type: 'fault'; missing: Missing } {
+  return item.type === 'fault' && item.missing !== undefined
 }
 
 /** The same for what one subagent alone tells, as if it were a session. */
@@ -101,7 +131,7 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
     return
   }
   // What is said beside the work, such as that a version is new, begins none.
-  if (happening.turn !== undefined && happening.type !== 'note') enterTurn(fold, happening.turn, place)
+  if (happening.turn !== undefined && happening.type !== 'note' && happening.type !== 'fault') enterTurn(fold, happening.turn, place)
   fold.lastAt = place.at
   switch (happening.type) {
     case 'mine': {
@@ -154,6 +184,9 @@ function foldHappening(fold: Fold, happening: Happening, place: Place, message: 
       return
     case 'usage':
       fold.usage = happening.usage
+      return
+    case 'fault':
+      fold.items.push({ type: 'fault', ...place, fault: happening.fault, count: happening.count })
       return
     case 'note':
       fold.items.push({ type: 'note', ...place, text: happening.text })

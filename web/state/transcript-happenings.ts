@@ -1,5 +1,6 @@
 import { envelopeOf } from '../../lib/client/messages.ts'
 import type { Envelope, MessageMeta, PlanEntry, StepContent, StepStatus, Usage } from '../../lib/protocol/sealed/messages.ts'
+import type { SealFault } from '../../lib/protocol/sealed/sealed-for.ts'
 import { type Attached, attachedOf } from './attached.ts'
 import type { KnownMessage, Mine, Step } from './transcript.ts'
 import { happeningsOfOld } from './transcript-old.ts'
@@ -44,6 +45,7 @@ export type Happening = Common &
     | { readonly type: 'turn-ended'; readonly status: 'completed' | 'failed' | 'cancelled' }
     | { readonly type: 'usage'; readonly usage: Usage }
     | { readonly type: 'note'; readonly text: string }
+    | { readonly type: 'fault'; readonly fault: SealFault['type']; readonly count: number }
     | { readonly type: 'limit'; readonly endsAt: number | undefined }
     | { readonly type: 'control'; readonly to: 'terminal' | 'app' }
     | { readonly type: 'subagent-started'; readonly title: string | undefined }
@@ -93,7 +95,7 @@ function happeningOf(envelope: Envelope): Happening | undefined {
       if (envelope.role === 'user') return { type: 'mine', text: ev.text, from: 'terminal' }
       return { type: 'text', text: ev.text, thinking: ev.thinking ?? false, block: envelope.id, ...(ev.cut && { isCut: true }) }
     case 'service':
-      return { type: 'note', text: ev.text }
+      return ev.fault ? { type: 'fault', fault: ev.fault.type, count: ev.fault.count } : { type: 'note', text: ev.text }
     case 'tool-call-start': {
       const content = ev.content ?? []
       return {

@@ -1,6 +1,8 @@
 import type { MessageBody, PartialBody, PlanEntry, StepContent, StepKind, Usage } from '../../lib/protocol/sealed/messages.ts'
+import type { SealedBy } from '../../lib/protocol/sealed/sealed-for.ts'
 import type { Attached } from './attached.ts'
 import { type Fold, foldMessage, freshFold, thaw } from './transcript-fold.ts'
+import type { Fault } from './transcript-order.ts'
 import { inOrder } from './transcript-queue.ts'
 
 /**
@@ -28,6 +30,8 @@ export interface KnownMessage {
   readonly body: MessageBody | undefined
   /** Why there is no body: no key on this device fits, or a form that this app does not know. */
   readonly closed?: 'unreadable' | 'unknown-shape'
+  /** Who wrote it, where that is all that could be read. */
+  readonly by?: SealedBy | undefined
 }
 
 export interface Turn {
@@ -84,6 +88,12 @@ export interface Mine {
   readonly versions?: readonly (Pick<Mine, 'text' | 'files' | 'isSteer' | 'seq' | 'at'> & { readonly localId: string })[] | undefined
 }
 
+/** Of one sender. */
+export interface Missing {
+  readonly sender: string
+  readonly numbers: readonly number[]
+}
+
 interface At {
   readonly key: string
   readonly seq: number
@@ -99,6 +109,7 @@ export type Item =
   | (At & { readonly type: 'file'; readonly file: Attached })
   | (At & { readonly type: 'turn-ended'; readonly status: 'failed' | 'cancelled' })
   | (At & { readonly type: 'note'; readonly text: string })
+  | (At & { readonly type: 'fault'; readonly fault: Fault; readonly count: number; readonly missing?: Missing | undefined })
   | (At & { readonly type: 'limit'; readonly endsAt: number | undefined })
   | (At & { readonly type: 'control'; readonly to: 'terminal' | 'app' })
   | (At & { readonly type: 'skipped'; readonly why: 'unreadable' | 'unknown-shape'; readonly count: number })

@@ -59,6 +59,30 @@ const english = {
         other: `${count} messages are of a kind this app does not know yet.`
       })
   },
+  fault: {
+    missing: (count: number) =>
+      plural(count, {
+        one: 'A message is missing here. The server lost it or keeps it back.',
+        other: `${count} messages are missing here. The server lost them or keeps them back.`
+      }),
+    late: () => 'This came after later messages. The server changed their order.',
+    repeated: () => 'A message that came before was left out here. The server sent it again.',
+    'call-astray': () => 'A request was refused: it was made for something else. The server, or somebody on the way, changed it.',
+    'call-repeated': () => 'A request was refused: it had been made before. The server, or somebody on the way, made it again.',
+    'call-nameless': () =>
+      'A request was refused: it does not say what it is for, as those of this app do. Is an older app open somewhere?',
+    'message-repeated': () => 'Your machine left out a message that had come before. The server, or somebody on the way, sent it again.',
+    'message-astray': () => 'Your machine left out a message for another session. The server, or somebody on the way, moved it here.',
+    'message-nameless': () =>
+      'Your machine left out a message that does not say who sent it. If you sent it with an older app, reload that app and send it again.',
+    'message-late': () =>
+      'A message of yours came to your machine after later ones. The server, or somebody on the way, changed their order.',
+    'message-missing': (count: number) =>
+      plural(count, {
+        one: 'A message that was sent to this session did not come to your machine. The server lost it or keeps it back.',
+        other: `${count} messages that were sent to this session did not come to your machine. The server lost them or keeps them back.`
+      })
+  },
   turn: { cancelled: 'Stopped', failed: (agent: string) => `${agent} could not finish this` },
   cut: (agent: string) => `Cut off here: ${agent} ended before this was whole.`,
   limit: 'Usage limit reached.',
@@ -318,6 +342,8 @@ const english = {
     away: (host: string) => `${host} is not there to take it. Nothing was decided.`,
     'no-answer': (host: string) => `${host} did not answer. Whether it took effect is not known yet.`,
     failed: (host: string, why: string) => `${host} said no: ${why}`,
+    astray: (host: string) =>
+      `What came back is not the answer of ${host} to this. Either an older Afield runs there now, or the server changed something on the way.`,
     unreadable: (host: string) => `${host} answered something this app cannot read.`,
     stopped: (agent: string) => `${agent} stopped before it could read this. It did not run.`
   },

@@ -48,6 +48,19 @@ export const session: SessionWords = {
       `${count === 1 ? '此设备上的密钥打不开这条消息。' : `此设备上的密钥打不开这 ${count} 条消息。`}你的其他设备用的也是同样的密钥；智能体说过的话仍在它的机器上。`,
     'unknown-shape': count => (count === 1 ? '此应用还不认识这种消息。' : `有 ${count} 条消息的类型此应用还不认识。`)
   },
+  fault: {
+    missing: count => `这里缺少 ${count} 条消息。服务器丢失或扣留了它们。`,
+    late: () => '这条消息来得比后面的消息晚。服务器改变了它们的顺序。',
+    repeated: () => '这里略去了一条先前来过的消息。服务器又发送了一次。',
+    'call-astray': () => '一个请求被拒绝：它本是为别的事情发出的。服务器或途中有人改动了它。',
+    'call-repeated': () => '一个请求被拒绝：它先前已经发出过。服务器或途中有人又发了一次。',
+    'call-nameless': () => '一个请求被拒绝：它没有像此应用的请求那样说明用途。是否在别处打开着旧版应用？',
+    'message-repeated': () => '你的机器略去了一条先前来过的消息。服务器或途中有人又发送了一次。',
+    'message-astray': () => '你的机器略去了一条写给另一个会话的消息。服务器或途中有人把它挪到了这里。',
+    'message-nameless': () => '你的机器略去了一条没有说明是谁发送的消息。如果是你用旧版应用发的，请重新加载那个应用后再发一次。',
+    'message-late': () => '你的一条消息比后面的消息更晚到达你的机器。服务器或途中有人改变了它们的顺序。',
+    'message-missing': count => `发往这个会话的 ${count} 条消息没有到达你的机器。服务器丢失或扣留了它们。`
+  },
   turn: { cancelled: '已停止', failed: agent => `${agent} 没能完成` },
   cut: agent => `到此中断：${agent} 还没说完就结束了。`,
   limit: '已达用量上限。',
@@ -298,6 +311,7 @@ export const session: SessionWords = {
     away: host => `${host} 不在线，无法接收。没有做出任何决定。`,
     'no-answer': host => `${host} 没有回应。是否生效尚不可知。`,
     failed: (host, why) => `${host} 拒绝了：${why}`,
+    astray: host => `收到的并不是 ${host} 对此的回应。要么那里现在运行的是旧版 Afield，要么服务器在途中改动了什么。`,
     unreadable: host => `${host} 的回应无法被此应用读懂。`,
     stopped: agent => `${agent} 在读到之前就停止了。它没有运行。`
   },
