@@ -1,4 +1,5 @@
 import { optionRows } from '../lib/options.ts'
+import { sealedBy, sealedFor, sealFault } from '../lib/protocol/sealed/sealed-for.ts'
 import { ephemeral } from '../lib/protocol/wire/ephemerals.ts'
 import { events } from '../lib/protocol/wire/events.ts'
 import { callFailures, failures } from '../lib/protocol/wire/failures.ts'
@@ -68,6 +69,29 @@ ${Object.entries(events)
 
 ${section('`update`', 'What changed for good. `seq` rises by one with each change of the account; clients drop kinds they do not know.', false, { frame: update })}
 ${section('`ephemeral`', 'What is true now and not kept.', false, { frame: ephemeral })}
+## What is sealed says what it is for
+
+**ours**: existing clients seal neither field and drop both. [Why](decisions/0023-what-is-sealed-says-what-it-is-for.md), and [what a lying server can still do](threats.md).
+
+The sealed parameters of a call carry \`sealedFor\` of type \`call\` beside them. Who answers checks that target and method are those it was called by, and that it was not called before; the sealed answer is
+\`{ sealedFor, result }\` with the same names and type \`answer\`, a failure \`{ error }\` as its result. A call without it is answered without it.
+
+\`\`\`ts
+sealedFor: ${shapeOf(sealedFor)}
+\`\`\`
+
+The sealed body of a message carries \`meta.sealedBy\`. Numbers of a sender rise by one within a session; \`gone\` names those that never come.
+
+\`\`\`ts
+sealedBy: ${shapeOf(sealedBy)}
+\`\`\`
+
+What a wrapper found wrong it says in a \`service\` event with \`fault\`:
+
+\`\`\`ts
+fault: ${shapeOf(sealFault)}
+\`\`\`
+
 ## Refusals
 
 The body is \`{ "error": text }\`. Where *again* says yes, the same request may succeed later.
