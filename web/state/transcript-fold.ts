@@ -91,18 +91,21 @@ function foldFault(fold: Fold, message: KnownMessage): Fault | undefined {
   const { seq, at } = message
   const found = findFault(fold.senders, message)
   const { order } = fold.senders
-  if (fold.items.some(isGap))
+  if (fold.senders.gaps > 0)
     fold.items = fold.items.flatMap(item => {
       if (!isGap(item)) return item
       const { sender, numbers } = item.missing
       const left = numbers.filter(number => order.isMissing({ sender, number }))
       if (left.length === numbers.length) return item
+      if (left.length === 0) fold.senders.gaps--
       return left.length === 0 ? [] : { ...item, count: left.length, missing: { sender, numbers: left } }
     })
   if (found === undefined) return undefined
   const item = { type: 'fault' as const, key: `${seq}.fault`, seq, at, fault: found.type }
-  if (found.type !== 'missing') fold.items.push({ ...item, count: 1 })
-  else fold.items.push({ ...item, count: found.numbers.length, missing: { sender: found.by.sender, numbers: found.numbers } })
+  if (found.type === 'missing') {
+    fold.senders.gaps++
+    fold.items.push({ ...item, count: found.numbers.length, missing: { sender: found.by.sender, numbers: found.numbers } })
+  } else fold.items.push({ ...item, count: 1 })
   return found.type
 }
 

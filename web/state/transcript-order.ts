@@ -11,14 +11,16 @@ export interface Senders {
   /** Messages that did not open, by now and when each sender was heard last: one of them may be what is missing. */
   closed: number
   readonly closedBefore: Map<string, number>
+  /** Places that say what is missing. */
+  gaps: number
 }
 
 export function freshSenders(): Senders {
-  return { order: createOrder(false), closed: 0, closedBefore: new Map() }
+  return { order: createOrder(false), closed: 0, closedBefore: new Map(), gaps: 0 }
 }
 
-export function copySenders({ order, closed, closedBefore }: Senders): Senders {
-  return { order: order.copy(), closed, closedBefore: new Map(closedBefore) }
+export function copySenders({ order, closed, closedBefore, gaps }: Senders): Senders {
+  return { order: order.copy(), closed, closedBefore: new Map(closedBefore), gaps }
 }
 
 export type Found =

@@ -6,6 +6,7 @@ import {
   type StepStatus,
   type Usage
 } from '../../../lib/protocol/sealed/messages.ts'
+import type { SealFault } from '../../../lib/protocol/sealed/sealed-for.ts'
 import { type Attached, fileEvent } from '../../../web/state/attached.ts'
 import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
 
@@ -106,6 +107,17 @@ export function tell() {
     },
     old(content: unknown) {
       add({ role: 'agent', content })
+      return story
+    },
+    /** What the machine found wrong with what reached it. */
+    fault(type: SealFault['type'], count = 1) {
+      event({ t: 'service', text: type, fault: { type, count } })
+      return story
+    },
+    /** Said by one sender as its message of this number. */
+    mineAs(number: number, text: string) {
+      const sealedBy = { sender: 'this tab', number }
+      add({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', sealedBy } }, `local${messages.length}`)
       return story
     },
     closed(count: number) {

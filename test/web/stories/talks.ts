@@ -104,6 +104,26 @@ export const talks: Record<string, () => SessionModel> = {
         .end('completed', { input_tokens: 41_000, output_tokens: 1, context_window: 200_000 })
         .done()
     }),
+  'lying-server': () =>
+    model({
+      facts: { title: 'A server that lies' },
+      transcript: tell()
+        .mineAs(1, 'Find out why SSO lands on /home.')
+        .turn()
+        .say('The state cookie carries `returnTo`, but the callback never reads it.')
+        .end()
+        .mineAs(4, 'And fix it.')
+        .mineAs(2, 'But ask me first.')
+        .mineAs(4, 'And fix it.')
+        .fault('message-repeated')
+        .fault('message-late')
+        .fault('message-missing')
+        .fault('call-astray')
+        .turn()
+        .say('Shall I use it, for paths on our own origin only?')
+        .end()
+        .done()
+    }),
   steps: () =>
     model({
       facts: { title: 'Steps in the trail' },
