@@ -43,3 +43,8 @@ export const webOrigin = z.string().refine(text => text === '*' || URL.parse(tex
 export const pushAddress = z.string().refine(text => text === 'off' || /^https?:$/.test(URL.parse(text)?.protocol ?? ''), {
   error: 'takes off or an address such as https://exp.host'
 })
+
+/** Where the operator may be reached, as RFC 8292 wants it. */
+export const pushContact = z.string().refine(text => /^(mailto:[^@\s]+@[^@\s]+|https:\/\/\S+)$/.test(text), {
+  error: 'takes mailto: and an address, or an https address'
+})

@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { CannotStart } from './exit.ts'
-import { pushAddress, refusalOf, serverAddress, webOrigin } from './option-refusal.ts'
+import { pushAddress, pushContact, refusalOf, serverAddress, webOrigin } from './option-refusal.ts'
 
 /** Every option of the server, filled in and checked. */
 export type ServerOptions = z.output<typeof table>
@@ -149,6 +149,23 @@ const options = {
     env: 'AFIELD_EXPO_URL',
     flag: 'expo-url',
     about: "Where notifications for Happy's apps are handed over; off hands over none."
+  }),
+  expoToken: option(z.string().min(1).max(200).optional(), {
+    env: 'AFIELD_EXPO_TOKEN',
+    flag: 'expo-token',
+    about: "Access token for Expo's push service, for projects that ask for one."
+  }),
+  pushContact: option(pushContact.optional(), {
+    env: 'AFIELD_PUSH_CONTACT',
+    flag: 'push-contact',
+    about: 'Where the push services of browsers may reach you: mailto:you@example.net or an https address.',
+    defaultInWords: 'the public address of the server'
+  }),
+  pushAllow: option(z.string().min(1).optional(), {
+    env: 'AFIELD_PUSH_ALLOW',
+    flag: 'push-allow',
+    about:
+      "Networks besides the internet that notifications may go to, such as a home's own ntfy: loopback, addresses and blocks such as 192.168.1.0/24, with commas between."
   }),
   pushTitles: option(z.boolean().default(false), {
     env: 'AFIELD_PUSH_TITLES',

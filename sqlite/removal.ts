@@ -18,6 +18,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
   const leaveAttachments = database.prepare<[AccountId, AccountId, string]>(
     `UPDATE attachment SET session = 0, ends_at = 0 WHERE account = ${accountKey} AND session = ${sessionKey}`
   )
+  const removeNotices = database.prepare<[AccountId, string]>(`DELETE FROM notice WHERE account = ${accountKey} AND session = ?`)
   const removeMachineKeys = database.prepare<[AccountId, AccountId, string]>(
     `DELETE FROM access_key WHERE account = ${accountKey} AND machine = (SELECT key FROM machine WHERE account = ${accountKey} AND id = ?)`
   )
@@ -51,6 +52,7 @@ export function removal({ database, queue }: Deps): Pick<Store, 'remove' | 'remo
       case 'session':
         uncount.run(account, id, account)
         for (const what of [removeMessages, removeCells, removeSessionKeys, removeUsage, leaveAttachments]) what.run(account, account, id)
+        removeNotices.run(account, id)
         return removeSession.run(account, id).changes
     }
   }

@@ -17,6 +17,7 @@ import { openLog } from './log.ts'
 import { machines } from './machines.ts'
 import { messages } from './messages.ts'
 import { nonces } from './nonces.ts'
+import { notices } from './notices.ts'
 import { pairingRequests } from './pairing-requests.ts'
 import { pairings } from './pairings.ts'
 import { presence } from './presence.ts'
@@ -65,6 +66,7 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...messages(deps),
     ...presence(deps),
     ...pushTokens(deps),
+    ...notices(deps),
     ...kv(deps),
     ...artifacts(deps),
     ...changes(deps),

@@ -1,6 +1,6 @@
 import type { CallFailure } from '../protocol/wire/failures.ts'
 import type { AccountId, ArtifactId, ConnectionId, DeviceId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
-import type { PushKind } from '../protocol/wire/routes/push.ts'
+import type { NoticeKind, PushKind, RingKind } from '../protocol/wire/notifications.ts'
 import type { ArtifactRow, SealedCell } from '../store/artifacts.ts'
 import type { KvChange } from '../store/kv.ts'
 import type { Cell, CellRef, MachineRow, Message, RemovableRef, RowRef, SessionRow, TokenKind } from '../store/store.ts'
@@ -28,6 +28,7 @@ export type Signal =
   | { type: 'presence'; row: RowRef; active: boolean; at: number; thinking: boolean }
   | { type: 'usage'; session: SessionId; key: string; at: number; tokens: Amounts; cost: Amounts }
   | { type: 'session-event'; session: SessionId; kind: PushKind; title: string; body: string; at: number }
+  | { type: 'notice'; session: SessionId; notice: string; kind: NoticeKind | RingKind; at: number }
   | { type: 'partial'; session: SessionId; partial: Sealed }
   | { type: 'device-came'; device: DeviceId; kind: TokenKind; name: string; at: number }
   | { type: 'pairing-fetched-twice'; at: number }

@@ -35,23 +35,28 @@ const loopback = ['127.0.0.0/8', '::1']
 
 /** Reads `loopback`, addresses and blocks such as `10.0.0.0/8`, with commas between. Throws `CannotStart` for anything else. */
 export function readTrustedProxies(text: string | undefined): TrustedProxies {
-  if (text === undefined) return () => false
-  const trusted = new BlockList()
-  for (const name of text.split(',').map(part => part.trim())) {
-    for (const block of name === 'loopback' ? loopback : [name]) addTo(trusted, block)
-  }
+  const trusted = readNetworks(text, '--trust-proxy')
   return address => trusted.check(address, address.includes(':') ? 'ipv6' : 'ipv4')
 }
 
-function addTo(trusted: BlockList, block: string): void {
+/** The networks that an option names, in the form that `readTrustedProxies` reads; `flag` is the option, for what is thrown. */
+export function readNetworks(text: string | undefined, flag: string): BlockList {
+  const networks = new BlockList()
+  for (const name of text?.split(',').map(part => part.trim()) ?? []) {
+    for (const block of name === 'loopback' ? loopback : [name]) addTo(networks, block, flag)
+  }
+  return networks
+}
+
+function addTo(networks: BlockList, block: string, flag: string): void {
   const [given = '', bits, ...more] = block.split('/')
   const version = isIP(given)
   const [most, family] = version === 4 ? [32, 'ipv4' as const] : [128, 'ipv6' as const]
   const prefix = bits === undefined ? most : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN
   if (version === 0 || more.length > 0 || !(prefix <= most)) {
-    throw new CannotStart(`--trust-proxy takes loopback, addresses and blocks such as 10.0.0.0/8, not ${block || 'nothing'}.`)
+    throw new CannotStart(`${flag} takes loopback, addresses and blocks such as 10.0.0.0/8, not ${block || 'nothing'}.`)
   }
-  trusted.addSubnet(given, prefix, family)
+  networks.addSubnet(given, prefix, family)
 }
 
 function groupsOf(address: string): number[] {

@@ -23,10 +23,10 @@ export interface Connection {
   readonly token: TokenId
   /** An app sees the whole account; a row's own process sees that row. */
   readonly scope: 'app' | RowRef
-  /** Whether its person looks at the app; unknown counts as not. */
-  visible: boolean
   /** Whether it asked for updates and signals that existing clients do not know. */
   readonly knowsOurs: boolean
+  /** Until when its person counts as looking at the app, by the monotonic clock; existing apps say from when to when, and ours how long a touch counts. */
+  watchedUntil: number
   /** Whether it is sent text that still grows. */
   takesPartials: boolean
   /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */

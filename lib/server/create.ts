@@ -11,6 +11,7 @@ import type { Store } from '../store/store.ts'
 import { AttachmentSweep } from './actions/attachment-sweep.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
+import { Deliveries } from './actions/deliveries.ts'
 import { openIdentity } from './actions/fresh-login.ts'
 import { Presence } from './actions/presence.ts'
 import { Retention } from './actions/retention.ts'
@@ -24,7 +25,7 @@ import {
   ownerFirst,
   ownSignup
 } from './actions/signup-policies.ts'
-import { readTrustedProxies } from './address.ts'
+import { readNetworks, readTrustedProxies } from './address.ts'
 import { openBackups, type TakeBackup } from './backups.ts'
 import { Caretaker } from './caretaker.ts'
 import type { ControlDeps } from './control/command.ts'
@@ -42,7 +43,12 @@ import { type Logger, noteOf, openLogger } from './log.ts'
 import { createMetrics, uncounted } from './metrics.ts'
 import { ownOrigins } from './origins.ts'
 import { expoPush } from './push/expo.ts'
-import { type Push, pushThrough } from './push.ts'
+import { ntfyPush } from './push/ntfy.ts'
+import { type Outbound, openOutbound } from './push/outbound.ts'
+import { ownProvider, unknownProvider } from './push/own.ts'
+import { freshVapidSecret, unifiedPush, type VapidKeys, vapidKeysOf, webPush } from './push/web-push.ts'
+import { webhookPush } from './push/webhook.ts'
+import type { Push, PushProvider } from './push.ts'
 import { reachableUrls } from './reach.ts'
 import { openSetupCode } from './setup-code.ts'
 import type { Listeners } from './told.ts'
@@ -182,7 +188,14 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     closers.push(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
 
-    const push = ownPush ?? pushThrough(options.expoUrl === 'off' ? [] : [expoPush(options.expoUrl)])
+    const vapid = vapidKeysOf(await store.keepSecret('vapid', freshVapidSecret()))
+    let ownPort = options.port
+    const outbound = openOutbound({ allowed: readNetworks(options.pushAllow, '--push-allow'), ownPort: () => ownPort }, { now })
+    closers.push(() => outbound.close())
+    const providers = ownPush ? [ownProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
+    const isWatched = (account: AccountId) => hub.isWatched(account)
+    const deliveries = new Deliveries({ store, providers, isWatched, clock, now, metrics, onError })
+    closers.push(() => deliveries.close())
     const deps = {
       store,
       bus,
@@ -202,7 +215,9 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       identity,
       log,
       metrics,
-      push,
+      deliveries,
+      providers,
+      pushKey: vapid.publicKey,
       pushTitles: options.pushTitles,
       legacyPairing: options.legacyPairing,
       keepSessionsDays: options.keepSessionsDays,
@@ -234,6 +249,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       },
       scrape: counted && options.metricsToken !== undefined ? { token: options.metricsToken, text: counted.text } : undefined
     })
+    ownPort = edge.port
     serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
 
@@ -271,6 +287,22 @@ const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; now
   invite: invitedSignup,
   open: openSignup,
   closed: closedSignup
+}
+
+/** Who delivers, by the prefix of a token; the last one knows all that nobody else does. */
+function providersOf(
+  { expoUrl, expoToken, pushContact, publicUrl }: ServerOptions,
+  { outbound, vapid, now }: { outbound: Outbound; vapid: VapidKeys; now: () => number }
+): PushProvider[] {
+  const contact = pushContact ?? (publicUrl?.startsWith('https:') ? publicUrl : 'mailto:operator@afield.invalid')
+  return [
+    ...(expoUrl === 'off' ? [] : [expoPush(expoUrl, expoToken)]),
+    webPush(outbound, { vapid, contact }),
+    unifiedPush(outbound, { vapid, contact }),
+    ntfyPush(outbound),
+    webhookPush(outbound, now),
+    unknownProvider
+  ]
 }
 
 async function isReadable(store: Pick<Store, 'hasAccounts'>): Promise<boolean> {

@@ -37,6 +37,7 @@ export function signalFrame(signal: Signal): string {
 export function isOurs(signal: Signal): boolean {
   switch (signal.type) {
     case 'partial':
+    case 'notice':
     case 'device-came':
     case 'pairing-fetched-twice':
       return true
@@ -119,6 +120,10 @@ function ephemeralOf(signal: Signal): Ephemeral {
   if (signal.type === 'session-event') {
     const { type, session, kind, title, body, at } = signal
     return { type, sessionId: session, kind, title, body, timestamp: at }
+  }
+  if (signal.type === 'notice') {
+    const { type, session, notice, kind, at } = signal
+    return { type, sessionId: session, noticeId: notice, kind, timestamp: at }
   }
   if (signal.type === 'device-came') {
     const { type, device: id, kind, name, at: timestamp } = signal

@@ -87,8 +87,9 @@ export class Hub {
   }
 
   /** Whether somebody is looking at an app of the account; an app that does not say so counts as not looked at. */
-  hasVisibleApp(account: AccountId): boolean {
-    for (const { scope, visible } of this.lines.get(account)?.connections ?? []) if (scope === 'app' && visible) return true
+  isWatched(account: AccountId): boolean {
+    const now = this.deps.clock.now()
+    for (const { scope, watchedUntil } of this.lines.get(account)?.connections ?? []) if (scope === 'app' && now < watchedUntil) return true
     return false
   }
 

@@ -24,6 +24,10 @@ export const limits = {
   badToken: { by: 'address and token', burst: 30, perSecond: 1 / 2 },
   /** Places for attachments. */
   upload: { by: 'account', burst: 60, perSecond: 1 },
+  /** Tests of notifications, each of which rings phones and asks services of others. */
+  pushTest: { by: 'account', burst: 6, perSecond: 1 / 10 },
+  /** Arrivals of notifications. */
+  pushReceipt: { by: 'account', burst: 60, perSecond: 1 },
   /** Everything else an account asks for over HTTP. */
   api: { by: 'account', burst: 600, perSecond: 50 },
   /** Bytes of messages, posted and read over HTTP; each request counts as 1 KiB at least. */
@@ -50,6 +54,8 @@ const limitsOfRoute: Partial<Record<RouteName, readonly LimitName[]>> = {
   answerTerminalPairing: ['approval'],
   answerDevicePairing: ['approval'],
   requestUpload: ['upload'],
+  testNotification: ['pushTest'],
+  acknowledgePush: ['pushReceipt'],
   appendMessages: ['messageBytes'],
   readMessages: ['messageBytes'],
   readLatestMessages: ['messageBytes']

@@ -2,6 +2,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { BusEvent } from '../bus/bus.ts'
 import type { CallFailure } from '../protocol/wire/failures.ts'
+import type { ChannelKind, DeliveryOutcome } from '../protocol/wire/notifications.ts'
 import type { Soundness } from '../store/safekeeping.ts'
 import type { BackupState } from './backups.ts'
 import type { PushResult } from './push.ts'
@@ -18,6 +19,8 @@ export interface Metrics {
   published(event: BusEvent): void
   committed(turn: { members: number; ms: number }): void
   notified(result: PushResult['result']): void
+  /** `waiting`: tried in vain, and tried again later. */
+  delivered(kind: ChannelKind, outcome: DeliveryOutcome): void
 }
 
 export interface Counted extends Metrics {
@@ -47,7 +50,8 @@ export const uncounted: Metrics = {
   callEnded() {},
   published() {},
   committed() {},
-  notified() {}
+  notified() {},
+  delivered() {}
 }
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
@@ -75,6 +79,10 @@ export function createMetrics(): Counted & { gauge(gauged: Gauged): void; watchK
   const commits = new Histogram({ name: 'afield_commit_seconds', help: 'Time of one commit.', buckets: commitSeconds, registers })
   const members = new Histogram({ name: 'afield_commit_writes', help: 'Writes that shared a commit.', buckets: commitMembers, registers })
   const pushes = counter('afield_push_events_total', 'Notifications by what came of them.', ['result'])
+  const deliveries = counter('afield_push_deliveries_total', 'Attempts to deliver a notification, by what came of them.', [
+    'channel',
+    'outcome'
+  ])
   const delay = watchProcess(registers)
 
   return {
@@ -93,6 +101,7 @@ export function createMetrics(): Counted & { gauge(gauged: Gauged): void; watchK
       members.observe(turn.members)
     },
     notified: result => pushes.inc({ result }),
+    delivered: (channel, outcome) => deliveries.inc({ channel, outcome }),
     gauge: gauged => watchHub(gauged, registers),
     watchKeeping: kept => watchKeeping(kept, registers),
     text: () => registry.metrics(),

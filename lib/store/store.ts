@@ -6,6 +6,7 @@ import type { AttachmentStore } from './attachments.ts'
 import type { ChangeStore } from './changes.ts'
 import type { DeviceDraft, DeviceStore } from './devices.ts'
 import type { KvStore } from './kv.ts'
+import type { NoticeStore } from './notices.ts'
 import type { PairingRequestStore } from './pairing-requests.ts'
 import type { Quotas } from './quotas.ts'
 import type { SafekeepingStore } from './safekeeping.ts'
@@ -227,6 +228,7 @@ export interface Store
     SignupStore,
     DeviceStore,
     PairingRequestStore,
+    NoticeStore,
     SafekeepingStore {
   /** One transaction: the challenge is spent, the account found or made, the token stored. A refusal too spends the challenge. */
   signIn(ask: SignIn): Promise<SignedIn>

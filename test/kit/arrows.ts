@@ -52,7 +52,7 @@ const rooms: Record<string, Room> = {
     rooms: ['server'],
     packages: ['node:']
   },
-  push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'zod'] },
+  push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'zod', 'web-push'] },
   server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:', 'pino', 'prom-client'] },
 
   'store/open': { files: ['lib/store/open.ts'], rooms: ['sqlite', 'postgres'], packages: ['node:'] },

@@ -67,8 +67,8 @@ class Ear implements Connection {
   readonly account = account
   readonly token = ids.tokenId.parse('t')
   readonly scope: Connection['scope'] = 'app'
-  visible = false
   knowsOurs = true
+  watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials = true
   readonly frames: Untyped[] = []
   readonly asked: unknown[] = []

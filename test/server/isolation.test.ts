@@ -13,6 +13,7 @@ interface Belongings {
   token: string
   device: string
   pushToken: string
+  channel: string
   kvKey: string
   artifact: string
   /** With its session, as in the path. */
@@ -24,6 +25,7 @@ type Kind = keyof Belongings
 
 /** An id of each kind that nobody has, as long as the one it stands beside. */
 const missing: Belongings = {
+  channel: 'abcdefghijklmnopqrstuvwx',
   attachment: `abcdefghijklmnopqrstuvwx/attachments/${randomUUID()}.enc`,
   session: 'abcdefghijklmnopqrstuvwx',
   machine: 'no-such-machine',
@@ -76,6 +78,7 @@ const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
   readMachine: { kind: 'machine' },
   removeMachine: { kind: 'machine' },
   removePushToken: { kind: 'pushToken' },
+  removeChannel: { kind: 'channel' },
   readKvKey: { kind: 'kvKey' },
   listKv: { kind: 'kvKey', path: id => `/v1/kv?prefix=${id}` },
   readKv: { kind: 'kvKey', body: id => ({ keys: [id] }) },
@@ -161,7 +164,8 @@ async function startWorld(t: Test) {
   const { tid } = JSON.parse(atob(again.token.split('.')[1] ?? ''))
   const [{ id: device }] = (await victim.call('GET', '/v1/devices')).body.devices
   const { ref } = (await victim.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { size: 4 } })).body
-  const named = { kvKey: 'secret.victim', artifact, attachment: ref.replace('sessions/', ''), account: victim.id }
+  const [{ id: channel }] = (await victim.call('GET', '/v1/notifications')).body.channels
+  const named = { channel, kvKey: 'secret.victim', artifact, attachment: ref.replace('sessions/', ''), account: victim.id }
   const owned: Belongings = { session, machine: 'laptop', token: tid, device, pushToken: 'ExponentPushToken[mine]', ...named }
   own.session = await mallory.openSession()
   await mallory.call('POST', '/v1/machines', { body: { id: own.machine, metadata: 'x' } })

@@ -246,7 +246,7 @@ t.test('what existing clients do not know goes to those alone that ask for it, o
     )
     t.same(
       ephemerals.map(({ type }) => type).filter(type => type !== 'activity'),
-      ['partial', 'session-event', 'device-came']
+      ['partial', 'session-event', 'notice', 'device-came']
     )
   }
 })

@@ -10,6 +10,7 @@ import { kvContract } from './contract/kv.ts'
 import { lifeContract } from './contract/lives.ts'
 import { messageContract } from './contract/messages.ts'
 import { namesakeContract } from './contract/namesakes.ts'
+import { noticeContract } from './contract/notices.ts'
 import { ownCountContract } from './contract/own-counts.ts'
 import { pairingRequestContract } from './contract/pairing-requests.ts'
 import { pairingContract } from './contract/pairings.ts'
@@ -42,6 +43,7 @@ export function storeContract(t: Test, place: StorePlace): void {
     usageContract,
     storageContract,
     changeContract,
+    noticeContract,
     lifeContract,
     turnContract,
     isolationContract,

@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import { watchedForMs } from './handshake.ts'
 import {
   artifactId,
   deviceId,
@@ -83,9 +84,13 @@ export const events = {
   ),
   'app-state': event(
     'any',
-    z.object({ state: z.string().max(64), partials: z.boolean().optional().catch(undefined) }),
+    z.object({
+      state: z.string().max(64),
+      partials: z.boolean().optional().catch(undefined),
+      watchedForMs: watchedForMs.optional().catch(undefined)
+    }),
     z.undefined(),
-    'Whether a person looks at this app, and whether text that still grows is sent to it; that stays as it was when it is left out.'
+    'Whether a person looks at this app, and for how long that counts (ours; without it until the next); and whether text that still grows is sent to it, which stays as it was when it is left out.'
   ),
   'usage-report': event(
     'write',

@@ -67,6 +67,7 @@ export const failures = {
   'body-cut': { status: 400, retry: true, says: 'The body ended early' },
   'range-outside': { status: 416, retry: false, says: 'Range Not Satisfiable' },
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
+  'channel-not-found': { status: 404, retry: false, says: 'This account has no such channel' },
   'bad-input': { status: 400, retry: false, says: 'Error' },
   'ambiguous-request': { status: 400, retry: false, says: 'A request has one length, in digits, or comes in chunks' },
   'token-in-address': { status: 400, retry: false, says: 'A token belongs into the authorization header' },

@@ -7,6 +7,9 @@ export const pingIntervalMs = 15_000
 export const pingTimeoutMs = 45_000
 export const maxPacketBytes = 100 * 1024 * 1024
 
+/** For how long an `active` app counts as looked at, since a person touched it; without it until it says otherwise. */
+export const watchedForMs = z.number().min(0).max(300_000)
+
 /**
  * The auth object of the CONNECT packet. A field of the wrong form counts as absent: after a refusal existing apps stay away.
  * A connection sees what its scope may see: the whole account, one session or
@@ -20,6 +23,7 @@ export const handshake = z.object({
   machineId: machineId.optional().catch(undefined),
   appState: z.string().max(64).optional().catch(undefined),
   signals: z.boolean().optional().catch(undefined),
+  watchedForMs: watchedForMs.optional().catch(undefined),
   echo: z.boolean().optional().catch(undefined),
   partials: z.boolean().optional().catch(undefined)
 })

@@ -53,7 +53,8 @@ export type ConnectionId = z.infer<typeof connectionId>
 export type AttachmentId = z.infer<typeof attachmentId>
 export type Sealed = z.infer<typeof sealed>
 
-function sealedUpTo(most: number) {
+/** As `sealed`, of a length of its own. */
+export function sealedUpTo(most: number) {
   return z.string().max(most).refine(isWellFormed, 'not well-formed text').brand<'Sealed'>()
 }
 

@@ -3,14 +3,10 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { AccountId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
 import type { DeviceRow } from '../../store/devices.ts'
 import type { TokenKind } from '../../store/store.ts'
-import type { Push } from '../push.ts'
 import type { Caller, Deps } from './deps.ts'
+import { type NotifyDeps, notifyAccount } from './notify.ts'
 
-/** A notification that is late is of no use, and a provider that hangs holds nothing up. */
-const pushWithinMs = 8_000
-
-export interface TellDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> {
-  push: Push
+export interface TellDeps extends Pick<NotifyDeps, 'store' | 'bus' | 'now' | 'newId' | 'deliveries' | 'providers'> {
   onError: (error: unknown) => void
 }
 
@@ -52,22 +48,11 @@ type Alarm = Extract<Signal, { type: 'device-came' | 'pairing-fetched-twice' }>
 function tell(deps: TellDeps, account: AccountId, signal: Alarm): void {
   deps.bus.publish(accountTopic(account), { type: 'signal', audience: 'apps', skip: undefined, signal })
   // Whoever signs in does not wait for the providers of notifications.
-  notifyPhones(deps, account, signal.type).catch(deps.onError)
+  notifyAccount(deps, account, 'device', silentWords[signal.type]).catch(deps.onError)
 }
 
-async function notifyPhones({ store, push, clock }: TellDeps, account: AccountId, what: Alarm['type']): Promise<void> {
-  const tokens = (await store.listPushTokens(account)).map(({ token }) => token)
-  if (tokens.length === 0) return
-  const controller = new AbortController()
-  const cancel = clock.after(pushWithinMs, () => controller.abort())
-  try {
-    await push({ kind: 'device', session: undefined, ...silentWords[what] }, tokens, controller.signal)
-  } finally {
-    cancel()
-  }
-}
-
-const silentWords: Record<Alarm['type'], { title: string; body: string }> = {
-  'device-came': { title: 'A new device signed in', body: 'If that was not you, end its sign-in under Devices.' },
+// Undefined: the usual words for a device, in the language of whoever is told.
+const silentWords: Record<Alarm['type'], { title: string; body: string } | undefined> = {
+  'device-came': undefined,
   'pairing-fetched-twice': { title: 'A pairing was fetched twice', body: 'Somebody may have seen its code. Look at your devices.' }
 }

@@ -105,8 +105,8 @@ export function createEventHandlers(
         from.callsInFlight -= 1
       }
     },
-    'app-state'(from, { state, partials }) {
-      from.visible = state === 'active'
+    'app-state'(from, { state, partials, watchedForMs }) {
+      from.watch(state, watchedForMs)
       from.takesPartials = partials ?? from.takesPartials
     },
     async partial(from, { sid, partial }) {

@@ -36,7 +36,15 @@ import { type NotifyDeps, notify } from '../actions/notify.ts'
 import { answerPairing, pollPairing, readPairingStatus } from '../actions/pair.ts'
 import { approvePairing, askPairing, pollPairingRequest, readPairing, rejectPairing } from '../actions/pairing-requests.ts'
 import type { Presence } from '../actions/presence.ts'
-import { addPushToken, listPushTokens, removePushToken } from '../actions/push-tokens.ts'
+import {
+  acknowledgePush,
+  addPushToken,
+  listPushTokens,
+  readNotifications,
+  removePushToken,
+  testNotification,
+  writeNotifications
+} from '../actions/push-tokens.ts'
 import { markReceipts } from '../actions/receipts.ts'
 import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../actions/sessions.ts'
 import { decideSignup, type SignupPolicy } from '../actions/signup.ts'
@@ -86,6 +94,8 @@ export function createHttpHandlers(
       legacyPairing: ServerOptions['legacyPairing']
       keepSessionsDays: ServerOptions['keepSessionsDays']
       attachmentSweep: AttachmentSweep
+      /** By which push services know this server. */
+      pushKey: string
     }
 ): HttpHandlers {
   return {
@@ -190,6 +200,12 @@ export function createHttpHandlers(
     addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),
     listPushTokens: async ({ caller }) => ({ tokens: await listPushTokens(deps, caller) }),
     removePushToken: ({ caller, params }) => removePushToken(deps, caller, params.token).then(() => ok),
+    readPushKey: async () => ({ key: deps.pushKey }),
+    acknowledgePush: ({ caller, body }) => acknowledgePush(deps, caller, body.receipt).then(() => ok),
+    readNotifications: ({ caller }) => readNotifications(deps, caller),
+    writeNotifications: ({ caller, body }) => writeNotifications(deps, caller, body).then(() => ok),
+    testNotification: ({ caller, body }) => testNotification(deps, caller, body.channel),
+    removeChannel: ({ caller, params }) => deps.store.removeChannel(caller.account, params.id).then(() => ok),
     notify: async ({ caller, params, body }) => ({ success: true, ...(await notify(deps, caller, params.id, body)) }),
 
     listArtifacts: async ({ caller }) => (await listArtifacts(deps, caller)).map(artifactHeadOf),

@@ -125,7 +125,7 @@ export class SocketConnection implements EngineHandler {
     // Not refused, which clients take for final: there may be room later.
     if (!this.deps.seats.take(seatOf(shaken.bearer.account))) return this.engine.close('try-again')
     this.seatedAt = shaken.bearer.account
-    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello)
+    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps.clock)
     await this.deps.hub.attach(accepted)
     // It may have gone while it was being let in.
     if (this.state !== 'connecting') {
@@ -176,8 +176,8 @@ const nothingWritten = Promise.resolve()
 export class Accepted implements Connection {
   readonly id: ConnectionId
   readonly scope: Connection['scope']
-  visible: boolean
   readonly knowsOurs: boolean
+  watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials: boolean
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
@@ -185,6 +185,7 @@ export class Accepted implements Connection {
   private eventsUnderWay = 0
   private readonly engine: EngineConnection
   private readonly bearer: Bearer
+  private readonly clock: Pick<Clock, 'now'>
   private readonly isEchoed: boolean
   private caller: Caller | undefined
   private controller: AbortController | undefined
@@ -192,16 +193,22 @@ export class Accepted implements Connection {
   private asked: Map<number, (reply: unknown) => void> | undefined
   private lastAckId = 0
 
-  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake) {
+  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake, clock: Pick<Clock, 'now'>) {
+    this.clock = clock
     this.engine = engine
     this.id = id
     this.bearer = bearer
     this.scope = scopeOf(hello)
-    this.visible = hello.appState === 'active'
     // Only ours say anything of an echo, also those of before there was `signals`.
     this.knowsOurs = hello.signals ?? hello.echo === false
     this.takesPartials = hello.partials ?? this.knowsOurs
+    this.watch(hello.appState, hello.watchedForMs)
     this.isEchoed = hello.echo !== false
+  }
+
+  /** Takes the word of the app for whether its person looks at it, and for how long. */
+  watch(state: string | undefined, forMs = Number.POSITIVE_INFINITY): void {
+    this.watchedUntil = state === 'active' ? this.clock.now() + forMs : Number.NEGATIVE_INFINITY
   }
 
   get account(): Connection['account'] {

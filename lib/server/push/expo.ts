@@ -1,76 +1,102 @@
-import { request } from 'undici'
+import { type Dispatcher, request } from 'undici'
 import * as z from 'zod'
-import type { Push, PushNotice, PushProvider, PushReceipt } from '../push.ts'
+import { noAnswer, noAnswerInTime, type Outgoing, type PushProvider, type SendOutcome } from '../push.ts'
+import { outcomeOf } from './answers.ts'
 
-const mostPerRequest = 100
 const mostAnswerBytes = 256 * 1024
 
-const answer = z.object({
-  data: z.array(
-    z.object({
-      status: z.enum(['ok', 'error']),
-      details: z.object({ error: z.string().optional() }).nullish()
-    })
-  )
-})
+const error = z.object({ error: z.string().max(64).optional() }).nullish()
+const ticket = z.object({ status: z.enum(['ok', 'error']), id: z.string().max(100).optional(), details: error })
+const tickets = z.object({ data: z.array(ticket) })
+const receipts = z.object({ data: z.record(z.string(), z.object({ status: z.enum(['ok', 'error']), details: error })) })
 
 /** What an app opens when its notification is touched, by the names existing apps look for. */
-const types: Record<PushNotice['kind'], string> = {
+const types: Record<Outgoing['kind'], string> = {
   done: 'ready',
   permission: 'permission_request',
   question: 'question',
   error: 'error',
-  device: 'device'
+  failed: 'error',
+  silent: 'error',
+  machine: 'error',
+  device: 'device',
+  test: 'ready',
+  digest: 'ready'
 }
 
-/** Expo's push service, which the apps of Happy register with. Needs no credentials. */
-export function expoPush(baseUrl: string): PushProvider {
-  const url = new URL('/--/api/v2/push/send', baseUrl)
-
-  const send: Push = async (notice, tokens, signal) => {
-    const batches = Array.from({ length: Math.ceil(tokens.length / mostPerRequest) }, (_, index) =>
-      tokens.slice(index * mostPerRequest, (index + 1) * mostPerRequest)
-    )
-    const receipts: PushReceipt[] = []
-    for (const batch of batches) receipts.push(...(await sendBatch(notice, batch, signal)))
-    return receipts
+/** Expo's push service, which the apps of Happy register with. Needs no credentials; with an access token a project may demand one. */
+export function expoPush(baseUrl: string, accessToken?: string): PushProvider {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    ...(accessToken !== undefined && { authorization: `Bearer ${accessToken}` })
   }
 
-  async function sendBatch(notice: PushNotice, tokens: readonly string[], signal: AbortSignal): Promise<PushReceipt[]> {
-    const all = (outcome: PushReceipt['outcome']) => tokens.map(token => ({ token, outcome }))
-    if (signal.aborted) return all('late')
-    try {
-      const { statusCode, body } = await request(url, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'application/json' },
-        body: JSON.stringify(tokens.map(token => messageTo(token, notice))),
-        signal
-      })
-      const text = await textOf(body)
-      if (statusCode !== 200) return all('refused')
-      const tickets = answer.safeParse(parsed(text))
-      if (!tickets.success) return all('refused')
-      return tokens.map((token, index) => ({ token, outcome: outcomeOf(tickets.data.data[index]) }))
-    } catch {
-      return all(signal.aborted ? 'late' : 'unreachable')
+  async function ask(path: string, body: unknown, signal: AbortSignal) {
+    const answer = await request(new URL(path, baseUrl), { method: 'POST', headers, body: JSON.stringify(body), signal })
+    return { status: answer.statusCode, retryAfterMs: retryAfter(answer.headers['retry-after']), text: await textOf(answer.body) }
+  }
+
+  return {
+    kind: 'expo',
+    mostAtOnce: 100,
+    acknowledges: false,
+    clears: false,
+    knows: token => /^Expo(?:nent)?PushToken\[[^\]]+\]$/.test(token),
+    flawOf: () => undefined,
+    async send(outgoing, signal) {
+      const all = (outcome: SendOutcome) => outgoing.map(() => outcome)
+      try {
+        const answer = await ask('/--/api/v2/push/send', outgoing.map(messageTo), signal)
+        if (answer.status !== 200) return all(outcomeOf(answer))
+        const read = tickets.safeParse(parsed(answer.text))
+        // Somebody else may answer in its place, such as a captive portal: that is no refusal.
+        if (!read.success) return all({ outcome: 'busy', reason: 'unreadable answer' })
+        return outgoing.map((_, index) => ofTicket(read.data.data[index]))
+      } catch {
+        return all({ outcome: 'unreachable', reason: signal.aborted ? noAnswerInTime : noAnswer })
+      }
+    },
+    async look(ids, signal) {
+      try {
+        const answer = await ask('/--/api/v2/push/getReceipts', { ids }, signal)
+        const read = receipts.safeParse(parsed(answer.text))
+        if (answer.status !== 200 || !read.success) return ids.map(() => ({ outcome: 'busy', retryAfterMs: answer.retryAfterMs }))
+        return ids.map(id => ofReceipt(read.data.data[id]))
+      } catch {
+        return ids.map(() => ({ outcome: 'unreachable' }))
+      }
     }
   }
-
-  return { knows: token => /^Expo(?:nent)?PushToken\[[^\]]+\]$/.test(token), send }
 }
 
-function messageTo(token: string, { kind, session, title, body }: PushNotice) {
+function messageTo({ token, kind, session, title, body, isSilent, lastsMs }: Outgoing) {
   const data = { sessionId: session, kind, url: session === undefined ? '/' : `/session/${session}`, type: types[kind] }
-  return { to: token, title, body, data, sound: 'default', channelId: 'messages' }
+  return { to: token, title, body, data, sound: isSilent ? null : 'default', channelId: 'messages', ttl: Math.floor(lastsMs / 1000) }
 }
 
-function outcomeOf(ticket: z.infer<typeof answer>['data'][number] | undefined): PushReceipt['outcome'] {
-  if (ticket?.status === 'ok') return 'delivered'
-  return ticket?.details?.error === 'DeviceNotRegistered' ? 'gone' : 'refused'
+function ofTicket(given: z.infer<typeof ticket> | undefined): SendOutcome {
+  if (given === undefined) return { outcome: 'busy', reason: 'no ticket' }
+  if (given.status === 'ok') return { outcome: 'accepted', ...(given.id !== undefined && { ticket: given.id }) }
+  return ofError(given.details?.error)
+}
+
+function ofReceipt(given: z.infer<typeof receipts>['data'][string] | undefined): SendOutcome {
+  return given?.status === 'error' ? ofError(given.details?.error) : { outcome: 'accepted' }
+}
+
+function ofError(name = 'refused'): SendOutcome {
+  if (name === 'DeviceNotRegistered') return { outcome: 'gone', reason: name }
+  if (name === 'MessageRateExceeded') return { outcome: 'busy', reason: name }
+  return { outcome: 'refused', reason: name }
+}
+
+function retryAfter(header: string | string[] | undefined): number | undefined {
+  return typeof header === 'string' && /^\d{1,9}$/.test(header) ? Number(header) * 1000 : undefined
 }
 
 // The answer of a service is small; what is not small is none.
-async function textOf(body: AsyncIterable<Buffer>): Promise<string> {
+async function textOf(body: Dispatcher.ResponseData['body']): Promise<string> {
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of body) {

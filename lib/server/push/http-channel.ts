@@ -1,0 +1,72 @@
+import * as z from 'zod'
+import type { ChannelKind } from '../../protocol/wire/notifications.ts'
+import { noAnswer, noAnswerInTime, type Outgoing, type PushProvider, type SendOutcome } from '../push.ts'
+import { fieldsOf, outcomeOf } from './answers.ts'
+import { type Ask, NotAllowed, type Outbound, readTarget } from './outbound.ts'
+
+/** An address that a person chose; whether it may be reached is seen when it is. */
+export const webAddress = z.string().max(2048).refine(isTarget, 'no web address')
+/** Where the app is, as its owner opens it; notifications lead there. */
+export const appAddress = z.httpUrl().max(300).optional()
+
+interface HttpChannel<Fields> {
+  kind: ChannelKind
+  prefix: string
+  fields: z.ZodType<Fields>
+  acknowledges?: boolean
+  clears?: boolean
+  /** Undefined: there is nothing to ask for, as for a `clear` that the service does not know. */
+  ask(fields: Fields, outgoing: Outgoing): Omit<Ask, 'signal'> | Promise<Omit<Ask, 'signal'>> | undefined
+}
+
+/** A provider that is told of one channel a request, at an address that a person chose. */
+export function httpChannel<Fields>(outbound: Outbound, channel: HttpChannel<Fields>): PushProvider {
+  const { kind, prefix, fields, acknowledges = false, clears = false } = channel
+
+  async function sendOne(outgoing: Outgoing, signal: AbortSignal): Promise<SendOutcome> {
+    const read = fields.safeParse(fieldsOf(outgoing.token, prefix))
+    if (!read.success) return { outcome: 'refused', reason: 'unreadable token' }
+    try {
+      const ask = await channel.ask(read.data, outgoing)
+      if (ask === undefined) return { outcome: 'accepted' }
+      return outcomeOf(await outbound.send({ ...ask, signal }))
+    } catch (error) {
+      if (isNotAllowed(error)) return { outcome: 'refused', reason: 'address not allowed' }
+      return { outcome: 'unreachable', reason: signal.aborted ? noAnswerInTime : noAnswer }
+    }
+  }
+
+  return {
+    kind,
+    mostAtOnce: 1,
+    acknowledges,
+    clears,
+    knows: token => token.startsWith(`${prefix}[`),
+    flawOf(token) {
+      const read = fields.safeParse(fieldsOf(token, prefix))
+      if (read.success) return undefined
+      const [issue] = read.error.issues
+      return `${prefix}: ${issue?.path.join('.') || 'token'} is ${issue?.message ?? 'unreadable'}`
+    },
+    send: (all, signal) => Promise.all(all.map(outgoing => sendOne(outgoing, signal)))
+  }
+}
+
+// undici hands on what a look-up threw as it is, or as the cause of its own error.
+function isNotAllowed(error: unknown): boolean {
+  return error instanceof NotAllowed || (error instanceof Error && error.cause instanceof NotAllowed)
+}
+
+function isTarget(text: string): boolean {
+  try {
+    readTarget(text)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** The page that a notice leads to, in the app of the person who registered the channel. */
+export function pageOf(app: string | undefined, { session }: Pick<Outgoing, 'session'>): string | undefined {
+  return app === undefined ? undefined : new URL(session === undefined ? '/' : `/session/${session}`, app).href
+}

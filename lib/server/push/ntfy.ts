@@ -1,0 +1,79 @@
+import * as z from 'zod'
+import type { Outgoing, PushProvider } from '../push.ts'
+import { appAddress, httpChannel, pageOf, webAddress } from './http-channel.ts'
+import type { Outbound } from './outbound.ts'
+
+const fields = z.strictObject({
+  /** The address of the topic, such as https://ntfy.sh/mine. */
+  url: webAddress,
+  /** An access token of the ntfy server. */
+  token: z
+    .string()
+    .max(200)
+    .regex(/^[\x21-\x7e]+$/, 'no access token')
+    .optional(),
+  app: appAddress
+})
+
+/** https://docs.ntfy.sh/publish/ — the topic's own server delivers to phones, watches and desktops. */
+export function ntfyPush(outbound: Outbound): PushProvider {
+  return httpChannel(outbound, {
+    kind: 'ntfy',
+    prefix: 'Ntfy',
+    fields,
+    clears: true,
+    ask({ url, token, app }, outgoing) {
+      const authorization: Record<string, string> = token === undefined ? {} : { Authorization: `Bearer ${token}` }
+      const sequence = sequenceOf(outgoing)
+      if (outgoing.what === 'clear') return { url: `${url.replace(/\/$/, '')}/${sequence}`, method: 'DELETE', headers: authorization }
+      const page = pageOf(app, outgoing)
+      return {
+        url,
+        headers: {
+          ...authorization,
+          'Content-Type': 'text/plain; charset=utf-8',
+          Title: encodedWord(outgoing.title),
+          Priority: String(priorityOf(outgoing)),
+          Tags: tags[outgoing.kind],
+          // What has the same number replaces what was shown.
+          'X-Sequence-ID': sequence,
+          ...(page !== undefined && {
+            Click: page,
+            Actions: JSON.stringify([{ action: 'view', label: openWord[outgoing.language], url: page }])
+          })
+        },
+        body: outgoing.body
+      }
+    }
+  })
+}
+
+function sequenceOf({ session, notice }: Outgoing): string {
+  return (session ?? notice).replaceAll(/[^A-Za-z0-9_-]/g, '').slice(0, 64)
+}
+
+// Headers are bytes: RFC 2047 is how ntfy reads others than ASCII.
+function encodedWord(text: string): string {
+  return /^[\x20-\x7e]*$/.test(text) ? text : `=?UTF-8?B?${Buffer.from(text).toString('base64')}?=`
+}
+
+/** From 1 to 5; from 4 on phones make themselves heard for longer, 2 makes no sound. */
+function priorityOf({ kind, isSilent }: Outgoing): number {
+  if (isSilent) return 2
+  return kind === 'permission' || kind === 'question' ? 4 : 3
+}
+
+const openWord = { en: 'Open', zh: '打开' }
+
+const tags: Record<Outgoing['kind'], string> = {
+  done: 'white_check_mark',
+  permission: 'raised_hand',
+  question: 'speech_balloon',
+  error: 'warning',
+  failed: 'warning',
+  silent: 'hourglass',
+  machine: 'electric_plug',
+  device: 'key',
+  test: 'wave',
+  digest: 'inbox_tray'
+}

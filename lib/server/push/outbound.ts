@@ -1,0 +1,193 @@
+import { lookup as systemLookup } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { Agent, buildConnector, request } from 'undici'
+import { readAddress } from '../address.ts'
+
+/** A provider's answer is a few words; whatever is longer is cut off with its connection. */
+const mostAnswerBytes = 64 * 1024
+const connectWithinMs = 5_000
+const perHost = 4
+
+/** Why a request was not made; the words never name the address, which is its owner's secret. */
+export class NotAllowed extends Error {
+  override readonly name = 'NotAllowed'
+}
+
+export interface Answer {
+  status: number
+  /** In milliseconds, as `Retry-After` says; undefined where it says nothing that can be read. */
+  retryAfterMs: number | undefined
+  text: string
+}
+
+export interface Ask {
+  url: string
+  method?: 'POST' | 'PUT' | 'DELETE'
+  headers: Record<string, string>
+  body?: string | Buffer | undefined
+  signal: AbortSignal
+}
+
+/** Requests to addresses that people chose: only where `Destinations` allows, without following redirects. */
+export interface Outbound {
+  /** Rejects with `NotAllowed`, or as undici does when there is no answer. */
+  send(ask: Ask): Promise<Answer>
+  close(): Promise<void>
+}
+
+/** Where requests to addresses that people chose may go. */
+export interface Destinations {
+  /** Networks besides the public internet, such as a home's. Plain HTTP is for these only. */
+  allowed: BlockList
+  /** The port this server listens on: never reached at an address of this computer. */
+  ownPort: () => number
+}
+
+type Lookup = (host: string, done: (error: Error | null, addresses: { address: string; family: number }[]) => void) => void
+const lookupAll: Lookup = (host, done) => systemLookup(host, { all: true }, (error, addresses) => done(error, addresses ?? []))
+
+export function openOutbound(
+  destinations: Destinations,
+  { lookup = lookupAll, now = Date.now, ca }: Partial<OutboundParts> = {}
+): Outbound {
+  const agents = { 'https:': agentFor(true), 'http:': agentFor(false) }
+
+  function agentFor(isSecure: boolean): Agent {
+    const connectorFor = (isOwnPort: boolean) => {
+      const mayGo = (address: string | undefined) => mayReach(address, destinations, { isSecure, isOwnPort })
+      return buildConnector({ timeout: connectWithinMs, lookup: guarded(lookup, mayGo), ...(ca !== undefined && { ca }) })
+    }
+    const [usual, toOwnPort] = [connectorFor(false), connectorFor(true)]
+    return new Agent({
+      connections: perHost,
+      maxResponseSize: mostAnswerBytes,
+      connect: (to, done) => (portOf(to) === destinations.ownPort() ? toOwnPort : usual)(to, done)
+    })
+  }
+
+  return {
+    async send({ url, method = 'POST', headers, body, signal }) {
+      const target = readTarget(url)
+      const isSecure = target.protocol === 'https:'
+      const literal = readAddress(target.hostname)
+      const how = { isSecure, isOwnPort: portOf(target) === destinations.ownPort() }
+      // An address that is written out is never looked up.
+      if (literal !== undefined && !mayReach(literal, destinations, how)) throw new NotAllowed('That address may not be reached.')
+      const dispatcher = isSecure ? agents['https:'] : agents['http:']
+      const answer = await request(target, { method, headers, body: body ?? null, signal, dispatcher })
+      const text = await answer.body.text()
+      return { status: answer.statusCode, retryAfterMs: retryAfter(answer.headers['retry-after'], now), text }
+    },
+    async close() {
+      await Promise.all(Object.values(agents).map(agent => agent.destroy()))
+    }
+  }
+}
+
+function portOf({ port, protocol }: { port: string; protocol: string }): number {
+  return Number(port || (protocol === 'https:' ? 443 : 80))
+}
+
+interface OutboundParts {
+  lookup: Lookup
+  now: () => number
+  /** Certificates to trust besides the system's, for tests. */
+  ca: string
+}
+
+/** An address as people type it. Throws `NotAllowed` unless it is a plain https or http URL. */
+export function readTarget(text: string): URL {
+  const target = URL.canParse(text) ? new URL(text) : undefined
+  if (target === undefined || !['https:', 'http:'].includes(target.protocol)) throw new NotAllowed('That is no web address.')
+  if (target.username !== '' || target.password !== '') throw new NotAllowed('An address must not carry a password.')
+  return target
+}
+
+// The name is resolved here, once, and the connection is made to what was found and checked: a second look-up could say
+// something else.
+function guarded(lookup: Lookup, mayGo: (address: string | undefined) => boolean): LookupFunction {
+  return (host, { all }, done) => {
+    lookup(host, (error, found) => {
+      const allowed = found.filter(({ address }) => mayGo(readAddress(address)))
+      const [first] = allowed
+      if (error) done(error, '', 0)
+      else if (first === undefined) done(new NotAllowed('That name leads to no address that may be reached.'), '', 0)
+      else if (all) done(null, allowed)
+      else done(null, first.address, first.family)
+    })
+  }
+}
+
+/** Whether a request may go to an address; plain HTTP only to the networks that the operator named. */
+export function mayReach(
+  address: string | undefined,
+  { allowed }: Pick<Destinations, 'allowed'>,
+  { isSecure, isOwnPort = false }: { isSecure: boolean; isOwnPort?: boolean }
+): boolean {
+  if (address === undefined || (isOwnPort && isThisComputer(address))) return false
+  const forms = [address, ...embedded(address)]
+  if (forms.some(form => contains(never, form))) return false
+  if (contains(allowed, address)) return true
+  return isSecure && forms.every(isPublic)
+}
+
+function isThisComputer(address: string): boolean {
+  const own = Object.values(networkInterfaces()).flatMap(list => (list ?? []).map(each => readAddress(each.address)))
+  return contains(loopback, address) || own.includes(address)
+}
+
+function isPublic(address: string): boolean {
+  return address.includes(':') ? contains(publicV6, address) && !contains(special, address) : !contains(special, address)
+}
+
+function contains(list: BlockList, address: string): boolean {
+  return list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
+}
+
+// NAT64 and 6to4 carry an IPv4 address inside; `readAddress` has taken it out of mapped ones already.
+function embedded(address: string): string[] {
+  const groups = address.split(':').map(group => Number.parseInt(group, 16))
+  if (groups.length !== 8) return []
+  const v4 = (at: number) => [groups[at], groups[at + 1]].flatMap((group = 0) => [group >> 8, group & 255]).join('.')
+  if (address.startsWith('0064:ff9b:0000:0000:0000:0000:')) return [v4(6)]
+  if (address.startsWith('2002:')) return [v4(1)]
+  return []
+}
+
+function retryAfter(header: string | string[] | undefined, now: () => number): number | undefined {
+  const text = Array.isArray(header) ? header[0] : header
+  if (text === undefined) return undefined
+  const ms = /^\d{1,9}$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now()
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
+}
+
+function listOf(...blocks: string[]): BlockList {
+  const list = new BlockList()
+  for (const block of blocks) {
+    const [network = '', prefix] = block.split('/')
+    list.addSubnet(network, Number(prefix), network.includes(':') ? 'ipv6' : 'ipv4')
+  }
+  return list
+}
+
+// The registries of special addresses, RFC 6890 and its successors.
+const special = listOf(
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
+  ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+  ...['2001::/23', '2001:db8::/32', '3fff::/20']
+)
+const publicV6 = listOf('2000::/3', '64:ff9b::/96')
+/** Not even when the operator names them: link-local addresses, and those at which clouds hand out keys. */
+const never = listOf(
+  '169.254.0.0/16',
+  '100.100.100.200/32',
+  '192.0.0.192/32',
+  'fe80::/10',
+  'fd00:ec2::254/128',
+  '0.0.0.0/32',
+  '::/128',
+  '224.0.0.0/4',
+  'ff00::/8'
+)
+const loopback = listOf('127.0.0.0/8', '::1/128')

@@ -1,0 +1,121 @@
+import { createECDH, createHash } from 'node:crypto'
+import * as z from 'zod'
+import type { Outgoing, PushProvider } from '../push.ts'
+import { appAddress, httpChannel, pageOf, webAddress } from './http-channel.ts'
+import type { Ask, Outbound } from './outbound.ts'
+
+/** What a push service takes at least, RFC 8030; less what the encryption of RFC 8188 adds. */
+const mostPayloadBytes = 3_993
+
+const subscription = {
+  endpoint: webAddress,
+  keys: z.strictObject({
+    p256dh: z.string().regex(/^[A-Za-z0-9_-]{87}=?$/, 'no P-256 key'),
+    auth: z.string().regex(/^[A-Za-z0-9_-]{22}={0,2}$/, 'no secret of 16 bytes')
+  }),
+  app: appAddress
+}
+
+/** The key pair that push services know this server by, RFC 8292; both as base64url. */
+export interface VapidKeys {
+  publicKey: string
+  privateKey: string
+}
+
+export interface Signer {
+  vapid: VapidKeys
+  /** Where a push service may reach the operator: a `mailto:` or `https:` address. */
+  contact: string
+}
+
+/** Web Push of the browsers, RFC 8030, 8291 and 8292: only the receiving device can open the payload. */
+export function webPush(outbound: Outbound, signer: Signer): PushProvider {
+  return httpChannel(outbound, {
+    kind: 'web-push',
+    prefix: 'WebPush',
+    fields: z.strictObject(subscription),
+    acknowledges: true,
+    ask: (to, outgoing) => (outgoing.what === 'show' ? sealedFor(to, signer, outgoing) : undefined)
+  })
+}
+
+/** UnifiedPush, whose servers speak Web Push: for apps that register with a distributor of their own. */
+export function unifiedPush(outbound: Outbound, signer: Signer): PushProvider {
+  return httpChannel(outbound, {
+    kind: 'unified-push',
+    prefix: 'UnifiedPush',
+    fields: z.strictObject(subscription),
+    acknowledges: true,
+    clears: true,
+    ask: (to, outgoing) => sealedFor(to, signer, outgoing)
+  })
+}
+
+/** 32 bytes of a private key of P-256 and what it signs as; `fresh` makes one. */
+export function vapidKeysOf(secret: Uint8Array): VapidKeys {
+  const pair = createECDH('prime256v1')
+  pair.setPrivateKey(secret)
+  return { publicKey: pair.getPublicKey('base64url'), privateKey: Buffer.from(secret).toString('base64url') }
+}
+
+export function freshVapidSecret(): Uint8Array {
+  const pair = createECDH('prime256v1')
+  pair.generateKeys()
+  // Leading zeros are left out there, but not in a JWK.
+  return Buffer.from(pair.getPrivateKey('hex').padStart(64, '0'), 'hex')
+}
+
+async function sealedFor(
+  { endpoint, keys, app }: { endpoint: string; keys: { p256dh: string; auth: string }; app?: string | undefined },
+  { vapid, contact }: Signer,
+  outgoing: Outgoing
+): Promise<Omit<Ask, 'signal'>> {
+  // Loaded with the first request: most servers never send one.
+  const { default: library } = await import('web-push')
+  const { headers, body } = library.generateRequestDetails({ endpoint, keys }, payloadOf(outgoing, app), {
+    vapidDetails: { subject: contact, ...vapid },
+    contentEncoding: 'aes128gcm',
+    TTL: Math.max(0, Math.floor(outgoing.lastsMs / 1000)),
+    urgency: urgencyOf(outgoing),
+    topic: topicOf(outgoing)
+  })
+  const plain = Object.entries(headers).filter(([name]) => !/^content-length$/i.test(name))
+  return { url: endpoint, headers: Object.fromEntries(plain.map(([name, value]) => [name, String(value)])), body }
+}
+
+/**
+ * In the form of Declarative Web Push: a browser that knows it shows these fixed words when our worker fails. `data` is
+ * for the worker, which replaces them by what it opened.
+ */
+function payloadOf(outgoing: Outgoing, app: string | undefined): string {
+  const { notice, kind, session, title, body, preview, receipt, isSilent, what, createdAt, language } = outgoing
+  const written = (sealed: string | undefined) =>
+    JSON.stringify({
+      web_push: 8030,
+      notification: {
+        title,
+        body,
+        navigate: pageOf(app, outgoing) ?? '/',
+        tag: session ?? notice,
+        lang: language,
+        silent: isSilent,
+        data: { v: 1, what, notice, kind, session, receipt, createdAt, preview: sealed }
+      },
+      mutable: true
+    })
+  const whole = written(preview)
+  return Buffer.byteLength(whole) <= mostPayloadBytes ? whole : written(undefined)
+}
+
+function urgencyOf({ kind, isSilent }: Outgoing): 'high' | 'normal' | 'low' {
+  if (isSilent) return 'low'
+  return kind === 'done' || kind === 'machine' || kind === 'digest' ? 'normal' : 'high'
+}
+
+// Of one topic the push service keeps the newest only. At most 32 letters of base64url.
+function topicOf({ session, notice }: Outgoing): string {
+  return createHash('sha256')
+    .update(session ?? notice)
+    .digest('base64url')
+    .slice(0, 32)
+}
