@@ -26,6 +26,8 @@ export interface WhyNot {
 export interface Decisions {
   /** In the order in which they were asked. */
   readonly open: readonly { ask: string; title: string }[]
+  /** What was chosen last that allows more than once, in words. */
+  readonly lastingYes: string | undefined
   /** The choice that a rule makes at once; without one a person is asked. */
   ask(asked: PermissionAsk): string | undefined
   /** A step changed while it waits: an answer to what was shown before no longer counts. */
@@ -54,6 +56,7 @@ export function createDecisions(
   now: () => number = Date.now
 ): Decisions {
   const open = new Map<string, Open>()
+  let lastingYes: string | undefined
 
   const finish = (ask: string, how: Pick<CompletedRequest, 'status'> & Partial<CompletedRequest>) => {
     const known = open.get(ask)
@@ -91,6 +94,9 @@ export function createDecisions(
   return {
     get open() {
       return [...open.values()].map(({ asked }) => ({ ask: asked.ask, title: asked.step.title }))
+    },
+    get lastingYes() {
+      return lastingYes
     },
     ask(asked) {
       const judged = approvals.judge(asked)
@@ -144,7 +150,15 @@ export function createDecisions(
       const choice = chosen(asked.choices, answer, isOnceOnly(request))
       const isYes = choice.kind.startsWith('allow')
       const rule = ruleOf(answer, known, choice)
-      approvals.note(asked, { answer: isYes ? 'allowed' : 'denied', by: answer.answeredBy ?? 'a device', device, rule })
+      const lasts = choice.kind === 'allow_always'
+      approvals.note(asked, {
+        answer: isYes ? 'allowed' : 'denied',
+        by: answer.answeredBy ?? 'a device',
+        device,
+        rule,
+        ...(lasts && { choice: choice.label })
+      })
+      if (lasts) lastingYes = choice.label
       finish(answer.id, {
         status: isYes ? 'approved' : 'denied',
         // A rule of one session is what others call allowed for the session.
@@ -153,6 +167,7 @@ export function createDecisions(
         mode: answer.mode,
         ...(answer.answeredBy !== undefined && { answeredBy: answer.answeredBy }),
         ...(rule && { rule: rule.pattern }),
+        ...(lasts && { grants: keptChoice(choice).grants }),
         ...(rule && answer.allowTools && { allowTools: answer.allowTools })
       })
       const stops = !isYes && answer.decision === 'abort'
@@ -187,6 +202,12 @@ function completedOf(
   return { tool, arguments: keptArguments(args), createdAt, toolUseId, title: kept, ...(call !== undefined && { call }), ...how }
 }
 
+/** What it allows may be as long as a command, and is told where it is offered and where it was given. */
+function keptChoice({ grants, ...choice }: PermissionChoice): PermissionChoice {
+  const what = grants?.what.map(({ type, of }) => ({ type, of: of.map(each => cutText(each, longestKeptTitle)) }))
+  return { ...choice, label: cutText(choice.label, longestKeptTitle), ...(grants && what && { grants: { ...grants, what } }) }
+}
+
 const onceOnly = 'What is risky is allowed once only.'
 
 function isOnceOnly({ risk }: PermissionRequest): boolean {
@@ -207,7 +228,7 @@ function requestOf(asked: PermissionAsk, createdAt: number, { risk, suggestedRul
     createdAt,
     toolUseId: call,
     kind,
-    choices: asked.choices.map(choice => ({ ...choice, label: cutText(choice.label, longestKeptTitle) })),
+    choices: asked.choices.map(keptChoice),
     shown: shownHash(asked, risk),
     risk,
     ...(suggestedRule && { suggestedRule })

@@ -29,6 +29,8 @@ export interface SessionStatus {
   step: string | undefined
   /** The titles of the questions that wait for a person. */
   questions: readonly string[]
+  /** What was chosen last that allows more than once, in words. */
+  lastingYes: string | undefined
   /** Prompts that wait for the turn of now to end. */
   queued: number
   /** Devices that show the session now. */
@@ -118,6 +120,7 @@ class WrappedSession implements Session {
       isWorking: this.#turns.isRunning,
       step: this.#turns.step,
       questions: this.#asked(),
+      lastingYes: this.#parts.decisions.lastingYes,
       queued: this.#turns.queued,
       watching: watchers.count,
       trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last

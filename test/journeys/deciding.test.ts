@@ -142,3 +142,17 @@ t.test(
     t.equal(existsSync(join(home, 'demo/leaves')), false)
   }
 )
+
+t.test('a yes to every edit says so on its button, and stays with the decision', async t => {
+  const { phone, session } = await world(t, devices)
+  await say(phone, 'SCRIPT: tool write {"path": "apple.txt", "content": "apple"}')
+  await phone.page.getByRole('radio', { name: 'This session' }).check()
+  const shots = process.env['SHOTS']
+  await phone.page.getByRole('button', { name: 'Allow all edits this session' }).waitFor()
+  if (shots) await phone.screenshot(join(shots, 'all-edits.png'))
+  await pressAwake(phone, 'Allow all edits this session')
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 1)
+  t.match(Object.values(session.state.completedRequests ?? {}), [
+    { decision: 'approved_for_session', grants: { what: [{ type: 'edits' }] } }
+  ])
+})

@@ -5,6 +5,7 @@ import t from 'tap'
 import type { AgentState } from '../../lib/protocol/sealed/session.ts'
 import type { PermissionAsk, Step } from '../../lib/wrapper/agents/agent.ts'
 import { createApprovals, type EditedHere } from '../../lib/wrapper/approvals/approvals.ts'
+import { openDecisionLog } from '../../lib/wrapper/approvals/decision-log.ts'
 import { openRules } from '../../lib/wrapper/approvals/rules.ts'
 import { cancelAll, createDecisions } from '../../lib/wrapper/decisions.ts'
 import { openEditedFiles } from '../../lib/wrapper/edited-files.ts'
@@ -191,7 +192,7 @@ t.test('a large change is shown from where it changes', t => {
 
 t.test('many large requests together fit the agent state, and what was decided with long words does too [W12]', t => {
   const now = desk()
-  const text = '山'.repeat(1_000_000)
+  const text = '山'.repeat(200_000)
   const named = (n: number) => ({ ...asked, ask: `call-${n}`, step: { ...step, call: `call-${n}`, title: text, input: { text } } })
   for (let n = 0; n < 40; n++) now.decisions.ask(named(n))
   t.equal(Object.keys(now.state.requests ?? {}).length, 40)
@@ -205,6 +206,19 @@ t.test('a step of very many parts is shown by its title', t => {
   const now = desk()
   now.decisions.ask({ ...asked, step: { ...step, locations: Array.from({ length: 100_000 }, (_, n) => `/src/${n}.ts`) } })
   t.match(now.state.requests?.['call-1'], { title: 'Edit a.txt', arguments: { shortened: /on the machine/ }, risk: { level: 'risky' } })
+  t.end()
+})
+
+t.test('what a yes allows from then on stands with it in the session, at the terminal and in the log', t => {
+  const now = desk()
+  const grants = { lasts: 'session' as const, what: [{ type: 'edits' as const, of: [] }] }
+  const always = { id: 'always', label: 'Allow all edits this session', kind: 'allow_always' as const, grants }
+  now.decisions.ask({ ...asked, choices: [...asked.choices.filter(({ id }) => id !== 'always'), always] })
+  t.equal(now.decisions.lastingYes, undefined)
+  now.decisions.answer({ id: 'call-1', approved: true, choice: 'always', shown: now.state.requests?.['call-1']?.shown })
+  t.match(now.state.completedRequests?.['call-1'], { decision: 'approved_for_session', grants })
+  t.equal(now.decisions.lastingYes, 'Allow all edits this session')
+  t.match(openDecisionLog(now.home).read(), [{ answer: 'allowed', choice: 'Allow all edits this session' }])
   t.end()
 })
 

@@ -1,21 +1,14 @@
 import { useId } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import type { Verdicts } from '../state/session-answers.ts'
-import type { SessionFacts } from '../state/session-facts.ts'
 import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
+import { brief, lastingWords } from './grant-words.ts'
 
 export type Scope = 'once' | 'session'
 
 /** For how long a yes counts. What is risky counts once, whatever the agent offers. */
-export function ScopeChoice(props: {
-  verdicts: Verdicts
-  isRisky: boolean
-  scope: Scope
-  facts: SessionFacts
-  onScope(scope: Scope): void
-  onAlways(): void
-}) {
+export function ScopeChoice(props: { verdicts: Verdicts; isRisky: boolean; scope: Scope; onScope(scope: Scope): void; onAlways(): void }) {
   const { verdicts, isRisky, scope } = props
   const name = useId()
   if (isRisky) {
@@ -30,7 +23,8 @@ export function ScopeChoice(props: {
   }
   const { once, session, always } = verdicts
   if (once === undefined || (session === undefined && always === undefined)) return null
-  const label = session?.rule === undefined ? session?.choice?.label : undefined
+  const says = session === undefined ? '' : lastingWords(session)
+  const lasts = session?.choice?.grants?.lasts
   return (
     <>
       <fieldset class="scopes">
@@ -40,7 +34,7 @@ export function ScopeChoice(props: {
             verdicts[each] !== undefined && (
               <label key={each} class="sc">
                 <input type="radio" name={name} checked={scope === each} onChange={() => props.onScope(each)} />
-                <span>{words.scope[each]}</span>
+                <span>{each === 'session' && lasts === 'always' ? words.fromNowOn : words.scope[each]}</span>
               </label>
             )
         )}
@@ -51,9 +45,9 @@ export function ScopeChoice(props: {
         )}
       </fieldset>
       {scope === 'session' && session?.rule !== undefined && <p class="hint">{decide.sessionRule}</p>}
-      {scope === 'session' && label !== undefined && (
+      {scope === 'session' && brief(says) !== says && (
         <p class="hint" dir="auto">
-          {words.agentCallsIt(props.facts.agentShort, label)}
+          {says}
         </p>
       )}
     </>

@@ -15,6 +15,7 @@ import { OwnQuestion } from './dock-own.tsx'
 import { PlanButtons } from './dock-plan.tsx'
 import { type Scope, ScopeChoice } from './dock-scope.tsx'
 import { type DecisionSubject, subjectOf } from './dock-subject.ts'
+import { brief, lastingWords } from './grant-words.ts'
 import { HoldButton } from './hold.tsx'
 import { useInert } from './inert.ts'
 import { LockRefused, useStepUp } from './step-up.tsx'
@@ -146,7 +147,6 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
         verdicts={props.isCurrent && props.onTry !== undefined ? verdicts : { ...verdicts, always: undefined }}
         isRisky={isRisky}
         scope={scope}
-        facts={facts}
         onScope={setScope}
         onAlways={() => isCurrent && setMakingRule(true)}
       />
@@ -188,7 +188,7 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
             aria-describedby={`${props.titleId}-b`}
             onClick={() => verdict !== undefined && !isOff && props.onAnswer(verdict)}
           >
-            {words.allow[scope]}
+            {scope === 'session' && verdict !== undefined ? brief(lastingWords(verdict)) : words.allow[scope]}
           </button>
         )}
       </div>

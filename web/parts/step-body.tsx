@@ -7,6 +7,7 @@ import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
 import { Diff } from './diff.tsx'
+import { grantWords } from './grant-words.ts'
 import { Markdown, safeUrl } from './markdown.tsx'
 import { Raw } from './raw.tsx'
 import type { StepContext } from './step.tsx'
@@ -133,17 +134,17 @@ export function fieldText(value: unknown): string {
   return short.length <= 60 ? short : JSON.stringify(value, null, 2)
 }
 
-function answerWords({ outcome, by, rule, said }: Answered, me: string | undefined): string {
+function answerWords({ outcome, by, rule, said, grants }: Answered, me: string | undefined): string {
   if (said !== undefined) {
     if (outcome === 'ended') return decide.leftOpen
     if (said.text === undefined) return decide.letItDecide
     return by === me ? decide.youAnswered(said.text) : decide.answered(said.text)
   }
   if (rule !== undefined && by === undefined) return decide.byRule(rule)
-  const says = words.outcome[outcome]
-  if (by === undefined) return says.unknown
-  if (rule !== undefined && outcome === 'allowed-once') return by === me ? decide.alwaysBy.me : decide.alwaysBy.other(by)
-  return by === me ? says.me : says.other(by)
+  const isFromNowOn = grants?.lasts === 'always' || (rule !== undefined && by !== undefined && outcome === 'allowed-once')
+  const says = isFromNowOn ? decide.alwaysBy : words.outcome[outcome]
+  const text = by === undefined ? says.unknown : by === me ? says.me : says.other(by)
+  return grants === undefined ? text : words.grants.outcome(text, grantWords(grants))
 }
 
 /** Who answered a permission, how and when; the reason below when there was one. */

@@ -1,3 +1,4 @@
+import type { Grants } from '../../lib/protocol/sealed/grants.ts'
 import type { AgentState, PermissionRequest } from '../../lib/protocol/sealed/session.ts'
 import { isAnsweredQuestion, questionIn } from './question-requests.ts'
 import { commandOf } from './transcript-steps.ts'
@@ -22,6 +23,8 @@ export interface Answered {
   readonly rule?: string | undefined
   /** Of a question: what was answered, or undefined when the agent was left to decide. */
   readonly said?: { readonly text: string | undefined }
+  /** What else was allowed with it from then on. */
+  readonly grants?: Grants | undefined
   readonly at: number
 }
 
@@ -47,6 +50,7 @@ export function decisionsOf(state: AgentState | undefined): Answered[] {
       reason: request.reason ?? undefined,
       by: request.answeredBy,
       rule: request.rule,
+      ...(request.grants && { grants: request.grants }),
       at: request.completedAt
     }))
 }

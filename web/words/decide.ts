@@ -6,7 +6,7 @@ const english = {
   allowAlways: 'Allow from now on',
   sessionRule: 'Only this, and only in this session.',
   byRule: (rule: string) => `Allowed by rule ${rule}`,
-  alwaysBy: { me: 'Allowed by you, from now on', other: (by: string) => `Allowed from now on, on ${by}` },
+  alwaysBy: { me: 'Allowed by you, from now on', other: (by: string) => `Allowed from now on, on ${by}`, unknown: 'Allowed from now on' },
   changed: 'This request changed. Look again.',
   queued: 'On this device, leaves when you are back',
   withdraw: 'Withdraw',

@@ -53,7 +53,9 @@ export const decisionEntry = z.looseObject({
   /** Who answered, as it names itself; and the device whose sign-in it was, as the server knows it. */
   by: z.string().optional(),
   device: z.string().optional(),
-  rule: z.string().optional()
+  rule: z.string().optional(),
+  /** What was chosen, when it allows more than this once. */
+  choice: z.string().optional()
 })
 
 /** How a pattern would have decided what was asked before; the latest first. */

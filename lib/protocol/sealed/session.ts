@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { agentGoalStatus } from './goals.ts'
+import { grants } from './grants.ts'
 import { stepContent, stepKind } from './messages.ts'
 import { communication, completedCommunication, question } from './questions.ts'
 import { riskLevel } from './risk-names.ts'
@@ -97,7 +98,9 @@ export const sessionMetadata = z.looseObject({
 export const permissionChoice = z.object({
   id: z.string(),
   label: z.string(),
-  kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+  kind: z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always']),
+  /** Of a yes for longer, where it is known; else the label is all that the agent says of it. */
+  grants: grants.optional().catch(undefined)
 })
 
 export const permissionRequest = z.looseObject({
@@ -145,6 +148,8 @@ export const completedRequest = z.looseObject({
   answeredBy: z.string().optional(),
   /** Ours: the pattern of the rule that allowed it, or that was made with the answer. */
   rule: z.string().optional(),
+  /** Ours: what else was allowed with it from then on. */
+  grants: grants.optional().catch(undefined),
   /** Ours, of a question: the step it belongs to, and what was answered, by the texts of what was asked. */
   call: z.string().optional(),
   answers: z.record(z.string(), z.string()).optional().catch(undefined)

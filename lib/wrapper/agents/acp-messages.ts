@@ -112,11 +112,12 @@ const update = z.discriminatedUnion('sessionUpdate', [
 export const sessionNotification = z.object({ sessionId: z.string(), update: update.optional().catch(undefined) })
 
 const choiceKind = z.enum(['allow_once', 'allow_always', 'reject_once', 'reject_always'])
+const permissionOption = z.object({ optionId: z.string(), name: z.string(), kind: choiceKind })
 export const permissionQuestion = z.object({
   sessionId: z.string(),
   toolCall: stepUpdate,
   // An option of a kind we do not know could allow anything: it is not offered.
-  options: z.array(z.object({ optionId: z.string(), name: z.string(), kind: choiceKind }).optional().catch(undefined))
+  options: z.array(permissionOption.optional().catch(undefined))
 })
 
 const formOption = z.object({ const: z.string(), title: z.string().nullish(), description: z.string().nullish() })
@@ -187,6 +188,7 @@ export const promptEnded = z.object({ stopReason: z.string() })
 export type Update = z.infer<typeof update>
 export type StepUpdate = z.infer<typeof stepUpdate>
 export type ContentBlock = z.infer<typeof contentBlock>
+export type PermissionOption = z.infer<typeof permissionOption>
 export type PermissionQuestion = z.infer<typeof permissionQuestion>
 export type Elicitation = z.infer<typeof elicitation>
 export type OpenedSession = z.infer<typeof openedSession>

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../async/clock.ts'
 import type { PlanEntry } from '../../protocol/sealed/messages.ts'
-import type { UsageWindow } from '../../protocol/sealed/session.ts'
+import type { PermissionChoice, UsageWindow } from '../../protocol/sealed/session.ts'
 import { pictureOf, textOf } from './acp-blocks.ts'
 import { createHelpers } from './acp-helpers.ts'
-import type { ContentBlock, PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
+import type { ContentBlock, PermissionOption, PermissionQuestion, StepUpdate, Update } from './acp-messages.ts'
 import { endOf, mergeStep } from './acp-steps.ts'
 import type { AgentEvent, PermissionAsk, Step, TurnEnd } from './agent.ts'
 import { claudeWindows } from './claude/usage-windows.ts'
@@ -140,9 +140,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       const asked = {
         ask: times === 1 ? call : `${call}:${times}`,
         step: step({ ...toolCall, status: undefined }, session),
-        choices: options.flatMap(option =>
-          option && !startsAnew.test(option.optionId) ? [{ id: option.optionId, label: option.name, kind: option.kind }] : []
-        )
+        choices: options.flatMap(option => (option && !startsAnew.test(option.optionId) ? [choiceOf(option)] : []))
       }
       finishBlock(steps.get(call)?.by)
       emit({ type: 'permission-asked', asked })
@@ -226,4 +224,14 @@ const silenceMs = 700
 
 // The adapter of Claude Code would carry the plan out in a second conversation behind the name of this one. To resume, or to take over at the
 // terminal, would go back to before the plan.
+/** What is known to mean every edit is said so in each language; the rest is named as the agent names it. */
+function choiceOf({ optionId, name, kind }: PermissionOption): PermissionChoice {
+  const choice = { id: optionId, label: name, kind }
+  return kind === 'allow_always' && meansEdits.test(name)
+    ? { ...choice, grants: { lasts: 'session', what: [{ type: 'edits', of: [] }] } }
+    : choice
+}
+
+const meansEdits = /^(Yes, allow all edits during this session|Always allow edits)$/
+
 const startsAnew = /^exit-plan-clear-/

@@ -33,7 +33,7 @@ export interface Approvals {
   makeRule(asked: PermissionAsk, draft: RuleDraft, madeBy: string | undefined): ApprovalRule
   /** For this session, from the tools that an existing app names with its yes; undefined when no such rule can be made. */
   allowTools(asked: PermissionAsk, tools: readonly string[], madeBy: string | undefined): ApprovalRule | undefined
-  note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & Decider & { rule?: ApprovalRule | undefined }): void
+  note(asked: PermissionAsk, how: Pick<DecisionEntry, 'answer'> & Decider & { rule?: ApprovalRule | undefined; choice?: string }): void
   /** What an agent has changed is not run without a look at it. */
   noteStep(step: Step, status: StepStatus): void
   /** The session is over for good. */
@@ -116,7 +116,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
       })
       return rule
     },
-    note(asked, { answer, by, device, rule }) {
+    note(asked, { answer, by, device, rule, choice }) {
       const { level, reasons } = riskIn(asked)
       const request = requestOf(askedOf(asked), folder)
       attempt('The decision is not in the log.', () =>
@@ -133,6 +133,7 @@ export function createApprovals({ home, folder, edited, session, onTrouble, now 
           reasons,
           answer,
           ...(by !== undefined && { by }),
+          ...(choice !== undefined && { choice }),
           ...(device !== undefined && { device }),
           ...(rule !== undefined && { rule: rule.pattern })
         })

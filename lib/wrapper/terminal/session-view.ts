@@ -35,6 +35,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ...(view.isLog ? [] : [row('Watching', watching(view))]),
     row('Agent', agent(view)),
     ...view.questions.map(question => row('Needs you', question, style.needs)),
+    ...(view.lastingYes === undefined ? [] : [row('Your yes', view.lastingYes)]),
     row('Link', link(view), linkLook(view, style)),
     ...(view.leftovers > 0
       ? [row('Earlier', `delivering what ${view.leftovers === 1 ? 'a session' : `${view.leftovers} sessions`} left behind`)]

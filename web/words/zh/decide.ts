@@ -5,7 +5,7 @@ export const decide: DecideWords = {
   allowAlways: '从现在起允许',
   sessionRule: '仅此一项，且仅在本会话中。',
   byRule: rule => `已由规则 ${rule} 允许`,
-  alwaysBy: { me: '你已允许，从现在起有效', other: by => `已在 ${by} 上允许，从现在起有效` },
+  alwaysBy: { me: '你已允许，从现在起有效', other: by => `已在 ${by} 上允许，从现在起有效`, unknown: '已允许，从现在起有效' },
   changed: '此请求已更改，请再看一遍。',
   queued: '在此设备上，恢复连接后发出',
   withdraw: '撤回',

@@ -1,7 +1,9 @@
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent, Answers, Step } from '../agent.ts'
+import { lastingYes } from '../lasting-yes.ts'
 import { type ClaudeForm, formOf } from './forms.ts'
 import type { Hook } from './hooks.ts'
+import { grantsOf } from './suggestions.ts'
 
 /** The dialogs of Claude Code that are open in its terminal and on the phone at once; who answers first counts. */
 export interface Questions {
@@ -88,16 +90,16 @@ const unanswered = 'The person said no, on their phone: they would rather not an
 
 function waysOf(step: Step, { permission_suggestions: suggestions, tool_input: input }: Parameters<Questions['ask']>[2]): Way[] {
   if (step.name === 'ExitPlanMode') return planWays(input ?? step.input)
+  const granted = grantsOf(suggestions)
   return [
     { choice: { id: 'allow', label: 'Allow once', kind: 'allow_once' }, decision: () => ({ behavior: 'allow' }) },
-    ...(suggestions?.length ? [alwaysAs(suggestions)] : []),
+    ...(granted ? [{ choice: lastingYes('always', granted), decision: () => allowing(suggestions) }] : []),
     { choice: { id: 'deny', label: 'Deny', kind: 'reject_once' }, decision: reason => no('', reason) }
   ]
 }
 
-function alwaysAs(suggestions: unknown[]): Way {
-  const choice = { id: 'always', label: 'Allow for this session', kind: 'allow_always' as const }
-  return { choice, decision: () => ({ behavior: 'allow', updatedPermissions: suggestions }) }
+function allowing(suggestions: unknown[] = []): Decision {
+  return { behavior: 'allow', updatedPermissions: suggestions }
 }
 
 /**

@@ -2,6 +2,7 @@ import * as z from 'zod'
 import { type Clock, systemClock } from '../../../async/clock.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent, Answers, Step } from '../agent.ts'
+import { lastingYes } from '../lasting-yes.ts'
 import type { RequestId } from './line.ts'
 import { readQuestion, type WaitingQuestion } from './questions.ts'
 import { type Asked, requests } from './shapes.ts'
@@ -73,7 +74,7 @@ export function createAsking(deps: {
           const { data } = requests[method].safeParse(params)
           if (!data) return false
           const step = deps.step(data.itemId) ?? askedStep(data.itemId, data.reason ?? 'Edit files', {})
-          const offers = [decide('accept', 'Allow once'), decide('acceptForSession', 'Allow for this session'), decide('decline', 'Deny')]
+          const offers = [decide('accept', 'Allow once'), forSession('files'), decide('decline', 'Deny')]
           askPermission(id, data.itemId, withReason(step, data.reason), offers)
           return true
         }
@@ -148,7 +149,6 @@ interface Offer {
 
 const kinds: Readonly<Record<string, PermissionChoice['kind']>> = {
   accept: 'allow_once',
-  acceptForSession: 'allow_always',
   decline: 'reject_once'
 }
 
@@ -156,10 +156,16 @@ function decide(id: string, label: string, decision: unknown = id): Offer {
   return { choice: { id, label, kind: kinds[id] ?? 'allow_once' }, reply: { decision } }
 }
 
+/** Codex asks no more for exactly these files, or this command. */
+function forSession(type: 'files' | 'commands'): Offer {
+  const choice = lastingYes('acceptForSession', { lasts: 'session', what: [{ type, of: [] }] })
+  return { choice, reply: { decision: choice.id } }
+}
+
 function commandOffers({ availableDecisions }: Asked<'item/commandExecution/requestApproval'>): Offer[] {
   const offered = (availableDecisions ?? ['accept', 'acceptForSession']).flatMap((decision, index): Offer[] => {
     if (decision === 'accept') return [decide('accept', 'Allow once')]
-    if (decision === 'acceptForSession') return [decide('acceptForSession', 'Allow for this session')]
+    if (decision === 'acceptForSession') return [forSession('commands')]
     if (typeof decision === 'string') return []
     return amendment(decision, index)
   })
@@ -176,24 +182,23 @@ function amendment(decision: Record<string, unknown>, index: number): Offer[] {
   const command = commandRule.safeParse(decision).data?.acceptWithExecpolicyAmendment.execpolicy_amendment
   if (command) {
     const words = command.length === 3 && /sh$/.test(command[0] ?? '') ? command.slice(2) : command
-    const choice = { id: `rule-${index}`, label: `Always allow what starts with: ${words.join(' ')}`, kind: 'allow_always' as const }
+    const choice = lastingYes(`rule-${index}`, { lasts: 'always', what: [{ type: 'commands', of: [`${words.join(' ')} *`] }] })
     return [{ choice, reply: { decision } }]
   }
   const network = networkRule.safeParse(decision).data?.applyNetworkPolicyAmendment.network_policy_amendment
   if (!network) return []
-  const isYes = network.action === 'allow'
-  const choice = {
-    id: `rule-${index}`,
-    label: `${isYes ? 'Always allow' : 'Never allow'} ${network.host}`,
-    kind: isYes ? ('allow_always' as const) : ('reject_always' as const)
-  }
+  const id = `rule-${index}`
+  const choice: PermissionChoice =
+    network.action === 'allow'
+      ? lastingYes(id, { lasts: 'always', what: [{ type: 'hosts', of: [network.host] }] })
+      : { id, label: `Never allow ${network.host}`, kind: 'reject_always' }
   return [{ choice, reply: { decision } }]
 }
 
 function grants(permissions: Record<string, unknown>): Offer[] {
   return [
     { choice: { id: 'turn', label: 'Allow for this turn', kind: 'allow_once' }, reply: { permissions, scope: 'turn' } },
-    { choice: { id: 'session', label: 'Allow for this session', kind: 'allow_always' }, reply: { permissions, scope: 'session' } },
+    { choice: lastingYes('session', { lasts: 'session', what: [{ type: 'rights', of: [] }] }), reply: { permissions, scope: 'session' } },
     { choice: { id: 'decline', label: 'Deny', kind: 'reject_once' }, reply: { permissions: {}, scope: 'turn' } }
   ]
 }

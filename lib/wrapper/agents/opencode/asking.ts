@@ -1,6 +1,8 @@
+import type { Grant } from '../../../protocol/sealed/grants.ts'
 import type { Question } from '../../../protocol/sealed/questions.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent, Answers, Step } from '../agent.ts'
+import { lastingYes } from '../lasting-yes.ts'
 import { Refused } from './server.ts'
 import type { PermissionRequest, QuestionRequest } from './shapes.ts'
 import { askedStep, stepOf } from './steps.ts'
@@ -90,13 +92,27 @@ export function createAsking(deps: { emit(event: AgentEvent): void; post(path: s
   }
 }
 
-function choicesOf({ always }: PermissionRequest): PermissionChoice[] {
-  const what = always.filter(pattern => pattern !== '*').join(', ')
+function choicesOf(request: PermissionRequest): PermissionChoice[] {
   return [
     { id: 'once', label: 'Allow once', kind: 'allow_once' },
-    { id: 'always', label: what === '' ? 'Allow for this session' : `Allow for this session: ${what}`, kind: 'allow_always' },
+    lastingYes('always', { lasts: 'session', what: [grantOf(request)] }),
     { id: 'reject', label: 'Deny', kind: 'reject_once' }
   ]
+}
+
+/** Until opencode ends it asks no more for what fits these patterns. */
+function grantOf({ permission, always }: PermissionRequest): Grant {
+  const isAll = always.length === 0 || always.includes('*')
+  switch (permission) {
+    case 'edit':
+      return isAll ? { type: 'edits', of: [] } : { type: 'files', of: always }
+    case 'bash':
+      return { type: 'commands', of: isAll ? ['every command'] : always }
+    case 'external_directory':
+      return { type: 'folders', of: isAll ? ['every folder'] : always }
+    default:
+      return { type: 'tools', of: isAll ? [permission] : always.map(pattern => `${permission}(${pattern})`) }
+  }
 }
 
 /** The questions have no names of their own: their places name them. */

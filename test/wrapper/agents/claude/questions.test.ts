@@ -86,11 +86,28 @@ t.test('a plan is started with its own input and the mode that comes next, or se
   t.match(await reply, { hookSpecificOutput: { decision: { behavior: 'deny', message: /Keep planning: the dog first$/ } } })
 })
 
-t.test('a permission is as it was: once, for the session, or not', async t => {
-  const { events, questions, reply } = open('Write', { file_path: '/a' }, [{ type: 'setMode' }])
-  t.match(events, [{ type: 'permission-asked', asked: { choices: [{ id: 'allow' }, { id: 'always' }, { id: 'deny' }] } }])
-  t.ok(questions.answer('call', 'always'))
-  t.strictSame(await reply, allowed({ updatedPermissions: [{ type: 'setMode' }] }))
+t.test('a yes for longer is named after what Claude Code will then allow, and is not offered where that is not known', async t => {
+  const rule = (toolName: string, ruleContent?: string) => ({ toolName, ...(ruleContent && { ruleContent }) })
+  const adding = (rules: object[], destination: string) => ({ type: 'addRules', behavior: 'allow', rules, destination })
+  const cases: [object[], string | undefined][] = [
+    [[{ type: 'setMode', mode: 'acceptEdits', destination: 'session' }], 'Allow all edits this session'],
+    [[{ type: 'setMode', mode: 'bypassPermissions', destination: 'session' }], 'Allow everything this session'],
+    [[adding([rule('Bash', 'npm run:*')], 'localSettings')], 'Always allow npm run *'],
+    [[adding([rule('Read', '//tmp/**'), rule('WebSearch')], 'session')], 'Allow Read(//tmp/**), WebSearch this session'],
+    [[{ type: 'addDirectories', directories: ['/tmp'], destination: 'session' }], 'Allow work in /tmp this session'],
+    [[{ type: 'setMode', mode: 'unheardOf', destination: 'session' }], undefined],
+    [[adding([rule('WebSearch')], 'session'), { type: 'brandNew' }], undefined],
+    [[], undefined]
+  ]
+  for (const [suggestions, label] of cases) {
+    const { events, questions, reply } = open('Write', { file_path: '/a' }, suggestions)
+    const [event] = events
+    const choices = event?.type === 'permission-asked' ? event.asked.choices : []
+    t.equal(choices.find(({ kind }) => kind === 'allow_always')?.label, label)
+    if (label === undefined) continue
+    t.ok(questions.answer('call', 'always'))
+    t.strictSame(await reply, allowed({ updatedPermissions: suggestions }))
+  }
 })
 
 t.test('an input of AskUserQuestion that nobody can read is asked about as any tool is', async t => {
