@@ -20,6 +20,7 @@ type Told = Extract<
       | 'usage'
       | 'notice'
       | 'turn-ended'
+      | 'retrying'
   }
 >
 
@@ -60,6 +61,7 @@ export function createNarrator(deps: {
   // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment, and within a second.
   const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined; since: number }>()
   let settling = () => {}
+  let growing: string | undefined
   const diffsOfCall = new Map<string, string>()
   const partials = throttle(deps.showPartial, clock)
 
@@ -98,6 +100,15 @@ export function createNarrator(deps: {
     if (!untold.delete(step.call)) return
     diffsOfCall.set(step.call, diffsOf(step))
     await tell(startOf(step), { row: known?.row, subagent: known?.subagent })
+  }
+
+  /** What grew and never became whole: devices take it away. */
+  const withdraw = () => {
+    partials.drop()
+    if (growing === undefined || turn === undefined) return
+    const gone = { turn, block: idOf(growing), text: '', thinking: false }
+    if (!deps.showPartial(gone)) partials.show(gone)
+    growing = undefined
   }
 
   const renew = (step: Step) => {
@@ -141,15 +152,25 @@ export function createNarrator(deps: {
       switch (event.type) {
         case 'text-grew': {
           turn ??= newId()
+          if (growing !== undefined && growing !== event.block) withdraw()
+          growing = event.block
           partials.show({ turn, block: idOf(event.block), text: event.text, thinking: event.thinking })
           return
         }
+        case 'retrying':
+          return withdraw()
         case 'text':
+          if (growing === event.block) growing = undefined
           partials.drop()
           await showAll()
           lastText = event.text.trim()
           return tell(
-            { t: 'text', text: event.text, ...(event.thinking && { thinking: true }), ...(event.isCut && { cut: true }) },
+            {
+              t: 'text',
+              text: event.text,
+              ...(event.thinking && { thinking: true }),
+              ...((event.isCut || event.isStopped) && { cut: true })
+            },
             {
               id: idOf(event.block),
               row: event.row,
@@ -193,6 +214,7 @@ export function createNarrator(deps: {
         case 'notice':
           return tell({ t: 'service', text: event.text })
         case 'turn-ended': {
+          growing = undefined
           partials.drop()
           await showAll()
           turn ??= newId()

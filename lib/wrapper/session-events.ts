@@ -8,7 +8,7 @@ import type { Turns } from './session-turns.ts'
 
 /** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
 export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
-  const { agent, folder, narrator, approvals, decisions, questions, choices, goals, notices } = parts
+  const { agent, folder, narrator, approvals, decisions, questions, choices, goals, notices, modelWaits } = parts
 
   const decide = (asked: PermissionAsk) => {
     const choice = decisions.ask(asked)
@@ -23,7 +23,10 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   const formCalls = new Set<string>()
 
   return async event => {
+    modelWaits.hear(event)
     switch (event.type) {
+      case 'retrying':
+        return narrator.tell(event)
       case 'permission-asked':
         await narrator.showStep(event.asked.step)
         return decide(event.asked)

@@ -6,6 +6,7 @@ import type { Home } from './credentials.ts'
 import { createDecisions, type Decisions } from './decisions.ts'
 import { createGoals, type Goals } from './goals.ts'
 import { createKeeping, type Keeping } from './keeping.ts'
+import { createModelWaits, type ModelWaits } from './model-waits.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
@@ -31,6 +32,7 @@ export interface SessionParts {
   readonly attachments: Attachments
   readonly pictures: Pictures
   readonly notices: Notices
+  readonly modelWaits: ModelWaits
   readonly watchers: Watchers
   readonly sealFaults: SealFaults
   /** What the terminal shows is another. */
@@ -96,6 +98,7 @@ export function createParts(
       tell: event => narrator.tell(event)
     }),
     notices: createNotices(notice => uplink()?.notify(notice)),
+    modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
     watchers: createWatchers(onChange),
     sealFaults: createSealFaults(body => keeping.keep(body), onChange),
     onChange

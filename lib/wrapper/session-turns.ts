@@ -196,6 +196,7 @@ class SessionTurns implements Turns {
   #over(reason: TurnEnd['reason']): void {
     this.step = undefined
     this.#parts.uplink?.setThinking(false)
+    this.#parts.modelWaits.turnEnded()
     this.#parts.notices.turnEnded(reason, this.#prompts.length === 0)
     this.#turn?.resolve()
     this.#turn = undefined
@@ -277,6 +278,7 @@ class SessionTurns implements Turns {
 
   #begin(from: 'phone' | 'terminal'): Promise<void> {
     this.#parts.notices.turnBegan(from)
+    this.#parts.modelWaits.turnBegan()
     this.#turn = Promise.withResolvers()
     this.#parts.uplink?.setThinking(true)
     return this.#turn.promise

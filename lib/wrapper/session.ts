@@ -1,7 +1,7 @@
 import { withDeadline } from '../async/deadline.ts'
 import type { OpenedMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
-import type { SessionMetadata } from '../protocol/sealed/session.ts'
+import type { ModelWait, SessionMetadata } from '../protocol/sealed/session.ts'
 import { agentEndOf } from './agent-end.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
@@ -27,6 +27,8 @@ export interface SessionStatus {
   /** Whether a turn runs, and the step it is at. */
   isWorking: boolean
   step: string | undefined
+  /** Set while its model says nothing. */
+  modelWait: ModelWait | undefined
   /** The titles of the questions that wait for a person. */
   questions: readonly string[]
   /** What was chosen last that allows more than once, in words. */
@@ -119,6 +121,7 @@ class WrappedSession implements Session {
       waiting: this.#uplink?.waiting ?? 0,
       isWorking: this.#turns.isRunning,
       step: this.#turns.step,
+      modelWait: this.#parts.modelWaits.current,
       questions: this.#asked(),
       lastingYes: this.#parts.decisions.lastingYes,
       queued: this.#turns.queued,
@@ -157,7 +160,7 @@ class WrappedSession implements Session {
     })
     // Of a process that was cut off: nobody waits for an answer any more.
     const now = Date.now()
-    this.#uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
+    this.#uplink.changeState(state => ({ ...cancelQuestions(cancelAll(state, now), now), modelWait: undefined }))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, ...abilities }))

@@ -70,6 +70,28 @@ t.test('text that grows is shown at most ten times a second, the last form of it
   t.equal(partials.length, shown, 'nothing is shown once it is stored')
 })
 
+t.test('half a sentence that is said anew is taken back on the devices', async t => {
+  const { narrator, partials, clock, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'half a', thinking: false })
+  await narrator.tell({ type: 'retrying', attempt: 1, inMs: 500, why: 'unreachable' })
+  await narrator.tell({ type: 'text-grew', block: 'b2', text: 'other', thinking: false })
+  clock.advance(1000)
+  // Without a word of it, another block begins.
+  await narrator.tell({ type: 'text-grew', block: 'b3', text: 'third', thinking: false })
+  clock.advance(1000)
+  t.match(
+    partials.map(({ text }) => text),
+    ['half a', '', 'other', '', 'third']
+  )
+  t.equal(partials[1]?.block, partials[0]?.block)
+  t.equal(partials[3]?.block, partials[2]?.block)
+  await narrator.tell({ type: 'text', block: 'b3', text: 'third one', thinking: false })
+  clock.advance(1000)
+  t.equal(partials.length, 5)
+  t.match(envelopes().at(-1)?.ev, { t: 'text', text: 'third one' })
+})
+
 t.test('of text that grew while there was no link the last is shown once there is one, unless it is stored by then', async t => {
   const { narrator, partials, clock, link } = story()
   await narrator.beginTurn()

@@ -276,6 +276,7 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
     },
     narrator: { beginTurn: async () => 'turn', tell: async (event: AgentEvent) => void told.push(event) },
     notices: { turnBegan: nothing, turnEnded: nothing },
+    modelWaits: { turnBegan: nothing, turnEnded: nothing },
     choices: { apply: async () => {} },
     attachments: {
       async join(text: string, announced: unknown) {

@@ -19,6 +19,7 @@ const view: SessionView = {
   waiting: 0,
   isWorking: false,
   step: undefined,
+  modelWait: undefined,
   questions: [],
   queued: 0,
   lastingYes: undefined,

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact'
+import type { ModelWait } from '../../lib/protocol/sealed/session.ts'
 import { Ring } from '../icons/glyph.tsx'
 import { Icon } from '../icons/icon.tsx'
 import type { SessionModel } from '../state/session.ts'
@@ -41,7 +42,8 @@ export function ActivityStrip({
           <Ring />
         </span>
         {/* What it does is read out with what comes into the transcript, and not each step by itself. */}
-        {stop === undefined && <b>{doing(transcript, facts)}</b>}
+        {stop === undefined && facts.modelWait === undefined && <b>{doing(transcript, facts)}</b>}
+        {stop === undefined && facts.modelWait !== undefined && <Waiting wait={facts.modelWait} now={now} />}
         <span role="status">
           {stop !== undefined && <b>{isStillRunning ? words.stillRunning : words.stopping}</b>}
           {stop?.state === 'failed' && <span class="s-meta bad">{words.stopFailed(facts.host)}</span>}
@@ -89,6 +91,27 @@ export function ActivityStrip({
         </button>
       )}
     </div>
+  )
+}
+
+/** The model says nothing. Read out once for each attempt, and not for each second. */
+function Waiting({ wait: { since, retry }, now }: { wait: ModelWait; now: number }) {
+  if (retry === undefined) {
+    return <b>{words.modelSilent(duration(Math.max(0, now - since)))}</b>
+  }
+  // The clock of the computer may be another.
+  const leftMs = Math.min(retry.inMs, retry.at - now)
+  const attempt = retry.attempt === undefined ? words.triesAgain : words.attempt(retry.attempt, retry.of)
+  return (
+    <span class="s-wait">
+      <b role="status">
+        {words.modelRefused[retry.why]}
+        <span class="vh">. {attempt}</span>
+      </b>
+      <span class="s-meta" aria-hidden="true">
+        {leftMs > 0 ? words.nextAttempt(attempt, duration(leftMs + 499)) : attempt}
+      </span>
+    </span>
   )
 }
 

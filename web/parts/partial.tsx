@@ -1,10 +1,24 @@
 import { Ring } from '../icons/glyph.tsx'
+import { Icon } from '../icons/icon.tsx'
 import type { Partial } from '../state/transcript.ts'
 import { session as words } from '../words/session.ts'
 import { Markdown } from './markdown.tsx'
 
-/** Text that still grows. Who listens gets the finished paragraph instead. */
-export function Growing({ partial }: { partial: Partial }) {
+/** Text that still grows. Who listens gets the finished paragraph instead. `cutOff`: whoever was saying it is not there. */
+export function Growing({ partial, cutOff }: { partial: Partial; cutOff: string | undefined }) {
+  if (cutOff !== undefined) {
+    return partial.thinking ? null : (
+      <>
+        <div class="say">
+          <Markdown text={partial.text} />
+        </div>
+        <p class="note cut">
+          <Icon name="info" />
+          {cutOff}
+        </p>
+      </>
+    )
+  }
   if (partial.thinking) {
     return (
       <div class="growing-thought" aria-hidden="true">

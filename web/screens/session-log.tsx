@@ -108,7 +108,11 @@ export function SessionLog(props: {
                 {shown}
                 {reading.to < blocks.length && <div data-below style={{ blockSize: `${reading.below}px` }} />}
                 {transcript.partials.map(partial => (
-                  <Growing key={partial.block} partial={partial} />
+                  <Growing
+                    key={partial.block}
+                    partial={partial}
+                    cutOff={facts.presence === 'here' ? undefined : words.cut(facts.agentShort)}
+                  />
                 ))}
                 {waiting.map((text, index) => (
                   <Bubble

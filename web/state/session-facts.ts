@@ -1,4 +1,4 @@
-import type { AgentEnd, AgentSetting, Choice, SessionMetadata, UsageWindow } from '../../lib/protocol/sealed/session.ts'
+import type { AgentEnd, AgentSetting, Choice, ModelWait, SessionMetadata, UsageWindow } from '../../lib/protocol/sealed/session.ts'
 import { saidMode } from './happy-codes.ts'
 import { happyModes } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
@@ -30,6 +30,8 @@ export interface SessionFacts {
   /** When its wrapper was last heard of, in ms since 1970. */
   readonly activeAt: number
   readonly isThinking: boolean
+  /** Set while it works and its model says nothing. */
+  readonly modelWait: ModelWait | undefined
   readonly modes: readonly Choice[]
   readonly mode: string | undefined
   /** The mode is kept in the metadata, and said with every message; the agent itself tells none. */
@@ -96,6 +98,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     agentEnd: metadata?.agentEnd,
     activeAt: session.activeAt,
     isThinking: session.isThinking,
+    modelWait: session.isActive && session.isThinking ? (agentState?.modelWait ?? undefined) : undefined,
     modes: metadata?.operatingModes ?? ofHappy?.modes ?? [],
     mode: ofHappy ? ofHappy.mode : (metadata?.currentOperatingModeCode ?? undefined),
     keepsMode: ofHappy !== undefined,

@@ -145,7 +145,8 @@ export function addMessages(transcript: Transcript, incoming: readonly KnownMess
 /** The transcript with a growing block as it stands now. A late one, whose end is stored already, changes nothing. */
 export function addPartial(transcript: Transcript, partial: Partial): Transcript {
   const partials = [...transcript.partials.filter(known => known.block !== partial.block), partial]
-  const kept = partials.filter(each => stillGrows(each, transcript.fold))
+  // One without words was taken back: it is said anew.
+  const kept = partials.filter(each => each.text !== '' && stillGrows(each, transcript.fold))
   return kept.length === 0 && transcript.partials.length === 0 ? transcript : { ...transcript, partials: kept }
 }
 

@@ -84,7 +84,7 @@ const english = {
       })
   },
   turn: { cancelled: 'Stopped', failed: (agent: string) => `${agent} could not finish this` },
-  cut: (agent: string) => `Cut off here: ${agent} ended before this was whole.`,
+  cut: (agent: string) => `Cut off here: ${agent} did not finish this.`,
   limit: 'Usage limit reached.',
   limitUntil: (time: string) => `Usage limit reached, back at ${time}.`,
   limitWaits: 'The session is safe and waits.',
@@ -166,6 +166,17 @@ const english = {
   at: (what: string, time: string) => `${what}, ${time}`,
 
   works: 'Working',
+  modelSilent: (took: string) => `Nothing from the model for ${took}`,
+  modelRefused: {
+    overloaded: 'The model is overloaded',
+    limit: 'Too many requests for now',
+    'sign-in': 'The agent is not signed in',
+    unreachable: 'The model cannot be reached',
+    other: 'The model refused'
+  },
+  triesAgain: 'It tries again by itself',
+  attempt: (count: number, of: number | undefined) => (of === undefined ? `Attempt ${count}` : `Attempt ${count} of ${of}`),
+  nextAttempt: (attempt: string, left: string) => `${attempt}, next in ${left}`,
   writes: 'Writing',
   waitsForYou: 'Waits for your decision',
   stepOf: (step: number, all: number) => `step ${step} of ${all}`,

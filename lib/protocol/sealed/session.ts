@@ -155,6 +155,25 @@ export const completedRequest = z.looseObject({
   answers: z.record(z.string(), z.string()).optional().catch(undefined)
 })
 
+const retryReason = z.enum(['overloaded', 'limit', 'sign-in', 'unreachable', 'other'])
+
+/** The agent works, and its model says nothing. */
+const modelWait = z.looseObject({
+  /** When it was heard last, in ms since 1970. */
+  since: z.number(),
+  /** It was refused, and is asked again by itself: at that time, so many ms after this was told. */
+  retry: z
+    .looseObject({
+      attempt: z.number().optional().catch(undefined),
+      of: z.number().optional().catch(undefined),
+      at: z.number(),
+      inMs: z.number(),
+      why: retryReason.catch('other')
+    })
+    .optional()
+    .catch(undefined)
+})
+
 /** What an agent waits for, and whether the terminal or the phone has the keyboard. */
 export const agentState = z.looseObject({
   controlledByUser: z.boolean().nullish(),
@@ -162,9 +181,13 @@ export const agentState = z.looseObject({
   completedRequests: z.record(z.string(), completedRequest).nullish(),
   communications: z.record(z.string(), communication).nullish().catch(undefined),
   completedCommunications: z.record(z.string(), completedCommunication).nullish().catch(undefined),
-  agentGoalStatus: agentGoalStatus.optional().catch(undefined)
+  agentGoalStatus: agentGoalStatus.optional().catch(undefined),
+  /** Ours: set while its model says nothing. */
+  modelWait: modelWait.optional().catch(undefined)
 })
 
+export type RetryReason = z.infer<typeof retryReason>
+export type ModelWait = z.infer<typeof modelWait>
 export type Choice = z.infer<typeof choice>
 export type AgentSetting = z.infer<typeof setting>
 export type AgentEnd = z.infer<typeof agentEnd>

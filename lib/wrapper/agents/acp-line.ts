@@ -18,10 +18,12 @@ export interface LineHandlers {
   /** The page of that question was seen to its end. */
   onLinkDone(id: string): void
   onUpdate(session: string, update: Update): void
+  /** What only this agent tells, see `AcpProgram`. */
+  onMore(method: string, params: unknown): void
 }
 
 /** Speaks ACP with a program over its standard input and output. */
-export function openLine(child: AgentProcess, { onPermission, onQuestion, onLinkDone, onUpdate }: LineHandlers): ClientConnection {
+export function openLine(child: AgentProcess, { onPermission, onQuestion, onLinkDone, onUpdate, onMore }: LineHandlers): ClientConnection {
   const { readable, writable } = ndJsonStream(child.input, child.output)
   return client({ name: 'afield' })
     .onRequest(
@@ -42,18 +44,20 @@ export function openLine(child: AgentProcess, { onPermission, onQuestion, onLink
       params => elicitationDone.parse(params),
       ({ params }) => onLinkDone(params.elicitationId)
     )
-    .connect({ readable: readable.pipeThrough(withoutUpdates(onUpdate)), writable })
+    .connect({ readable: readable.pipeThrough(withoutUpdates(onUpdate, onMore)), writable })
 }
 
 /**
  * Updates are read before the SDK sees them: it refuses those of a kind newer than itself, and hands the others on
  * out of order with the replies around them.
  */
-function withoutUpdates(onUpdate: LineHandlers['onUpdate']): TransformStream<AnyMessage, AnyMessage> {
+function withoutUpdates(onUpdate: LineHandlers['onUpdate'], onMore: LineHandlers['onMore']): TransformStream<AnyMessage, AnyMessage> {
   return new TransformStream({
     transform(message, rest) {
       if (!('method' in message) || message.method !== methods.client.session.update) {
-        rest.enqueue(message)
+        // The SDK hands on no notification of an agent's own.
+        if ('method' in message && message.method.startsWith('_') && !('id' in message)) onMore(message.method, message.params)
+        else rest.enqueue(message)
         return
       }
       const { data } = sessionNotification.safeParse(message.params)

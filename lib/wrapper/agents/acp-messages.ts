@@ -88,7 +88,7 @@ const update = z.discriminatedUnion('sessionUpdate', [
   z.object({ sessionUpdate: z.literal('plan'), entries: z.array(planEntry) }),
   z.object({ sessionUpdate: z.literal('plan_update'), plan }),
   z.object({ sessionUpdate: z.literal('plan_removed') }),
-  z.object({ sessionUpdate: z.literal('compaction_update'), status: z.string(), error: z.string().nullish() }),
+  z.object({ sessionUpdate: z.literal('compaction_update'), compactionId: words, status: z.string(), error: z.string().nullish() }),
   z.object({
     sessionUpdate: z.literal('subagent_update'),
     sessionId: z.string(),

@@ -30,10 +30,10 @@ export async function sayHello(line: Line, title: string): Promise<Initialized> 
 export async function openConversation(
   line: Line,
   title: string,
-  { directory, resume, isUntold = false }: Pick<StartAgent, 'directory' | 'resume' | 'isUntold'>,
+  { directory, resume, isUntold = false, more }: Pick<StartAgent, 'directory' | 'resume' | 'isUntold'> & { more?: object | undefined },
   { agentCapabilities }: Initialized
 ): Promise<{ opened: OpenedSession; isRepeated: boolean }> {
-  const at = { cwd: directory, mcpServers: [] }
+  const at = { cwd: directory, mcpServers: [], ...(more && { _meta: more }) }
   if (resume === undefined) return { opened: openedSession.parse(await line.request(methods.agent.session.new, at)), isRepeated: false }
   const known = { ...at, sessionId: resume }
   const canLoad = agentCapabilities?.loadSession ?? false
@@ -55,9 +55,13 @@ export function isGone(error: unknown): boolean {
   return error instanceof RequestError && error.code === notFound
 }
 
+export function isSignedOut(error: unknown): boolean {
+  return error instanceof RequestError && error.code === signedOut
+}
+
 /** Why a program did not open a conversation, as a sentence about it. */
 export function whyNotOpened(title: string, error: unknown, withinMs: number): string {
-  if (error instanceof RequestError && error.code === signInFirst) {
+  if (isSignedOut(error)) {
     return `${title} wants you to sign in first: run it once by itself in this terminal.`
   }
   // A program that repeats what it reads, such as cat, hands back our own refusal of our question.
@@ -70,6 +74,6 @@ export function whyNotOpened(title: string, error: unknown, withinMs: number): s
   return `${title} did not start: ${explain(error)}`
 }
 
-const signInFirst = -32000
+const signedOut = -32000
 const unknownMethod = -32601
 const notFound = -32002

@@ -1,5 +1,5 @@
-import { isGone } from './acp-opening.ts'
-import { explain } from './acp-refusals.ts'
+import { isGone, isSignedOut } from './acp-opening.ts'
+import { explain, signInFirst } from './acp-refusals.ts'
 import type { Image, TurnEnd } from './agent.ts'
 
 /** `isLost`: the agent ended in it, and may have written down more than it said. */
@@ -26,7 +26,8 @@ export function createPrompting(agent: {
   let isCancelled = false
   let wasHeard = false
 
-  const endWith = async (error: unknown): Promise<LostEnd> => (agent.isCut() ? agent.end() : { reason: 'failed', error: explain(error) })
+  const endWith = async (error: unknown): Promise<LostEnd> =>
+    agent.isCut() ? agent.end() : { reason: 'failed', error: isSignedOut(error) ? signInFirst(agent.title()) : explain(error) }
 
   return {
     /** Something of the turn was told. */

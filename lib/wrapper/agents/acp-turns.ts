@@ -30,17 +30,18 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
   const timesAsked = new Map<string, number>()
   const denied = new Set<string>()
   let inTurn = false
+  let lastCompaction: string | undefined
   let stopWaiting = () => {}
 
-  const finishBlock = (by: By, isLost = false) => {
+  const finishBlock = (by: By, cut: { isCut?: true; isStopped?: true } = {}) => {
     stopWaiting()
     const block = blocks.get(by)
     blocks.delete(by)
     if (!block || block.text.trim() === '') return
-    emit({ type: 'text', block: block.id, text: block.text, thinking: block.thinking, ...(isLost && { isCut: true }), ...of(by) })
+    emit({ type: 'text', block: block.id, text: block.text, thinking: block.thinking, ...cut, ...of(by) })
   }
-  const finishBlocks = (isLost = false) => {
-    for (const by of [...blocks.keys()]) finishBlock(by, isLost)
+  const finishBlocks = (cut?: { isCut?: true; isStopped?: true }) => {
+    for (const by of [...blocks.keys()]) finishBlock(by, cut)
   }
 
   const grow = (by: By, text: string, thinking: boolean, messageId: string | null | undefined) => {
@@ -147,6 +148,12 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       return asked
     },
 
+    /** What was being said is said anew. */
+    withdraw(): void {
+      stopWaiting()
+      blocks.clear()
+    },
+
     /** A person said no: that the step fails now is no fault of its. */
     deny(call: string): void {
       denied.add(call)
@@ -154,7 +161,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
 
     /** Steps and helpers that are still at work end with their turn. `isLost`: the agent is gone, whatever it was saying. */
     end(turn: TurnEnd, isLost = false): void {
-      finishBlocks(isLost)
+      finishBlocks(isLost ? { isCut: true } : turn.reason === 'cancelled' ? { isStopped: true } : {})
       for (const [call, { step, ended, by }] of steps) {
         steps.set(call, { step, ended: true, by, blocks: [] })
         if (ended) continue
@@ -196,6 +203,11 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
         emit({ type: 'notice', text: update.description ? `${update.title}: ${update.description}` : update.title })
         return
       case 'compaction_update':
+        // Some adapters tell the end of one twice.
+        if (update.status !== 'in_progress' && update.compactionId != null) {
+          if (update.compactionId === lastCompaction) return
+          lastCompaction = update.compactionId
+        }
         if (update.status === 'completed') emit({ type: 'notice', text: 'The agent summed up what was said so far, to make room.' })
         if (update.status === 'failed')
           emit({ type: 'notice', text: `The agent could not sum up what was said so far: ${update.error ?? 'it does not say why'}.` })

@@ -26,6 +26,8 @@ export interface AcpProgram {
   title: string
   /** Called once it runs, to tell what it does not say itself; what it returns is called at its end. */
   beside?: (agent: Agent, tell: (event: AgentEvent) => void) => () => void
+  /** What it is asked to tell besides, and how that is read. */
+  more?: { asked: object; read(method: string, params: unknown): AgentEvent | undefined }
   /** What it repeats of a conversation is the only way to hear what it said while nobody listened. */
   isHeardAgain?: boolean
 }
@@ -103,7 +105,12 @@ class AcpAgent implements Agent {
       },
       onQuestion: (question, signal) => this.#asking.question(question, signal),
       onLinkDone: id => this.#asking.linkDone(id),
-      onUpdate: (session, update) => this.#hear(session, update)
+      onUpdate: (session, update) => this.#hear(session, update),
+      onMore: (method, params) => {
+        const event = this.#program.more?.read(method, params)
+        if (event?.type === 'retrying') this.#turns.withdraw()
+        if (event) this.#emit(event)
+      }
     })
     // An agent that closed its output, or broke it, cannot be talked to any more.
     void this.#connection.closed.then(() => child.end())
@@ -190,7 +197,12 @@ class AcpAgent implements Agent {
     if (this.#told && place && place.conversation === how.resume) this.#past = listenForRest(place)
     else if (how.isUntold && how.resume !== undefined) this.#past = listenToPast(how.resume)
     const isOpen = this.#past !== undefined && place?.isEnded !== true
-    const { opened, isRepeated } = await openConversation(agent, title, { ...how, isUntold: isOpen }, hello)
+    const { opened, isRepeated } = await openConversation(
+      agent,
+      title,
+      { ...how, isUntold: isOpen, more: this.#program.more?.asked },
+      hello
+    )
     if (this.#past && isRepeated) this.untold = this.#past.end()
     this.#told?.goOn(how.resume === undefined ? 0 : isRepeated ? this.#past?.messages : place?.messages)
     this.#past = undefined
@@ -267,7 +279,7 @@ class AcpAgent implements Agent {
   async #openAgain(): Promise<boolean> {
     const { title } = this.#program
     const { chosen } = this.#options
-    const at = { directory: this.#directory, resume: this.conversation }
+    const at = { directory: this.#directory, resume: this.conversation, more: this.#program.more?.asked }
     this.#isReady = false
     try {
       if (!this.#hello) return false

@@ -1,7 +1,7 @@
 import type { AgentGoalStatus } from '../../protocol/sealed/goals.ts'
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
 import type { Question, QuestionAnswer } from '../../protocol/sealed/questions.ts'
-import type { PermissionChoice, UsageWindow } from '../../protocol/sealed/session.ts'
+import type { PermissionChoice, RetryReason, UsageWindow } from '../../protocol/sealed/session.ts'
 import type { Console } from '../terminal/console.ts'
 import type { AgentProgram } from './program.ts'
 
@@ -93,8 +93,11 @@ export interface ToldUpTo {
 export type AgentEvent =
   /** A block as it stands while it still grows; `text` is all of it. May be left out when the reader is slow. */
   | { type: 'text-grew'; block: string; text: string; thinking: boolean }
-  /** The same block once it is whole. `isCut`: the agent ended before that, and this is all that was heard of it. */
-  | ({ type: 'text'; block: string; text: string; thinking: boolean; isCut?: boolean } & Named & Helped)
+  /**
+   * The same block once it is whole. `isCut`: the agent ended before that, and this is all that was heard of it. `isStopped`: a person
+   * stopped it before that.
+   */
+  | ({ type: 'text'; block: string; text: string; thinking: boolean; isCut?: boolean; isStopped?: boolean } & Named & Helped)
   | ({ type: 'step-started'; step: Step } & Named & Helped)
   | { type: 'step-updated'; step: Step }
   | ({ type: 'step-ended'; step: Step; status: StepStatus } & Named & Helped)
@@ -133,6 +136,11 @@ export type AgentEvent =
   /** Tokens in the context of the model, how many fit, and what the whole conversation has cost so far. */
   | { type: 'usage'; used: number; size: number; cost?: Cost | undefined }
   | { type: 'notice'; text: string }
+  /**
+   * Its model refused, and is asked again by itself after that time; `attempt` counts from 1; undefined when it does not say. What grew and was not whole is not said: it
+   * is said anew.
+   */
+  | { type: 'retrying'; attempt?: number | undefined; of?: number | undefined; inMs: number; why: RetryReason }
   /** `isLost`: the agent ended in it, and may have written down more than it said. */
   | ({ type: 'turn-ended'; isLost?: boolean } & TurnEnd)
   /** How much of what the account may use is used; of windows that are not named nothing new is known. */

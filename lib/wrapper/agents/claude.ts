@@ -6,6 +6,7 @@ import { ownProgram } from '../own-program.ts'
 import type { Agent, AgentKind, StartAgent } from './agent.ts'
 import { goalCommand } from './claude/goals.ts'
 import { tellGoals } from './claude/remote-goals.ts'
+import { handedOn, readRetry } from './claude/retries.ts'
 import { endOfTranscript, hasTranscript } from './claude/transcript.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './claude-adapter.ts'
 import { findProgram, isProgram } from './find-program.ts'
@@ -36,6 +37,9 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
           'There is no command claude here. Install Claude Code, or name its file in CLAUDE_CODE_EXECUTABLE:\n  npm install --global @anthropic-ai/claude-code'
         )
       }
+      // Of a session of ours in which nothing was said there is none either, and nobody misses it.
+      if (how.isUntold && how.resume !== undefined && !hasTranscript(how.env, how.resume))
+        throw new CannotStart(`Claude Code has no conversation ${how.resume} on this computer. It lists those it has with: claude --resume`)
       const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
       const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
       const startRemote = async ({ resume, ...how }: StartAgent) => {
@@ -43,7 +47,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
         const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
         const placeOf = ({ conversation }: Agent) => endOfTranscript(how.env, how.directory, conversation)
         const agent = await startAcp(
-          { ...program, title, beside: (agent, tell) => tellGoals(placeOf(agent), tell) },
+          { ...program, title, more: { asked: handedOn, read: readRetry }, beside: (agent, tell) => tellGoals(placeOf(agent), tell) },
           { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } }
         )
         const changeGoal = async (objective: string | undefined) => goalCommand(objective)

@@ -1,3 +1,4 @@
+import type { ModelWait, RetryReason } from '../../protocol/sealed/session.ts'
 import { typed } from '../own-program.ts'
 import type { SessionStatus } from '../session.ts'
 import { fit, plain, type Style } from './style.ts'
@@ -63,13 +64,29 @@ function watching({ watching }: SessionView): string {
   return watching === 0 ? 'nobody' : `${watching} ${watching === 1 ? 'device' : 'devices'}`
 }
 
-function agent({ isWorking, workingMs, step, queued, questions }: SessionView): string {
+function agent({ isWorking, workingMs, step, queued, questions, modelWait }: SessionView): string {
   const more = queued > 0 ? `  (${queued} more ${queued === 1 ? 'message waits' : 'messages wait'})` : ''
   if (!isWorking) return 'waits for a message from your phone'
   if (questions.length > 0) return `waits for your decision${more}`
-  const doing = step === undefined ? '' : `: ${step}`
+  const doing = modelWait ? `: ${waitOf(modelWait)}` : step === undefined ? '' : `: ${step}`
   return `works, ${duration(workingMs)}${doing}${more}`
 }
+
+function waitOf({ since, retry }: ModelWait): string {
+  if (!retry) return `nothing from the model for ${duration(Date.now() - since)}`
+  const leftMs = Math.min(retry.inMs, retry.at - Date.now())
+  const next = leftMs > 0 ? `, next in ${duration(leftMs + 999)}` : ''
+  if (retry.attempt === undefined) return `${retryWords[retry.why]}; it tries again by itself`
+  return `${retryWords[retry.why]}; attempt ${retry.attempt}${retry.of === undefined ? '' : ` of ${retry.of}`}${next}`
+}
+
+const retryWords = {
+  overloaded: 'the model is overloaded',
+  limit: 'too many requests for now',
+  'sign-in': 'it is not signed in',
+  unreachable: 'the model cannot be reached',
+  other: 'the model refused'
+} as const satisfies Record<RetryReason, string>
 
 function link({ link, waiting, server, stopping }: SessionView): string {
   const messages = `${waiting} ${waiting === 1 ? 'message' : 'messages'}`

@@ -39,6 +39,7 @@ const facts: SessionFacts = {
   agentEnd: undefined,
   activeAt: Date.now() - 3000,
   isThinking: false,
+  modelWait: undefined,
   modes,
   mode: 'default',
   keepsMode: false,

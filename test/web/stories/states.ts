@@ -51,6 +51,18 @@ export const states: Record<string, () => SessionModel> = {
   'ended-killed': () =>
     model({ transcript: edited().end().done(), facts: { presence: 'ended', canResume: true, agentEnd: { code: 137 } } }),
   terminal: () => model({ transcript: edited().done(), facts: { isInTerminal: true } }),
+  'model-refuses': () =>
+    model({
+      transcript: edited().done(),
+      facts: {
+        modelWait: {
+          since: Date.now() - 9000,
+          retry: { attempt: 3, of: 10, at: Date.now() + 5000, inMs: 5000, why: 'overloaded' }
+        }
+      },
+      isWorking: true
+    }),
+  'model-silent': () => model({ transcript: edited().done(), facts: { modelWait: { since: Date.now() - 34_000 } }, isWorking: true }),
   stopping: () =>
     model({
       transcript: edited()

@@ -278,6 +278,15 @@ t.test('words are taken into the turn that runs, and stay ours to say when none 
   t.match(await talk.until('turn-ended'), { reason: 'done' })
 })
 
+t.test('what an agent was saying when it was stopped is told as that', async t => {
+  const { agent, talk } = await odd(t)
+  await agent.prompt('deaf')
+  await talk.until('text-grew')
+  await agent.cancel()
+  t.match(await talk.until('text'), { isStopped: true })
+  t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
+})
+
 t.test('a second conversation is begun with the same past', async t => {
   const { agent } = await odd(t)
   t.equal(await agent.fork?.(), 'odd-again')

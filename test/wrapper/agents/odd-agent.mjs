@@ -98,7 +98,7 @@ const inNewWays = {
     await say(client, { sessionUpdate: 'plan_update', plan: { type: 'file', planId: 'p', uri: 'file:///p.md' } })
     await say(client, { sessionUpdate: 'plan_removed', planId: 'p' })
     await say(client, { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'in_progress' })
-    await say(client, { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'completed' })
+    for (let n = 0; n < 2; n++) await say(client, { sessionUpdate: 'compaction_update', compactionId: 'c', status: 'completed' })
     await say(client, { sessionUpdate: 'notice', severity: 'warning', title: 'Careful' })
     await say(client, { sessionUpdate: 'session_info_update', title: 'A name' })
     await say(client, {

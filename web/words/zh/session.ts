@@ -62,7 +62,7 @@ export const session: SessionWords = {
     'message-missing': count => `发往这个会话的 ${count} 条消息没有到达你的机器。服务器丢失或扣留了它们。`
   },
   turn: { cancelled: '已停止', failed: agent => `${agent} 没能完成` },
-  cut: agent => `到此中断：${agent} 还没说完就结束了。`,
+  cut: agent => `到此中断：${agent} 没有说完。`,
   limit: '已达用量上限。',
   limitUntil: time => `已达用量上限，${time} 恢复。`,
   limitWaits: '会话完好，正在等待。',
@@ -138,6 +138,17 @@ export const session: SessionWords = {
   at: (what, time) => `${what}，${time}`,
 
   works: '工作中',
+  modelSilent: took => `模型已有 ${took}没有回应`,
+  modelRefused: {
+    overloaded: '模型过载',
+    limit: '请求过于频繁',
+    'sign-in': '智能体尚未登录',
+    unreachable: '无法连接模型',
+    other: '模型拒绝了请求'
+  },
+  triesAgain: '会自动重试',
+  attempt: (count, of) => (of === undefined ? `第 ${count} 次尝试` : `第 ${count} 次尝试，共 ${of} 次`),
+  nextAttempt: (attempt, left) => `${attempt}，${left}后重试`,
   writes: '正在输出',
   waitsForYou: '等你决定',
   stepOf: (step, all) => `步骤 ${step} / ${all}`,

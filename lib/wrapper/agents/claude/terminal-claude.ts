@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { pause } from '../../../async/pause.ts'
 import type { Console } from '../../terminal/console.ts'
+import { signInFirst } from '../acp-refusals.ts'
 import type { AgentEvent, Answers } from '../agent.ts'
 import { type Abilities, createAbilities, type Missing } from './abilities.ts'
 import { type Asking, createAsking } from './asking.ts'
@@ -10,6 +11,7 @@ import { type Inquiry, longestCommand } from './inquiry.ts'
 import { createLiveText, type LiveText } from './live-text.ts'
 import { modesAt } from './modes.ts'
 import { type OwnScreen, openOwnScreen, type TerminalEnd } from './own-screen.ts'
+import { watchForRetries } from './retries.ts'
 import { promptOf, type Row } from './rows.ts'
 import { createTelling, type Telling } from './telling.ts'
 import { createTerminalTurn, type TerminalTurn } from './terminal-turn.ts'
@@ -149,7 +151,7 @@ class OnTerminal implements TerminalClaude {
 
   #open(program: Parameters<typeof openOwnScreen>[0], console: Console): OwnScreen {
     try {
-      return openOwnScreen(program, console, () => this.#abilities.wasHeard)
+      return openOwnScreen(program, watchForRetries(console, this.#options.emit), () => this.#abilities.wasHeard)
     } catch (error) {
       this.#finish()
       throw error
@@ -237,7 +239,7 @@ class OnTerminal implements TerminalClaude {
         this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'done' })
         break
       case 'StopFailure':
-        this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'failed', error: hook.error ?? 'Claude Code could not go on.' })
+        this.#turn.endOnceTold(hook.last_assistant_message, { reason: 'failed', error: failureOf(hook) })
         break
     }
     this.#noticeMode(hook.permission_mode)
@@ -297,4 +299,10 @@ class OnTerminal implements TerminalClaude {
     this.mode = mode
     this.#options.emit({ type: 'modes', modes: modesAt(mode) })
   }
+}
+
+/** It says it as its last words too, and then it is told once. */
+function failureOf({ error, last_assistant_message: said }: Hook): string {
+  if (error === 'authentication_failed') return signInFirst('Claude Code')
+  return said?.trim() || 'Claude Code could not go on.'
 }

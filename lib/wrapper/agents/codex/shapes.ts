@@ -158,6 +158,10 @@ export const notification = z.discriminatedUnion('method', [
   told('item/plan/delta', z.object({ ...inTurn, itemId: text, delta: text })),
   told('item/reasoning/summaryTextDelta', z.object({ ...inTurn, itemId: text, delta: text, summaryIndex: z.number().catch(0) })),
   told('item/reasoning/textDelta', z.object({ ...inTurn, itemId: text, delta: text, contentIndex: z.number().catch(0) })),
+  told(
+    'error',
+    z.object({ ...inTurn, willRetry: z.boolean().catch(false), error: z.object({ message: text, codexErrorInfo: z.unknown().optional() }) })
+  ),
   told('serverRequest/resolved', z.object({ ...inThread, requestId: z.union([text, z.number()]) }))
 ])
 export type Notification = z.infer<typeof notification>

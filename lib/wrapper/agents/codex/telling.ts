@@ -26,9 +26,9 @@ export function createTelling({ emit, isOurs }: { emit(event: AgentEvent): void;
   const growing = new Map<string, { text: string; thinking: boolean }>()
 
   const row = (id: string) => `${turn} ${id}`
-  const say = (id: string, text: string, thinking = false, isLost = false) => {
+  const say = (id: string, text: string, thinking = false, { isLost = false, isStopped = false } = {}) => {
     // Should Codex have it whole after all, that is another text.
-    const named = isLost ? { isCut: true, row: row(`${id} cut`) } : { row: row(id) }
+    const named = isLost ? { isCut: true, row: row(`${id} cut`) } : { row: row(id), ...(isStopped && { isStopped }) }
     if (text.trim() !== '') emit({ type: 'text', block: id, text, thinking, ...named })
   }
   const beginStep = (step: Step) => {
@@ -96,8 +96,8 @@ export function createTelling({ emit, isOurs }: { emit(event: AgentEvent): void;
     step: call => steps.get(call),
 
     end({ status, error }, isLost = false) {
-      // What was interrupted stays on the screens it was on; what Codex began anew, it took back itself.
-      if (status !== 'completed') for (const [id, { text, thinking }] of growing) say(id, text, thinking, isLost)
+      // What was interrupted stays on the screens it was on, and is marked; what Codex began anew, it took back itself.
+      if (status !== 'completed') for (const [id, { text, thinking }] of growing) say(id, text, thinking, { isLost, isStopped: !isLost })
       growing.clear()
       for (const step of steps.values()) endStep(step, status === 'completed' ? 'completed' : 'cancelled')
       if (status === 'failed') emit({ type: 'turn-ended', reason: 'failed', error: error?.message ?? 'Codex could not go on.' })

@@ -147,6 +147,9 @@ export function createTurns(deps: {
         case 'thread/settings/updated':
           deps.onSettings(params.threadSettings)
           break
+        case 'error':
+          if (params.willRetry) emit(retryOf(params.error))
+          break
         case 'account/rateLimits/updated':
         case 'serverRequest/resolved':
         case 'thread/status/changed':
@@ -156,6 +159,21 @@ export function createTurns(deps: {
     }
   }
 }
+
+/** It says how often it has tried only in words, and not when it tries again. */
+function retryOf({ message, codexErrorInfo }: { message: string; codexErrorInfo?: unknown }): AgentEvent {
+  const [, attempt = 1, of] = /(\d+)\s*\/\s*(\d+)/.exec(message) ?? []
+  const info = JSON.stringify(codexErrorInfo ?? '')
+  const why = reasons.find(([pattern]) => pattern.test(info))?.[1] ?? 'other'
+  return { type: 'retrying', attempt: Number(attempt), ...(of !== undefined && { of: Number(of) }), inMs: 0, why }
+}
+
+const reasons = [
+  [/serverOverloaded|:(503|529)\b/, 'overloaded'],
+  [/usageLimitExceeded|rateLimitExceeded|:429\b/, 'limit'],
+  [/unauthorized|:40[13]\b/, 'sign-in'],
+  [/httpConnectionFailed|responseStream/, 'unreachable']
+] as const
 
 function isUnderWay(item: Item): boolean {
   return 'status' in item && item.status === 'inProgress'

@@ -222,7 +222,9 @@ export function createMirror({ emit, post }: MirrorOptions) {
           }
           return
         case 'session.status':
-          if (properties.sessionID === conversation) isIdle = properties.status.type === 'idle'
+          if (properties.sessionID !== conversation) return
+          isIdle = properties.status.type === 'idle'
+          if (properties.status.type === 'retry') emit(retryOf(properties.status))
           return
         case 'session.error':
           if (properties.sessionID === conversation && turn) turn.error = properties.error
@@ -233,3 +235,24 @@ export function createMirror({ emit, post }: MirrorOptions) {
     }
   }
 }
+
+/** It says why in words. */
+function retryOf({
+  message = '',
+  attempt = 1,
+  next
+}: {
+  message?: string | undefined
+  attempt?: number | undefined
+  next?: number | undefined
+}): AgentEvent {
+  const why = reasons.find(([pattern]) => pattern.test(message))?.[1] ?? 'other'
+  return { type: 'retrying', attempt, inMs: Math.max(0, (next ?? 0) - Date.now()), why }
+}
+
+const reasons = [
+  [/overload/i, 'overloaded'],
+  [/limit|too many requests|quota/i, 'limit'],
+  [/api key|unauthori[sz]ed|authenticat/i, 'sign-in'],
+  [/connect|network|socket|timed? ?out/i, 'unreachable']
+] as const

@@ -114,7 +114,15 @@ export const serverEvent = z.discriminatedUnion('type', [
   event('session.created', { info: session }),
   event('session.updated', { info: session }),
   event('session.idle', { sessionID: z.string() }),
-  event('session.status', { sessionID: z.string(), status: z.looseObject({ type: z.string(), message: text }) }),
+  event('session.status', {
+    sessionID: z.string(),
+    status: z.looseObject({
+      type: z.string(),
+      message: text,
+      attempt: z.number().optional().catch(undefined),
+      next: z.number().optional().catch(undefined)
+    })
+  }),
   event('session.error', { sessionID: text, error: message.shape.error })
 ])
 

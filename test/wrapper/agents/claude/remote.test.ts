@@ -18,3 +18,13 @@ testAgent(t, {
   slow: (ms, words) => `slow ${ms} ${words}`,
   has: { choices: { model: 'deep', effort: 'high' }, form: false, link: false, image: false, steering: false }
 })
+
+t.test('a conversation that is not on this computer is named, and no other is begun', async t => {
+  const directory = t.testdir()
+  const start = (isUntold: boolean) =>
+    kind.start({ directory, env: { CLAUDE_CONFIG_DIR: join(directory, '.claude') }, resume: 'never-was', isUntold })
+  await t.rejects(start(true), { name: 'CannotStart', message: /no conversation never-was on this computer/ })
+  const agent = await start(false)
+  t.not(agent.conversation, 'never-was', 'a session of ours in which nothing was said goes on with a new one')
+  await agent.stop()
+})

@@ -1,0 +1,60 @@
+import * as z from 'zod'
+import type { RetryReason } from '../../../protocol/sealed/session.ts'
+import type { Console } from '../../terminal/console.ts'
+import type { AgentEvent } from '../agent.ts'
+
+type Retrying = Extract<AgentEvent, { type: 'retrying' }>
+
+/** What its adapter is asked to hand on as Claude Code says it. */
+export const handedOn = { claudeCode: { emitRawSDKMessages: [{ type: 'system', subtype: 'api_retry' }] } }
+
+const frame = z.object({
+  message: z.object({
+    type: z.literal('system'),
+    subtype: z.literal('api_retry'),
+    attempt: z.number(),
+    max_retries: z.number(),
+    retry_delay_ms: z.number(),
+    error_status: z.number().nullish().catch(undefined)
+  })
+})
+
+/** As the adapter hands it on. */
+export function readRetry(method: string, params: unknown): Retrying | undefined {
+  const { data } = frame.safeParse(params)
+  if (!data || method !== '_claude/sdkMessage') return undefined
+  const { attempt, max_retries: of, retry_delay_ms: inMs, error_status: status } = data.message
+  return { type: 'retrying', attempt, of, inMs, why: reasonOf(status) }
+}
+
+/** At its own terminal it says so on its screen alone, and not why. Hands on what is written to the console. */
+export function watchForRetries(console: Console, onRetry: (retrying: Retrying) => void): Console {
+  return {
+    get columns() {
+      return console.columns
+    },
+    get rows() {
+      return console.rows
+    },
+    takeKeys: console.takeKeys,
+    onResize: console.onResize,
+    write(bytes) {
+      console.write(bytes)
+      const text = Buffer.from(bytes).toString()
+      // Only at first: later it draws no more than the digits that are others.
+      if (line.test(text.replace(control, ' '))) onRetry({ type: 'retrying', inMs: 0, why: 'other' })
+    }
+  }
+}
+
+const line = /retrying\s+in\s+\d+\s*s\b.{0,20}?attempt\s+\d+\s*\/\s*\d/s
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it moves the cursor where a space would be
+const control = /\x1b\[[0-?]*[ -/]*[@-~]/g
+
+/** Without a status nothing answered. */
+function reasonOf(status: number | null | undefined): RetryReason {
+  if (status === 529) return 'overloaded'
+  if (status === 429) return 'limit'
+  if (status === 401 || status === 403) return 'sign-in'
+  return status == null ? 'unreachable' : 'other'
+}

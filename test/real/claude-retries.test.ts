@@ -1,0 +1,46 @@
+import t from 'tap'
+import { startServer } from '../kit/server.ts'
+import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
+import type { PhoneSession } from '../wrapper/kit/phone.ts'
+import { computerWithRealClaude } from './computer.ts'
+
+// The real Claude Code and a model that refuses; see claude.test.ts for the variables.
+const { CLAUDE_BIN } = process.env
+const how = { skip: CLAUDE_BIN ? false : 'CLAUDE_BIN names no Claude Code', timeout: 120_000 }
+
+for (const [where, args] of [
+  ['the phone', ['claude', '--yes', '--remote']],
+  ['its terminal', ['claude', '--yes']]
+] as const) {
+  t.test(`at ${where}, a refusal and the next attempt are on the phone, and gone with the answer`, how, async t => {
+    const server = await startServer(t)
+    const { phone, sitDown } = await computerWithRealClaude(t, server)
+    const terminal = sitDown(args)
+    const session = await phone.session()
+    await terminal.sees(where === 'the phone' ? /waits for a message/ : /❯/)
+    for (const [status, why] of [
+      [529, 'overloaded'],
+      [429, 'limit'],
+      [500, 'other']
+    ] as const) {
+      const ended = turnsEnded(session)
+      await session.say(`fail ${status} 2`)
+      const isAtTerminal = where === 'its terminal'
+      await session.until(({ state }) => state.modelWait?.retry !== undefined && (isAtTerminal || state.modelWait.retry.attempt === 2))
+      // Its screen draws the attempts digit by digit, and does not say why.
+      t.match(session.state.modelWait?.retry, isAtTerminal ? { why: 'other' } : { attempt: 2, of: 10, inMs: Number, why }, `${status}`)
+      if (!isAtTerminal) await terminal.sees(/attempt 2 of 10/)
+      await session.until(session => turnsEnded(session) > ended)
+      t.equal(session.state.modelWait, undefined)
+    }
+    t.notOk(
+      notes(session).some(note => /attempt|retry/i.test(note)),
+      'nothing of it lasts'
+    )
+    t.equal(texts(session).length, 4)
+  })
+}
+
+function notes({ events }: PhoneSession): string[] {
+  return events().flatMap(event => (event.t === 'service' ? event.text : []))
+}
