@@ -38,7 +38,7 @@ const sentences: Record<SealFault['type'], (count: number) => string> = {
   'message-repeated': () => 'A message was left out: it had come before. The server, or somebody on the way, sent it again.',
   'message-astray': () => 'A message was left out: it was written for another session. The server, or somebody on the way, moved it here.',
   'message-nameless': () =>
-    'A message was left out: it does not say who sent it, and others here do. If an older app sent it, reload that app and send it again.',
+    'A message was left out: it does not say who sent it, and others here do. An older app is to be reloaded; an app of Happy needs a new session.',
   'message-late': () => 'A message came after later ones. The server, or somebody on the way, changed their order.',
   'message-missing': count =>
     count === 1

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { createOrder } from '../../lib/client/order.ts'
 import { fromBase64 } from '../../lib/crypto/bytes.ts'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { type Packet, startLyingServer } from '../kit/lying-server.ts'
@@ -143,6 +144,31 @@ t.test('a server that swaps two prompts is found out, and the session says so [W
   await session.until(session => faults(session).includes('message-late 1'))
   await session.until(() => saidTimes(session, 'one') === 1 && saidTimes(session, 'two') === 1)
 })
+
+t.test(
+  'a prompt that a server says to have stored, and drops, is missed once the next one came, and the session says so [W13]',
+  async t => {
+    const { liar, session } = await lied(t)
+    let dropped: { localId: string } | undefined
+    liar.lies.body = ({ body }) => {
+      const [first, ...others] = messagesIn(body)
+      if (others.length !== 1) return body
+      dropped = first
+      return { messages: others }
+    }
+    liar.lies.reply = ({ body }, reply) => {
+      const [stored] = messagesIn(reply)
+      if (messagesIn(body).length !== 2 || stored === undefined || dropped === undefined) return reply
+      return { messages: [{ ...stored, id: 'dropped', localId: dropped.localId }, stored] }
+    }
+    t.equal((await session.sayAll(['SCRIPT: text dropped', 'SCRIPT: text kept'])).length, 2, 'its sender believes that both are stored')
+    await session.until(() => saidTimes(session, 'kept') === 1)
+    const seen = createOrder(true)
+    const places = session.messages.flatMap(({ meta }) => (meta?.sealedBy ? seen.take(meta.sealedBy).type : []))
+    t.ok(places.includes('after-gap'), 'an app sees it at once')
+    await session.until(session => faults(session).includes('message-missing 1'))
+  }
+)
 
 t.test('a prompt for one session that a server brings to another is not carried out there [W13]', async t => {
   const { session } = await lied(t)

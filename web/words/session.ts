@@ -74,7 +74,7 @@ const english = {
     'message-repeated': () => 'Your machine left out a message that had come before. The server, or somebody on the way, sent it again.',
     'message-astray': () => 'Your machine left out a message for another session. The server, or somebody on the way, moved it here.',
     'message-nameless': () =>
-      'Your machine left out a message that does not say who sent it. If you sent it with an older app, reload that app and send it again.',
+      'Your machine left out a message that does not say who sent it. Reload an older app and send it again; for an app of Happy begin a new session.',
     'message-late': () =>
       'A message of yours came to your machine after later ones. The server, or somebody on the way, changed their order.',
     'message-missing': (count: number) =>
