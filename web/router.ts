@@ -62,15 +62,42 @@ export function forgetArrival(): void {
   arrivalNow.value = undefined
 }
 
-/** Gives a sheet a place in history, so that Back closes it. The returned function closes it from the inside, as `closeLayer` does. */
-export function pushLayer(onClosed: () => void): () => void {
-  history.pushState({ ...stateNow(), layer: true }, '')
+/** A place in history for what lies over a screen. */
+export interface Layer {
+  /** As Back does, from the inside. */
+  close(): void
+  /** It is gone without that: nothing of it stays in history. */
+  end(): void
+}
+
+/** Gives a sheet a place in history, so that Back closes it. */
+export function pushLayer(onClosed: () => void): Layer {
+  let isOpen = true
+  let place = location.href
   const closed = () => {
     removeEventListener('popstate', closed)
+    isOpen = false
     onClosed()
   }
-  addEventListener('popstate', closed)
-  return closeLayer
+  const push = () => {
+    if (!isOpen) return
+    history.pushState({ ...stateNow(), layer: true }, '')
+    place = location.href
+    addEventListener('popstate', closed)
+  }
+  // Opened while another one goes back, it would go with that.
+  if (isClosing) addEventListener('popstate', push, { once: true })
+  else push()
+  return {
+    close: closeLayer,
+    end() {
+      if (!isOpen) return
+      isOpen = false
+      removeEventListener('popstate', closed)
+      // What led to another screen has taken its place.
+      if (location.href === place) closeLayer()
+    }
+  }
 }
 
 /** Closes what is on top of the screen. Once, and nothing below it: what a sheet waited for may be done after it was left. */

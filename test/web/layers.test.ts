@@ -15,7 +15,7 @@ t.test('a sheet that was left is not closed again by what it waited for', async 
 t.test('a sheet that is told twice to close leaves the screen below where it is', async t => {
   const { entries } = browserHistory(t)
   let closed = 0
-  const close = pushLayer(() => closed++)
+  const { close } = pushLayer(() => closed++)
   close()
   close()
   await tick()
@@ -26,6 +26,42 @@ t.test('a sheet that is told twice to close leaves the screen below where it is'
   closeLayer()
   await tick()
   t.equal(closed, 2, 'the next one closes as the first did')
+})
+
+t.test('a sheet that its screen removes leaves no entry in history, and is not told that it was closed', async t => {
+  const { entries, back } = browserHistory(t)
+  let closed = 0
+  pushLayer(() => closed++).end()
+  await tick()
+  t.same(entries, [{ from: '/' }])
+  t.equal(closed, 0)
+
+  const second = pushLayer(() => closed++)
+  await back()
+  second.end()
+  await tick()
+  t.same(entries, [{ from: '/' }], 'nor does one that was closed before go back further')
+  t.equal(closed, 1)
+
+  const third = pushLayer(() => closed++)
+  location.href = 'http://home/elsewhere'
+  third.end()
+  await tick()
+  t.equal(entries.length, 2, 'where another screen has taken its place that one stays')
+})
+
+t.test('a sheet that opens as another is removed stays open', async t => {
+  const { entries, back } = browserHistory(t)
+  const closed: string[] = []
+  const first = pushLayer(() => closed.push('first'))
+  first.end()
+  pushLayer(() => closed.push('second'))
+  await tick()
+  t.same(closed, [])
+  t.equal(entries.length, 2)
+  await back()
+  t.same(closed, ['second'])
+  t.same(entries, [{ from: '/' }])
 })
 
 /** As much of a browser as has a history: it goes back a little later, and tells of it then. */
@@ -46,6 +82,7 @@ function browserHistory(t: Test) {
   const { addEventListener, removeEventListener } = EventTarget.prototype
   const globals = {
     history,
+    location: { href: 'http://home/' },
     addEventListener: addEventListener.bind(window),
     removeEventListener: removeEventListener.bind(window)
   }

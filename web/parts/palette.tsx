@@ -42,10 +42,11 @@ export function Palette({ onClose }: { onClose(): void }) {
     const giveBack = focusBack()
     element?.showModal()
     // What was picked is done once the layer is gone from history, so that Back leads to before it.
-    stepBack.current = pushLayer(() => {
+    const layer = pushLayer(() => {
       onClose()
       chosen.current?.pick()
     })
+    stepBack.current = layer.close
     const leave = (event: Event) => {
       event.preventDefault()
       stepBack.current()
@@ -56,6 +57,7 @@ export function Palette({ onClose }: { onClose(): void }) {
     return () => {
       element?.close()
       giveBack()
+      layer.end()
     }
   }, [])
   useEffect(() => list.current?.querySelector('[aria-selected=true]')?.scrollIntoView({ block: 'nearest' }), [index])

@@ -17,7 +17,8 @@ export function Sheet({ title, onClose, children }: { title: string; onClose(): 
     const element = dialog.current
     const giveBack = focusBack()
     element?.showModal()
-    const stepBack = pushLayer(() => closed.current())
+    const layer = pushLayer(() => closed.current())
+    const stepBack = layer.close
     const leave = (event: Event) => {
       event.preventDefault()
       stepBack()
@@ -33,6 +34,7 @@ export function Sheet({ title, onClose, children }: { title: string; onClose(): 
     return () => {
       element?.close()
       giveBack()
+      layer.end()
     }
   }, [])
 
