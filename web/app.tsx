@@ -111,9 +111,12 @@ function Main({ children }: { children: ComponentChildren }) {
   const path = pathOf(route.value)
   const isFirst = useRef(true)
   useEffect(() => {
-    document.title = titleOf(main.current)
-    if (!isFirst.current) main.current?.querySelector('h1')?.focus({ preventScroll: true })
+    const isMoved = !isFirst.current
     isFirst.current = false
+    return whenHeaded(main.current, heading => {
+      document.title = titleOf(heading)
+      if (isMoved) heading.focus({ preventScroll: true })
+    })
   }, [path])
   return (
     <main class="main" id="main" ref={main} tabIndex={-1}>
@@ -233,9 +236,28 @@ function Elsewhere({ go }: { go(): void }) {
   return null
 }
 
-function titleOf(main: HTMLElement | null): string {
-  const heading = main?.querySelector('h1')?.textContent
-  return heading ? `${heading} · ${words.app}` : words.app
+/** Once the screen has its heading; its code may have to come first. Not when the focus has gone into the screen meanwhile. */
+function whenHeaded(main: HTMLElement | null, then: (heading: HTMLElement) => void): () => void {
+  const before = document.activeElement
+  const look = () => {
+    const heading = [...(main?.querySelectorAll('h1') ?? [])].find(each => each.closest('[inert]') === null)
+    const { activeElement: now } = document
+    const isElsewhere = now !== before && now !== null && now !== main && main?.contains(now) === true
+    if (heading !== undefined) {
+      watch.disconnect()
+      if (isElsewhere) document.title = titleOf(heading)
+      else then(heading)
+    }
+  }
+  const watch = new MutationObserver(look)
+  if (main) watch.observe(main, { childList: true, subtree: true, attributeFilter: ['inert'] })
+  document.title = words.app
+  look()
+  return () => watch.disconnect()
+}
+
+function titleOf({ textContent }: HTMLElement): string {
+  return textContent ? `${textContent} · ${words.app}` : words.app
 }
 
 function skip(): void {

@@ -88,15 +88,19 @@ t.test('with a keyboard alone one gets everywhere, and comes back to where one w
   const { device } = await openTalk(t)
   const { page } = device
   const { keyboard } = page
-  await keyboard.press('g')
-  await keyboard.press('m')
-  await page.waitForURL('**/machines')
-  await keyboard.press('g')
-  await keyboard.press('s')
-  await page.waitForURL('**/settings')
+  const jump = async (keys: string, heading: string) => {
+    for (const key of keys) await keyboard.press(key)
+    await page.waitForFunction(
+      sought => document.activeElement?.matches('main h1') && document.activeElement.textContent === sought,
+      heading
+    )
+  }
+  await jump('gm', 'Machines')
+  await jump('gs', 'Settings')
   await keyboard.press('g')
   await keyboard.press('h')
   await page.waitForURL(/\/$/)
+  await page.waitForFunction(() => document.activeElement?.matches('main h1'))
   await device.visit('/')
   await page.locator('a.row').first().waitFor()
   await keyboard.press('Tab')
