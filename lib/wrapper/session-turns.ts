@@ -1,6 +1,7 @@
 import { withDeadline } from '../async/deadline.ts'
 import { envelopeOf, newId, userText } from '../client/messages.ts'
 import type { MessageBody, MessageMeta } from '../protocol/sealed/messages.ts'
+import { titleOfPrompt } from '../protocol/sealed/plain-line.ts'
 import type { AgentEvent, TurnEnd } from './agents/agent.ts'
 import type { WhyNot } from './decisions.ts'
 import { createExplaining, type Explaining } from './explaining.ts'
@@ -258,8 +259,12 @@ class SessionTurns implements Turns {
 
   /** What to call the session by until it has a title. */
   #noteFirst(text: string): void {
-    const { folder } = this.#parts
-    if (folder.notes.firstPrompt === undefined) folder.note({ firstPrompt: text.slice(0, mostHanded) })
+    const { folder, uplink } = this.#parts
+    const title = titleOfPrompt(text)
+    if (folder.notes.firstPrompt !== undefined || title === undefined) return
+    folder.note({ firstPrompt: text.slice(0, mostHanded) })
+    const summary = { text: title, updatedAt: Date.now() }
+    uplink?.changeMetadata(metadata => (metadata.summary ? metadata : { ...metadata, summary }))
   }
 
   /** Also of one that began at the terminal. */

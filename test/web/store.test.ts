@@ -126,6 +126,8 @@ t.test('a session is called by its title, else its name, else its folder', async
   t.equal(titleOf({ metadata: metadata({ summary: { text: ' ', updatedAt: at }, name: 'n' }) }), 'n')
   t.equal(titleOf({ metadata: metadata({}) }), 'orchard')
   t.equal(titleOf({ metadata: metadata({ path: 'C:\\work\\orchard\\' }) }), 'orchard')
+  t.equal(titleOf({ metadata: metadata({ summary: { text: 'Fix\u202e ti\u202c\n now', updatedAt: at } }) }), 'Fix ti now')
+  t.equal(titleOf({ metadata: metadata({ summary: { text: '\u200b', updatedAt: at }, name: 'n' }) }), 'n')
   t.equal(titleOf({ metadata: undefined }), undefined)
 })
 

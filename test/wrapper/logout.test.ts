@@ -42,8 +42,8 @@ t.test('a session without a title is listed by what was said first', async t => 
   const folder = createSessionFolder(home, notes)
   const first = () => drawSessions(listSessions(home), Date.now(), styleFor({ isTTY: false }, {}), 80)[0]
   t.match(first(), /1 {2}Nothing was said yet/)
-  folder.note({ firstPrompt: 'Mend the gate\nof the orchard' })
-  t.match(first(), /1 {2}Mend the gate of the orchard/)
+  folder.note({ firstPrompt: '## Mend the **gate**\nof the orchard' })
+  t.match(first(), /1 {2}Mend the gate$/)
   folder.note({ metadata: { ...notes.metadata, summary: { text: 'The gate', updatedAt: 0 } } })
   t.match(first(), /1 {2}The gate/)
 })

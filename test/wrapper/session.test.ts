@@ -1,7 +1,9 @@
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { readNotes } from '../../lib/wrapper/session-folder.ts'
+import { listSessions, readNotes } from '../../lib/wrapper/session-folder.ts'
+import { drawSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
 
 t.test('what is written while a turn runs waits for its end, and the cursor on disk follows what the agent got', async t => {
@@ -15,6 +17,19 @@ t.test('what is written while a turn runs waits for its end, and the cursor on d
   const [folder = ''] = readdirSync(join(home, 'sessions'))
   const third = session.seqOf('SCRIPT: text third')
   t.equal(readNotes(join(home, 'sessions', folder))?.cursor, third)
+})
+
+t.test('a session is called by what was asked first', async t => {
+  const { session, home } = await demo(t)
+  await session.say('SCRIPT: text **Apples** are in.\nThen the pears')
+  await session.until(({ metadata }) => metadata.summary !== undefined)
+  t.equal(session.metadata.summary?.text, 'SCRIPT: text Apples are in.')
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('SCRIPT: text second')
+  await session.until(session => turnsEnded(session) === 2)
+  t.equal(session.metadata.summary?.text, 'SCRIPT: text Apples are in.')
+  const lines = drawSessions(listSessions(home), Date.now(), styleFor({ isTTY: false }, {}), 80)
+  t.match(lines[0], /SCRIPT: text Apples are in\.$/)
 })
 
 t.test('a turn is stopped from the phone, and the next message begins another', async t => {

@@ -1,4 +1,5 @@
 import type { MessageBody, PlanEntry } from '../../lib/protocol/sealed/messages.ts'
+import { firstLine, shortened } from '../../lib/protocol/sealed/plain-line.ts'
 import { words } from '../words/index.ts'
 import type { LastLine } from './store.ts'
 import { type Happening, happeningsOf } from './transcript-happenings.ts'
@@ -54,11 +55,9 @@ function lineOfPlan(entries: readonly PlanEntry[]): Told {
   return { text: words.session.planned(entries.filter(({ status }) => status === 'completed').length, entries.length) }
 }
 
-// A row has room for one line: the first that says something, without the marks of markdown.
+// A row has room for one line.
 function oneLine(text: string): string {
-  const line = text.split('\n').find(each => each.trim() !== '') ?? ''
-  const plain = line.replace(/^[\s#>*-]+/, '').replace(/[*_`]{1,3}([^*_`]+)[*_`]{1,3}/g, '$1')
-  return plain.length > longest ? `${plain.slice(0, longest)}…` : plain
+  return shortened(firstLine(text), longest)
 }
 
 const longest = 200

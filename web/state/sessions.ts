@@ -1,3 +1,4 @@
+import { plainLine } from '../../lib/protocol/sealed/plain-line.ts'
 import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import { type OpenRequest, openRequests } from './session-decisions.ts'
 import { type OpenQuestion, openQuestions } from './session-questions.ts'
@@ -95,7 +96,7 @@ export function isUnread(session: SessionView, { seenSeq }: Pick<Home, 'seenSeq'
 /** What a person calls it: the title, else the name, else the folder. Undefined when nothing of it can be read. */
 export function titleOf({ metadata }: Pick<SessionView, 'metadata'>): string | undefined {
   if (!metadata) return undefined
-  return [metadata.summary?.text, metadata.name, projectOf(metadata)].find(text => text !== undefined && text.trim() !== '')
+  return [metadata.summary?.text, metadata.name, projectOf(metadata)].map(text => plainLine(text ?? '')).find(text => text !== '')
 }
 
 /** What a person calls the place of a session: the folder of the project, also where it works in a copy of it. */

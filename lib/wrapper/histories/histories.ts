@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import type { AgentHistory } from '../../protocol/sealed/machine-work.ts'
+import { plainLine, titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import { agentEnvironment } from '../credentials.ts'
 import { listSessions } from '../session-folder.ts'
 import { claudeBeginning, claudeHistories, claudeSayings, openInClaude } from './claude-histories.ts'
@@ -70,7 +71,7 @@ export function openHistories({ home, env, isAllowed }: HistoriesOptions): Histo
         agent,
         id,
         at: Math.floor(at),
-        title: title.trim().replace(/\s+/g, ' ').slice(0, mostTitle),
+        title: titleOfPrompt(title) ?? plainLine(title).slice(0, mostTitle),
         folder,
         ...(session !== undefined && { session }),
         ...(openIn && { openIn })

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os'
+import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { KnownSession, SessionNotes } from '../session-folder.ts'
 import { fit, fitPath, plain, type Style } from './style.ts'
 
@@ -47,7 +48,7 @@ export function findSessions(sessions: readonly KnownSession[], words: readonly 
 }
 
 function titleOf({ metadata, firstPrompt }: SessionNotes): string {
-  return metadata.name || metadata.summary?.text || firstPrompt?.trim() || 'Nothing was said yet'
+  return metadata.name || metadata.summary?.text || titleOfPrompt(firstPrompt ?? '') || 'Nothing was said yet'
 }
 
 export function ago(ms: number): string {
