@@ -5,6 +5,7 @@ import type { AgentEvent, PermissionAsk } from './agents/agent.ts'
 import { codesOf } from './choices.ts'
 import type { SessionParts } from './session-parts.ts'
 import type { Turns } from './session-turns.ts'
+import { followWork } from './turn-work.ts'
 
 /** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
 export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
@@ -19,11 +20,13 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
     agent.handover?.by === 'terminal' ? () => asked.open.some(each => each.ask === ask) : undefined
 
   let windows: UsageWindow[] = []
+  const noteWork = followWork(change => parts.uplink?.changeMetadata(change))
   // Steps that are calls of the tool for questions.
   const formCalls = new Set<string>()
 
   return async event => {
     modelWaits.hear(event)
+    noteWork(event)
     switch (event.type) {
       case 'retrying':
         return narrator.tell(event)

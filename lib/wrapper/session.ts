@@ -163,7 +163,7 @@ class WrappedSession implements Session {
     this.#uplink.changeState(state => ({ ...cancelQuestions(cancelAll(state, now), now), modelWait: undefined }))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
-    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, ...abilities }))
+    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
     if (untold) this.#recounting = recount(untold, folder, (body, localId) => keeping.keep(body, localId))
     await this.#recounting
     void this.#listen()

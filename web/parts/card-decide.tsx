@@ -13,6 +13,7 @@ import type { OpenDecision } from '../state/sessions.ts'
 import { words as app } from '../words/index.ts'
 import { session as words } from '../words/session.ts'
 import { holdsWhole } from './card-holds.ts'
+import { fitsCard } from './card-size.ts'
 import { Diff } from './diff.tsx'
 import { Command } from './dock-command.tsx'
 import { AnswerLife, failureWords } from './dock-life.tsx'
@@ -26,21 +27,22 @@ import { Where } from './where.tsx'
 type Permission = Extract<OpenDecision, { type: 'permission' }>
 
 /**
- * A decision that a card may take: it is plain, for the machine and for this device, and all of it stands in the card. Any other is left to
- * `toRead`. `place`: what stands around it; when that changes, the button waits until it is where its person saw it.
+ * A decision that a card may take: it is plain, for the machine and for this device, and all of it stands in the card. Of any other it says
+ * what is risky in it, else it is left to `toRead`. `place`: what stands around it; when that changes, the button waits until it is where its person saw it.
  */
-export function CardDecision({ decision, place, toRead }: { decision: Permission; place: string; toRead: ComponentChildren }) {
+export function CardDecision(props: { decision: Permission; mayDecide: boolean; place: string; toRead: ComponentChildren }) {
+  const { decision, place } = props
   const { session, request } = decision
   const link = live.value
   const here = account.value
   const me = here.type === 'here' ? here.deviceName : undefined
   const facts = factsOf(session, home.value.machines.get(session.metadata?.machineId ?? ''))
   const subject = subjectOf(request, facts.path)
-  const once = holdsWhole(request, subject, rich.get()?.diffFile) ? verdictsOf(request, session.id).once : undefined
+  const once = props.mayDecide && holdsWhole(request, subject, rich.get()?.diffFile) ? verdictsOf(request, session.id).once : undefined
   const isInert = useInert(`${place} ${request.shown}`)
   const card = useRef<HTMLDivElement>(null)
   useEffect(() => () => handFocusOn(card.current?.closest('.ask')), [])
-  if (link === undefined || once === undefined) return <>{toRead}</>
+  if (link === undefined || once === undefined) return <ToReview subject={subject} session={session.id} toRead={props.toRead} />
   const lives = livesOf(
     link.replies.all.value.filter(reply => reply.session === session.id),
     { requests: [request], answered: decisionsOf(session.agentState ?? undefined) },
@@ -81,6 +83,28 @@ export function CardDecision({ decision, place, toRead }: { decision: Permission
           </button>
         </div>
       )}
+    </div>
+  )
+}
+
+/** What is risky is marked, and read in its session. */
+function ToReview({ subject, session, toRead }: { subject: DecisionSubject; session: string; toRead: ComponentChildren }) {
+  const { command, risk, question } = subject
+  const [first] = risk.reasons
+  if (first === undefined) return <>{toRead}</>
+  const [what, more] = words.risk[first]
+  const others = risk.reasons.length - 1
+  return (
+    <div class="ask-b">
+      {command !== undefined && fitsCard(command) && <Command text={command} marks={risk.marks} />}
+      <p class={`ask-r ${risk.level}`}>
+        <Icon name="octagon-alert" />
+        <span>{others > 0 ? app.home.andRisks(what, others) : [what, more].filter(Boolean).join(' ')}</span>
+      </p>
+      <a class="btn beacon wide" href={`/s/${encodeURIComponent(session)}`}>
+        {app.home.review}
+        <span class="vh">: {question}</span>
+      </a>
     </div>
   )
 }

@@ -32,7 +32,8 @@ export function DecisionCard({
   const href = `/s/${encodeURIComponent(session.id)}`
   const command = decision.type === 'permission' ? commandOf(argsOf(decision)) : undefined
   const heading = useId()
-  const held = mayHold(decision, isStale) ? onCards.get() : undefined
+  const held = decision.type === 'permission' && !isWide.value ? onCards.get() : undefined
+  if (isToAnswer(decision)) return <QuestionCard {...{ decision, isCurrent, isStale, at, href }} />
   const toRead = (
     <>
       {command !== undefined && fitsCard(command) && (
@@ -60,7 +61,11 @@ export function DecisionCard({
           {isStale ? clockTime(createdAt, at) : ago(createdAt, at)}
         </time>
       </header>
-      {held && decision.type === 'permission' ? <held.CardDecision decision={decision} place={place} toRead={toRead} /> : toRead}
+      {held && decision.type === 'permission' ? (
+        <held.CardDecision decision={decision} mayDecide={mayHold(decision, isStale)} place={place} toRead={toRead} />
+      ) : (
+        toRead
+      )}
     </article>
   )
 }
@@ -68,6 +73,39 @@ export function DecisionCard({
 // Beside a main pane a card is a way there. What the link does not vouch for is not decided.
 function mayHold(decision: OpenDecision, isStale: boolean): boolean {
   return decision.type === 'permission' && decision.request.risk?.level === 'plain' && !isStale && !isWide.value
+}
+
+/** What an agent wants to know, with the way to say it beside it. */
+function QuestionCard(props: { decision: OpenDecision; isCurrent: boolean; isStale: boolean; at: number; href: string }) {
+  const { decision, isStale, at, href } = props
+  const { createdAt } = decision
+  const heading = useId()
+  return (
+    <article class="ask question" aria-labelledby={heading} aria-current={props.isCurrent ? 'true' : undefined}>
+      <header class="ask-h">
+        <Glyph state="needs" icon={decisionGlyph(decision)} />
+        <div>
+          <h3 id={heading}>
+            <a href={href}>{decisionTitle(decision)}</a>
+          </h3>
+          <p dir="auto">
+            {contextOf(decision)} ·{' '}
+            <time dateTime={new Date(createdAt).toISOString()} title={fullTime(createdAt)}>
+              {isStale ? clockTime(createdAt, at) : ago(createdAt, at)}
+            </time>
+          </p>
+        </div>
+      </header>
+      <a class="btn beacon" href={href}>
+        {words.home.answer}
+        <span class="vh">: {decisionTitle(decision)}</span>
+      </a>
+    </article>
+  )
+}
+
+function isToAnswer(decision: OpenDecision): boolean {
+  return decision.type === 'question' && decision.question.type !== 'link'
 }
 
 /** What is to be decided, in a few words. */

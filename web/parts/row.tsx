@@ -67,6 +67,7 @@ export function SessionRow({
         <time dateTime={new Date(moved).toISOString()} title={fullTime(moved)}>
           {isStale ? clockTime(moved, at) : ago(moved, at)}
         </time>
+        <Work session={session} state={state} />
         {size !== undefined && <span class="row-size">{size}</span>}
         {isPinned && (
           <span class="row-pin">
@@ -78,6 +79,41 @@ export function SessionRow({
     </a>
   )
 }
+
+/** How far its plan is while it works, and how much its last turn changed once it does not. */
+function Work({ session: { metadata }, state }: { session: SessionView; state: SessionState }) {
+  const { progress, changes } = metadata ?? {}
+  if (state === 'working' && progress !== undefined && progress.all > 0) return <Progress {...progress} />
+  if (state === 'working' || state === 'needs' || changes === undefined) return null
+  return (
+    <span class="row-x pm">
+      <b class="p">
+        <span aria-hidden="true">+{changes.added}</span>
+        <span class="vh">{words.session.added(changes.added)}</span>
+      </b>{' '}
+      <b class="m">
+        <span aria-hidden="true">−{changes.removed}</span>
+        <span class="vh">{words.session.removed(changes.removed)}</span>
+      </b>
+    </span>
+  )
+}
+
+/** A mark for each step of a plan; of a long one, as many as can be told apart. */
+function Progress({ done, all }: { done: number; all: number }) {
+  const marks = Math.min(all, mostMarks)
+  const full = done >= all ? marks : Math.min(marks - 1, Math.floor((done / all) * marks))
+  return (
+    <span class="row-x plan-marks" title={words.session.planned(done, all)}>
+      {Array.from({ length: marks }, (_, index) => (
+        <i key={index} class={index < full ? 'on' : ''} />
+      ))}
+      <span class="vh">{words.session.planned(done, all)}</span>
+    </span>
+  )
+}
+
+const mostMarks = 6
 
 /** It works in a copy of the project, on a branch of its own. */
 export function CopyMark({ branch }: { branch: string | null | undefined }) {

@@ -49,6 +49,9 @@ const english = {
     quiet: 'Recent',
     lastKnown: 'Last known',
     review: 'Review',
+    answer: 'Answer',
+    andRisks: (first: string, others: number) =>
+      plural(others, { one: `${first}, and 1 more risk`, other: `${first}, and ${others} more risks` }),
     more: (n: number) => `${n} more wait for you`,
     pickOne: 'Pick one on the left.',
     keys: { move: 'move', open: 'open', begin: 'new', all: 'all keys' },
@@ -95,6 +98,8 @@ const english = {
     failed: 'Stopped with an error',
     cancelled: 'Stopped',
     you: (text: string) => `You: ${text}`,
+    added: (count: number) => plural(count, { one: '1 line added', other: `${count} lines added` }),
+    removed: (count: number) => plural(count, { one: '1 line removed', other: `${count} lines removed` }),
     ran: (what: string) => `Ran ${what}`,
     running: (what: string) => `Running ${what}`,
     runningFor: (what: string, time: string) => `Running ${what}, ${time}`,

@@ -88,6 +88,10 @@ export const sessionMetadata = z.looseObject({
   agentEnd: agentEnd.optional().catch(undefined),
   /** Ours: how much of what its account may use is used, as its agent told it last. */
   usageWindows: z.array(usageWindow).optional().catch(undefined),
+  /** Ours: how many steps of the plan of the turn that runs are done; absent without one. */
+  progress: z.object({ done: z.number(), all: z.number() }).optional().catch(undefined),
+  /** Ours: how many lines of files its last turn changed; absent when none. */
+  changes: z.object({ added: z.number(), removed: z.number() }).optional().catch(undefined),
   /** Ours: the methods that this session answers; existing wrappers tell none. */
   methods: z.array(z.string()).optional().catch(undefined),
   /** Ours: what waits for the agent can be replaced and moved. */

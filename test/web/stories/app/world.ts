@@ -161,7 +161,14 @@ export const limited = session({
 })
 export const sealedAsk = session({ title: 'Rotate the signing keys', ago: 2, line: 'Reading', agentState: undefined })
 export const moving = [
-  session({ title: 'SSO loses return path', ago: 0.7, line: 'npm test', command: { call: 'c1', hasRun: false }, isThinking: true }),
+  session({
+    title: 'SSO loses return path',
+    ago: 0.7,
+    line: 'npm test',
+    command: { call: 'c1', hasRun: false },
+    isThinking: true,
+    metadata: { progress: { done: 3, all: 5 } }
+  }),
   session({
     title: 'Bump esbuild and drop Babel',
     on: buildBox,
@@ -169,7 +176,8 @@ export const moving = [
     agent: 'opencode',
     ago: 5,
     line: '2 subagents reading the build scripts',
-    isThinking: true
+    isThinking: true,
+    metadata: { progress: { done: 1, all: 14 } }
   })
 ]
 export const resting = [
@@ -178,6 +186,7 @@ export const resting = [
     agent: 'codex',
     path: '/home/mira/.afield/worktrees/orchard-api/write-the-changelog',
     metadata: {
+      changes: { added: 48, removed: 3 },
       gitBranch: 'afield/write-the-changelog',
       worktree: {
         path: '/home/mira/.afield/worktrees/orchard-api/write-the-changelog',
