@@ -3,7 +3,7 @@ import type { ParamsOfMachineCall, ResultOfMachineCall } from '../../protocol/se
 import { giveToken } from '../agents/codex/given-token.ts'
 import { agentEnvironment } from '../credentials.ts'
 import { refuseOpen } from '../histories/open-elsewhere.ts'
-import { isFolder, makeFolder } from '../methods/folders.ts'
+import { isFolder, makeFolder, refuseFile } from '../methods/folders.ts'
 import { findAgent } from './agents-here.ts'
 import { allowedFolders } from './folders.ts'
 import { lookAtRepository } from './git-here.ts'
@@ -29,6 +29,7 @@ export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Sta
   refuseOpen(home, resume, agentEnvironment(env))
   const asked = allowedFolders(home).check(params.directory)
   if (!isFolder(asked)) {
+    refuseFile(asked)
     if (params.approvedNewDirectoryCreation === false) return { type: 'requestToApproveDirectoryCreation', directory: asked }
     makeFolder(asked)
   }

@@ -1,5 +1,5 @@
 import { lstatSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import type * as z from 'zod'
 import type { folderEntry, TreeEntry } from '../../protocol/sealed/files.ts'
 
@@ -7,8 +7,19 @@ export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
+/** Throws, with a sentence for a person, where a file is in the way. */
 export function makeFolder(path: string): void {
+  refuseFile(path)
   mkdirSync(path, { recursive: true })
+}
+
+/** Also where the path leads through one. */
+export function refuseFile(path: string): void {
+  for (let at = path; ; at = dirname(at)) {
+    const found = statSync(at, { throwIfNoEntry: false })
+    if (found && !found.isDirectory()) throw new Error(`${at} is a file, not a folder.`)
+    if (found || dirname(at) === at) return
+  }
 }
 
 /** Folders first, then by name. */
