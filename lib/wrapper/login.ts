@@ -8,7 +8,7 @@ import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
 import { aboutComputer } from './about-computer.ts'
-import { type Credentials, chooseServer, type Home } from './credentials.ts'
+import { type Credentials, chooseServer, type Home, needCredentials } from './credentials.ts'
 import { registerMachine } from './machine.ts'
 import { typed } from './own-program.ts'
 import { drawQr } from './terminal/qr.ts'
@@ -37,27 +37,69 @@ interface Request {
   wait(): Promise<LoginEnd>
 }
 
-/** Links this computer to an account: shows a code and waits until a phone answers it. Resolves to the exit code. */
+/** Links this computer to an account, and says what can be done then. Resolves to the exit code. */
 export async function login(options: LoginOptions): Promise<number> {
   const { home, env, terminal } = options
-  const server = chooseServer(options.server, env, home)
+  const server = await askForServer(options)
+  if (!(await linkComputer({ home, server, env, terminal, forHappy: options.forHappy }))) return 1
+  terminal.write(nextCommands())
+  return 0
+}
+
+/**
+ * What this computer may do on the server of a run. A person whose computer is not linked there is asked to link it first; undefined when it was not
+ * linked. Throws CannotStart when nobody can be asked.
+ */
+export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promise<Credentials | undefined> {
+  const { home, env, terminal } = options
+  const server = await askForServer(options)
+  const known = home.credentials(server)
+  if (known) return known
+  const answer = await terminal.ask(`This computer is not linked to an account on ${server} yet. Link it now? [Y/n] `)
+  if (answer === undefined) return needCredentials(home, server)
+  if (!/^n/i.test(answer.trim())) return linkComputer({ home, server, env, terminal, forHappy: false })
+  terminal.write(`Nothing was started. Link it later with:\n  ${typed(`login --server ${server}`)}\n`)
+  return undefined
+}
+
+/** As `chooseServer`; a person is asked where nothing names one. */
+async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 'forHappy'>): Promise<string> {
+  if (server || env['AFIELD_SERVER'] || home.server) return chooseServer(server, env, home)
+  for (;;) {
+    const said = await terminal.ask('Which server? Type the address at which you open Afield, such as https://home.example\n> ')
+    if (said === undefined) return chooseServer(undefined, env, home)
+    if (said.trim() === '') continue
+    try {
+      return chooseServer(said.trim(), env, home)
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error
+      tell(terminal, error.message)
+    }
+  }
+}
+
+/** Shows a code and waits until a phone answers it. Undefined when it did not, which the terminal says. */
+async function linkComputer(options: LoginOptions & { server: string }): Promise<Credentials | undefined> {
+  const { home, env, terminal, server } = options
   const style = styleFor(terminal, env)
   await cryptoReady()
   const end = await pair(server, style, options)
   switch (end.type) {
     case 'expired':
       tell(terminal, `This code has ended: it was refused, or nobody answered it in time. Show a new one with:\n  ${typed('login')}`)
-      return 1
+      return undefined
     case 'unreadable':
       tell(terminal, `The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`)
-      return 1
-    case 'paired':
-      home.saveCredentials({ server, ...end.linked })
+      return undefined
+    case 'paired': {
+      const credentials = { server, ...end.linked }
+      home.saveCredentials(credentials)
       home.rememberServer(server)
-      terminal.write(welcome(server, style))
+      terminal.write(`${style.good('This computer is linked')} to your account on ${server}\n\n`)
       // So that the app shows this computer at once; each session does it again.
-      await registerMachine(createRest({ server, token: end.linked.token, fetch }), home, end.linked.keys).catch(() => {})
-      return 0
+      await registerMachine(createRest({ server, token: credentials.token, fetch }), home, credentials.keys).catch(() => {})
+      return credentials
+    }
   }
 }
 
@@ -167,7 +209,7 @@ function progressLine(progress: Progress, checkCode: string | undefined, style: 
   return `  ${says}${style.dim(fit(wait, room))}`
 }
 
-function welcome(server: string, style: Style): string {
+function nextCommands(): string {
   const next = [
     ['claude', 'Claude Code'],
     ['run -- <command>', 'any other agent that speaks ACP'],
@@ -175,5 +217,5 @@ function welcome(server: string, style: Style): string {
   ] as const
   const width = Math.max(...next.map(([command]) => typed(command).length))
   const lines = next.map(([command, what]) => `  ${typed(command).padEnd(width)}  ${what}`)
-  return `${style.good('This computer is linked')} to your account on ${server}\n\n${lines.join('\n')}\n`
+  return `${lines.join('\n')}\n`
 }

@@ -6,7 +6,7 @@ import { version } from '../assets.ts'
 import type { SessionMetadata } from '../protocol/sealed/session.ts'
 import type { AgentKind, Untold } from './agents/agent.ts'
 import { claimConversation } from './claims.ts'
-import { agentEnvironment, chooseServer, type Home, needCredentials } from './credentials.ts'
+import { agentEnvironment, type Credentials, chooseServer, type Home } from './credentials.ts'
 import { keepLeases } from './leases.ts'
 import { endOrphans } from './orphans.ts'
 import { typed } from './own-program.ts'
@@ -62,7 +62,8 @@ export async function runAgent(options: RunOptions): Promise<number> {
 
 async function run(options: RunOptions): Promise<number> {
   const { home, env, terminal, kind, directory, earlier } = options
-  const credentials = needCredentials(home, earlier?.notes.server ?? chooseServer(options.server, env, home))
+  const credentials = await credentialsFor({ ...options, server: earlier?.notes.server ?? options.server })
+  if (!credentials) return 1
   keepLeases(home.path)
   await endOrphans(home.path)
   const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
@@ -109,6 +110,13 @@ async function run(options: RunOptions): Promise<number> {
   screen.close()
   letGo?.()
   return sayGoodbye({ terminal, how, delivered, session: options.tag === undefined ? folder.notes.id : undefined })
+}
+
+// What links a computer is loaded where it is not linked yet.
+async function credentialsFor({ home, server, env, terminal }: RunOptions): Promise<Credentials | undefined> {
+  const chosen = server || env['AFIELD_SERVER'] || home.server
+  const known = chosen === undefined ? undefined : home.credentials(chooseServer(chosen, env, home))
+  return known ?? (await import('./login.ts')).linkFirst({ home, server, env, terminal })
 }
 
 // Only when the agent has begun: it takes a while, with pauses in which what the agent draws meanwhile reaches the screen.
