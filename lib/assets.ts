@@ -53,6 +53,11 @@ export function version(): string {
   return typeof manifest.version === 'string' ? manifest.version : 'unknown'
 }
 
+/** What a person types before a command of this program, as it was installed here. */
+export function programName(): 'afield' | 'node build.mjs start' {
+  return import.meta.url.endsWith('.ts') && !isSingleFile() ? 'node build.mjs start' : 'afield'
+}
+
 /** A native addon of the single-file program; undefined when the packages are on disk and load their own. */
 export function embeddedAddon(name: AddonName): object | undefined {
   const bytes = embedded?.read(`native/${name}`)

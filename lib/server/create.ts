@@ -242,6 +242,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       newRequestId: requestIds(instance),
       isServing: () => !underWay.isClosing,
       backups,
+      needsSetupCode: async () => setup !== undefined && !(await store.hasAccounts()),
       async health() {
         if (underWay.isClosing) return 'draining'
         if (isBroken || !(await isReadable(store))) return 'storage-failed'

@@ -1,4 +1,4 @@
-import { isSingleFile } from '../assets.ts'
+import { isSingleFile, programName } from '../assets.ts'
 
 /** How to run this very program with other arguments: from the sources, from the package, or as one file. */
 export function ownProgram(args: readonly string[]): { command: string; args: string[] } {
@@ -9,6 +9,5 @@ export function ownProgram(args: readonly string[]): { command: string; args: st
 
 /** A command of this program as the person at the terminal has to type it. */
 export function typed(command: string): string {
-  const runsFromSource = import.meta.url.endsWith('.ts') && !isSingleFile()
-  return `${runsFromSource ? 'node build.mjs start' : 'afield'} ${command}`
+  return `${programName()} ${command}`
 }

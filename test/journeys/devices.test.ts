@@ -17,6 +17,7 @@ t.test('the first person of a server needs its setup code, and it leaves the add
   await phone.visit('/')
   await phone.see(/ · Afield \d+\.\d+\.\d+$/)
   await phone.press('Create an account')
+  await phone.see('Setup code')
   await phone.press('Create my account')
   await phone.see('The first account of a server needs its setup code.')
   await phone.write('Setup code', 'WRONG-CODE')

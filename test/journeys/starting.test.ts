@@ -168,5 +168,5 @@ t.test('a machine shows what it has, and where no helper runs it says how to sta
   await phone.see('afield daemon start')
   await phone.visit('/new')
   await phone.see(/^The helper of .* is not running/)
-  await phone.see('afield claude')
+  await phone.see(/start claude$/)
 })

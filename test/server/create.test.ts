@@ -4,7 +4,7 @@ import t from 'tap'
 import { createServer } from '../../lib/index.ts'
 import { readDisk } from '../crash/disk.ts'
 import { manualClock } from '../kit/manual-clock.ts'
-import { call, signUp, type Untyped } from '../kit/person.ts'
+import { call, signInBody, signUp, type Untyped } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { openTcp } from './raw-http.ts'
 import { openAccepted } from './raw-websocket.ts'
@@ -129,4 +129,12 @@ t.test('time handed in is the only time the server goes by', async t => {
   t.equal((await ada.call('GET', '/v1/account/profile')).body.timestamp, 42)
   await server.close()
   t.equal(clock.pending, 0, 'and no timer outlives it')
+})
+
+t.test('everybody can ask how commands are typed where the server runs, and whether its first account is still to come', async t => {
+  const server = await startServer(t, { signup: 'owner', data: t.testdir() })
+  t.match((await call(server, 'GET', '/health')).body, { program: 'node build.mjs start', needsSetupCode: true })
+  const body = { ...(await signInBody(new Uint8Array(32).fill(1))), setupCode: server.setupCode?.code }
+  t.equal((await call(server, 'POST', '/v1/auth', { body })).status, 200)
+  t.match((await call(server, 'GET', '/health')).body, { needsSetupCode: false })
 })

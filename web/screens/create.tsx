@@ -7,6 +7,7 @@ import { DeviceNameField } from '../parts/device-name-field.tsx'
 import { Field } from '../parts/field.tsx'
 import { TooManyTries } from '../parts/too-many-tries.tsx'
 import { arrival, forgetArrival, go, goOn, isPairingWaiting } from '../router.ts'
+import { askServer } from '../state/about.ts'
 import { account } from '../state/account.ts'
 import { noteFirstRun } from '../state/first-run.ts'
 import { createAccount, guessDeviceName, type SignInProblem } from '../state/joining.ts'
@@ -23,6 +24,12 @@ export function CreateScreen() {
   const [wasAsked, setAsked] = useState({ setupCode: setupCode !== '', invite: false })
   const [problem, setProblem] = useState<SignInProblem>()
   const { isBusy, run } = useBusy()
+  useEffect(() => {
+    // Asked again with the reason when the server does want it.
+    void askServer()
+      .then(({ needsSetupCode }) => needsSetupCode && setAsked(asked => ({ ...asked, setupCode: true })))
+      .catch(() => {})
+  }, [])
   const [isAgain] = useState(() => account.peek().type === 'unlinked')
   const says = isAgain ? joining.again : joining.create
 

@@ -2,8 +2,9 @@ import { useState } from 'preact/hooks'
 import { Icon, type IconName } from '../icons/icon.tsx'
 import { Problem } from '../parts/banner.tsx'
 import { useBusy } from '../parts/busy.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, ButtonLink } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
+import { LinkCommand } from '../parts/link-command.tsx'
 import { Loaded } from '../parts/loaded.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { closeLayer } from '../router.ts'
@@ -35,9 +36,30 @@ function Devices({ devices, again }: { devices: readonly Device[]; again(): void
           </li>
         ))}
       </ul>
+      <AddDevice />
       {sheet?.to === 'unlink' && <UnlinkSheet device={sheet.about} onClose={close} onDone={again} />}
       {sheet?.to === 'rename' && <RenameSheet device={sheet.about} onClose={close} onDone={again} />}
     </>
+  )
+}
+
+function AddDevice() {
+  return (
+    <section class="card form add-device">
+      <h2 class="card-h">{words.devices.add}</h2>
+      <div class="intro">
+        <h3>{words.devices.addComputer}</h3>
+        <p class="lead">{words.devices.addComputerText}</p>
+      </div>
+      <LinkCommand />
+      <div class="intro">
+        <h3>{words.devices.addDevice}</h3>
+        <p class="lead">{words.devices.addDeviceText(location.origin)}</p>
+      </div>
+      <ButtonLink look="quiet" href="/scan" icon="scan-line" isWide>
+        {words.home.scan}
+      </ButtonLink>
+    </section>
   )
 }
 

@@ -4,8 +4,8 @@ import { useBusy } from '../parts/busy.ts'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
 import { HistoryRow } from '../parts/history-row.tsx'
+import { LinkCommand } from '../parts/link-command.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
-import { WithCommand } from '../parts/with-command.tsx'
 import { go } from '../router.ts'
 import { live } from '../state/account.ts'
 import { now } from '../state/clock.ts'
@@ -37,7 +37,8 @@ export function NothingYet() {
     )
   }
   return (
-    <Empty title={words.home.empty} text={<WithCommand told={words.home.emptyText} />}>
+    <Empty title={words.home.empty} text={words.home.emptyText}>
+      <LinkCommand />
       <ButtonLink look="primary" href="/scan" icon="scan-line">
         {words.home.scan}
       </ButtonLink>

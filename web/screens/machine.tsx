@@ -1,6 +1,7 @@
 import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { LinkCommand } from '../parts/link-command.tsx'
 import { WithCommand } from '../parts/with-command.tsx'
 import { now } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
@@ -115,6 +116,7 @@ function Gone() {
       <div class="scroll">
         <div class="col">
           <Empty title={words.machine.gone} text={words.machines.emptyText}>
+            <LinkCommand />
             <ButtonLink look="quiet" href="/machines">
               {words.machines.title}
             </ButtonLink>

@@ -2,6 +2,7 @@ import { Icon } from '../icons/icon.tsx'
 import { Bar } from '../parts/bar.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Empty } from '../parts/empty.tsx'
+import { LinkCommand } from '../parts/link-command.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { now } from '../state/clock.ts'
 import { home } from '../state/home.ts'
@@ -22,6 +23,7 @@ export function MachinesScreen() {
         <div class="col form">
           {machines.length === 0 ? (
             <Empty title={words.machines.empty} text={words.machines.emptyText}>
+              <LinkCommand />
               <ButtonLink look="primary" href="/scan" icon="scan-line">
                 {words.home.scan}
               </ButtonLink>

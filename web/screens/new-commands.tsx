@@ -1,10 +1,12 @@
 import { Icon } from '../icons/icon.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { copy } from '../parts/copy.ts'
+import { LinkCommand, useProgram } from '../parts/link-command.tsx'
 import { words } from '../words/index.ts'
 
 /** How a session begins on the computer where the code is. Each command can be copied and says what it does. */
 export function CommandCards() {
+  const program = useProgram()
   return (
     <>
       <div class="intro">
@@ -12,9 +14,9 @@ export function CommandCards() {
         <p class="lead">{words.new.lead}</p>
       </div>
       <div class="card tight">
-        <Command line="afield claude" about={words.new.claude} />
-        <Command line="afield run -- opencode acp" about={words.new.run} />
-        <Command line="afield demo" about={words.new.demo} />
+        <Command line={`${program} claude`} about={words.new.claude} />
+        <Command line={`${program} run -- opencode acp`} about={words.new.run} />
+        <Command line={`${program} demo`} about={words.new.demo} />
       </div>
     </>
   )
@@ -27,6 +29,7 @@ export function FirstTime() {
         <h2 class="card-h">{words.new.firstTime}</h2>
         <p class="lead">{words.new.firstTimeText}</p>
       </div>
+      <LinkCommand />
       <ButtonLink look="primary" href="/scan" icon="scan-line" isWide>
         {words.new.scan}
       </ButtonLink>

@@ -10,10 +10,26 @@ declare const VERSION: string | undefined
 
 export const appVersion = typeof VERSION === 'undefined' ? 'from source' : VERSION
 
-export async function serverVersion(): Promise<string | undefined> {
-  const health: unknown = await (await fetch('/health')).json()
-  return typeof health === 'object' && health !== null && 'version' in health ? String(health.version) : undefined
+/** What the server says of itself to everybody. */
+export interface ServerFacts {
+  readonly version: string | undefined
+  /** What is typed before a command of Afield, as the server was installed: most likely the same on the computer with the agents. */
+  readonly program: string
+  /** The next account is the first one of the server. */
+  readonly needsSetupCode: boolean
 }
+
+export async function askServer(): Promise<ServerFacts> {
+  const said: unknown = await (await fetch('/health')).json()
+  const { version, program, needsSetupCode } = Object(said)
+  return {
+    version: typeof version === 'string' ? version : undefined,
+    program: typeof program === 'string' ? program : 'afield',
+    needsSetupCode: needsSetupCode === true
+  }
+}
+
+export const serverVersion = async () => (await askServer()).version
 
 /** What helps who looks for a fault: versions, states and counts, in English. Nothing that says who or what it is about. */
 export async function diagnose(server: string | undefined): Promise<string> {

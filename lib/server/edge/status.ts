@@ -1,6 +1,6 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash, timingSafeEqual } from 'node:crypto'
-import { version } from '../../assets.ts'
+import { programName, version } from '../../assets.ts'
 import type { BackupState, Backups } from '../backups.ts'
 import type { Metrics } from '../metrics.ts'
 import { statusLine } from './reply.ts'
@@ -14,6 +14,8 @@ export type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
 
 export interface StatusDeps {
   health: () => Promise<Health>
+  /** Whether the next account is the first one, which takes the setup code. */
+  needsSetupCode: () => Promise<boolean>
   metrics: Metrics
   /** Undefined where none is taken by itself. */
   backups?: Pick<Backups, 'state'> | undefined
@@ -25,8 +27,8 @@ export interface StatusDeps {
  * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
  * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
  */
-export function serveStatus(app: Routes, { health, metrics, backups, scrape }: StatusDeps): void {
-  const running = version()
+export function serveStatus(app: Routes, { health, needsSetupCode, metrics, backups, scrape }: StatusDeps): void {
+  const running = { version: version(), program: programName() }
   serve(app, '/health', (response, request) => {
     answerLater(response, request, metrics, async () => {
       const is = await health()
@@ -34,7 +36,8 @@ export function serveStatus(app: Routes, { health, metrics, backups, scrape }: S
         status: is === 'ok' ? 'ok' : 'error',
         timestamp: new Date().toISOString(),
         service: 'afield',
-        version: running,
+        ...running,
+        needsSetupCode: is === 'ok' && (await needsSetupCode()),
         ...(backups && { backup: shown(backups.state()) })
       })
     })

@@ -1,0 +1,43 @@
+import { Fragment } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { askServer } from '../state/about.ts'
+import { words } from '../words/index.ts'
+import { CopyButton } from './copy-button.tsx'
+
+/** What to type on a computer to link it to this account, in the form of the installation that serves this page. */
+export function LinkCommand() {
+  const program = useProgram()
+  const line = `${program} login --server ${location.origin}`
+  return (
+    <div class="link-command">
+      <div class="irow command">
+        <span>
+          <code>
+            {line.split(' ').map(word => (
+              <Fragment key={word}>
+                <span>{word}</span>{' '}
+              </Fragment>
+            ))}
+          </code>
+        </span>
+        <CopyButton text={line} what={line} />
+      </div>
+      {program !== 'afield' && <p class="hint">{words.home.inSources}</p>}
+    </div>
+  )
+}
+
+/** What is typed before a command of Afield; the usual until the server has said. */
+export function useProgram(): string {
+  const [program, setProgram] = useState('afield')
+  useEffect(() => {
+    let isGone = false
+    void askServer()
+      .then(said => !isGone && setProgram(said.program))
+      .catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return program
+}
