@@ -86,6 +86,7 @@ export {
   startPairing,
   type TerminalPairing
 } from './pairing.ts'
+export { createPartialReader, createPartialTeller, type PartialReader, type PartialTeller } from './partials.ts'
 export { mayRetry, Refused, Unreachable } from './refusals.ts'
 export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './rest.ts'
 export { type SendMessages, sendOver } from './send-messages.ts'

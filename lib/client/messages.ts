@@ -5,8 +5,8 @@ import {
   type MessageBody,
   type MessageMeta,
   messageBody,
-  type PartialBody,
-  partialBody,
+  type PartialFrame,
+  partialFrame,
   type SessionEvent,
   type UserText
 } from '../protocol/sealed/messages.ts'
@@ -98,13 +98,14 @@ function isWrapped(content: SessionContent): content is Wrapped {
   return content['type'] === 'session'
 }
 
-export function sealPartial(cipher: Cipher, partial: PartialBody): string {
-  return cipher.seal(partial)
+export function sealPartial(cipher: Cipher, frame: PartialFrame): string {
+  return cipher.seal(frame)
 }
 
-export function openPartial(cipher: Cipher, sealed: string): PartialBody | undefined {
+/** For `createPartialReader`. */
+export function openPartial(cipher: Cipher, sealed: string): PartialFrame | undefined {
   const opened = cipher.open(sealed)
-  return opened.ok ? partialBody.safeParse(opened.value).data : undefined
+  return opened.ok ? partialFrame.safeParse(opened.value).data : undefined
 }
 
 /** 24 characters that existing apps take for a cuid2; for envelopes, turns, calls and localIds. About 123 random bits. */

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto'
 import { type Clock, systemClock } from '../async/clock.ts'
 import { newEnvelope, newId, readyEvent, sessionMessage } from '../client/messages.ts'
-import type { Envelope, MessageBody, PartialBody, SessionEvent } from '../protocol/sealed/messages.ts'
+import { createPartialTeller } from '../client/partials.ts'
+import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../protocol/sealed/messages.ts'
 import type { AgentEvent, Step } from './agents/agent.ts'
 import { planStep } from './plan-step.ts'
 
@@ -42,6 +43,8 @@ export interface Narrator {
   tell(event: Told | ToldFile): Promise<void>
   /** A step that waits for an answer has to be on screen with it. */
   showStep(step: Step): Promise<void>
+  /** A device began to look: what grows now is shown to it whole. */
+  showAgain(): void
   /** Something about the session itself, from Afield. */
   say(text: string): Promise<void>
 }
@@ -50,7 +53,7 @@ export function createNarrator(deps: {
   /** What has a `localId` is stored once, however often it is put. */
   put(body: MessageBody, localId?: string): Promise<void>
   /** False when it did not leave: then it is shown again, until something newer takes its place. */
-  showPartial(partial: PartialBody): boolean
+  showPartial(frame: PartialFrame): boolean
   clock?: Clock
 }): Narrator {
   const { put, clock = systemClock } = deps
@@ -234,6 +237,7 @@ export function createNarrator(deps: {
       await showStep(step)
     },
 
+    showAgain: () => partials.showAgain(),
     say: text => tell({ t: 'service', text })
   }
 }
@@ -260,7 +264,7 @@ function saidBy(ev: SessionEvent): string | undefined {
   }
 }
 
-const partialEveryMs = 100
+const partialEveryMs = 250
 const settledAfterMs = 400
 const heldAtMostMs = 1000
 
@@ -273,23 +277,32 @@ function startOf({ call, name, title, kind, input, locations, content }: Step): 
   return { t: 'tool-call-start', call, name, title, description, args: input, kind, locations, content }
 }
 
-/** The newest of what is shown, ten times a second at most. */
-function throttle(show: (partial: PartialBody) => boolean, clock: Clock) {
+/** The newest of what is shown, a few times a second at most. */
+function throttle(show: (frame: PartialFrame) => boolean, clock: Clock) {
+  const teller = createPartialTeller(show, clock)
+  let growing: PartialBody | undefined
   let next: PartialBody | undefined
   let isWaiting = false
   const turn = () => {
     isWaiting = next !== undefined
     if (!next) return
     // An agent that says no more for a while would leave devices without what it said last.
-    if (show(next)) next = undefined
+    if (teller.tell(next)) next = undefined
     clock.after(partialEveryMs, turn)
   }
   return {
     show(partial: PartialBody): void {
+      growing = partial
       next = partial
       if (!isWaiting) turn()
     },
+    showAgain(): void {
+      if (!growing) return
+      teller.startOver()
+      this.show(growing)
+    },
     drop(): void {
+      growing = undefined
       next = undefined
     }
   }

@@ -36,7 +36,7 @@ const heardWithinMs = 1000
 const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
 
 function agentMethods(
-  { agent, decisions, questions, choices, goals, watchers, onChange }: SessionParts,
+  { agent, decisions, questions, choices, goals, narrator, watchers, onChange }: SessionParts,
   turns: Pick<Turns, 'explain' | 'order'>
 ): SessionHandlers {
   return {
@@ -93,6 +93,7 @@ function agentMethods(
     },
     watch: ({ viewer, isWatching }) => {
       watchers.note(viewer, isWatching)
+      if (isWatching) narrator.showAgain()
       return undefined
     }
   }

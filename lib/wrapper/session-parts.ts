@@ -64,7 +64,7 @@ export function createParts(
   const keeping = createKeeping(async (...said) => uplink()?.put(...said), onChange)
   const narrator = createNarrator({
     put: (body, localId) => keeping.keep(body, localId),
-    showPartial: partial => uplink()?.showPartial(partial) ?? false
+    showPartial: frame => uplink()?.showPartial(frame) ?? false
   })
   const tell = (sentence: string) => narrator.say(sentence)
   const approvals = createApprovals({

@@ -1,5 +1,5 @@
 import type { Fetch } from '../client/rest.ts'
-import type { MessageBody, PartialBody } from '../protocol/sealed/messages.ts'
+import type { MessageBody, PartialFrame } from '../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
 import type { Credentials, Home } from './credentials.ts'
 import type { LinkState } from './link-state.ts'
@@ -42,7 +42,7 @@ export interface Uplink {
   /** See `Outbox.put`. */
   put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
   /** False when it did not leave: there is no link, or it is busy. */
-  showPartial(partial: PartialBody): boolean
+  showPartial(frame: PartialFrame): boolean
   setThinking(thinking: boolean): void
   /** Asks the server to tell apps and phones. Lost when there is no link. */
   notify(notice: Notice): void

@@ -7,7 +7,7 @@ import type { Rest, TokenSource } from '../client/rest.ts'
 import { watchSession } from '../client/session-watch.ts'
 import { type LiveSocket, openSocket } from '../client/socket.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
-import type { PartialBody } from '../protocol/sealed/messages.ts'
+import type { PartialFrame } from '../protocol/sealed/messages.ts'
 import type { SealFault } from '../protocol/sealed/sealed-for.ts'
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { OwnNumbers } from './numbers-file.ts'
@@ -48,7 +48,7 @@ export interface UplinkLineOptions {
 export interface UplinkLine {
   readonly connectionId: LiveSocket['connectionId']
   take: Feed['take']
-  showPartial(partial: PartialBody): boolean
+  showPartial(frame: PartialFrame): boolean
   tellAlive(): void
   tellRead(seq: number): void
   tellEnd(): void
@@ -132,7 +132,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
       return socket.connectionId
     },
     take: messages => feed?.take(messages),
-    showPartial: partial => socket.send('partial', { sid: session, partial: sealPartial(cipher, partial) }, { volatile: true }),
+    showPartial: frame => socket.send('partial', { sid: session, partial: sealPartial(cipher, frame) }, { volatile: true }),
     tellAlive,
     tellRead: seq => receipts?.read(seq),
     tellEnd() {

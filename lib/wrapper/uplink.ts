@@ -7,7 +7,7 @@ import { Refused } from '../client/refusals.ts'
 import { createRest, type Rest, type TokenSource } from '../client/rest.ts'
 import type { LiveSocket } from '../client/socket.ts'
 import type { SealingKey } from '../client/vault.ts'
-import type { MessageBody, PartialBody } from '../protocol/sealed/messages.ts'
+import type { MessageBody, PartialFrame } from '../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import { keptToken } from './kept-token.ts'
@@ -181,8 +181,8 @@ class SessionUplink implements Uplink {
     this.#options.onChange?.()
   }
 
-  showPartial(partial: PartialBody): boolean {
-    return this.#line?.showPartial(partial) ?? false
+  showPartial(frame: PartialFrame): boolean {
+    return this.#line?.showPartial(frame) ?? false
   }
 
   setThinking(thinking: boolean): void {

@@ -25,7 +25,7 @@ export async function fillSession(url: string, messages: number) {
   }
   for (let at = 0; at < messages; at += batch) await say(turnOf(at, batch))
   await say([{ t: 'text', text: 'This was the last.' }])
-  return { secret, id, token, cipher: key.cipher, say, turn }
+  return { secret, id, token, rest, cipher: key.cipher, say, turn }
 }
 
 /** Words, a step with a diff, and how it ended. */

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { envelopeOf } from '../../lib/client/messages.ts'
-import { type Envelope, type MessageBody, messageBody, type PartialBody } from '../../lib/protocol/sealed/messages.ts'
+import { createPartialReader } from '../../lib/client/partials.ts'
+import { type Envelope, type MessageBody, messageBody, type PartialBody, type PartialFrame } from '../../lib/protocol/sealed/messages.ts'
 import type { Step } from '../../lib/wrapper/agents/agent.ts'
 import { createNarrator } from '../../lib/wrapper/narrator.ts'
 import { manualClock } from '../kit/manual-clock.ts'
@@ -16,17 +17,26 @@ const written: Step = {
 function story() {
   const kept: MessageBody[] = []
   const partials: PartialBody[] = []
+  const reader = createPartialReader(() => t.fail('a device missed something'))
+  const sent: PartialFrame[] = []
   const clock = manualClock()
   const link = { isThere: true }
   const narrator = createNarrator({
     put: async body => void kept.push(messageBody.parse(body)),
-    showPartial: partial => link.isThere && partials.push(partial) > 0,
+    showPartial(frame) {
+      if (!link.isThere) return false
+      sent.push(frame)
+      const partial = reader.take(frame)
+      if (partial) partials.push(partial)
+      return true
+    },
     clock
   })
   return {
     narrator,
     kept,
     partials,
+    sent,
     link,
     clock,
     told: () => kept.flatMap(body => envelopeOf(body)?.ev ?? []),
@@ -55,14 +65,14 @@ t.test('a turn is told from its beginning to "your turn", all of it under one na
   t.match(kept.at(-1), { role: 'agent', content: { type: 'event', data: { type: 'ready' } } })
 })
 
-t.test('text that grows is shown at most ten times a second, the last form of it, under the id its stored form will have', async t => {
+t.test('text that grows is shown a few times a second, the last form of it, under the id its stored form will have', async t => {
   const { narrator, partials, clock, envelopes } = story()
   await narrator.beginTurn()
   for (let n = 1; n <= 50; n++) {
     await narrator.tell({ type: 'text-grew', block: 'b1', text: 'x'.repeat(n), thinking: false })
     clock.advance(10)
   }
-  t.ok(partials.length >= 4 && partials.length <= 7, `${partials.length} in half a second`)
+  t.ok(partials.length >= 2 && partials.length <= 4, `${partials.length} in half a second`)
   await narrator.tell({ type: 'text', block: 'b1', text: 'x'.repeat(50), thinking: false })
   t.equal(envelopes().at(-1)?.id, partials[0]?.block)
   const shown = partials.length
@@ -90,6 +100,25 @@ t.test('half a sentence that is said anew is taken back on the devices', async t
   clock.advance(1000)
   t.equal(partials.length, 5)
   t.match(envelopes().at(-1)?.ev, { t: 'text', text: 'third one' })
+})
+
+t.test('of a text that grows only what was added is sent, and all of it when a device begins to look', async t => {
+  const { narrator, sent, clock } = story()
+  await narrator.beginTurn()
+  const grow = async (text: string) => {
+    await narrator.tell({ type: 'text-grew', block: 'b1', text, thinking: false })
+    clock.advance(1000)
+  }
+  await grow('one')
+  await grow('one two')
+  narrator.showAgain()
+  clock.advance(1000)
+  await grow('one two three')
+  t.match(sent, [{ text: 'one' }, { added: ' two' }, { text: 'one two' }, { added: ' three' }])
+  await narrator.tell({ type: 'text', block: 'b1', text: 'one two three', thinking: false })
+  narrator.showAgain()
+  clock.advance(1000)
+  t.equal(sent.length, 4, 'what is stored does not grow')
 })
 
 t.test('of text that grew while there was no link the last is shown once there is one, unless it is stored by then', async t => {

@@ -2,6 +2,7 @@ import t from 'tap'
 import { createWatchers } from '../../lib/wrapper/watchers.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { startServer } from '../kit/server.ts'
+import { demo } from './kit/demo.ts'
 import { runOnTerminal } from './kit/terminal.ts'
 import { linkedComputer } from './kit/world.ts'
 
@@ -45,3 +46,12 @@ t.test(
     await terminal.sees(/Watching +nobody/)
   }
 )
+
+t.test('a text that grows is shown whole to who begins to look at it, though nothing was added', async t => {
+  const { session, wrapper } = await demo(t)
+  await wrapper.says(/live/)
+  await session.say(`SCRIPT: slow 60000 ${'word '.repeat(60)}`)
+  await session.until(({ partials }) => partials.length > 0)
+  await session.call('watch', { viewer: 'phone', isWatching: true })
+  await session.until(({ partials }) => partials.some(({ text }, at) => text === partials[at + 1]?.text))
+})

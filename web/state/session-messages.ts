@@ -1,5 +1,14 @@
 import { computed, effect, signal } from '@preact/signals'
-import { type Feed, type FeedState, openFeed, openMessageAside, openPartial, writerOf } from '../../lib/client/index.ts'
+import {
+  createPartialReader,
+  type Feed,
+  type FeedState,
+  openFeed,
+  openMessageAside,
+  openPartial,
+  writerOf
+} from '../../lib/client/index.ts'
+import type { PartialBody } from '../../lib/protocol/sealed/messages.ts'
 import type { MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { trueNow } from './clock.ts'
 import { noteProgress } from './connection.ts'
@@ -18,11 +27,14 @@ const mostToCatchUp = 400
 const atOnce = 25
 /** Of what this device kept, as much as fills the last screens; the rest is opened once they are drawn. */
 const keptAtFirst = 50
-/** Each says all of its block so far, so that of many in one picture the last few say everything. */
-const mostPartials = 8
+
+export interface MessagesSources extends Pick<SessionSources, 'id' | 'live' | 'session' | 'isLinked'> {
+  /** Of text that grows something was missed. */
+  onGap(): void
+}
 
 /** The messages of a session as a transcript: what this device kept first, then what the server has. */
-export function openMessages({ id, live, session, isLinked }: Pick<SessionSources, 'id' | 'live' | 'session' | 'isLinked'>) {
+export function openMessages({ id, live, session, isLinked, onGap }: MessagesSources) {
   const transcript = signal<Transcript>(emptyTranscript)
   const state = signal<FeedState['type']>('away')
   const older = signal<'none' | 'more' | 'loading' | 'failed'>('none')
@@ -66,21 +78,25 @@ export function openMessages({ id, live, session, isLinked }: Pick<SessionSource
     if (missed !== undefined) tellProgress()
   }
 
-  let partials: readonly string[] = []
+  const growth = createPartialReader(onGap)
+  let grown = new Map<string, PartialBody>()
   const takePartials = (): void => {
-    const cipher = live.cipherOf(id)
-    const opened = partials.flatMap(sealed => (cipher && openPartial(cipher, sealed)) ?? [])
-    partials = []
-    transcript.value = opened.reduce((known, partial) => addPartial(known, { ...partial, at: trueNow() }), transcript.peek())
+    const all = [...grown.values()]
+    grown = new Map()
+    transcript.value = all.reduce((known, partial) => addPartial(known, { ...partial, at: trueNow() }), transcript.peek())
   }
   const unstored = live.onStored((stored, session) => {
     if (session === id) reader?.take(stored)
   })
   const unpartial = live.socket.onEphemeral(ephemeral => {
     if (ephemeral.type !== 'partial' || ephemeral.sid !== id) return
+    const cipher = live.cipherOf(id)
+    const frame = cipher && openPartial(cipher, ephemeral.partial)
+    const partial = frame && growth.take(frame)
+    if (partial === undefined) return
     // A partial must not overtake the stored text that ended it.
-    if (partials.length === 0) opener.afterwards(takePartials)
-    partials = [...partials, ephemeral.partial].slice(-mostPartials)
+    if (grown.size === 0) opener.afterwards(takePartials)
+    grown.set(partial.block, partial)
   })
 
   const begin = async (): Promise<void> => {

@@ -10,9 +10,17 @@ export interface WatchingSources {
 }
 
 const sayAgainMs = 30_000
+const askAtMostEveryMs = 2_000
 
-/** Says to a session that it is on this screen, for who sits at its terminal; returned is what to call when it is no longer. */
-export function sayWatching({ id, live, facts }: WatchingSources): () => void {
+export interface Watching {
+  /** Lets the session show whole what grows now: some of it was missed. */
+  ask(): void
+  /** It is on this screen no longer. */
+  stop(): void
+}
+
+/** Says to a session that it is on this screen: for who sits at its terminal, and so that it shows here what grows. */
+export function sayWatching({ id, live, facts }: WatchingSources): Watching {
   const viewer = newId()
   const isVisible = signal(document.visibilityState === 'visible')
   const follow = () => {
@@ -26,9 +34,18 @@ export function sayWatching({ id, live, facts }: WatchingSources): () => void {
   const isShown = computed(() => isVisible.value && facts.value?.presence === 'here' && facts.value.methods?.includes('watch') === true)
   const stop = effect(() => (isShown.value ? begin(say) : undefined))
   document.addEventListener('visibilitychange', follow)
-  return () => {
-    document.removeEventListener('visibilitychange', follow)
-    stop()
+  let askedAt = Number.NEGATIVE_INFINITY
+  return {
+    ask() {
+      const now = performance.now()
+      if (!isShown.peek() || now - askedAt < askAtMostEveryMs) return
+      askedAt = now
+      say(true)
+    },
+    stop() {
+      document.removeEventListener('visibilitychange', follow)
+      stop()
+    }
   }
 }
 

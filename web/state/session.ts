@@ -87,7 +87,7 @@ export interface SessionSources {
 
 export function openSession(sources: SessionSources): SessionModel {
   const { id, live, session, machine, isLinked, me } = sources
-  const messages = openMessages({ id, live, session, isLinked })
+  const messages = openMessages({ id, live, session, isLinked, onGap: () => watching.ask() })
   const facts = computed(() => session.value && factsOf(session.value, machine.value))
   const cipher = () => {
     const found = live.cipherOf(id)
@@ -98,7 +98,7 @@ export function openSession(sources: SessionSources): SessionModel {
   const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes, onSaid: choices.noteSaid })
   const files = openFiles({ id, live, waitsFor: photoWaitsFor })
   const stages = watchStages(facts)
-  const unwatch = sayWatching({ id, live, facts })
+  const watching = sayWatching({ id, live, facts })
   const state = computed(() => session.value?.agentState ?? undefined)
   const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
   const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])
@@ -214,7 +214,7 @@ export function openSession(sources: SessionSources): SessionModel {
     close() {
       clearTimeout(heardOf)
       forget()
-      unwatch()
+      watching.stop()
       files.close()
       stages.close()
       texts.close()

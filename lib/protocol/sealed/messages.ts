@@ -138,8 +138,17 @@ export const agentMessage = z.looseObject({
 /** The plaintext of a message, in every form that is out there. */
 export const messageBody = z.discriminatedUnion('role', [userText, sessionMessage, agentMessage])
 
-/** The plaintext of a `partial` signal: the block as it stands, replaced by the stored text that ends it. */
+/** A block as it stands, replaced by the stored text that ends it. */
 export const partialBody = z.object({ turn: z.string(), block: z.string(), text: z.string(), thinking: z.boolean() })
+
+/**
+ * The plaintext of a `partial` signal: the block whole, or what was added since frame `n - 1` of the session. Earlier apps pass over what
+ * was added and show the text each time it comes whole; what earlier wrappers tell has no number.
+ */
+export const partialFrame = z.union([
+  partialBody.extend({ n: z.int().nonnegative().optional() }),
+  z.object({ block: z.string(), n: z.int().positive(), added: z.string() })
+])
 
 export type Usage = z.infer<typeof usage>
 export type StepContent = z.infer<typeof stepContent>
@@ -152,3 +161,4 @@ export type MessageMeta = z.infer<typeof messageMeta>
 export type UserText = z.infer<typeof userText>
 export type MessageBody = z.infer<typeof messageBody>
 export type PartialBody = z.infer<typeof partialBody>
+export type PartialFrame = z.infer<typeof partialFrame>

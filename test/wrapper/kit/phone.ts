@@ -10,6 +10,7 @@ import { callMachine } from '../../../lib/client/machine-calls.ts'
 import { envelopeOf, newEnvelope, newId, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/messages.ts'
 import { createNumbers } from '../../../lib/client/numbers.ts'
 import { answerPairing, readLink } from '../../../lib/client/pairing.ts'
+import { createPartialReader } from '../../../lib/client/partials.ts'
 import { createRest } from '../../../lib/client/rest.ts'
 import { watchSession } from '../../../lib/client/session-watch.ts'
 import { type LiveSocket, openSocket } from '../../../lib/client/socket.ts'
@@ -194,6 +195,7 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
       const messages: MessageBody[] = []
       const seqs: number[] = []
       const partials: PartialBody[] = []
+      const reader = createPartialReader(() => {})
       const stops = [
         socket.onUpdate(({ body }) => {
           if (body.t !== 'update-session' || body.id !== id) return
@@ -201,7 +203,8 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         }),
         socket.onEphemeral(ephemeral => {
           if (ephemeral.type !== 'partial' || ephemeral.sid !== id) return
-          const partial = openPartial(cipher, ephemeral.partial)
+          const frame = openPartial(cipher, ephemeral.partial)
+          const partial = frame && reader.take(frame)
           if (partial) partials.push(partial)
           ring()
         })
