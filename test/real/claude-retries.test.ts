@@ -37,7 +37,7 @@ for (const [where, args] of [
       notes(session).some(note => /attempt|retry/i.test(note)),
       'nothing of it lasts'
     )
-    t.equal(texts(session).length, 4)
+    t.equal(texts(session).length, 3)
   })
 }
 
