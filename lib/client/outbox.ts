@@ -217,6 +217,8 @@ class JournaledOutbox implements Outbox {
     this.#sendAll().then(
       () => {
         this.#isFlushing = false
+        // What was put since the last batch was looked for found the outbox still at work.
+        if (this.#waiting.size > 0) return this.#flush()
         this.#enter({ type: 'idle' })
         if (this.#puts.length > 0) return
         this.#idle?.resolve()

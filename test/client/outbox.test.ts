@@ -4,6 +4,7 @@ import t from 'tap'
 import { createMemoryJournal, type Draft, type Journal } from '../../lib/client/journal.ts'
 import { type Outbox, OutboxFull, openOutbox } from '../../lib/client/outbox.ts'
 import { Refused, Unreachable } from '../../lib/client/refusals.ts'
+import { localId } from '../../lib/protocol/wire/ids.ts'
 import type { MessageReceipt, MessageRecord } from '../../lib/protocol/wire/records.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { FakeLink, messageAt, turn } from './fake-link.ts'
@@ -383,4 +384,30 @@ t.test('through any losses and crashes, each message is stored once and in order
     }),
     { numRuns: 150 }
   )
+})
+
+t.test('a draft that is put just as the last batch ends is sent as well', async t => {
+  // Between the end of a batch and the outbox resting lie a few turns of the event loop: the second put comes in each of them once.
+  for (let ticks = 0; ticks < 30; ticks++) {
+    const sent: string[] = []
+    const outbox = await openOutbox({
+      journal: createMemoryJournal(),
+      onSetAside() {},
+      async send(_session, drafts) {
+        sent.push(...drafts.map(({ localId }) => localId))
+        return drafts.map(({ localId: named }, index) => ({ ...messageAt(sent.length + index), localId: localId.parse(named) }))
+      },
+      onStored: () => void (sent.length === 1 && putAfter(ticks))
+    })
+    const putAfter = async (ticks: number) => {
+      for (let tick = 0; tick < ticks; tick++) await undefined
+      await outbox.put(draft('b'))
+    }
+    await outbox.put(draft('a'))
+    await turn()
+    await turn()
+    t.same(sent, ['a', 'b'], `${ticks} ticks later`)
+    t.equal(outbox.pending.length, 0)
+    await outbox.close()
+  }
 })
