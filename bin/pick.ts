@@ -7,25 +7,34 @@ export interface Picking<Entry> {
   /** The likeliest first. */
   entries: readonly Entry[]
   draw(entries: readonly Entry[], style: Style, columns: number): string[]
+  /** As it is drawn; else its place among those shown. */
+  numberOf?(entry: Entry): number
   /** Those that have the words. */
   search(words: readonly string[]): readonly Entry[] | Promise<readonly Entry[]>
 }
 
 /** Lets a person pick by number, or search with words first. Undefined when they leave; `nobody` when there is nobody to ask. */
 export async function pick<Entry>(picking: Picking<Entry>): Promise<Entry | 'nobody' | undefined> {
-  const { terminal, search } = picking
+  const { terminal, search, numberOf } = picking
   let shown = show(picking, picking.entries)
   for (;;) {
-    const range = shown.length === 1 ? '1' : `1 to ${shown.length}`
-    const answer = (await terminal.ask(`Which one? ${range}, words to search for, or nothing to leave: `))?.trim()
+    const numbers = shown.map((entry, index) => String(numberOf?.(entry) ?? index + 1))
+    const answer = (await terminal.ask(`Which one? ${rangeOf(numbers)}, words to search for, or nothing to leave: `))?.trim()
     if (answer === undefined) return 'nobody'
     if (answer === '') return undefined
-    const picked = shown[Number(answer) - 1]
+    const picked = shown[numbers.indexOf(answer)]
     if (picked !== undefined) return picked
     const found = /^\d+$/.test(answer) ? [] : await search(answer.split(/\s+/))
     if (found.length > 0) shown = show(picking, found)
     else tell(terminal, `Nothing here is called ${answer}.`)
   }
+}
+
+function rangeOf(numbers: readonly string[]): string {
+  const [first = '', last = first] = [numbers[0], numbers.at(-1)]
+  if (first === last) return first
+  const isWhole = Number(last) - Number(first) === numbers.length - 1
+  return isWhole ? `${first} to ${last}` : 'its number'
 }
 
 /** As many as fit on the screen with the question below them, so that the first can be seen. Returns these. */

@@ -6,7 +6,7 @@ import { modeToGoOnIn } from '../../lib/wrapper/agents/modes.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/session-folder.ts'
-import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { drawSessions, findSessions, type NumberedSession, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
 import { untilFree } from '../../lib/wrapper/wanted.ts'
 import { pick } from '../pick.ts'
@@ -14,7 +14,7 @@ import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-l
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', anyWords('Words of its title or folder, or its id; without them you pick one'))
+    .positional('words', anyWords('Its number in the list of sessions, words of its title or folder, or its id; without them you pick one'))
     .option('mode', {
       type: 'string',
       requiresArg: true,
@@ -29,8 +29,9 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readAgentOptions(args)
   const { home, terminal, env } = options
   const words = wordsOf(args, 'words')
-  const ended = listSessions(home.path).filter(({ pid, notes }) => pid === undefined && notes.program)
-  const chosen = await choose(findSessions(ended, words), { all: ended, terminal, env, words })
+  const known = numbered(listSessions(home.path))
+  const ended = known.filter(({ pid, notes }) => pid === undefined && notes.program)
+  const chosen = byNumber(known, words) ?? (await choose(findSessions(ended, words), { all: ended, terminal, env, words }))
   const { program, metadata, tag } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
   const [{ refuseDeleted }, { fetch }] = await Promise.all([import('../../lib/wrapper/deleted.ts'), import('../../lib/wrapper/fetch.ts')])
@@ -48,6 +49,13 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   process.exit(await running.finally(() => takeTokenBack(home.path, tag)))
 }
 
+/** The one that `sessions` prints under the number that is the only word. */
+function byNumber(known: readonly NumberedSession[], [word = '', ...more]: readonly string[]): NumberedSession | undefined {
+  const named = more.length === 0 ? known.find(({ number }) => String(number) === word) : undefined
+  if (named?.pid !== undefined) throw new CannotStart(`Session ${word} runs now. Only one that has ended can be resumed.`)
+  return named
+}
+
 /** What it left behind is delivered on by whoever goes on with it. */
 async function reopenFree(home: string, { notes: { tag } }: KnownSession): Promise<SessionFolder | undefined> {
   const free = await untilFree(() => listSessions(home).find(({ notes }) => notes.tag === tag), freeWithinMs).catch(() => {
@@ -60,13 +68,13 @@ const freeWithinMs = 15_000
 
 interface Choosing {
   /** Also those that have not the words. */
-  all: readonly KnownSession[]
+  all: readonly NumberedSession[]
   terminal: Terminal
   env: Readonly<Record<string, string | undefined>>
   words: readonly string[]
 }
 
-async function choose(found: readonly KnownSession[], { all, terminal, env, words }: Choosing): Promise<KnownSession> {
+async function choose(found: readonly NumberedSession[], { all, terminal, env, words }: Choosing): Promise<KnownSession> {
   const [only, ...others] = found
   if (!only)
     throw new CannotStart(
@@ -79,6 +87,7 @@ async function choose(found: readonly KnownSession[], { all, terminal, env, word
     terminal,
     env,
     entries: found,
+    numberOf: ({ number }) => number,
     draw: (sessions, style, columns) => drawSessions(sessions, Date.now(), style, columns),
     search: words => findSessions(all, words)
   })

@@ -1,19 +1,26 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
-import { drawSessions, findSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { describeSessions, drawSessions, findSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { anyWords, readServerOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
-  return line.positional('words', anyWords('Only those with these words in title, folder, agent or id'))
+  return line
+    .positional('words', anyWords('Only those with these words in title, folder, agent or id'))
+    .option('json', { type: 'boolean', describe: 'Print an array of sessions for a program' })
 }
 
 export function handler(args: ArgumentsCamelCase): void {
   const { home, terminal, env } = readServerOption(args)
   const words = wordsOf(args, 'words')
-  const found = findSessions(listSessions(home.path), words)
-  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), terminal.isTTY ? terminal.columns : Number.POSITIVE_INFINITY)
+  const found = findSessions(numbered(listSessions(home.path)), words)
+  if (args['json'] === true) {
+    terminal.write(`${JSON.stringify(describeSessions(found), undefined, 2)}\n`)
+    return
+  }
+  const columns = terminal.isTTY ? terminal.columns : Number.POSITIVE_INFINITY
+  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), columns, { ids: true })
   if (found.length > 0) terminal.write(`${lines.join('\n')}\n`)
   else tell(terminal, words.length > 0 ? 'No session has these words.' : 'No session has run on this computer yet.')
 }

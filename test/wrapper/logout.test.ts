@@ -2,7 +2,7 @@ import t from 'tap'
 import { openHome } from '../../lib/wrapper/credentials.ts'
 import { logout } from '../../lib/wrapper/logout.ts'
 import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
-import { drawSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { drawSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { startServer } from '../kit/server.ts'
 import { linkedComputer } from './kit/world.ts'
@@ -40,7 +40,7 @@ t.test('a session without a title is listed by what was said first', async t => 
   const home = t.testdir()
   const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: '/code', host: 'here' }, cursor: 0, turn: null }
   const folder = createSessionFolder(home, notes)
-  const first = () => drawSessions(listSessions(home), Date.now(), styleFor({ isTTY: false }, {}), 80)[0]
+  const first = () => drawSessions(numbered(listSessions(home)), Date.now(), styleFor({ isTTY: false }, {}), 80)[0]
   t.match(first(), /1 {2}Nothing was said yet/)
   folder.note({ firstPrompt: '## Mend the **gate**\nof the orchard' })
   t.match(first(), /1 {2}Mend the gate$/)

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { listSessions, readNotes } from '../../lib/wrapper/session-folder.ts'
-import { drawSessions } from '../../lib/wrapper/terminal/session-list.ts'
+import { drawSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { demo, texts, turnsEnded } from './kit/demo.ts'
 
@@ -28,7 +28,7 @@ t.test('a session is called by what was asked first', async t => {
   await session.say('SCRIPT: text second')
   await session.until(session => turnsEnded(session) === 2)
   t.equal(session.metadata.summary?.text, 'SCRIPT: text Apples are in.')
-  const lines = drawSessions(listSessions(home), Date.now(), styleFor({ isTTY: false }, {}), 80)
+  const lines = drawSessions(numbered(listSessions(home)), Date.now(), styleFor({ isTTY: false }, {}), 80)
   t.match(lines[0], /SCRIPT: text Apples are in\.$/)
 })
 

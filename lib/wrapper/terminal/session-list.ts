@@ -3,43 +3,77 @@ import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { KnownSession, SessionNotes } from '../session-folder.ts'
 import { fit, fitPath, plain, type Style } from './style.ts'
 
-/** What a person sees of each session, in the order given, with the number by which it is picked. */
-export function drawSessions(sessions: readonly KnownSession[], now: number, style: Style, columns: number): string[] {
+/** A session by the number under which a person sees and names it, everywhere the same: its place among all of this computer. */
+export interface NumberedSession extends KnownSession {
+  number: number
+}
+
+export function numbered(sessions: readonly KnownSession[]): NumberedSession[] {
+  return sessions.map((session, index) => ({ ...session, number: index + 1 }))
+}
+
+/** What a person sees of each session, in the order given; with `ids` also what it is called on the server. */
+export function drawSessions(
+  sessions: readonly NumberedSession[],
+  now: number,
+  style: Style,
+  columns: number,
+  { ids = false }: { ids?: boolean } = {}
+): string[] {
   return drawNumbered(
-    sessions.map(({ notes, pid, at }) => ({
+    sessions.map(({ notes, pid, at, number }) => ({
+      number,
       title: titleOf(notes),
       agent: notes.metadata.agentTitle ?? 'An agent',
       folder: notes.metadata.path,
-      state: pid === undefined ? `ended ${ago(now - at)}` : 'runs now'
+      state: pid === undefined ? `ended ${ago(now - at)}` : 'runs now',
+      ...(ids && { id: notes.id ?? 'not on the server yet' })
     })),
     style,
     columns
   )
 }
 
+/** The same for a program. */
+export function describeSessions(sessions: readonly NumberedSession[]) {
+  return sessions.map(({ notes, pid, at, number }) => ({
+    number,
+    id: notes.id,
+    title: titleOf(notes),
+    agent: notes.metadata.agentTitle,
+    folder: notes.metadata.path,
+    isRunning: pid !== undefined,
+    notedAt: new Date(at).toISOString()
+  }))
+}
+
 interface Entry {
+  /** Else its place in the list. */
+  number?: number
   title: string
   agent: string
   folder: string
   state: string
+  id?: string
 }
 
-/** Two lines for each. Of a folder that is too long the end is left, so that what stands behind it can be read. */
+/** Two lines for each, and one more for an id. Of a folder that is too long the end is left, so that what stands behind it can be read. */
 export function drawNumbered(entries: readonly Entry[], style: Style, columns: number): string[] {
-  const numberWidth = String(entries.length).length
+  const numberWidth = String(Math.max(...entries.map(({ number }, index) => number ?? index + 1))).length
   const room = columns - numberWidth - 5
-  return entries.flatMap(({ title, agent, folder, state }, index) => {
+  return entries.flatMap(({ number, title, agent, folder, state, id }, index) => {
     const [before, behind] = [plain(`${agent} in `), plain(`, ${state}`)]
     const about = `${before} ${fitPath(plain(tilde(folder)), Math.max(10, room - before.length - 1 - behind.length))}${behind}`
     return [
-      `  ${style.bold(String(index + 1).padStart(numberWidth))}  ${fit(plain(title), room)}`,
-      `  ${' '.repeat(numberWidth)}  ${style.dim(fit(about, room))}`
+      `  ${style.bold(String(number ?? index + 1).padStart(numberWidth))}  ${fit(plain(title), room)}`,
+      `  ${' '.repeat(numberWidth)}  ${style.dim(fit(about, room))}`,
+      ...(id === undefined ? [] : [`  ${' '.repeat(numberWidth)}  ${style.dim(id)}`])
     ]
   })
 }
 
 /** Those in which every word stands somewhere: in the title, the folder, the agent or the id. */
-export function findSessions(sessions: readonly KnownSession[], words: readonly string[]): KnownSession[] {
+export function findSessions<Session extends KnownSession>(sessions: readonly Session[], words: readonly string[]): Session[] {
   return sessions.filter(({ notes }) => {
     const { metadata, id = '' } = notes
     const text = [titleOf(notes), metadata.path, metadata.agentTitle ?? '', id].join('\n').toLowerCase()
