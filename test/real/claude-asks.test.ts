@@ -38,10 +38,10 @@ t.test('a question on its screen is a form on the phone, whose answers the agent
       options: [{ label: 'Cat' }, { label: 'Dog, large' }, { label: 'Owl' }]
     }
   ])
-  await answer(session, id, { question_0: { values: [], other: 'Green, please' }, question_1: { values: ['Cat', 'Dog, large'] } })
+  await answer(session, id, { 'Which color?': { values: [], other: 'Green, please' }, 'Which animals?': { values: ['Cat', 'Dog, large'] } })
   await session.until(session => turnsEnded(session) === 1)
   await terminal.sees(/Which color\? → Green, please/)
-  t.match(texts(session).at(-1), /"Which color\?"="Green, please", "Which animals\?"="Cat, "Dog, large""/)
+  t.match(texts(session).at(-1), /"Which color\?"="Green, please", "Which animals\?"="Cat, Dog, large"/)
   t.equal(session.state.controlledByUser, true, 'the keyboard stayed at the desk')
 
   await session.say('ask one')
@@ -62,10 +62,10 @@ t.test('a question answered at the terminal closes on the phone, with what was s
   await answersAt(terminal, /Submit answers/, '1')
   await session.until(session => turnsEnded(session) === 1)
   t.strictSame(openOf(session), [])
-  t.match(session.state.completedCommunications?.[id], {
-    status: 'answered',
+  t.match(session.state.completedRequests?.[id], {
+    status: 'approved',
     answeredBy: 'the terminal',
-    answers: { question_0: { values: ['Blue'] }, question_1: { values: ['Cat', 'Dog, large'] } }
+    answers: { 'Which color?': 'Blue', 'Which animals?': 'Cat, Dog, large' }
   })
   await session.say('and now this')
   await session.until(session => turnsEnded(session) === 2)
@@ -121,7 +121,7 @@ t.test('a plan started at the terminal closes on the phone [W11]', how, async t 
 })
 
 function openOf({ state }: PhoneSession): string[] {
-  return Object.keys(state.communications ?? {})
+  return Object.keys(state.requests ?? {})
 }
 
 async function asked(session: PhoneSession): Promise<string> {
@@ -130,13 +130,12 @@ async function asked(session: PhoneSession): Promise<string> {
 }
 
 function questionsOf({ state }: PhoneSession, id: string) {
-  return state.communications?.[id]?.form?.questions
+  return state.requests?.[id]?.form?.questions
 }
 
 async function answer(session: PhoneSession, id: string, answers: Record<string, { values: string[]; other?: string }> | undefined) {
-  const shown = session.state.communications?.[id]?.shown
-  const said = answers ? { status: 'answered' as const, answers } : { status: 'cancelled' as const }
-  await session.call('communication', { id, kind: 'form', ...said, ...(shown !== undefined && { shown }) })
+  const shown = session.state.requests?.[id]?.shown ?? ''
+  await session.call('permission', { id, shown, ...(answers ? { approved: true, answers } : { approved: false }) })
 }
 
 async function planned(session: PhoneSession) {

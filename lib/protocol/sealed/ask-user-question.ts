@@ -91,16 +91,17 @@ function textOf(answer: unknown): string {
   return typeof answer === 'string' ? answer.trim() : ''
 }
 
-/** Labels that were chosen together stand one after the other, and may have commas in them. */
+/** Labels that were chosen together stand one after the other, and may have commas in them; at its terminal Claude Code then quotes them. */
 function readAnswer(question: Question, text: string): QuestionAnswer {
   const labels = labelsOf(question)
-  const longestFirst = labels.toSorted((one, other) => other.length - one.length)
+  const longestFirst = labels.flatMap(label => [label, `"${label}"`]).toSorted((one, other) => other.length - one.length)
   const values: string[] = []
   let rest = text
   for (;;) {
     const next = longestFirst.find(label => rest === label || (question.multiSelect && rest.startsWith(`${label}, `)))
     if (next === undefined) break
-    values.push(question.options[labels.indexOf(next)]?.value ?? next)
+    const at = labels.findIndex(label => next === label || next === `"${label}"`)
+    values.push(question.options[at]?.value ?? next)
     rest = rest.slice(next.length + 2)
   }
   const isLeftOpen = rest === '' || (values.length > 0 && rest === noAnswer)

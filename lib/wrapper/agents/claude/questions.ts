@@ -1,7 +1,8 @@
+import { questionTool, readAnswers, readQuestions, writeAnswers } from '../../../protocol/sealed/ask-user-question.ts'
+import type { Question } from '../../../protocol/sealed/questions.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent, Answers, Step } from '../agent.ts'
 import { lastingYes } from '../lasting-yes.ts'
-import { type ClaudeForm, formOf } from './forms.ts'
 import type { Hook } from './hooks.ts'
 import { grantsOf } from './suggestions.ts'
 
@@ -21,7 +22,7 @@ export interface Questions {
 
 type Open = { settle(decision: Decision | undefined): void } & (
   | { type: 'permission'; ways: readonly Way[] }
-  | { type: 'form'; form: ClaudeForm }
+  | { type: 'form'; form: readonly Question[]; input: Record<string, unknown> }
 )
 
 /** A choice, and what Claude Code hears of it. */
@@ -45,7 +46,7 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
     if (!question) return
     question.settle(undefined)
     if (question.type === 'permission') emit({ type: 'permission-closed', ask, ...(approved !== undefined && { approved }) })
-    else emit({ type: 'question-closed', ask, ...(approved && input && { answers: question.form.answersIn(input) }) })
+    else emit({ type: 'question-closed', ask, ...(approved && saidThere(question.form, input)) })
   }
 
   return {
@@ -53,15 +54,15 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
       return open.size > 0
     },
     ask(ask, step, hook, gone) {
-      const form = formOf(step.name, step.input)
+      const form = step.name === questionTool ? readQuestions(step.input) : undefined
       const ways = form ? [] : waysOf(step, hook)
       return new Promise(resolve => {
         const settle = (decision: Decision | undefined) =>
           resolve(decision ? { hookSpecificOutput: { hookEventName: 'PermissionRequest', decision } } : {})
-        open.set(ask, form ? { type: 'form', form, settle } : { type: 'permission', ways, settle })
+        open.set(ask, form ? { type: 'form', form, input: hook.tool_input ?? step.input, settle } : { type: 'permission', ways, settle })
         gone.addEventListener('abort', () => close(ask), { once: true })
         if (form)
-          emit({ type: 'question-asked', asked: { ask, call: step.call, title: form.title, kind: 'form', questions: form.questions } })
+          emit({ type: 'question-asked', asked: { ask, call: step.call, title: form[0]?.question ?? '', kind: 'form', questions: form } })
         else emit({ type: 'permission-asked', asked: { ask, step, choices: ways.map(({ choice }) => choice) } })
       })
     },
@@ -75,8 +76,10 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
     answerForm(ask, answers) {
       const question = open.get(ask)
       if (question?.type !== 'form') return false
-      const updatedInput = answers && question.form.answered(answers)
-      take(ask)?.settle(updatedInput ? { behavior: 'allow', updatedInput } : { behavior: 'deny', message: unanswered })
+      const said = writeAnswers(question.form, answers ?? {})
+      const isAnswer = Object.keys(said).length > 0
+      const updatedInput = { ...question.input, answers: said }
+      take(ask)?.settle(isAnswer ? { behavior: 'allow', updatedInput } : { behavior: 'deny', message: unanswered })
       return true
     },
     close,
@@ -87,6 +90,11 @@ export function createQuestions(emit: (event: AgentEvent) => void): Questions {
 }
 
 const unanswered = 'The person said no, on their phone: they would rather not answer. Go on without it.'
+
+function saidThere(form: readonly Question[], input: Record<string, unknown> | undefined): { answers?: Answers } {
+  const answers = readAnswers(form, input)
+  return typeof answers === 'string' ? {} : { answers }
+}
 
 function waysOf(step: Step, { permission_suggestions: suggestions, tool_input: input }: Parameters<Questions['ask']>[2]): Way[] {
   if (step.name === 'ExitPlanMode') return planWays(input ?? step.input)

@@ -30,8 +30,8 @@ t.test('a form is a question, and its answers are the input of the tool [W11]', 
         call: 'call',
         title: 'Which color?',
         questions: [
-          { id: 'question_0', question: 'Which color?', header: 'Color', multiSelect: false, allowsOther: true },
-          { id: 'question_1', multiSelect: true, options: [{ value: 'Cat' }, { value: 'Dog, large' }] }
+          { id: 'Which color?', question: 'Which color?', header: 'Color', multiSelect: false, allowsOther: true },
+          { question: 'Which animals?', multiSelect: true, options: [{ value: 'Cat' }, { value: 'Dog, large' }] }
         ]
       }
     }
@@ -39,16 +39,16 @@ t.test('a form is a question, and its answers are the input of the tool [W11]', 
   t.notOk(questions.answer('call', 'allow'), 'it takes no yes')
   t.ok(
     questions.answerForm('call', {
-      question_0: { values: [], other: 'Green' },
-      question_1: { values: ['Cat', 'Dog, large'], other: 'an owl' }
+      'Which color?': { values: [], other: 'Green' },
+      'Which animals?': { values: ['Cat', 'Dog, large'], other: 'an owl' }
     })
   )
-  const answers = { 'Which color?': 'Green', 'Which animals?': 'Cat, "Dog, large", an owl' }
+  const answers = { 'Which color?': 'Green', 'Which animals?': 'Cat, Dog, large, an owl' }
   t.strictSame(await reply, allowed({ updatedInput: { ...form, answers } }))
   t.notOk(questions.answerForm('call', {}), 'once')
 })
 
-for (const answers of [undefined, {}, { question_0: { values: [] } }]) {
+for (const answers of [undefined, {}, { 'Which color?': { values: [] } }]) {
   t.test(`${JSON.stringify(answers)} is no answer: the agent goes on without one [W11]`, async t => {
     const { questions, reply } = open('AskUserQuestion', form)
     t.ok(questions.answerForm('call', answers))
@@ -63,7 +63,7 @@ t.test('what was answered at the terminal is told [W11]', async t => {
   t.strictSame(events.at(-1), {
     type: 'question-closed',
     ask: 'call',
-    answers: { question_0: { values: ['Blue'] }, question_1: { values: ['Dog, large', 'Cat'], other: 'and an owl' } }
+    answers: { 'Which color?': { values: ['Blue'] }, 'Which animals?': { values: ['Dog, large', 'Cat'], other: 'and an owl' } }
   })
 })
 
