@@ -25,6 +25,8 @@ export interface Edit {
 /** What people wrote and the agent does not have yet. One reader; what it is given is on its way to the agent until it says what became of it. */
 export interface Prompts extends AsyncIterable<Prompt> {
   readonly length: number
+  /** One is taken out at once when no turn runs, or was taken out and is on its way. */
+  readonly hasNext: boolean
   /** The next one ends the turn that runs, instead of waiting for it. */
   readonly isUrgent: boolean
   /** It belongs to the next text of a person. */
@@ -100,6 +102,9 @@ export function createPrompts(notes: () => Pick<SessionNotes, 'settled'>, ready:
   return {
     get length() {
       return waiting.length
+    },
+    get hasNext() {
+      return taken.size > 0 || (waiting.length > 0 && !isHeld)
     },
     get isUrgent() {
       return waiting[0] !== undefined && steers(waiting[0])

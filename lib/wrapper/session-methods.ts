@@ -12,7 +12,7 @@ import type { SessionParts } from './session-parts.ts'
 import type { Turns } from './session-turns.ts'
 
 export interface SessionMethodsOptions {
-  turns: Pick<Turns, 'explain' | 'order'>
+  turns: Pick<Turns, 'explain' | 'order' | 'stop'>
   home: Pick<Home, 'path'>
   env: Readonly<Record<string, string | undefined>>
   /** Another device wants the session to end. */
@@ -37,7 +37,7 @@ const laterMode = 'While it is on its own screen, the keys there change the mode
 
 function agentMethods(
   { agent, decisions, questions, choices, goals, narrator, watchers, onChange }: SessionParts,
-  turns: Pick<Turns, 'explain' | 'order'>
+  turns: Pick<Turns, 'explain' | 'order' | 'stop'>
 ): SessionHandlers {
   return {
     permission: async (answer, by) => {
@@ -61,7 +61,7 @@ function agentMethods(
       return undefined
     },
     abort: async () => {
-      await agent.cancel()
+      await turns.stop()
       return undefined
     },
     switch: async ({ to }) => {

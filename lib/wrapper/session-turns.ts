@@ -13,6 +13,7 @@ import type { SessionNotes } from './session-folder.ts'
 import type { SessionParts } from './session-parts.ts'
 import { createSettling, type Settling } from './settling.ts'
 import { createSteering, type Steering } from './steering.ts'
+import { createStopping, type Stopping } from './stopping.ts'
 
 /** What people say in a session, and the turns that the agent makes of it. */
 export interface Turns {
@@ -25,6 +26,8 @@ export interface Turns {
   say(text: string): Promise<void>
   /** Says to the agent what nobody said, and what is shown nowhere. False when it works, or something waits for it. */
   order(text: string): boolean
+  /** Stops the turn that runs, or that is about to begin. */
+  stop(): Promise<void>
   /** Why a person said no, or stopped the turn at that; see `Explaining`. */
   explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void>
   /** Said, told or withdrawn on a device. */
@@ -63,6 +66,7 @@ class SessionTurns implements Turns {
   readonly #settling: Settling
   readonly #steering: Steering
   readonly #explaining: Explaining
+  readonly #stopping: Stopping
   readonly #offering: Offering
   #turn: PromiseWithResolvers<void> | undefined
   /** Read by the agent from what it wrote down: noted in one step with the place up to which that was told. */
@@ -78,9 +82,10 @@ class SessionTurns implements Turns {
     )
     const { folder, keeping } = parts
     this.#settling = createSettling({ folder, keeping, uplink: () => parts.uplink }, this.#prompts)
-    const deps = { parts, prompts: this.#prompts, settling: this.#settling }
-    this.#steering = createSteering({ ...deps, isRunning: () => this.isRunning })
+    const deps = { parts, prompts: this.#prompts, settling: this.#settling, isRunning: () => this.isRunning }
+    this.#steering = createSteering(deps)
     this.#explaining = createExplaining({ ...deps, show: ({ text, localId }) => void this.#tell(text, localId, { isReason: true }) })
+    this.#stopping = createStopping(deps)
     this.#offering = createOffering(this.#prompts, this.#settling)
   }
 
@@ -103,6 +108,10 @@ class SessionTurns implements Turns {
     if (this.#turn || this.#prompts.length > 0) return false
     this.#prompts.offer({ text, meta: undefined, seq: undefined, localId: newId() })
     return true
+  }
+
+  stop(): Promise<void> {
+    return this.#stopping.stop()
   }
 
   explain(whyNot: WhyNot, how: { stops: boolean }): Promise<void> {
@@ -159,6 +168,7 @@ class SessionTurns implements Turns {
         continue
       }
       const ended = this.#begin(seq === undefined ? 'terminal' : 'phone')
+      this.#stopping.begin()
       const how = await this.#handOver(prompt).catch(asFailure)
       if (how === 'given') await ended
       else await this.#takeBack(prompt, how)
@@ -170,7 +180,9 @@ class SessionTurns implements Turns {
     if (how.isLost) await this.readBack()
     await narrator.tell(how)
     // A prompt that was typed, and of which nothing was written down, is handed over again by the next process.
-    this.note({ turn: null, turnAt: null, ...(!this.#writesDown && { handing: null }) })
+    const isDropped = this.#stopping.isStopped && !this.#isEnding
+    if (isDropped) this.#dropHanding()
+    this.note({ turn: null, turnAt: null, ...((isDropped || !this.#writesDown) && { handing: null }) })
     this.#over(how.reason)
   }
 
@@ -195,6 +207,7 @@ class SessionTurns implements Turns {
   }
 
   #over(reason: TurnEnd['reason']): void {
+    this.#stopping.end()
     this.step = undefined
     this.#parts.uplink?.setThinking(false)
     this.#parts.modelWaits.turnEnded()
@@ -204,13 +217,14 @@ class SessionTurns implements Turns {
   }
 
   /** In the turn that has begun. Rejects with what kept the agent from being given it. */
-  async #handOver(prompt: Prompt): Promise<'given' | 'withdrawn'> {
+  async #handOver(prompt: Prompt): Promise<'given' | 'withdrawn' | 'stopped'> {
     const { agent, folder, narrator, choices, attachments: came, onChange } = this.#parts
     const { text: written, attachments, meta, localId } = prompt
     if (meta?.permissionMode) await agent.setMode(meta.permissionMode)
     await choices.apply(meta)
     const { text, images } = await came.join(written, attachments)
     if (this.#prompts.dropWithdrawn(prompt)) return 'withdrawn'
+    if (this.#stopping.isStopped) return 'stopped'
     this.#noteFirst(text)
     const turn = newId()
     const { seq } = prompt
@@ -229,24 +243,28 @@ class SessionTurns implements Turns {
     await narrator.beginTurn({ name: turn })
     // After a crash it has to be known that the agent may have it.
     await folder.noted()
+    if (this.#stopping.isStopped) return 'stopped'
     if (!(await agent.prompt(text, images))) throw new Error()
     // Only now: a prompt that the agent does not have yet must come again after a crash, and one it has must not. At its
     // own terminal it has it when it has written it down.
     this.#prompts.done(prompt)
     if (!this.#writesDown) this.#settling.read(prompt)
     onChange()
-    void this.#steering.makeWay()
+    if (this.#stopping.isStopped) void agent.cancel()
+    else void this.#steering.makeWay()
     return 'given'
   }
 
   /** The agent was not given it. */
-  async #takeBack(prompt: Prompt, how: 'withdrawn' | { error: string }): Promise<void> {
-    const isBack = how !== 'withdrawn' && this.#prompts.putBack(prompt)
+  async #takeBack(prompt: Prompt, how: 'withdrawn' | 'stopped' | { error: string }): Promise<void> {
+    const { isStopped } = this.#stopping
+    if (isStopped) this.#prompts.done(prompt)
+    const isBack = !isStopped && typeof how === 'object' && this.#prompts.putBack(prompt)
     if (!isBack) this.#settling.drop(prompt)
     const isFailed = isBack && !this.#isEnding
     const { folder, narrator } = this.#parts
     const isTold = folder.notes.turn !== null
-    if (!isTold && !isFailed) return this.#over('cancelled')
+    if (!isTold && !isFailed && !isStopped) return this.#over('cancelled')
     if (!isTold) await narrator.beginTurn()
     await this.end({ type: 'turn-ended', ...(isFailed ? { reason: 'failed', ...how } : { reason: 'cancelled' }) })
   }
@@ -255,6 +273,12 @@ class SessionTurns implements Turns {
   get #writesDown(): boolean {
     const { agent } = this.#parts
     return agent.writesDown ?? agent.handover?.by === 'terminal'
+  }
+
+  /** The agent was stopped before it had written down what it was given, and never shall have it. */
+  #dropHanding(): void {
+    const { seq, localId = null, edits } = this.#parts.folder.notes.handing ?? {}
+    if (seq != null) this.#settling.drop({ seq, localId, edits: edits?.map(seq => ({ seq })) })
   }
 
   /** What to call the session by until it has a title. */

@@ -184,7 +184,7 @@ class WrappedSession implements Session {
 
   stopTurn(): boolean {
     if (!this.#turns.isRunning) return false
-    void this.#agent.cancel()
+    void this.#turns.stop()
     return true
   }
 

@@ -43,6 +43,8 @@ export interface Uplink {
   put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
   /** False when it did not leave: there is no link, or it is busy. */
   showPartial(frame: PartialFrame): boolean
+  /** Resolves when every message that the server had was heard, at once if nothing is being read. */
+  caughtUp(): Promise<void>
   setThinking(thinking: boolean): void
   /** Asks the server to tell apps and phones. Lost when there is no link. */
   notify(notice: Notice): void

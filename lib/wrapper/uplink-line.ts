@@ -48,6 +48,7 @@ export interface UplinkLineOptions {
 export interface UplinkLine {
   readonly connectionId: LiveSocket['connectionId']
   take: Feed['take']
+  caughtUp: Feed['caughtUp']
   showPartial(frame: PartialFrame): boolean
   tellAlive(): void
   tellRead(seq: number): void
@@ -132,6 +133,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
       return socket.connectionId
     },
     take: messages => feed?.take(messages),
+    caughtUp: async () => feed?.caughtUp(),
     showPartial: frame => socket.send('partial', { sid: session, partial: sealPartial(cipher, frame) }, { volatile: true }),
     tellAlive,
     tellRead: seq => receipts?.read(seq),

@@ -185,6 +185,10 @@ class SessionUplink implements Uplink {
     return this.#line?.showPartial(frame) ?? false
   }
 
+  async caughtUp(): Promise<void> {
+    await this.#line?.caughtUp()
+  }
+
   setThinking(thinking: boolean): void {
     if (this.#alive.thinking === thinking) return
     this.#alive = { ...this.#alive, thinking }

@@ -146,6 +146,71 @@ t.test('a message that is withdrawn while its files come is not handed over, and
   await serving
 })
 
+t.test('a stop that comes before the agent has the message keeps it from it, for good [W12]', async t => {
+  const joining = Promise.withResolvers<{ text: string; images: [] }>()
+  const { turns, joined, given, told, notes } = turnsOf(() => true, undefined, {
+    join: async text => (text === 'one' ? joining.promise : { text, images: [] })
+  })
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => joined.length === 1)
+  await turns.stop()
+  joining.resolve({ text: 'one', images: [] })
+  await until(() => told.length === 1)
+  t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
+  t.match(notes(), { turn: null, cursor: 1, handing: null })
+  write(turns, 2, 'two')
+  await until(() => given.length === 1)
+  t.strictSame(given, ['two'], 'one stop stops one message')
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a stop that comes with the message, before its turn, counts for that [W12]', async t => {
+  const { turns, given, told } = turnsOf(() => true)
+  write(turns, 1, 'one')
+  await turns.stop()
+  const serving = turns.serve(0)
+  await until(() => told.length === 1)
+  t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
+  t.strictSame(given, [])
+  turns.close()
+  await serving
+})
+
+t.test('an agent that is just taking a message is stopped once it has it [W12]', async t => {
+  for (const isTaken of [true, false]) {
+    const taking = Promise.withResolvers<boolean>()
+    const { turns, given, told, cancelled } = turnsOf(() => true, undefined, { prompt: () => taking.promise })
+    const serving = turns.serve(0)
+    write(turns, 1, 'one')
+    await until(() => given.length === 1)
+    await turns.stop()
+    const before = cancelled()
+    taking.resolve(isTaken)
+    if (isTaken) {
+      await until(() => cancelled() > before)
+      await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+    } else await until(() => told.length === 1)
+    t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }], `taken: ${isTaken}`)
+    t.equal(turns.queued, 0)
+    turns.close()
+    await serving
+  }
+})
+
+t.test('a stop when nothing runs or waits stops nothing later [W12]', async () => {
+  const { turns, given } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  await turns.stop()
+  write(turns, 1, 'one')
+  await until(() => given.length === 1)
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
 t.test('a file for the next message is not given with one that the turn does not take in', async t => {
   const { turns, given, joined, steered, cancelled } = turnsOf(() => true)
   const serving = turns.serve(0)
