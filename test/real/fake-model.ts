@@ -70,7 +70,8 @@ function lastOf(messages: readonly Message[]): { prompt: string; results: number
   for (const { role, content } of messages) {
     if (role !== 'user') continue
     const parts = typeof content === 'string' ? [{ type: 'text', text: content }] : content
-    const said = parts.flatMap(({ type, text }) => (type === 'text' && text && !isOfClaude.test(text.trim()) ? text : [])).join('\n')
+    // What was stopped before it was answered stands in front of it.
+    const said = parts.flatMap(({ type, text }) => (type === 'text' && text && !isOfClaude.test(text.trim()) ? text : [])).at(-1) ?? ''
     const results = parts.filter(({ type }) => type === 'tool_result')
     // What was said after an interruption comes in one message with what was interrupted.
     const isAnew = said !== '' && parts.some(({ text }) => text?.startsWith('[Request interrupted'))

@@ -9,6 +9,7 @@ export interface Pty {
   /** Resolves when the program takes pasted text: what is written to it earlier may be lost. */
   readonly isReady: Promise<void>
   write(text: string): void
+  onOutput(take: (text: string) => void): void
   resize(size: { columns: number; rows: number }): void
   /** How it ended, once everything it wrote was passed on; `signal` is 0 when it ended by itself. */
   readonly ended: Promise<{ code: number; signal: number }>
@@ -43,9 +44,11 @@ export function openPty(
   pty.onData(bytes => {
     if (bytes.includes(takesPastes)) ready()
     modes.take(bytes)
+    onOutput(bytes.toString())
     console.write(isEnding ? controlsOf(bytes.toString()) : bytes)
   })
   let isEnding = false
+  let onOutput = (_: string) => {}
   // Also when this process ends without having ended the program.
   const modes = followModes()
   const restore = () => console.write(modes.undo())
@@ -61,6 +64,9 @@ export function openPty(
     pid: pty.pid,
     isReady,
     write: text => pty.write(text),
+    onOutput(take) {
+      onOutput = take
+    },
     resize: size => pty.resize(size.columns, size.rows),
     ended,
     async end() {

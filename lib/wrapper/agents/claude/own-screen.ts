@@ -1,16 +1,13 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { lease } from '../../leases.ts'
 import type { Console } from '../../terminal/console.ts'
 import { openPty } from '../pty.ts'
-import { configFolder } from './transcript.ts'
+import { type OwnStatus, readOwnStatus } from './own-status.ts'
 
 /** The program of Claude Code in the person's terminal; the person's keys go to it. */
 export interface OwnScreen {
   /** Resolves when it takes pasted text. */
   readonly isReady: Promise<void>
-  /** Also one that no hook tells of, for example a list to choose from: what is typed would go into it. */
-  readonly isAtDialog: boolean
+  readonly status: OwnStatus['now']
   readonly ended: Promise<TerminalEnd>
   write(keys: string): void
   end(): Promise<void>
@@ -26,6 +23,8 @@ export function openOwnScreen(
   wasHeard: () => boolean
 ): OwnScreen {
   const pty = openPty(program, console)
+  const status = readOwnStatus(program.env, pty.pid)
+  pty.onOutput(output => status.see(output))
   const release = lease(pty.pid, { of: 'agent', title: 'Claude Code', folder: program.directory })
   let hasKeys = false
   const giveKeysBack = console.takeKeys(keys => {
@@ -40,8 +39,8 @@ export function openOwnScreen(
   }
   return {
     isReady: pty.isReady,
-    get isAtDialog() {
-      return isWaiting(join(configFolder(program.env), 'sessions', `${pty.pid}.json`))
+    get status() {
+      return status.now
     },
     ended: pty.ended.then(how => {
       release()
@@ -51,13 +50,5 @@ export function openOwnScreen(
     }),
     write: keys => pty.write(keys),
     end: () => pty.end()
-  }
-}
-
-function isWaiting(statusFile: string): boolean {
-  try {
-    return /"status"\s*:\s*"waiting"/.test(readFileSync(statusFile, 'utf8'))
-  } catch {
-    return false
   }
 }

@@ -123,7 +123,8 @@ class OnTerminal implements TerminalClaude {
       telling: this.#telling,
       abilities: this.#abilities,
       usage: this.#usage,
-      transcript: () => this.#transcript
+      transcript: () => this.#transcript,
+      status: () => this.#screen?.status
     })
   }
 
@@ -177,7 +178,7 @@ class OnTerminal implements TerminalClaude {
     const screen = this.#screen
     if (!screen) return false
     await Promise.race([screen.isReady, this.ended, pause(readyWithinMs)])
-    return !this.#asking.areOpen && !screen.isAtDialog
+    return !this.#asking.areOpen && screen.status !== 'waiting'
   }
 
   hasWrittenDown(text: string): boolean {
@@ -193,10 +194,17 @@ class OnTerminal implements TerminalClaude {
   }
 
   async interrupt(): Promise<void> {
-    if (!this.#turn.isRunning) return
-    const interrupted = this.#turn.whenCut()
-    this.#screen?.write('\x1b')
-    await Promise.race([interrupted, this.ended, pause(interruptWithinMs)])
+    // Typed, and not taken yet: what was said is stopped once it is.
+    if (!this.#turn.isRunning && this.#screen?.status !== 'busy') return
+    const isOver = Promise.race([this.#turn.whenStopped(), this.ended]).then(() => true)
+    const isStopped = async () => {
+      this.#screen?.write('\x1b')
+      return Promise.race([isOver, pause(interruptWithinMs).then(() => false)])
+    }
+    // Something else may have taken the key. One that is idle would take it for the wish to go back.
+    const isDone = (await isStopped()) || (this.#screen?.status === 'busy' && (await isStopped()))
+    // Whatever it does now, nothing waits for it any more.
+    if (!isDone) this.#turn.end({ reason: 'cancelled' })
   }
 
   async end(): Promise<void> {

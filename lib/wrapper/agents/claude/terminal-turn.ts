@@ -1,6 +1,7 @@
 import type { AgentEvent, TurnEnd } from '../agent.ts'
 import type { Abilities } from './abilities.ts'
 import type { Asking } from './asking.ts'
+import type { OwnStatus } from './own-status.ts'
 import type { Telling } from './telling.ts'
 import type { Transcript } from './transcript.ts'
 import type { Usage } from './usage.ts'
@@ -19,12 +20,17 @@ export interface TerminalTurn {
   endOnceTold(last: string | undefined, how: TurnEnd): void
   /** Resolves when a turn that is over was told to be. */
   readonly ending: Promise<void>
-  /** Resolves when the turn of now is cut off. */
-  whenCut(): Promise<void>
+  /** It is told to stop: resolves when it has ended. */
+  whenStopped(): Promise<void>
 }
 
 // A row of the transcript comes some time after the hook that belongs to it; on a busy computer, seconds.
 const transcriptLagMs = 5_000
+// Esc before the first word leaves no row, and calls no hook: only its status says so. What ends otherwise is told sooner.
+const lookEveryMs = 200
+const idleForMs = { stopped: 300, worked: 1_500, never: 5_000 }
+
+const stoppedThere = 'It was stopped at its terminal before it said anything.'
 
 export function createTerminalTurn({
   emit,
@@ -32,7 +38,8 @@ export function createTerminalTurn({
   telling,
   abilities,
   usage,
-  transcript
+  transcript,
+  status
 }: {
   emit(event: AgentEvent): void
   asking: Asking
@@ -40,21 +47,48 @@ export function createTerminalTurn({
   abilities: Abilities
   usage: Usage
   transcript: () => Transcript
+  status(): OwnStatus['now']
 }): TerminalTurn {
   let isRunning = false
   let isCut = false
   let lastText: string | undefined
   let ending: Promise<void> = Promise.resolve()
-  let tellCut = () => {}
+  let isEnding = false
+  let isStopped = false
+  let tellOver = () => {}
+  let looking: NodeJS.Timeout | undefined
 
   /** Nothing can be open of a turn that is over. */
   const end = (how: TurnEnd) => {
     asking.endAll()
     if (!isRunning) return
     isRunning = false
+    isEnding = false
+    isStopped = false
+    clearInterval(looking)
     telling.cutSteps()
     emit({ type: 'turn-ended', ...how })
+    tellOver()
     if (how.reason !== 'cancelled') abilities.judgeTurn()
+  }
+
+  /** Ends a turn of which nothing else tells the end: its status says that it does not work any more. */
+  const watch = () => {
+    let hasWorked = false
+    let idleSince: number | undefined
+    clearInterval(looking)
+    looking = setInterval(() => {
+      const now = status()
+      hasWorked ||= now === 'busy' || now === 'waiting'
+      if (now !== 'idle' || isEnding) idleSince = undefined
+      else idleSince ??= performance.now()
+      const longest = isStopped ? idleForMs.stopped : hasWorked ? idleForMs.worked : idleForMs.never
+      if (idleSince === undefined || performance.now() - idleSince < longest) return
+      transcript().read()
+      // What was read may have ended it.
+      if (isRunning && !isStopped) emit({ type: 'notice', text: stoppedThere })
+      end({ reason: 'cancelled' })
+    }, lookEveryMs)
   }
 
   return {
@@ -65,6 +99,10 @@ export function createTerminalTurn({
       return ending
     },
     begin() {
+      if (!isRunning) {
+        isStopped = false
+        watch()
+      }
       isRunning = true
       lastText = undefined
     },
@@ -78,10 +116,10 @@ export function createTerminalTurn({
       if (!isCut) return
       isCut = false
       end({ reason: 'cancelled' })
-      tellCut()
     },
     end,
     endOnceTold(last, how) {
+      isEnding = true
       const isTold = () => !last?.trim() || lastText?.trim() === last.trim()
       ending = transcript()
         .readUntil(isTold, transcriptLagMs)
@@ -89,6 +127,9 @@ export function createTerminalTurn({
         .then(() => usage.told())
         .then(() => end(how))
     },
-    whenCut: () => new Promise(resolve => (tellCut = resolve))
+    whenStopped() {
+      isStopped = true
+      return new Promise(resolve => (tellOver = resolve))
+    }
   }
 }

@@ -50,7 +50,8 @@ export function openConversation(conversation, entrypoint, lagMs = 0) {
 const usage = { input_tokens: 1000, output_tokens: 30, cache_read_input_tokens: 200, cache_creation_input_tokens: 4 }
 
 /** Deeds of one turn. `tools` says, does and asks; each of them may throw when the turn is cut off. */
-export async function runTurn(prompt, { say, write }) {
+export async function runTurn(prompt, { say, write, silence }) {
+  if (/^silent\b/.test(prompt.trim())) await silence()
   const { file, content = 'from the model\n', end = 'all done' } = writeOf(prompt) ?? {}
   if (file !== undefined) {
     await say(`I will write ${file}.`, { reason: 'tool_use' })

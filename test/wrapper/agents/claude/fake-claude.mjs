@@ -80,6 +80,13 @@ async function hook(name, more = {}, signal) {
 }
 
 class Interrupted extends Error {}
+/** Before the first word: nothing is written down. */
+class Withdrawn extends Interrupted {}
+
+async function silence() {
+  while (!turn.isCut) await pause(20)
+  throw new Withdrawn('')
+}
 
 async function say(text, { overMs = 0, reason }) {
   const words = text.match(/\s*\S+\s*/g) ?? [text]
@@ -160,11 +167,11 @@ async function take(prompt) {
   await hook('UserPromptSubmit', { prompt })
   conversation.user(isPrompt(prompt) ? asCommand(prompt) : prompt)
   try {
-    const last = await runTurn(unmarked(prompt), { say, write })
+    const last = await runTurn(unmarked(prompt), { say, write, silence })
     await hook('Stop', { last_assistant_message: last })
   } catch (error) {
     if (!(error instanceof Interrupted)) throw error
-    conversation.user([{ type: 'text', text: `[Request interrupted by user${error.message}]` }])
+    if (!(error instanceof Withdrawn)) conversation.user([{ type: 'text', text: `[Request interrupted by user${error.message}]` }])
     print('Interrupted')
   }
   turn = undefined

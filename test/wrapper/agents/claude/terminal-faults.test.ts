@@ -251,3 +251,26 @@ async function claudeAtRefusal(t: Parameters<typeof claudeAtTerminal>[0], how: s
 function open(session: PhoneSession): string[] {
   return Object.keys(session.state.requests ?? {}).toSorted()
 }
+
+t.test('a turn that is stopped at the terminal before the first word ends on the phone, which says so [W12]', how, async t => {
+  const { terminal, session } = await claudeAtTerminal(t)
+  terminal.type('silent here\r')
+  await session.until(session => session.events().some(({ t }) => t === 'turn-start'))
+  await session.say('from the phone')
+  terminal.type('\x1b')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(session), ['you said: from the phone'])
+  const said = session.events().flatMap(event => (event.t === 'service' ? event.text : []))
+  t.ok(said.includes('It was stopped at its terminal before it said anything.'))
+})
+
+t.test('Stop on the phone before the first word ends the turn, and the next message is said [W12]', how, async t => {
+  const { session } = await claudeAtTerminal(t)
+  await session.say('silent now')
+  await session.until(session => session.events().some(({ t }) => t === 'turn-start'))
+  await session.call('abort', {})
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say('and on')
+  await session.until(session => turnsEnded(session) === 2)
+  t.strictSame(texts(session), ['you said: and on'])
+})
