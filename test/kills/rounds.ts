@@ -72,14 +72,14 @@ export async function runRounds(t: Pick<Test, 'teardown'>, options: Rounds): Pro
   return judge({ read: read(session), events: session.events() }, where.written(session))
 }
 
-async function within(ms: number, work: Promise<void>, why: () => string): Promise<void> {
+export async function within<Result>(ms: number, work: Promise<Result>, why: () => string): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>()
   const timer = setTimeout(() => reject(new Error(why())), ms)
-  await Promise.race([work, promise]).finally(() => clearTimeout(timer))
+  return Promise.race([work, promise]).finally(() => clearTimeout(timer))
 }
 
 /** The processes below one whose command line is like this, but for shells that only watch over them. */
-function below(pid: number, pattern: RegExp): number[] {
+export function below(pid: number, pattern: RegExp): number[] {
   const pids = readdirSync(`/proc/${pid}/task`).flatMap(task =>
     readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
   )
