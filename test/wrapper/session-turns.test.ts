@@ -146,7 +146,7 @@ t.test('a message that is withdrawn while its files come is not handed over, and
   await serving
 })
 
-t.test('a stop that comes before the agent has the message keeps it from it, for good [W12]', async t => {
+t.test('a stop that comes before the agent has the message keeps it from it, for good [W14]', async t => {
   const joining = Promise.withResolvers<{ text: string; images: [] }>()
   const { turns, joined, given, told, notes } = turnsOf(() => true, undefined, {
     join: async text => (text === 'one' ? joining.promise : { text, images: [] })
@@ -167,7 +167,7 @@ t.test('a stop that comes before the agent has the message keeps it from it, for
   await serving
 })
 
-t.test('a stop that comes with the message, before its turn, counts for that [W12]', async t => {
+t.test('a stop that comes with the message, before its turn, counts for that [W14]', async t => {
   const { turns, given, told } = turnsOf(() => true)
   write(turns, 1, 'one')
   await turns.stop()
@@ -179,7 +179,7 @@ t.test('a stop that comes with the message, before its turn, counts for that [W1
   await serving
 })
 
-t.test('an agent that is just taking a message is stopped once it has it [W12]', async t => {
+t.test('an agent that is just taking a message is stopped once it has it [W14]', async t => {
   for (const isTaken of [true, false]) {
     const taking = Promise.withResolvers<boolean>()
     const { turns, given, told, cancelled } = turnsOf(() => true, undefined, { prompt: () => taking.promise })
@@ -200,7 +200,7 @@ t.test('an agent that is just taking a message is stopped once it has it [W12]',
   }
 })
 
-t.test('a stop when nothing runs or waits stops nothing later [W12]', async () => {
+t.test('a stop when nothing runs or waits stops nothing later [W14]', async () => {
   const { turns, given } = turnsOf(() => true)
   const serving = turns.serve(0)
   await turns.stop()

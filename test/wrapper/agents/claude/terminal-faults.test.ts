@@ -252,7 +252,7 @@ function open(session: PhoneSession): string[] {
   return Object.keys(session.state.requests ?? {}).toSorted()
 }
 
-t.test('a turn that is stopped at the terminal before the first word ends on the phone, which says so [W12]', how, async t => {
+t.test('a turn that is stopped at the terminal before the first word ends on the phone, which says so [W14]', how, async t => {
   const { terminal, session } = await claudeAtTerminal(t)
   terminal.type('silent here\r')
   await session.until(session => session.events().some(({ t }) => t === 'turn-start'))
@@ -264,7 +264,7 @@ t.test('a turn that is stopped at the terminal before the first word ends on the
   t.ok(said.includes('It was stopped at its terminal before it said anything.'))
 })
 
-t.test('Stop on the phone before the first word ends the turn, and the next message is said [W12]', how, async t => {
+t.test('Stop on the phone before the first word ends the turn, and the next message is said [W14]', how, async t => {
   const { session } = await claudeAtTerminal(t)
   await session.say('silent now')
   await session.until(session => session.events().some(({ t }) => t === 'turn-start'))
