@@ -1,3 +1,4 @@
+import { systemClock } from '../async/clock.ts'
 import { withDeadline } from '../async/deadline.ts'
 import type { OpenedMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
@@ -6,6 +7,7 @@ import { agentEndOf } from './agent-end.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { cancelAll } from './decisions.ts'
+import { createLeftOut, type LeftOut } from './left-out.ts'
 import type { LinkState } from './link-state.ts'
 import { cancelQuestions } from './questions.ts'
 import { recount } from './recount.ts'
@@ -100,7 +102,7 @@ class WrappedSession implements Session {
   #recounting = Promise.resolve()
   /** The server has of this process that the session runs. */
   #isKnownToRun = false
-  #hasSkipped = false
+  readonly #leftOut: LeftOut
   /** What waits for a person may not be on the devices, and why. */
   #unseen: string | undefined
 
@@ -108,6 +110,7 @@ class WrappedSession implements Session {
     this.#options = options
     this.#agent = options.agent
     this.#parts = createParts(options, () => this.#uplink)
+    this.#leftOut = createLeftOut({ say: text => void this.#parts.narrator.say(text), clock: systemClock })
     this.#turns = createTurns(this.#parts)
     this.#take = followAgent(this.#parts, this.#turns)
     this.ended = this.#over.promise.then(how => this.#close(how))
@@ -199,20 +202,13 @@ class WrappedSession implements Session {
   #hear(message: OpenedMessage, about: { seq: number; localId: string | null }): void {
     this.#heardUpTo = Math.max(this.#heardUpTo, about.seq)
     if (message.ok) this.#turns.hear(message.body, about)
-    else this.#skip(message.reason, about.seq)
+    else this.#leftOut.add(message.reason, about.seq)
   }
 
   /** Somebody on the way brought it here. It shall not wake the session either once that has ended. */
   #leaveOut(about: { seq: number; localId: string | null }): void {
     this.#heardUpTo = Math.max(this.#heardUpTo, about.seq)
     this.#turns.leaveOut(about)
-  }
-
-  /** Told once: whoever can write to the session could have it tell this for ever. */
-  #skip(reason: 'unreadable' | 'unknown-shape', seq: number): void {
-    if (reason !== 'unreadable' || this.#hasSkipped) return
-    this.#hasSkipped = true
-    void this.#parts.narrator.say(`Message ${seq} was left out: it is damaged, or was sealed with another key.`)
   }
 
   #asked(): string[] {
@@ -265,6 +261,7 @@ class WrappedSession implements Session {
     const { folder } = this.#options
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
+    this.#leftOut.finish()
     await this.#agent.stop()
     // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.
     await this.#turns.settle(flushWithinMs)
