@@ -80,6 +80,8 @@ export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
 const mostPerBatch = 50
 const usualLimitBytes = 256 * 1024 * 1024
 const noRoom = 507
+/** Somebody waits for what waits here. */
+const longestWaitMs = 5_000
 
 class JournaledOutbox implements Outbox {
   state: OutboxState
@@ -105,6 +107,7 @@ class JournaledOutbox implements Outbox {
       signal: this.#end.signal,
       clock,
       random,
+      longestMs: longestWaitMs,
       onWait: (error, waitMs) =>
         this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs, isFull: error.status === noRoom })
     })

@@ -8,6 +8,8 @@ export interface PersistOptions {
   signal: AbortSignal
   clock?: Clock | undefined
   random?: (() => number) | undefined
+  /** Of a wait; half a minute unless told. */
+  longestMs?: number | undefined
   /** Before each wait. */
   onWait?: ((error: Refused | Unreachable, waitMs: number) => void) | undefined
 }
@@ -31,9 +33,15 @@ function abort(attempt: AbortController): () => void {
   return () => attempt.abort()
 }
 
-/** Half a second to half a minute, with full jitter, or as long as the server asks for. */
-export function createPersistence({ signal, clock = systemClock, random = Math.random, onWait }: PersistOptions): Persistence {
-  const backoff = createBackoff({ firstMs: 500, longestMs: 30_000, random })
+/** From half a second to the longest wait, with full jitter, or as long as the server asks for. */
+export function createPersistence({
+  signal,
+  clock = systemClock,
+  random = Math.random,
+  longestMs = 30_000,
+  onWait
+}: PersistOptions): Persistence {
+  const backoff = createBackoff({ firstMs: 500, longestMs, random })
   let attempt = new AbortController()
   let wait = new AbortController()
   let hurried: readonly number[] = []
