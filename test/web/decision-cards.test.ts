@@ -39,3 +39,13 @@ t.test('without a link that vouches for it, and beside a main pane, a card only 
   await page.getByText('Bump esbuild').first().waitFor()
   t.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0)
 })
+
+t.test('without a link, what waited is not called quiet', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  await openStory(page, origin, '/?app=home-waiting-offline', 'light')
+  await page.getByRole('heading', { name: /^1 needed you at / }).waitFor()
+  t.equal(await page.getByText('All was quiet').count(), 0)
+})

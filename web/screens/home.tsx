@@ -64,13 +64,7 @@ export function IdleScreen() {
     <div class="screen idle">
       <div class="idle-b">
         <SkyArt hasSun={decisions.length > 0 && !stale} />
-        <h1 tabIndex={-1}>
-          {asOf === undefined
-            ? words.home.loading
-            : stale
-              ? words.home.wereWorking(working.length, clockTime(asOf, now.value))
-              : headline(known)}
-        </h1>
+        <h1 tabIndex={-1}>{asOf === undefined ? words.home.loading : stale ? headlineThen(known, asOf) : headline(known)}</h1>
         {asOf !== undefined && (hasAny || machines.size > 0) && <p>{hasAny ? words.home.pickOne : words.home.readyText}</p>}
         {decisions.length > 0 && !stale && (
           <ButtonLink look="beacon" href="/needs-you">
@@ -108,6 +102,18 @@ function KeyHints() {
 function headline({ decisions, working }: Groups): string {
   if (decisions.length > 0) return words.home.needYou(decisions.length)
   return working.length > 0 ? words.home.nothingNeedsYou : words.home.allQuiet
+}
+
+/** What was so when the server was last heard. */
+function headlineThen({ decisions, working }: Groups, asOf: number): string {
+  const at = clockTime(asOf, now.value)
+  if (working.length > 0) return words.home.wereWorking(working.length, at)
+  return decisions.length > 0 ? words.home.neededAt(decisions.length, at) : words.home.wasQuiet(at)
+}
+
+function belowThen({ decisions, working }: Groups): string {
+  if (working.length === 0) return words.home.nothingWorked
+  return decisions.length > 0 ? words.home.neededThen(decisions.length) : words.home.nothingNeeded
 }
 
 function LinkWord({ link }: { link: Connection }) {
@@ -171,8 +177,8 @@ function Headline({ known, stale }: { known: Groups; stale: boolean }) {
   if (stale) {
     return (
       <>
-        <h1 tabIndex={-1}>{words.home.wereWorking(working.length, clockTime(asOf, now.value))}</h1>
-        <p class="sub">{decisions.length > 0 ? words.home.neededThen(decisions.length) : words.home.nothingNeeded}</p>
+        <h1 tabIndex={-1}>{headlineThen(known, asOf)}</h1>
+        <p class="sub">{belowThen(known)}</p>
       </>
     )
   }

@@ -39,8 +39,9 @@ const english = {
     },
     away: (host: string) => `${host} is away.`,
     manyAway: (n: number) => `${n} machines are away.`,
-    wereWorking: (n: number, at: string) =>
-      n === 0 ? `All was quiet at ${at}` : plural(n, { one: `1 was working at ${at}`, other: `${n} were working at ${at}` }),
+    wereWorking: (n: number, at: string) => plural(n, { one: `1 was working at ${at}`, other: `${n} were working at ${at}` }),
+    neededAt: (n: number, at: string) => plural(n, { one: `1 needed you at ${at}`, other: `${n} needed you at ${at}` }),
+    wasQuiet: (at: string) => `All was quiet at ${at}`,
     nothingNeeded: 'They go on without you. Nothing needed you then.',
     nothingWorked: 'Agents go on without you.',
     neededThen: (n: number) => plural(n, { one: 'One agent needed you then.', other: `${n} agents needed you then.` }),
@@ -70,7 +71,7 @@ const english = {
   needsYou: {
     title: 'Needs you',
     empty: 'Nothing needs you',
-    emptyText: 'You will hear from me.',
+    emptyText: "You're all caught up.",
     toHome: 'Home',
     place: (at: number, of: number) => `${at} of ${of}`,
     next: 'Next decision',

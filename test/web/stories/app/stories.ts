@@ -85,6 +85,7 @@ const homes = {
   'home-no-session': at('/', { home: homeOf([studio], []) }),
   'home-first-time': at('/', { home: emptyHome, link: { feed: 'catching-up' } }),
   'home-offline': at('/', away),
+  'home-waiting-offline': at('/', { home: homeOf(machines, [buildAsk, ...resting]), ...away }),
   'home-silent': at('/', { link: { socket: 'down', feed: 'away', nextTryAt: Date.now() + 8000 } }),
   'home-catching-up': at('/', { link: { feed: 'catching-up' } }),
   leaving: at('/', { ...away, unsent }),
