@@ -4,6 +4,8 @@ import type { Answered, OpenRequest } from '../../web/state/session-decisions.ts
 import type { OpenQuestion } from '../../web/state/session-questions.ts'
 import type { Item, Step } from '../../web/state/transcript.ts'
 
+const until = 100
+
 const step = (seq: number, kind: Step['kind'], more: Partial<Step> = {}): Step => ({
   type: 'step',
   key: `s${seq}`,
@@ -31,7 +33,7 @@ t.test('what happened while somebody was away is told in numbers, and that it is
     { type: 'prose', key: 'p', seq: 9, at: 9, text: 'Done.' }
   ]
   const messages = [{ seq: 2, localId: null, at: 2, body: undefined }]
-  t.match(happenedSince({ items, messages }, 5, { hasOlder: true }), {
+  t.match(happenedSince({ items, messages }, 5, { until, hasOlder: true }), {
     files: 1,
     commands: 1,
     failed: 1,
@@ -40,16 +42,16 @@ t.test('what happened while somebody was away is told in numbers, and that it is
     first: 6,
     isWhole: true
   })
-  t.equal(happenedSince({ items, messages }, 0, { hasOlder: true }).isWhole, false)
-  t.equal(happenedSince({ items, messages }, 0, { hasOlder: false }).isWhole, true, 'nothing is older, whatever the numbers say')
-  t.equal(happenedSince({ items, messages }, 9, { hasOlder: true }).first, undefined)
+  t.equal(happenedSince({ items, messages }, 0, { until, hasOlder: true }).isWhole, false)
+  t.equal(happenedSince({ items, messages }, 0, { until, hasOlder: false }).isWhole, true, 'nothing is older, whatever the numbers say')
+  t.equal(happenedSince({ items, messages }, 9, { until, hasOlder: true }).first, undefined)
 })
 
 t.test('whether the tests pass is told only where the exit code of the last run of them is known', async t => {
   const run = (command: string, text: string, more: Partial<Step> = {}) =>
     step(6, 'execute', { args: { command }, content: [{ type: 'text', text }], ...more })
   const told = (runs: Step[], tellsFailures = false) =>
-    happenedSince({ items: runs, messages: [] }, 5, { hasOlder: false, tellsFailures }).tests
+    happenedSince({ items: runs, messages: [] }, 5, { until, hasOlder: false, tellsFailures }).tests
   const good = 'exit code: 0'
   for (const command of [
     'npm test',
@@ -111,5 +113,17 @@ t.test('what a person was asked meanwhile counts once, whichever agent asked and
     ]
   }
   const items = [step(6, 'other', { name: 'AskUserQuestion' })]
-  t.match(happenedSince({ items, messages: [] }, 5, { hasOlder: false, asked }), { questions: 2, decisions: 2 })
+  t.match(happenedSince({ items, messages: [] }, 5, { until, hasOlder: false, asked }), { questions: 2, decisions: 2 })
+})
+
+t.test('what came after the return is not counted', async t => {
+  const asked = {
+    requests: [{ id: 'r1', tool: 'Bash', arguments: {}, createdAt: 9 }] as OpenRequest[],
+    questions: [],
+    answered: []
+  }
+  const items = [step(6, 'execute'), step(8, 'execute', { state: 'failed' }), step(9, 'edit')]
+  const told = happenedSince({ items, messages: [] }, 5, { until: 7, hasOlder: false, asked })
+  t.match(told, { commands: 1, failed: 0, files: 0, decisions: 0, first: 6 })
+  t.equal(happenedSince({ items, messages: [] }, 6, { until: 7, hasOlder: false }).first, undefined, 'nothing came while they were away')
 })

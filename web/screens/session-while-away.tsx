@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { Icon } from '../icons/icon.tsx'
 import { go } from '../router.ts'
 import type { Absence } from '../state/absence.ts'
+import { clockOff } from '../state/clock.ts'
 import { happenedSince } from '../state/happened.ts'
 import type { SessionModel } from '../state/session.ts'
 import { lists as words } from '../words/lists.ts'
@@ -12,12 +13,13 @@ export function WhileAway({ model, absence }: { model: SessionModel; absence: Ab
   const [isClosed, setClosed] = useState(false)
   const transcript = model.transcript.value
   const since = absence.seq
+  const until = absence.endedAt - clockOff.value
   const hasOlder = model.older.value !== 'none'
   const asked = { requests: model.requests.value, questions: model.questions.value, answered: model.answered.value }
   const tellsFailures = model.facts.value?.agent === 'Claude Code'
   const happened = useMemo(
-    () => happenedSince(transcript, since, { hasOlder, tellsFailures, asked }),
-    [transcript.items, since, hasOlder, ...Object.values(asked)]
+    () => happenedSince(transcript, since, { until, hasOlder, tellsFailures, asked }),
+    [transcript.items, since, until, hasOlder, ...Object.values(asked)]
   )
   if (isClosed || happened.first === undefined || model.feed.value !== 'live') return null
   const told = [

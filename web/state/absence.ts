@@ -2,9 +2,11 @@ import { type ReadonlySignal, signal } from '@preact/signals'
 import { deviceDb } from './device-db.ts'
 import { home } from './home.ts'
 
-/** Up to which message somebody had looked, and how long ago that was when they came back. */
+/** Up to which message somebody had looked, how long ago that was when they came back, and when they did. */
 export interface Absence {
   readonly seq: number
+  /** By the clock of this device. */
+  readonly endedAt: number
   readonly forMs: number
 }
 
@@ -15,7 +17,7 @@ const entry = (session: string) => `looked.${session}`
 const absences = signal<ReadonlyMap<string, Absence>>(new Map())
 const looks: ReadonlySignal<ReadonlyMap<string, Absence>> = absences
 
-/** Undefined for who was not away for long from a session, or where nothing came meanwhile. */
+/** Undefined for who was not away for long from a session. */
 export function absenceOf(session: string): Absence | undefined {
   return looks.value.get(session)
 }
@@ -29,10 +31,11 @@ export function lookAt(session: string): () => void {
     isLooking = true
     const kept = await (await deviceDb()).read(entry(session))
     if (!isLook(kept)) return
-    const forMs = Date.now() - kept.at
-    const hasNews = (home.peek().sessions.get(session)?.seq ?? 0) > kept.seq
+    const endedAt = Date.now()
+    const forMs = endedAt - kept.at
     const next = new Map(absences.peek())
-    if (forMs > longMs && hasNews) next.set(session, { seq: kept.seq, forMs })
+    // What came meanwhile may not be known here yet.
+    if (forMs > longMs) next.set(session, { seq: kept.seq, forMs, endedAt })
     else next.delete(session)
     absences.value = next
   }
