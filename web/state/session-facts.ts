@@ -126,6 +126,11 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
   }
 }
 
+/** Whether a session that was asked to come back did, also one that ended again at once. `goneSince`: when its wrapper was heard last before. */
+export function hasComeBack({ presence, activeAt }: Pick<SessionFacts, 'presence' | 'activeAt'>, goneSince: number): boolean {
+  return presence === 'here' || activeAt > goneSince
+}
+
 // Happy's wrapper begins only the two again whose own conversations it keeps apart.
 function isResumable({ methods, flavor }: SessionMetadata): boolean {
   return methods !== undefined || ['claude', 'codex'].includes(flavor ?? 'claude')

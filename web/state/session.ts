@@ -7,7 +7,7 @@ import { hasHelper } from './machines.ts'
 import { type Asking, openAsking } from './session-asking.ts'
 import { type AskedChoices, type ChoiceName, endFullAuto, openChoices } from './session-choices.ts'
 import { type Answered, decisionsOf, type OpenRequest, openRequests } from './session-decisions.ts'
-import { factsOf, type SessionFacts } from './session-facts.ts'
+import { factsOf, hasComeBack, type SessionFacts } from './session-facts.ts'
 import { openFiles, type SessionFiles } from './session-files.ts'
 import { type FeedWord, openMessages } from './session-messages.ts'
 import { answeredQuestions, type OpenQuestion, openQuestions } from './session-questions.ts'
@@ -106,6 +106,8 @@ export function openSession(sources: SessionSources): SessionModel {
   const asked = signal(askedNothing)
   // One of Happy's says that it is done when what it found was about to end.
   let heardOf: ReturnType<typeof setTimeout> | undefined
+  // When its wrapper was last heard of before it was asked to come back.
+  let goneSince = 0
   const neverHeard = (): void => {
     if (asked.peek().resume === 'asking') asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
   }
@@ -123,7 +125,9 @@ export function openSession(sources: SessionSources): SessionModel {
     if (!isWorking.value && asked.peek().stop !== undefined) asked.value = { ...asked.peek(), stop: undefined }
     choices.noteFacts(facts.value)
     choices.noteTurns(messages.transcript.value, isWorking.value)
-    if (facts.value?.presence === 'here' && asked.peek().resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
+    const { resume } = asked.peek()
+    const isBack = facts.value?.presence === 'here' || (resume === 'asking' && facts.value && hasComeBack(facts.value, goneSince))
+    if (isBack && resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
     if (facts.value?.isInTerminal === false && asked.peek().takeOver !== undefined) asked.value = { ...asked.peek(), takeOver: undefined }
   })
   const unread = computed(() => {
@@ -184,6 +188,8 @@ export function openSession(sources: SessionSources): SessionModel {
     async resume() {
       const helper = machine.peek()
       if (helper === undefined || asked.peek().resume === 'asking') return
+      clearTimeout(heardOf)
+      goneSince = facts.peek()?.activeAt ?? 0
       asked.value = { ...asked.peek(), resume: 'asking' }
       const isReset = await endFullAuto(live, id, session.peek()?.metadata).then(
         () => true,
@@ -194,13 +200,13 @@ export function openSession(sources: SessionSources): SessionModel {
         return
       }
       const outcome = await resumeSession(live, helper.id, id)
-      if (outcome.type === 'failed') asked.value = { ...asked.peek(), resume: outcome }
-      // The helper may say so before the session itself is heard.
-      else if (facts.peek()?.presence === 'here') asked.value = { ...asked.peek(), resume: undefined }
-      else {
-        clearTimeout(heardOf)
-        heardOf = setTimeout(neverHeard, heardWithinMs)
+      if (outcome.type === 'failed') {
+        // It may have come back although its helper could not tell.
+        if (facts.peek()?.presence !== 'here') asked.value = { ...asked.peek(), resume: outcome }
+        return
       }
+      // The helper may say so before the session itself is heard.
+      if (asked.peek().resume === 'asking') heardOf = setTimeout(neverHeard, heardWithinMs)
     },
     async takeOver() {
       asked.value = { ...asked.peek(), takeOver: 'asking' }
