@@ -37,7 +37,11 @@ export function Output({ text }: { text: string }) {
       <CopyButton text={text} what={app.output} />
       {lines.length > tailLines && (
         <button class="txt" type="button" aria-expanded={isWhole} onClick={() => setWhole(!isWhole)}>
-          {isWhole ? words.showLess : words.showAllLines(lines.length)}
+          {isWhole
+            ? words.showLess
+            : lines.length > mostLines
+              ? words.showLastLines(mostLines, lines.length)
+              : words.showAllLines(lines.length)}
         </button>
       )}
     </div>

@@ -1,3 +1,4 @@
+import { locale } from './language.ts'
 import { pluralIn } from './plural.ts'
 import { inLanguage, type Said } from './spoken.ts'
 
@@ -39,7 +40,8 @@ const english = {
   fromDecision: 'Said with your decision',
   showAll: 'Show all',
   showLess: 'Show less',
-  showAllLines: (count: number) => `All ${count} lines`,
+  showAllLines: (count: number) => `All ${count.toLocaleString(locale())} lines`,
+  showLastLines: (shown: number, count: number) => `Last ${shown.toLocaleString(locale())} of ${count.toLocaleString(locale())} lines`,
   copy: 'Copy',
   code: 'code',
   wrapLines: 'Wrap long lines',
