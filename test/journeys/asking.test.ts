@@ -69,7 +69,8 @@ t.test('a plan is started in the mode chosen, or goes back with words that reach
   await phone.write('What shall be different?', 'Leave the gate')
   await pressAwake(phone, 'Send back')
   await plan.waitFor({ state: 'hidden' })
-  await phone.see('I hear: Leave the gate')
+  await phone.see(/^I hear: I said no to “.+”: Leave the gate$/)
+  t.equal(await phone.page.getByText('I hear: ').count(), 1, 'the agent hears it once')
   t.match(Object.values(session.state.completedRequests ?? {}), [{ status: 'denied', reason: 'Leave the gate' }])
 
   await say(phone, 'Plan it')

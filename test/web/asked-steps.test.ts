@@ -1,7 +1,7 @@
 import t from 'tap'
-import { callOfRequest, joinAnswered } from '../../web/state/asked-steps.ts'
+import { callOfRequest, joinAnswered, withReasonsOnce } from '../../web/state/asked-steps.ts'
 import type { Answered } from '../../web/state/session-decisions.ts'
-import type { Step } from '../../web/state/transcript.ts'
+import type { Item, Step } from '../../web/state/transcript.ts'
 
 const step = (call: string, at: number, endedAt: number | undefined, more: Partial<Step> = {}): Step => ({
   type: 'step',
@@ -74,5 +74,29 @@ t.test('what says nothing new is the very same, so that nothing on the screen is
   t.equal(joinAnswered(items, known).answered, known)
   const [one, two] = [1, 2].map(() => joinAnswered(items, [answer('q', 20)]).items[0])
   t.equal(one, two)
+  t.end()
+})
+
+t.test('a reason that the wrapper handed over as a message stands in that message alone', t => {
+  const said = (text: string, from: 'app' | 'decision'): Item => ({
+    type: 'mine',
+    key: text,
+    seq: 1,
+    at: 1,
+    localId: null,
+    text,
+    from,
+    files: [],
+    isSteer: false,
+    isWithdrawn: false
+  })
+  const why = [answer('a1', 1, { reason: 'Ask Ann first.' }), answer('a2', 2, { reason: 'Too slow.' })]
+  const reasons = (items: Item[]) => withReasonsOnce(why, items).map(({ reason }) => reason)
+  t.same(reasons([said('I said no to “Write a.txt”: Ask Ann first.', 'decision')]), [undefined, 'Too slow.'])
+  t.same(
+    reasons([said('To myself: Ask Ann first.', 'app')]),
+    ['Ask Ann first.', 'Too slow.'],
+    'what a person wrote themselves is no reason'
+  )
   t.end()
 })

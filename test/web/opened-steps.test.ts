@@ -56,6 +56,25 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     t.equal(await link.getAttribute('href'), '/s/s1/files/src/auth/return-path.ts')
   })
 
+  t.test('why a step was denied is said once', async t => {
+    const body = bodyOf(/Denied rm -rf dist/)
+    await body.waitFor()
+    t.equal((await body.innerText()).match(/Use npm run clean/g)?.length, 1)
+  })
+
+  t.test('a very long output says how much of it can be shown', async t => {
+    await row(/Ran npm run build/).click()
+    await bodyOf(/Ran npm run build/)
+      .getByRole('button', { name: 'Last 2,000 of 3,005 lines' })
+      .click()
+    t.match(
+      await bodyOf(/Ran npm run build/)
+        .locator('pre.out')
+        .innerText(),
+      /^bundle 1006 written\n/
+    )
+  })
+
   t.test('what another tool was asked stands under readable names, and behind them as it was', async t => {
     await row(/Used linear: create_issue/).click()
     const body = bodyOf(/Used linear: create_issue/)

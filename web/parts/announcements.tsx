@@ -2,14 +2,21 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import { createAnnouncer } from '../state/announcing.ts'
 import { isOn } from '../state/preferences.ts'
 import type { SessionModel } from '../state/session.ts'
+import type { Item } from '../state/transcript.ts'
 import { lists as words } from '../words/lists.ts'
 import { wordsOf } from './step-words.ts'
 
 /** Reads out, politely, how many steps there were and what goes on. It shows nothing. */
-export function Announcements({ model, folder }: { model: SessionModel; folder: string | undefined }) {
+export function Announcements(props: {
+  model: SessionModel
+  /** The steps with the decisions about them: what was denied does not run. */
+  items: readonly Item[]
+  waiting: ReadonlySet<string>
+  folder: string | undefined
+}) {
+  const { model, items, waiting, folder } = props
   const [said, say] = useState({ text: '', at: 0 })
   const announcer = useRef<ReturnType<typeof createAnnouncer>>(undefined)
-  const { items } = model.transcript.value
   const isLive = model.feed.value === 'live' && isOn('announces')
   useEffect(() => {
     const own = createAnnouncer(({ steps, running }) => {
@@ -20,7 +27,7 @@ export function Announcements({ model, folder }: { model: SessionModel; folder: 
     announcer.current = own
     return () => own.close()
   }, [model, folder])
-  useEffect(() => announcer.current?.take(items, isLive), [model, folder, items, isLive])
+  useEffect(() => announcer.current?.take(items, isLive, waiting), [model, folder, items, isLive, waiting])
   return (
     <p class="vh" aria-live="polite" data-announces>
       {/* The same words once more are read out only as a piece of their own. */}

@@ -19,7 +19,8 @@ import { pathsOf, placeOf, textOf } from './step-words.ts'
 export function Body(props: { step: Step; answered: Answered | undefined; whole: string; context: StepContext }) {
   const { step, answered, whole, context } = props
   const diffs = step.content.filter(each => each.type === 'diff')
-  const text = textOf(step.content)
+  // Of what a person denied nothing came but the message to the model, which repeats their reason.
+  const text = step.state === 'denied' && answered !== undefined ? '' : textOf(step.content)
   const hits = foundBy(step)
   const [file, ...others] = ['read', 'edit'].includes(step.kind) && step.state !== 'denied' ? pathsOf(step) : []
   return (

@@ -61,7 +61,7 @@ export function Decisions(props: { model: SessionModel; facts: SessionFacts; wai
       mine={model.lives.value.get(request.id)}
       isOffline={!props.isCurrent && model.isOffline.value}
       edited={edited}
-      onAnswer={verdict => answer(model, request, verdict, subjectOf(request, facts.path, edited).risk.level === 'risky')}
+      onAnswer={verdict => answer(model, facts, request, verdict, subjectOf(request, facts.path, edited).risk.level === 'risky')}
       onWithdraw={() => model.withdraw(request.id)}
       onTry={model.tryRule}
     />
@@ -78,10 +78,11 @@ function noteIfOver(model: SessionModel, asked: Waiting): void {
     noteWent({ session: model.id, asked, at: Date.now(), beside: [...open, ...model.answered.peek()].map(each => each.id) })
 }
 
-/** What a plan shall do differently goes to the agent as a message too: to be told why it was denied is not in the power of all agents. */
-function answer(model: SessionModel, request: OpenRequest, verdict: Verdict, isRisky: boolean): void {
+/** Happy's wrapper does not pass on why a plan was denied, so that goes to the agent as a message. Ours does. */
+function answer(model: SessionModel, facts: SessionFacts, request: OpenRequest, verdict: Verdict, isRisky: boolean): void {
   void model.answer(request, verdict, isRisky)
-  if (isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
+  const isOurs = facts.methods !== undefined
+  if (!isOurs && isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
 }
 
 /** Files that the agent changed, as far as this device knows. */

@@ -7,7 +7,7 @@ import type { Offered } from '../parts/composer.tsx'
 import { Growing } from '../parts/partial.tsx'
 import type { StepContext } from '../parts/step.tsx'
 import type { Delivery, Receiver } from '../parts/ticks.tsx'
-import { callOfRequest, joinAnswered } from '../state/asked-steps.ts'
+import { callOfRequest, joinAnswered, withReasonsOnce } from '../state/asked-steps.ts'
 import { isStale } from '../state/connection.ts'
 import type { Said } from '../state/fork-point.ts'
 import { isOn } from '../state/preferences.ts'
@@ -141,7 +141,7 @@ export function SessionLog(props: {
           </Bubbles.Provider>
         </div>
       </div>
-      <Announcements model={model} folder={facts.path} />
+      <Announcements model={model} items={items} waiting={open} folder={facts.path} />
       {!reading.isAtEnd && (
         <button class="to-end" type="button" onClick={reading.toEnd}>
           <Icon name="chevron-down" />
@@ -155,8 +155,11 @@ export function SessionLog(props: {
 // A block that looks as before keeps its node, and Preact leaves it alone: the cost of an update is that of what changed.
 /** Steps with the decisions about them. Each part is the same as long as it says the same, so that what is on the screen stays. */
 function useJoined(known: readonly Item[], decisions: readonly Answered[], requests: readonly OpenRequest[]) {
-  const { items, answered } = useMemo(() => joinAnswered(known, decisions), [known, decisions])
-  const answeredCalls = answered.map(({ call }) => call ?? '').join(' ')
+  const { items, answered } = useMemo(() => {
+    const joined = joinAnswered(known, decisions)
+    return { ...joined, answered: withReasonsOnce(joined.answered, joined.items) }
+  }, [known, decisions])
+  const answeredCalls = answered.map(({ call, reason }) => `${call ?? ''}${reason ? ':' : ''}`).join(' ')
   const openCalls = requests.flatMap(request => callOfRequest(request, items) ?? []).join(' ')
   return {
     items,

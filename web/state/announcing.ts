@@ -7,8 +7,8 @@ export interface Happened {
 }
 
 export interface Announcer {
-  /** The transcript as it is now. What came while nobody was there, or while the link was lost, is not told. */
-  take(items: Transcript['items'], isLive: boolean): void
+  /** The transcript as it is now. What came while nobody was there, or while the link was lost, is not told. `waiting`: calls that wait for a person. */
+  take(items: Transcript['items'], isLive: boolean, waiting: ReadonlySet<string>): void
   close(): void
 }
 
@@ -19,16 +19,19 @@ export function createAnnouncer(
 ): Announcer {
   let upTo: number | undefined
   let known: readonly Item[] = []
+  let asking: ReadonlySet<string> = new Set()
   let steps = 0
   let unwait: (() => void) | undefined
   const tell = () => {
     unwait = undefined
-    announce({ steps, running: known.findLast((item): item is Step => item.type === 'step' && item.state === 'running') })
+    const isRunning = (item: Item): item is Step => item.type === 'step' && item.state === 'running' && !asking.has(item.call)
+    announce({ steps, running: known.findLast(isRunning) })
     steps = 0
   }
   return {
-    take(items, isLive) {
+    take(items, isLive, waiting) {
       known = items
+      asking = waiting
       const from = isLive ? upTo : undefined
       upTo = isLive ? (items.at(-1)?.seq ?? 0) : undefined
       if (from === undefined) return

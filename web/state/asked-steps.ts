@@ -39,6 +39,14 @@ export function joinAnswered(
   }
 }
 
+/** Without the reasons that stand in the conversation, because the wrapper handed them over as a message. */
+export function withReasonsOnce(answered: readonly Answered[], items: readonly Item[]): readonly Answered[] {
+  const said = items.flatMap(item => (item.type === 'mine' && item.from === 'decision' ? item.text : []))
+  if (said.length === 0) return answered
+  const isSaid = (reason: string) => said.some(text => text.endsWith(`: ${reason}`))
+  return answered.map(each => (each.reason && isSaid(each.reason) ? { ...each, reason: undefined } : each))
+}
+
 /** The step for which a permission is open. */
 export function callOfRequest(request: OpenRequest, items: readonly Item[]): string | undefined {
   if (request.toolUseId !== undefined) return request.toolUseId

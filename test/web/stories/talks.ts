@@ -171,9 +171,12 @@ export const talks: Record<string, () => SessionModel> = {
         })
         .step({ kind: 'execute', args: { command: 'npm run build -- --mode production --sourcemap' } }, 31, {
           status: 'completed',
-          content: [{ type: 'text', text: Array.from({ length: 40 }, (_, i) => `bundle ${i} written`).join('\n') }]
+          content: [{ type: 'text', text: Array.from({ length: 3005 }, (_, i) => `bundle ${i + 1} written`).join('\n') }]
         })
-        .step({ call: 'den1', kind: 'execute', args: { command: 'rm -rf dist' } }, 4, { status: 'denied' })
+        .step({ call: 'den1', kind: 'execute', args: { command: 'rm -rf dist' } }, 4, {
+          status: 'denied',
+          content: [{ type: 'text', text: 'The person said no, on their phone: Use npm run clean, dist is a symlink.' }]
+        })
         .step({ kind: 'execute', args: { command: 'npm run watch' } }, 40, { status: 'cancelled' })
         .step({ kind: 'other', name: 'mcp__linear__create_issue', args: { title: 'Return to the page', issueType: 'bug' } }, 2)
         .step({ kind: 'delete', args: {}, locations: [`${folder}/src/old.ts`] }, 1)
