@@ -1,10 +1,10 @@
 import { hostname } from 'node:os'
 import { fetch } from 'undici'
 import { startLinking } from '../client/linking.ts'
-import { startPairing, terminalKeys } from '../client/pairing.ts'
+import { type PairingOptions, startPairing, terminalKeys } from '../client/pairing.ts'
 import { createPersistence } from '../client/persist.ts'
 import { Refused } from '../client/refusals.ts'
-import { createRest } from '../client/rest.ts'
+import { createRest, type Fetch } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
 import { aboutComputer } from './about-computer.ts'
@@ -14,7 +14,7 @@ import { typed } from './own-program.ts'
 import { drawQr } from './terminal/qr.ts'
 import { fit, plain, type Style, styleFor } from './terminal/style.ts'
 import { openBlock, type Terminal, tell } from './terminal/terminal.ts'
-import { whyUnreachable } from './why-unreachable.ts'
+import { codeOf, whyUnreachable } from './why-unreachable.ts'
 
 export interface LoginOptions {
   home: Home
@@ -132,14 +132,15 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
   }
 }
 
-/** In our own way where the server has it and the phone too, else in the first. */
-async function ask(server: string, { forHappy }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
+/** In our own way where the server has it and the phone too, else in the first. A server that is away is waited for. */
+async function ask(server: string, { forHappy, home }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
   const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
-  const asker = { server, deviceName: hostname(), about: aboutComputer(), onTrouble }
-  if (forHappy) return askInFirstWay(asker, show)
-  const persistence = createPersistence({ signal: new AbortController().signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
-  const linking = await persistence.attempt(() => startLinking('terminal', { ...asker, fetch }))
-  if (linking === 'unsupported') return askInFirstWay(asker, show)
+  const { fetch, signal } = untilUnknown(server, home)
+  const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble }
+  if (forHappy) return askInFirstWay(asker, show, signal)
+  const persistence = createPersistence({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
+  const linking = await persistence.attempt(() => startLinking('terminal', asker))
+  if (linking === 'unsupported') return askInFirstWay(asker, show, signal)
   show({ type: 'waiting' })
   return {
     link: linking.link,
@@ -151,18 +152,48 @@ async function ask(server: string, { forHappy }: LoginOptions, show: (now: Progr
   }
 }
 
+/**
+ * `signal` ends with what to do when the name of a server that this computer never reached does not exist: most likely it is mistyped, and
+ * waiting does not help. A name that worked once may be missing only because the network is.
+ */
+function untilUnknown(server: string, home: Home): { fetch: Fetch; signal: AbortSignal } {
+  const ending = new AbortController()
+  let wasReached = home.server === server || home.credentials(server) !== undefined
+  return {
+    signal: ending.signal,
+    async fetch(url, init) {
+      try {
+        const response = await fetch(url, init)
+        wasReached = true
+        return response
+      } catch (error) {
+        if (!wasReached && codeOf(error) === 'ENOTFOUND') ending.abort(noSuchServer(server))
+        throw error
+      }
+    }
+  }
+}
+
+function noSuchServer(server: string): CannotStart {
+  const { hostname } = new URL(server)
+  const again = typed('login --server https://home.example')
+  return new CannotStart(
+    `There is no computer called ${hostname}. Name the server by the address at which you open Afield in the browser:\n  ${again}\nIf that is its name, check the network of this computer.`
+  )
+}
+
 /** A code is of use from the moment the server has heard of it; whatever else answers there shows none. */
-async function askInFirstWay(asker: Omit<Parameters<typeof startPairing>[0], 'fetch'>, show: (now: Progress) => void): Promise<Request> {
+async function askInFirstWay(asker: PairingOptions, show: (now: Progress) => void, signal: AbortSignal): Promise<Request> {
   const heard = Promise.withResolvers<void>()
   const pairing = startPairing({
     ...asker,
     fetch: async (url, init) => {
-      const response = await fetch(url, init)
-      if (response.ok && response.headers.get('content-type')?.includes('json')) heard.resolve()
+      const response = await asker.fetch(url, init)
+      if (response.status === 200 && response.headers.get('content-type')?.includes('json')) heard.resolve()
       return response
     }
   })
-  const ended = pairing.wait()
+  const ended = pairing.wait(signal)
   await Promise.race([heard.promise, ended])
   show({ type: 'waiting' })
   return {

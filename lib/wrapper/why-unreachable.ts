@@ -7,8 +7,9 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
     return `What answers at ${host} is in trouble (HTTP ${error.status}).`
   const code = codeOf(error)
   switch (code) {
-    case 'ENOTFOUND':
     case 'EAI_AGAIN':
+      return `The name ${hostname} cannot be looked up now (${code}).`
+    case 'ENOTFOUND':
       return `There is no computer called ${hostname} (${code}).`
     case 'ECONNREFUSED':
       return `Nothing listens at ${host} (${code}).`
@@ -25,7 +26,7 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
 }
 
 /** Of the innermost cause that has one. */
-function codeOf(error: unknown): string | undefined {
+export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const inner = codeOf(error.cause) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined)
   return inner ?? ('code' in error && typeof error.code === 'string' && /^[A-Z][A-Z_]+$/.test(error.code) ? error.code : undefined)

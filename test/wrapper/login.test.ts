@@ -124,6 +124,15 @@ t.test('a server that is away is waited for, and then shows its code', async t =
   t.ok(readRequestLink(link))
 })
 
+for (const way of [[], ['--happy']]) {
+  t.test(`a server whose name does not exist ends the login with what to do ${way}`, async t => {
+    const { login } = loginTo(t, 'no-such-server.invalid', ...way)
+    t.equal(await login.ended, 78)
+    t.match(login.output, /There is no computer called no-such-server\.invalid\./)
+    t.match(login.output, /login --server https:\/\/home\.example/)
+  })
+}
+
 t.test('logging out ends a sign-in whose token ended long before', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
