@@ -25,7 +25,7 @@ export interface WhyNot {
 /** The questions of an agent that wait for a person, as the agent state shows them to every device. */
 export interface Decisions {
   /** In the order in which they were asked. */
-  readonly open: readonly { ask: string; title: string }[]
+  readonly open: readonly { ask: string; title: string; risk: PermissionRequest['risk'] }[]
   /** What was chosen last that allows more than once, in words. */
   readonly lastingYes: string | undefined
   /** The choice that a rule makes at once; without one a person is asked. */
@@ -93,7 +93,7 @@ export function createDecisions(
 
   return {
     get open() {
-      return [...open.values()].map(({ asked }) => ({ ask: asked.ask, title: asked.step.title }))
+      return [...open.values()].map(({ asked, request }) => ({ ask: asked.ask, title: asked.step.title, risk: request.risk }))
     },
     get lastingYes() {
       return lastingYes

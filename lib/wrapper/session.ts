@@ -2,7 +2,7 @@ import { systemClock } from '../async/clock.ts'
 import { withDeadline } from '../async/deadline.ts'
 import type { OpenedMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
-import type { ModelWait, SessionMetadata } from '../protocol/sealed/session.ts'
+import type { ModelWait, PermissionRequest, SessionMetadata } from '../protocol/sealed/session.ts'
 import { agentEndOf } from './agent-end.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
@@ -21,6 +21,12 @@ import { openUplink } from './uplink.ts'
 import type { Uplink } from './uplink-contract.ts'
 
 /** What the terminal shows of a session. */
+/** A permission, which has a risk, or a question. */
+export interface Asked {
+  title: string
+  risk?: PermissionRequest['risk']
+}
+
 export interface SessionStatus {
   /** The server's id; undefined until the session was opened there. */
   session: string | undefined
@@ -31,8 +37,8 @@ export interface SessionStatus {
   step: string | undefined
   /** Set while its model says nothing. */
   modelWait: ModelWait | undefined
-  /** The titles of the questions that wait for a person. */
-  questions: readonly string[]
+  /** What waits for a person. */
+  questions: readonly Asked[]
   /** What was chosen last that allows more than once, in words. */
   lastingYes: string | undefined
   /** Prompts that wait for the turn of now to end. */
@@ -211,13 +217,13 @@ class WrappedSession implements Session {
     this.#turns.leaveOut(about)
   }
 
-  #asked(): string[] {
+  #asked(): Asked[] {
     const { decisions, questions } = this.#parts
-    return [...decisions.open, ...questions.open].map(({ title }) => title)
+    return [...decisions.open, ...questions.open]
   }
 
   #tellUnseen(why: string): void {
-    const asked = this.#asked().map(title => `“${cutText(title, longestNamed)}”`)
+    const asked = this.#asked().map(({ title }) => `“${cutText(title, longestNamed)}”`)
     const sentence =
       asked.length === 0
         ? `Your devices may not show how this session is now: the server did not take it (${why}).`

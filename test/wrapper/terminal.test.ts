@@ -46,7 +46,7 @@ t.test('each state of a session is told in words', t => {
     [{ isWorking: true, workingMs: 75_000, step: 'Run npm test' }, /Agent +works, 1 min 15 s: Run npm test/],
     [{ isWorking: true, queued: 2 }, /2 more messages wait/],
     [
-      { isWorking: true, questions: ['Edit a.ts'] },
+      { isWorking: true, questions: [{ title: 'Edit a.ts' }] },
       /Agent +waits for your decision\n +Needs you +Edit a\.ts\n.*Answer on your phone\. Ctrl-C stops/s
     ],
     [{ link: { type: 'away', reason: 'x' }, waiting: 1 }, /keeps working, will deliver 1 message$/m],
@@ -70,7 +70,7 @@ t.test('no line is longer than the screen, and the address of the session is nev
   const long = {
     isWorking: true,
     step: 'x'.repeat(300),
-    questions: ['字'.repeat(200)],
+    questions: [{ title: '字'.repeat(200) }],
     trouble: 'y'.repeat(300),
     folder: '~/'.padEnd(200, 'z')
   }
@@ -82,10 +82,32 @@ t.test('no line is longer than the screen, and the address of the session is nev
   t.end()
 })
 
+t.test('a command that waits is shown whole, with why it is risky', t => {
+  const command = `find . -name '*.log' -newer ${'a/deep/folder/'.repeat(9)}mark -exec rm -rf {} + && git push --force`
+  const risk = { level: 'risky' as const, reasons: ['deletes' as const, 'rewrites-history' as const, 'network' as const] }
+  for (const columns of [50, 80, 120, Number.POSITIVE_INFINITY]) {
+    const lines = draw({ isWorking: true, questions: [{ title: command, risk }] }, columns)
+    const asked = lines.slice(lines.findIndex(line => /Needs you/.test(line)))
+    const text = (from: RegExp, to: RegExp) => {
+      const rest = asked.slice(asked.findIndex(line => from.test(line)))
+      return rest.slice(0, rest.findIndex(line => to.test(line))).map(line => line.slice(13)).join('').replaceAll(' ', '')
+    }
+    t.equal(text(/Needs you/, /Risky/), command.replaceAll(' ', ''))
+    t.equal(text(/Risky/, /Link/), 'deletes files, rewrites history, reaches the network'.replaceAll(' ', ''))
+  }
+  const [first, second] = draw({ isWorking: true, questions: [{ title: 'cat <<E\nhello\nE', risk: { level: 'plain', reasons: [] } }] }).slice(6)
+  t.match(first, /Needs you +cat <<E$/)
+  t.match(second, /^ +hello$/)
+  const script = draw({ isWorking: true, questions: [{ title: 'echo\n'.repeat(200) }] })
+  t.ok(script.length < 24)
+  t.match(script.join('\n'), /The rest is on your phone\./)
+  t.end()
+})
+
 t.test('what an agent says cannot move the cursor or colour the screen', t => {
   const nasty = '\x1b[2J\x1b]0;title\x07red\x1b[31m\r\nnew\u202eline\x00'
   t.equal(plain(nasty), 'red newline')
-  t.notMatch(draw({ isWorking: true, step: nasty, questions: [nasty], trouble: nasty }).join(''), /\p{Cc}|\p{Cf}/u)
+  t.notMatch(draw({ isWorking: true, step: nasty, questions: [{ title: nasty }], trouble: nasty }).join(''), /\p{Cc}|\p{Cf}/u)
   t.equal(fit('abcdef', 4), 'abc…')
   t.equal(fit('字字字', 4), '字…')
   t.end()

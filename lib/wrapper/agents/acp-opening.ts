@@ -64,6 +64,7 @@ export function whyNotOpened(title: string, error: unknown, withinMs: number): s
   if (isSignedOut(error)) {
     return `${title} wants you to sign in first: run it once by itself in this terminal.`
   }
+  if (isGone(error)) return `${title} has no such conversation on this computer.`
   // A program that repeats what it reads, such as cat, hands back our own refusal of our question.
   if ((error instanceof RequestError && error.code === unknownMethod) || error instanceof ZodError) {
     return `${title} does not speak ACP on its standard input and output.`

@@ -1,6 +1,6 @@
 import type { Console } from '../terminal/console.ts'
 import type { AgentScreen, OwnScreen } from './agent.ts'
-import { controlsOf, openPty, type Pty } from './pty.ts'
+import { controlsOf, howEnded, openPty, type Pty } from './pty.ts'
 
 export interface AttachedScreenOptions {
   screen: AgentScreen
@@ -30,7 +30,7 @@ export function attachScreen({ screen, program, onClosed }: AttachedScreenOption
       pty = undefined
       screen.onDrawing(false)
       if (isClosing) return
-      onClosed(signal !== 0 ? `signal ${signal}` : code !== 0 ? `exit code ${code}` : undefined)
+      onClosed(code === 0 && signal === 0 ? undefined : howEnded({ code, signal }))
     })
   }
 

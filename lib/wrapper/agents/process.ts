@@ -6,6 +6,7 @@ import { CannotStart } from '../../exit.ts'
 import { hasGroups, signalGroup } from '../end-group.ts'
 import { type LeaseNotes, lease } from '../leases.ts'
 import { findProgram } from './find-program.ts'
+import { withoutTraces } from './last-lines.ts'
 import { startable } from './windows-script.ts'
 
 export interface AgentProcess {
@@ -13,7 +14,7 @@ export interface AgentProcess {
   readonly output: ReadableStream<Uint8Array>
   /** How it ended, in words for a person: `exit code 1`, `killed by SIGKILL`. */
   readonly ended: Promise<string>
-  /** The end of what it wrote to its error output, at most some kilobytes. */
+  /** The end of what it wrote to its error output, at most some kilobytes, without traces. */
   lastLines(): string
   /** Closes its input, and after `graceMs` ends it and everything it started. */
   end(graceMs?: number): Promise<void>
@@ -74,7 +75,7 @@ function watch(child: ChildProcessByStdio<Writable, Readable, Readable>, about: 
     input: Writable.toWeb(child.stdin),
     output: Readable.toWeb(child.stdout),
     ended,
-    lastLines: () => tail.trimEnd(),
+    lastLines: () => withoutTraces(tail),
     async end(graceMs = 2000) {
       child.stdin.end()
       const timers = [setTimeout(() => signalGroup(pid, 'SIGTERM'), graceMs), setTimeout(() => signalGroup(pid, 'SIGKILL'), 2 * graceMs)]

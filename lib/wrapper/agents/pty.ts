@@ -1,3 +1,4 @@
+import { constants } from 'node:os'
 import { hasNative, type IPty, spawn } from 'zigpty'
 import { CannotStart } from '../../exit.ts'
 import type { Console } from '../terminal/console.ts'
@@ -22,6 +23,13 @@ const takesPastes = '\x1b[?2004h'
 
 /** False on a system for which there is no native build: a program would find no terminal there. */
 export const hasPty: boolean = hasNative
+
+/** In words for a person, as for a program without a terminal: `exit code 1`, `killed by SIGKILL`. */
+export function howEnded({ code, signal }: { code: number; signal: number }): string {
+  if (signal === 0) return `exit code ${code}`
+  const name = Object.entries(constants.signals).find(([, number]) => number === signal)?.[0]
+  return `killed by ${name ?? `signal ${signal}`}`
+}
 
 /** The program dies with this process: its terminal goes away. Throws CannotStart when it cannot be started. */
 export function openPty(

@@ -1,7 +1,8 @@
+import type { RiskName } from '../../protocol/sealed/risk-names.ts'
 import type { ModelWait, RetryReason } from '../../protocol/sealed/session.ts'
 import { typed } from '../own-program.ts'
-import type { SessionStatus } from '../session.ts'
-import { fit, plain, type Style } from './style.ts'
+import type { Asked, SessionStatus } from '../session.ts'
+import { fit, plain, type Style, wrapped } from './style.ts'
 
 export interface SessionView extends SessionStatus {
   /** The agent, and the folder as the person would write it. */
@@ -35,7 +36,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ...(view.isKeyboardAway ? [row('Keyboard', 'with your phone')] : []),
     ...(view.isLog ? [] : [row('Watching', watching(view))]),
     row('Agent', agent(view)),
-    ...view.questions.map(question => row('Needs you', question, style.needs)),
+    ...view.questions.flatMap(question => needs(question, row, room, style)),
     ...(view.lastingYes === undefined ? [] : [row('Your yes', view.lastingYes)]),
     row('Link', link(view), linkLook(view, style)),
     ...(view.leftovers > 0
@@ -47,6 +48,51 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ''
   ]
 }
+
+type Row = (label: string, text: string, look?: (text: string) => string) => string
+
+/** Whole, as its person decides about all of it, and why that takes care. */
+function needs({ title, risk }: Asked, row: Row, room: number, style: Style): string[] {
+  const lines = title
+    .split('\n')
+    .map(plain)
+    .filter(line => line !== '')
+    .flatMap(line => wrapped(line, room))
+  const shown = lines.length > mostLines ? [...lines.slice(0, mostLines - 1), 'The rest is on your phone.'] : lines
+  const why = risk && risk.level !== 'plain' ? wrapped(risk.reasons.map(name => riskWords[name] ?? name).join(', '), room) : []
+  const label = risk?.level === 'risky' ? 'Risky' : 'Careful'
+  const look = risk?.level === 'risky' ? style.bad : style.needs
+  return [
+    ...shown.map((line, index) => row(index === 0 ? 'Needs you' : '', line, style.needs)),
+    ...why.map((line, index) => row(index === 0 ? label : '', line, look))
+  ]
+}
+
+// The rest of the screen stays in sight on a terminal of 24 lines.
+const mostLines = 10
+
+const riskWords: Readonly<Record<string, string>> = {
+  deletes: 'deletes files',
+  'rewrites-history': 'rewrites history',
+  discards: 'throws away changes',
+  'admin-rights': 'uses admin rights',
+  'runs-download': 'runs what it downloads',
+  'runs-edited': 'runs what this agent changed',
+  overwrites: 'may overwrite files',
+  'overwrites-disk': 'writes to a disk directly',
+  permissions: 'changes who may use files',
+  secrets: 'touches keys or secrets',
+  production: 'reaches production',
+  database: 'deletes from a database',
+  infrastructure: 'changes running systems',
+  hidden: 'contains hidden characters',
+  shortened: 'is shown only in part on the phone',
+  unparsable: 'cannot be read for certain',
+  network: 'reaches the network',
+  installs: 'installs packages',
+  outside: 'leaves the folder of this session',
+  'many-files': 'changes many files'
+} satisfies Record<RiskName, string>
 
 const indent = '  '
 const labelWidth = 11

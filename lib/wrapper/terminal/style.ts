@@ -40,6 +40,20 @@ export function fitPath(path: string, columns: number): string {
   return `…${letters.join('')}`
 }
 
+/** As lines that show all of it, broken between words where one ends nearby. The text must be plain. */
+export function wrapped(text: string, columns: number): string[] {
+  const lines = []
+  let rest = text
+  while (widthOf(rest) > columns) {
+    const most = upTo(rest, columns) || ([...rest][0] ?? '')
+    const lastSpace = rest[most.length] === ' ' ? most.length : most.lastIndexOf(' ')
+    const line = lastSpace > 0 && most.length - lastSpace <= longestLostWord ? rest.slice(0, lastSpace) : most
+    lines.push(line.trimEnd())
+    rest = rest.slice(line.length).trimStart()
+  }
+  return [...lines, rest]
+}
+
 // A longer one is a path or an address, of which a part is better than nothing.
 const longestLostWord = 12
 

@@ -188,7 +188,8 @@ agent({ name: 'odd' })
     if (process.argv.includes('--sign-in-first')) throw RequestError.authRequired()
     return { sessionId: 'odd', models, configOptions: options('auto') }
   })
-  .onRequest(methods.agent.session.load, async ({ client }) => {
+  .onRequest(methods.agent.session.load, async ({ client, params }) => {
+    if (params.sessionId === 'unknown') throw RequestError.resourceNotFound(params.sessionId)
     const asked = text => ({ sessionUpdate: 'user_message_chunk', content: { type: 'text', text } })
     await say(client, chunk('a welcome'))
     await say(client, asked('do '))

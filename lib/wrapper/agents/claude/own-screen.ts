@@ -1,6 +1,6 @@
 import { lease } from '../../leases.ts'
 import type { Console } from '../../terminal/console.ts'
-import { openPty } from '../pty.ts'
+import { howEnded, openPty } from '../pty.ts'
 import { type OwnStatus, readOwnStatus } from './own-status.ts'
 
 /** The program of Claude Code in the person's terminal; the person's keys go to it. */
@@ -34,7 +34,7 @@ export function openOwnScreen(
   const stopResizing = console.onResize(() => pty.resize(console))
   const endOf = ({ code, signal }: { code: number; signal: number }): TerminalEnd => {
     if (code === 0 && signal === 0) return { type: 'left' }
-    const how = signal === 0 ? `exit code ${code}` : `signal ${signal}`
+    const how = howEnded({ code, signal })
     return { type: wasHeard() || hasKeys || signal !== 0 ? 'died' : 'refused', how }
   }
   return {

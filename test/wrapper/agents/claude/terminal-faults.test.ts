@@ -122,7 +122,7 @@ t.test('a Claude Code that is killed ends its session with how, and keeps its wo
   await session.until(session => turnsEnded(session) === 1)
   terminal.type('/crash\r')
   t.equal(await terminal.ended, 1)
-  await terminal.sees(/The agent ended by itself \(signal 9\)/)
+  await terminal.sees(/The agent ended by itself \(killed by SIGKILL\)/)
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
   t.strictSame(read(session), written(computer))
 })
