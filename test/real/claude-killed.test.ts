@@ -57,6 +57,19 @@ t.test('killed in the middle of a sentence, that is marked as cut off, and the n
   t.equal(texts(session).at(-1), 'you said: two')
 })
 
+t.test('killed at its own terminal, that says how to go on', how, async t => {
+  const server = await startServer(t)
+  const { phone, sitDown } = await computerWithRealClaude(t, server)
+  const terminal = sitDown()
+  const session = await phone.session()
+  await session.say('one')
+  await session.until(session => turnsEnded(session) === 1)
+  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0, 'SIGKILL')
+  t.equal(await terminal.ended, 1)
+  await terminal.sees(/The agent ended by itself \(killed by SIGKILL\)/)
+  await terminal.sees(/Go on with it by:\s+.*resume /)
+})
+
 t.test('its adapter killed, Claude Code ends with it and so does the session', how, async t => {
   const { session, claude, adapter, terminal } = await claudeWithPhone(t)
   await session.say('one')

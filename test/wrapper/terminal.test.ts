@@ -90,12 +90,22 @@ t.test('a command that waits is shown whole, with why it is risky', t => {
     const asked = lines.slice(lines.findIndex(line => /Needs you/.test(line)))
     const text = (from: RegExp, to: RegExp) => {
       const rest = asked.slice(asked.findIndex(line => from.test(line)))
-      return rest.slice(0, rest.findIndex(line => to.test(line))).map(line => line.slice(13)).join('').replaceAll(' ', '')
+      return rest
+        .slice(
+          0,
+          rest.findIndex(line => to.test(line))
+        )
+        .map(line => line.slice(13))
+        .join('')
+        .replaceAll(' ', '')
     }
     t.equal(text(/Needs you/, /Risky/), command.replaceAll(' ', ''))
     t.equal(text(/Risky/, /Link/), 'deletes files, rewrites history, reaches the network'.replaceAll(' ', ''))
   }
-  const [first, second] = draw({ isWorking: true, questions: [{ title: 'cat <<E\nhello\nE', risk: { level: 'plain', reasons: [] } }] }).slice(6)
+  const [first, second] = draw({
+    isWorking: true,
+    questions: [{ title: 'cat <<E\nhello\nE', risk: { level: 'plain', reasons: [] } }]
+  }).slice(6)
   t.match(first, /Needs you +cat <<E$/)
   t.match(second, /^ +hello$/)
   const script = draw({ isWorking: true, questions: [{ title: 'echo\n'.repeat(200) }] })

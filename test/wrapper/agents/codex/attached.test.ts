@@ -162,7 +162,9 @@ t.test('its screen may be left, or be killed: the phone goes on, and any key ope
   terminal.type('x')
   await terminal.sees(/\* you said: meanwhile/)
   terminal.type('/crash\r')
-  await session.until(session => session.events().some(event => event.t === 'service' && /screen ended \(killed by SIGKILL\)/.test(event.text)))
+  await session.until(session =>
+    session.events().some(event => event.t === 'service' && /screen ended \(killed by SIGKILL\)/.test(event.text))
+  )
   await session.say('and on')
   await session.until(session => turnsEnded(session) === 3)
   t.strictSame(said(session), ['before', 'meanwhile', 'and on'])
