@@ -87,6 +87,8 @@ function toldIn(parts: readonly Part[]): AgentEvent[] {
   const turns = createTurns(event => tellable.has(event.type) && events.push(event))
   turns.begin()
   for (const update of parts.flatMap(({ updates }) => updates)) turns.take(update)
+  // What an agent repeats it has said to the end, and which of its steps ended nobody knows.
+  turns.finish()
   turns.end({ reason: 'cancelled' })
   return events
 }

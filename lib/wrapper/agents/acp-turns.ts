@@ -108,6 +108,11 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
       inTurn = true
     },
 
+    /** What was being said is whole. */
+    finish(): void {
+      finishBlocks()
+    },
+
     /** Whether a session is one of a helper. */
     isHelper: (session: string) => helpers.has(session),
 

@@ -42,7 +42,8 @@ t.test('what an ACP agent said after its wrapper was killed is told by the next 
   await session.until(session => turnsEnded(session) === 1)
   t.strictSame(read(session), written(session))
   const count = (type: string) => session.events().filter(({ t }) => t === type).length
-  t.strictSame([count('turn-start'), count('tool-call-start'), count('tool-call-end')], [1, 1, 1])
+  // The write, and the plan.
+  t.strictSame([count('turn-start'), count('tool-call-start'), count('tool-call-end')], [1, 2, 2])
 
   await session.say('SCRIPT: text then')
   await session.until(session => turnsEnded(session) === 2)
