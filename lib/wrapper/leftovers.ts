@@ -1,8 +1,10 @@
 import type { Clock } from '../async/clock.ts'
+import { withDeadline } from '../async/deadline.ts'
 import { pause } from '../async/pause.ts'
 import type { Fetch } from '../client/rest.ts'
 import type { Home } from './credentials.ts'
 import { cancelAll } from './decisions.ts'
+import { createNoticeQueue, type NoticeQueue } from './notice-queue.ts'
 import { endOrphans } from './orphans.ts'
 import { ownWords } from './own-words.ts'
 import { cancelQuestions } from './questions.ts'
@@ -53,10 +55,16 @@ function noteTrouble(error: unknown, { onTrouble }: LeftoverOptions): false {
 }
 
 async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise<boolean> {
-  return bringAway(folder, options, async uplink => {
+  return bringAway(folder, options, async (uplink, notices) => {
     await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
     const now = Date.now()
     uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
+    notices.keepOpen([])
+    // Nobody ended it: its process was killed, or the computer went. Told once, however often it takes to deliver the rest.
+    if (folder.notes.endedBy === undefined) {
+      folder.note({ endedBy: 'itself' })
+      notices.add({ kind: 'failed', ask: null })
+    }
   })
 }
 
@@ -68,18 +76,24 @@ export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: str
 }
 
 /** What is not delivered in time is left to whoever comes next, and at once to whoever wants to go on with the session. */
-async function bringAway(folder: SessionFolder, options: LeftoverOptions, tell: (uplink: Uplink) => Promise<void>): Promise<boolean> {
+async function bringAway(
+  folder: SessionFolder,
+  options: LeftoverOptions,
+  tell: (uplink: Uplink, notices: NoticeQueue) => Promise<void>
+): Promise<boolean> {
   const { home, fetch, withinMs, signal } = options
   const wanted = whenWanted(folder.path)
   try {
     const credentials = home.credentials(folder.notes.server)
     if (!credentials) return false
     const uplink = await openUplink({ home, credentials, folder, fetch })
-    await tell(uplink).catch(async error => {
+    const notices = createNoticeQueue(folder, notice => uplink.notify(notice))
+    await tell(uplink, notices).catch(async error => {
       await uplink.close()
       throw error
     })
     const isDelivered = await uplink.end({ ms: withinMs, signal: AbortSignal.any([wanted.signal, ...(signal ? [signal] : [])]) })
+    if (isDelivered) await withDeadline(tellWithinMs, () => notices.flush()).catch(() => {})
     if (uplink.link.type === 'gone') folder.remove()
     else if (isDelivered) folder.retire()
     return isDelivered
@@ -99,6 +113,7 @@ export async function takeFromOthers(home: string): Promise<void> {
 }
 
 const freeWithinMs = 5_000
+const tellWithinMs = 5_000
 
 /** The same again and again, until nothing is left that this process may deliver. The same trouble is told once. */
 export async function keepDelivering(

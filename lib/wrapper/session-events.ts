@@ -14,10 +14,9 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   const decide = (asked: PermissionAsk) => {
     const choice = decisions.ask(asked)
     if (choice !== undefined) agent.answer(asked.ask, choice)
-    else notices.asked(seenThere(asked.ask, decisions))
+    else notices.asked(asked.ask, isAtTerminal())
   }
-  const seenThere = (ask: string, asked: typeof decisions | typeof questions) =>
-    agent.handover?.by === 'terminal' ? () => asked.open.some(each => each.ask === ask) : undefined
+  const isAtTerminal = () => agent.handover?.by === 'terminal'
 
   let windows: UsageWindow[] = []
   const noteWork = followWork(change => parts.uplink?.changeMetadata(change))
@@ -27,6 +26,8 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
   return async event => {
     modelWaits.hear(event)
     noteWork(event)
+    // What it only tries again is no sign of life.
+    if (event.type !== 'retrying') notices.heard()
     switch (event.type) {
       case 'retrying':
         return narrator.tell(event)
@@ -64,7 +65,7 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       case 'question-asked':
         await narrator.settle()
         questions.ask(event.asked, event.asked.call !== undefined && formCalls.has(event.asked.call))
-        return notices.questioned(seenThere(event.asked.ask, questions))
+        return notices.questioned(event.asked.ask, isAtTerminal())
       case 'question-closed':
         return questions.close(event.ask, event.answers)
       case 'picture':

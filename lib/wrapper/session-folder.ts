@@ -9,6 +9,7 @@ import { forgetEndedByPerson, isEndedByPerson } from './ended-by-person.ts'
 import { type HeardMessages, type HeardOptions, openHeardMessages } from './heard-messages.ts'
 import { openJournalFile } from './journal-file.ts'
 import { openNotesFile } from './notes-file.ts'
+import { keptNotice } from './notice-queue.ts'
 import { type OwnNumbers, openNumbersFile } from './numbers-file.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
 import { ownerOf, ownName } from './process-name.ts'
@@ -64,6 +65,8 @@ const sessionNotes = z.object({
   isNamed: z.boolean().optional(),
   /** An app of ours has spoken to it, and said what it sealed for. */
   hearsNames: z.boolean().optional(),
+  /** What phones have to be told, or were told of and is still open. */
+  notices: z.array(keptNotice).optional(),
   /** The seq of the last message that was there when it ended, read or not. */
   heardUpTo: z.number().optional()
 })

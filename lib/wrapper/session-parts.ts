@@ -1,3 +1,4 @@
+import type { AgentState } from '../protocol/sealed/session.ts'
 import type { Agent } from './agents/agent.ts'
 import { type Approvals, createApprovals, type EditedHere } from './approvals/approvals.ts'
 import { type Attachments, createAttachments } from './attachments.ts'
@@ -8,6 +9,7 @@ import { createGoals, type Goals } from './goals.ts'
 import { createKeeping, type Keeping } from './keeping.ts'
 import { createModelWaits, type ModelWaits } from './model-waits.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
+import { createNoticeQueue } from './notice-queue.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
 import { createQuestions, type Questions } from './questions.ts'
@@ -74,6 +76,15 @@ export function createParts(
     session: () => uplink()?.session,
     onTrouble: sentence => void tell(sentence)
   })
+  const open = () => [...decisions.open, ...questions.open].map(({ ask }) => ask)
+  const queue = createNoticeQueue(folder, notice => uplink()?.notify(notice) ?? Promise.reject(new Error('there is no link')))
+  const notices = createNotices({ queue, open })
+  const publish = (change: (state: AgentState) => AgentState) => {
+    uplink()?.changeState(change)
+    notices.review()
+  }
+  const decisions = createDecisions(publish, approvals)
+  const questions = createQuestions(publish)
   return {
     agent,
     folder,
@@ -83,8 +94,8 @@ export function createParts(
     keeping,
     narrator,
     approvals,
-    decisions: createDecisions(change => uplink()?.changeState(change), approvals),
-    questions: createQuestions(change => uplink()?.changeState(change)),
+    decisions,
+    questions,
     choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
     goals: createGoals(agent, change => uplink()?.changeState(change)),
     attachments: createAttachments({
@@ -97,7 +108,7 @@ export function createParts(
       isLinked: () => uplink()?.link.type === 'live',
       tell: event => narrator.tell(event)
     }),
-    notices: createNotices(notice => uplink()?.notify(notice)),
+    notices,
     modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
     watchers: createWatchers(onChange),
     sealFaults: createSealFaults(body => keeping.keep(body), onChange),

@@ -170,6 +170,7 @@ class WrappedSession implements Session {
     // Of a process that was cut off: nobody waits for an answer any more.
     const now = Date.now()
     this.#uplink.changeState(state => ({ ...cancelQuestions(cancelAll(state, now), now), modelWait: undefined }))
+    this.#parts.notices.review()
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
@@ -252,6 +253,7 @@ class WrappedSession implements Session {
     if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
     if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server does not know this session any more.')
     if (this.#uplink?.waiting === 0) this.#parts.keeping.drained()
+    if (this.#uplink?.link.type === 'live') this.#parts.notices.lineIsUp()
     this.#options.onChange()
   }
 
@@ -263,7 +265,7 @@ class WrappedSession implements Session {
   }
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
-    const { keeping, decisions, questions, attachments, approvals, watchers } = this.#parts
+    const { keeping, decisions, questions, attachments, approvals, watchers, notices } = this.#parts
     const { folder } = this.#options
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
@@ -278,10 +280,13 @@ class WrappedSession implements Session {
     watchers.close()
     this.#uplink?.setThinking(false)
     const agentEnd = how.type === 'agent-died' ? agentEndOf(how.died.how) : undefined
+    if (how.type === 'agent-died') notices.failed()
+    notices.close()
     if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
     await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
     await this.#parts.pictures.finish(flushWithinMs)
     await keeping.finish()
+    await withDeadline(flushWithinMs, () => notices.settled()).catch(() => {})
     const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
     await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})
     keeping.abandon()

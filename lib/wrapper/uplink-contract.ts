@@ -3,7 +3,7 @@ import type { MessageBody, PartialFrame } from '../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
 import type { Credentials, Home } from './credentials.ts'
 import type { LinkState } from './link-state.ts'
-import type { Notice } from './notices.ts'
+import type { Notice } from './notice-queue.ts'
 import type { SessionAttachments } from './session-attachments.ts'
 import type { SessionFolder } from './session-folder.ts'
 import type { UplinkLineOptions } from './uplink-line.ts'
@@ -46,8 +46,8 @@ export interface Uplink {
   /** Resolves when every message that the server had was heard, at once if nothing is being read. */
   caughtUp(): Promise<void>
   setThinking(thinking: boolean): void
-  /** Asks the server to tell apps and phones. Lost when there is no link. */
-  notify(notice: Notice): void
+  /** Has the server tell apps and phones. Rejects when it did not take it. */
+  notify(notice: Notice): Promise<void>
   /** The agent has the messages up to this one. */
   tellRead(seq: number): void
   readonly attachments: SessionAttachments

@@ -13,7 +13,7 @@ import type { SessionRecord } from '../protocol/wire/records.ts'
 import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
 import { watchNetwork } from './network.ts'
-import type { Notice } from './notices.ts'
+import type { Notice } from './notice-queue.ts'
 import type { OwnNumbers } from './numbers-file.ts'
 import { createPatience } from './patience.ts'
 import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
@@ -209,9 +209,9 @@ class SessionUplink implements Uplink {
     return attachmentsOf({ rest: this.#rest, token: this.#token, session: this.session, key: this.#key })
   }
 
-  notify(notice: Notice): void {
-    if (this.session === undefined) return
-    this.#rest.call('notify', { params: { id: this.session }, body: notice }).catch(() => {})
+  async notify(notice: Notice): Promise<void> {
+    if (this.session === undefined) throw new Error('The session was not opened at the server yet.')
+    await this.#rest.call('notify', { params: { id: this.session }, body: notice })
   }
 
   changeState(change: (state: AgentState) => AgentState): void {
