@@ -231,6 +231,21 @@ t.test('the session screen in a real browser', async t => {
     t.equal(await log.locator('img').count(), 0)
   })
 
+  t.test('a question for a number says so, and sends nothing else', async t => {
+    const page = await open(t, 'question-number')
+    await page.clock.runFor(450)
+    await page.getByText('A whole number from 1 to 90.').waitFor()
+    const field = page.getByLabel('Your answer')
+    const send = page.getByRole('button', { name: 'Send answer' })
+    for (const wrong of ['a week', '1.5', '0', '91']) {
+      await field.fill(wrong)
+      await page.getByText('Correct the number to send it.').waitFor()
+      t.equal(await send.isDisabled(), true, wrong)
+    }
+    await field.fill('30')
+    t.equal(await send.isDisabled(), false)
+  })
+
   t.test('who comes by a link to a message that is gone is told, and reads on at the end', async t => {
     const page = await open(t, 'message-gone&framed')
     const told = page.getByText('This message is not in the session any more.')

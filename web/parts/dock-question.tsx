@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useState } from 'preact/hooks'
-import type { Question, QuestionAnswer } from '../../lib/protocol/sealed/questions.ts'
+import { type Question, type QuestionAnswer, readNumber } from '../../lib/protocol/sealed/questions.ts'
 import { Icon } from '../icons/icon.tsx'
 import { isCovered } from '../state/keys.ts'
 import { isOn } from '../state/preferences.ts'
@@ -12,6 +12,7 @@ import { session } from '../words/session.ts'
 import { AnswerLife, failureWords } from './dock-life.tsx'
 import { LinkQuestion } from './dock-link.tsx'
 import { useInert } from './inert.ts'
+import { OwnWords } from './own-answer.tsx'
 import { visible } from './visible.ts'
 
 export interface QuestionProps {
@@ -96,22 +97,16 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
           <AnswerLife life={mine} facts={facts} onWithdraw={() => props.onWithdraw?.()} />
         </footer>
       ) : (
-        <FormButtons
-          {...props}
-          at={at}
-          answers={clean(answers)}
-          isUnsaid={asked !== undefined && isUnsaid(asked, answers[asked.id])}
-          onAt={setAt}
-        />
+        <FormButtons {...props} at={at} answers={clean(answers)} lacks={asked && lackOf(asked, answers[asked.id])} onAt={setAt} />
       )}
     </AskDock>
   )
 }
 
 function FormButtons(
-  props: QuestionProps & { questions: readonly Question[]; at: number; answers: Answers; isUnsaid: boolean; onAt(at: number): void }
+  props: QuestionProps & { questions: readonly Question[]; at: number; answers: Answers; lacks: string | undefined; onAt(at: number): void }
 ) {
-  const { questions, question, facts, mine, at, answers, isUnsaid } = props
+  const { questions, question, facts, mine, at, answers, lacks } = props
   // An answer is bound to what was shown, and refused if that is not so any more.
   const isCurrent = props.isCurrent || props.isOffline === true
   const isInert = useInert(`${question.id} ${question.shown ?? ''} ${at}`)
@@ -120,7 +115,7 @@ function FormButtons(
   const isOpen = asked?.isRequired === true && answers[asked.id] === undefined
   const isEmpty = asked !== undefined && questions.length === 1 && answers[asked.id] === undefined
   const go = () => {
-    if (isInert || !isCurrent || isUnsaid) return
+    if (isInert || !isCurrent || lacks !== undefined) return
     if (isLast) props.onAnswer(answers)
     else props.onAt(at + 1)
   }
@@ -142,14 +137,14 @@ function FormButtons(
             {words.before}
           </button>
         )}
-        <button class="btn primary lg" type="button" disabled={!isCurrent || isOpen || isEmpty || isUnsaid} onClick={go}>
+        <button class="btn primary lg" type="button" disabled={!isCurrent || isOpen || isEmpty || lacks !== undefined} onClick={go}>
           {isLast ? (questions.length === 1 ? words.sendAnswer : words.sendAnswers) : words.next}
           {!isLast && <Icon name="arrow-right" />}
         </button>
       </div>
       <p class="dock-s">
-        {isUnsaid
-          ? words.unsaid
+        {lacks !== undefined
+          ? lacks
           : props.isOffline
             ? words.offline
             : !isCurrent
@@ -189,7 +184,8 @@ function Choices({
     if (option !== undefined) toggle(option.value)
     else if (allowsOther && digit === options.length + 1) toggleOwn()
   })
-  if (options.length === 0) return <OwnWords value={answer.other ?? ''} onInput={other => onAnswer({ values: [], other })} />
+  if (options.length === 0)
+    return <OwnWords question={question} value={answer.other ?? ''} onInput={other => onAnswer({ values: [], other })} />
   return (
     <fieldset class="opts" aria-label={multiSelect ? words.chooseAny : words.chooseOne}>
       {multiSelect && <legend>{words.chooseAny}</legend>}
@@ -215,25 +211,8 @@ function Choices({
           </span>
         </label>
       )}
-      {hasOwn && <OwnWords value={answer.other ?? ''} onInput={other => onAnswer({ ...answer, other })} hasFocus />}
+      {hasOwn && <OwnWords question={question} value={answer.other ?? ''} onInput={other => onAnswer({ ...answer, other })} hasFocus />}
     </fieldset>
-  )
-}
-
-function OwnWords({ value, onInput, hasFocus = false }: { value: string; onInput(value: string): void; hasFocus?: boolean }) {
-  return (
-    <textarea
-      class="deny-t"
-      rows={2}
-      dir="auto"
-      value={value}
-      aria-label={words.otherLabel}
-      placeholder={words.otherLabel}
-      ref={element => {
-        if (hasFocus && value === '') element?.focus()
-      }}
-      onInput={event => onInput(event.currentTarget.value)}
-    />
   )
 }
 
@@ -256,9 +235,12 @@ function Review({ questions, answers, onChange }: { questions: readonly Question
   )
 }
 
-/** "Something else" was chosen, and not said. */
-function isUnsaid({ options }: Question, answer: QuestionAnswer | undefined): boolean {
-  return options.length > 0 && answer?.other !== undefined && answer.other.trim() === ''
+/** What is missing before the answer can be sent: "Something else" was chosen and not said, or what was said is no number. */
+function lackOf({ options, number }: Question, answer: QuestionAnswer | undefined): string | undefined {
+  const own = answer?.other
+  if (own === undefined) return undefined
+  if (own.trim() === '') return options.length > 0 ? words.unsaid : undefined
+  return number && readNumber(own, number) === undefined ? words.noNumber : undefined
 }
 
 /** Without what was begun and left empty. */

@@ -81,6 +81,13 @@ const english = {
   other: 'Something else…',
   otherLabel: 'Your answer',
   unsaid: 'Write your answer, or choose another.',
+  aNumber: (isWhole: boolean, minimum: number | undefined, maximum: number | undefined) => {
+    const what = isWhole ? 'A whole number' : 'A number'
+    if (minimum !== undefined && maximum !== undefined) return `${what} from ${minimum} to ${maximum}.`
+    if (minimum !== undefined) return `${what}, at least ${minimum}.`
+    return maximum === undefined ? `${what}.` : `${what}, at most ${maximum}.`
+  },
+  noNumber: 'Correct the number to send it.',
   letDecide: 'Let it decide',
   next: 'Next',
   before: 'Back',

@@ -1,5 +1,8 @@
 import * as z from 'zod'
 
+/** What a number has to be to answer. */
+const numberWanted = z.looseObject({ isWhole: z.boolean(), minimum: z.number().optional(), maximum: z.number().optional() })
+
 /** One thing an agent wants to know. `id` names it in the answers. */
 export const question = z.looseObject({
   id: z.string(),
@@ -11,7 +14,9 @@ export const question = z.looseObject({
   options: z.array(z.looseObject({ value: z.string(), label: z.string(), description: z.string().optional() })),
   /** Whether a text of the person's own is an answer as well. */
   allowsOther: z.boolean(),
-  isRequired: z.boolean()
+  isRequired: z.boolean(),
+  /** Only a number answers it. */
+  number: numberWanted.optional().catch(undefined)
 })
 
 /**
@@ -62,3 +67,11 @@ export type Communication = z.infer<typeof communication>
 export type CompletedCommunication = z.infer<typeof completedCommunication>
 export type QuestionAnswer = z.infer<typeof questionAnswer>
 export type LabelledAnswer = z.infer<typeof labelledAnswer>
+export type NumberWanted = z.infer<typeof numberWanted>
+
+/** The number that a person wrote; undefined when it does not answer. */
+export function readNumber(text: string, { isWhole, minimum = -Infinity, maximum = Infinity }: NumberWanted): number | undefined {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (!Number.isFinite(value) || (isWhole && !Number.isInteger(value))) return undefined
+  return value < minimum || value > maximum ? undefined : value
+}

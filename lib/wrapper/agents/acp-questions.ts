@@ -1,4 +1,4 @@
-import type { Question } from '../../protocol/sealed/questions.ts'
+import { type NumberWanted, type Question, readNumber } from '../../protocol/sealed/questions.ts'
 import type { Elicitation } from './acp-messages.ts'
 import type { Answers } from './agent.ts'
 
@@ -37,6 +37,7 @@ export function readForm({ message, requestedSchema }: Extract<Elicitation, { mo
     const own = names.has(`${id}${ownText}`) ? `${id}${ownText}` : undefined
     const options = optionsOf(property)
     const text = property.description || (asked.length === 1 ? message : property.title || id)
+    const number = numberOf(property)
     const question = {
       id,
       question: text,
@@ -44,7 +45,8 @@ export function readForm({ message, requestedSchema }: Extract<Elicitation, { mo
       multiSelect: property.type === 'array',
       options,
       allowsOther: options.length === 0 || own !== undefined,
-      isRequired: required.has(id)
+      isRequired: required.has(id),
+      ...(number && { number })
     }
     return { id, property, own, question }
   })
@@ -91,16 +93,31 @@ function readChoice(value: string, { type }: Property): FormValue {
   return type === 'boolean' ? value === 'true' : value
 }
 
-function readText(text: string, { type, minLength, maxLength, minimum, maximum }: Property, question: string): FormValue {
-  if (type === 'number' || type === 'integer') {
-    const value = Number(text)
-    const isOne = Number.isFinite(value) && (type === 'number' || Number.isInteger(value))
-    if (!isOne) throw new Error(`“${question}” wants a ${type === 'integer' ? 'whole ' : ''}number.`)
-    if (typeof minimum === 'number' && value < minimum) throw new Error(`“${question}” wants at least ${minimum}.`)
-    if (typeof maximum === 'number' && value > maximum) throw new Error(`“${question}” wants at most ${maximum}.`)
+function readText(text: string, property: Property, question: string): FormValue {
+  const { type, minLength, maxLength } = property
+  const number = numberOf(property)
+  if (number) {
+    const value = readNumber(text, number)
+    if (value === undefined) throw new Error(`“${question}” wants ${nameOf(number)}.`)
     return value
   }
   if (typeof minLength === 'number' && text.length < minLength) throw new Error(`“${question}” wants at least ${minLength} characters.`)
   if (typeof maxLength === 'number' && text.length > maxLength) throw new Error(`“${question}” takes at most ${maxLength} characters.`)
   return type === 'array' ? [text] : text
+}
+
+function numberOf({ type, minimum, maximum }: Property): NumberWanted | undefined {
+  if (type !== 'number' && type !== 'integer') return undefined
+  return {
+    isWhole: type === 'integer',
+    ...(typeof minimum === 'number' && { minimum }),
+    ...(typeof maximum === 'number' && { maximum })
+  }
+}
+
+function nameOf({ isWhole, minimum, maximum }: NumberWanted): string {
+  const limits = [minimum !== undefined && `at least ${minimum}`, maximum !== undefined && `at most ${maximum}`].filter(
+    limit => limit !== false
+  )
+  return [isWhole ? 'a whole number' : 'a number', limits.join(' and ')].filter(part => part !== '').join(', ')
 }

@@ -43,6 +43,21 @@ export const questions: Record<string, () => SessionModel> = {
   question: () => model({ ...codex, questions: [asking(store, tests)] }),
   'question-unsaid': () => model({ ...codex, questions: [asking(store, tests)] }),
   'question-one': () => model({ ...codex, questions: [asking(store)] }),
+  'question-number': () =>
+    model({
+      ...codex,
+      questions: [
+        asking({
+          id: 'days',
+          question: 'How many days should a token live?',
+          multiSelect: false,
+          options: [],
+          allowsOther: true,
+          isRequired: true,
+          number: { isWhole: true, minimum: 1, maximum: 90 }
+        })
+      ]
+    }),
   'question-sent': () => model({ ...codex, questions: [asking(store)], questionStates: [['q1', { type: 'delivered' }]] }),
   'question-refused': () =>
     model({

@@ -73,6 +73,13 @@ export const decide: DecideWords = {
   other: '其他…',
   otherLabel: '你的回答',
   unsaid: '请写下你的回答，或选择其他答案。',
+  aNumber: (isWhole, minimum, maximum) => {
+    const what = isWhole ? '整数' : '数字'
+    if (minimum !== undefined && maximum !== undefined) return `${minimum} 到 ${maximum} 之间的${what}。`
+    if (minimum !== undefined) return `${what}，不小于 ${minimum}。`
+    return maximum === undefined ? `${what}。` : `${what}，不大于 ${maximum}。`
+  },
+  noNumber: '请改正数字后再发送。',
   letDecide: '由它决定',
   next: '下一个',
   before: '返回',
