@@ -6,7 +6,8 @@ import { useBusy } from '../parts/busy.ts'
 import { Button, ButtonLink } from '../parts/button.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { Sheet } from '../parts/sheet.tsx'
-import type { SettingsPage } from '../routes.ts'
+import { route } from '../router.ts'
+import { parentOf, type SettingsPage } from '../routes.ts'
 import { account, live, shouldCheckKey, signOut } from '../state/account.ts'
 import { lockChoice } from '../state/lock.ts'
 import { isOwner, readPeople } from '../state/people.ts'
@@ -34,7 +35,7 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
       return <Index />
     case 'devices':
       return (
-        <Page title={item === undefined ? words.devices.title : peopleWords.decided} isItem={item !== undefined}>
+        <Page title={item === undefined ? words.devices.title : peopleWords.decided}>
           {item === undefined ? <DevicesPage /> : <DevicePage key={item} id={item} />}
         </Page>
       )
@@ -76,7 +77,7 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
       )
     case 'rules':
       return (
-        <Page title={item === undefined ? decide.rules : item === 'new' ? decide.ruleNew : decide.ruleEdit} isItem={item !== undefined}>
+        <Page title={item === undefined ? decide.rules : item === 'new' ? decide.ruleNew : decide.ruleEdit}>
           <RulesPage key={item ?? ''} item={item} />
         </Page>
       )
@@ -186,10 +187,10 @@ function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): v
   )
 }
 
-function Page({ title, isItem = false, children }: { title: string; isItem?: boolean; children: ComponentChildren }) {
+function Page({ title, children }: { title: string; children: ComponentChildren }) {
   return (
     <div class="screen">
-      <Bar title={title} back={isItem ? { name: 'settings', page: 'rules' } : { name: 'settings' }} keepBack />
+      <Bar title={title} back={parentOf(route.value)} keepBack />
       <div class="scroll">
         <div class="col form">{children}</div>
       </div>
