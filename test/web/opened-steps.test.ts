@@ -94,6 +94,26 @@ t.test('what stands in the steps of a session, in a real browser', async t => {
     await trouble.getByRole('button', { name: 'Copy the output' }).waitFor()
   })
 
+  t.test('what turns the order of a text around is written out in what an agent says', async () => {
+    await page.goto(`${origin}/?story=markdown`)
+    await page.getByText('invoice\\u{202e}fdp.exe').waitFor()
+  })
+
+  t.test('the lines of a task stand beside its box, as those of other items', async t => {
+    const item = page.locator('.md-task', { hasText: 'write the note' })
+    const box = (await item.locator('input').boundingBox()) ?? { x: 0, width: 0 }
+    const text = (await item.boundingBox()) ?? { x: 0 }
+    const other = (await page.locator('.md ol > li').first().boundingBox()) ?? { x: 0 }
+    t.ok(box.x + box.width < text.x, 'the box stands before all lines')
+    t.equal(text.x, other.x)
+  })
+
+  t.test('a mark that is not closed yet is not shown while the agent writes', async t => {
+    await page.goto(`${origin}/?story=streaming`)
+    await page.locator('.growing strong', { hasText: 'goes' }).waitFor()
+    t.notMatch(await page.locator('.growing').innerText(), /\*/)
+  })
+
   t.test('long lines of code are wrapped by a button and by two taps, and those of one block alone', async t => {
     await page.goto(`${origin}/?story=markdown`)
     const code = page.locator('.code pre')

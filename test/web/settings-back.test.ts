@@ -11,7 +11,7 @@ t.test('Back in the bar of a settings page leads to the page above it', async t 
   for (const [story, above] of [
     ['device-none', '/settings/devices'],
     ['rules-none', '/settings']
-  ]) {
+  ] as const) {
     await openStory(page, origin, `/?app=${story}`, 'light')
     t.equal(await page.locator('.bar .back').getAttribute('href'), above, story)
   }

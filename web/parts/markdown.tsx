@@ -5,12 +5,14 @@ import { session as words } from '../words/session.ts'
 import { CodeBlock } from './code-block.tsx'
 import { isLong, readingOf } from './reader.ts'
 import { rich } from './rich-on-use.ts'
+import { inOrder } from './visible.ts'
 
 /**
  * What an agent writes. Markdown becomes elements, never markup: HTML in it is shown as text, links lead to the web or to mail only, images
  * are links.
  */
-export function Markdown({ text }: { text: string }) {
+export function Markdown({ text: written }: { text: string }) {
+  const text = inOrder(written)
   const tokens = useTokens(text)
   return <div class="md">{!tokens ? <p class="md-plain">{text}</p> : blocks(tokens)}</div>
 }
@@ -216,6 +218,6 @@ function decoded(text: string): string {
   return text.replaceAll(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{2,10}));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
     if (name !== undefined) return entities[name] ?? whole
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? String.fromCodePoint(code) : whole
+    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? inOrder(String.fromCodePoint(code)) : whole
   })
 }

@@ -3,6 +3,7 @@ import { Icon } from '../icons/icon.tsx'
 import type { Partial } from '../state/transcript.ts'
 import { session as words } from '../words/session.ts'
 import { Markdown } from './markdown.tsx'
+import { closed } from './markdown-growing.ts'
 
 /** Text that still grows. Who listens gets the finished paragraph instead. `cutOff`: whoever was saying it is not there. */
 export function Growing({ partial, cutOff }: { partial: Partial; cutOff: string | undefined }) {
@@ -34,7 +35,7 @@ export function Growing({ partial, cutOff }: { partial: Partial; cutOff: string 
   }
   return (
     <div class="say growing" aria-hidden="true">
-      <Markdown text={partial.text} />
+      <Markdown text={closed(partial.text)} />
     </div>
   )
 }

@@ -29,3 +29,11 @@ export function visible(text: string): string {
     .map(span => span.text)
     .join('')
 }
+
+/**
+ * For prose, where an invisible character may belong to a script or a picture: written out is only what changes the order in which the
+ * rest is read.
+ */
+export function inOrder(text: string): string {
+  return text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, mark => `\\u{${mark.charCodeAt(0).toString(16)}}`)
+}

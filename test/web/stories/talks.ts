@@ -17,7 +17,9 @@ The state cookie *does* carry \`returnTo\`, **but** the callback never reads it.
 3. nobody tested it
 
 - [x] read the cookie
-- [ ] write the note
+- [ ] write the note, which is so long that it goes on in a second line on a phone
+
+It also takes \`invoice\u202efdp.exe\` for a picture.
 
 > Only paths on our own origin, or an attacker sends people anywhere.
 
@@ -66,7 +68,7 @@ export const talks: Record<string, () => SessionModel> = {
           {
             turn: 't',
             block: 'b',
-            text: 'The callback has two exits. The first one is **fine**: it reads the cookie, checks the origin and',
+            text: 'The callback has two exits. The first one is **fine**: it reads the cookie, checks the origin and **goes',
             thinking: false,
             at: Date.now()
           }
