@@ -68,6 +68,20 @@ t.test('a file that was left out does not come back [U8]', async t => {
   after.close()
 })
 
+t.test('what can never go is told until the message is sent, and what did not reach the server stays', async t => {
+  const { answers, open } = link()
+  const files = open('s3')
+  files.choose([new File([], 'nothing.txt'), new File(['pears'], 'pears.txt'), new File(['plums'], 'plums.txt')])
+  await begun(answers, 2)
+  answers[0]?.resolve(ref)
+  answers[1]?.reject(new Error('no link'))
+  await until(files.chosen, all => all.map(({ state }) => state.type).join() === 'failed,ready,failed')
+  t.match(files.take(), [{ name: 'pears.txt' }])
+  t.match(files.chosen.value, [{ name: 'plums.txt', state: { type: 'failed', why: 'away' } }])
+  t.equal(files.chosen.value.length, 1)
+  files.close()
+})
+
 /** Until so many uploads have begun, and the device knows where. */
 async function begun(answers: readonly unknown[], count: number): Promise<void> {
   while (answers.length < count) await new Promise(resolve => setImmediate(resolve))

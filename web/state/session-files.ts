@@ -30,7 +30,7 @@ export interface SessionFiles {
   /** One that waits goes all the same. */
   goNow(key: string): void
   tryAgain(key: string): void
-  /** Takes out what is ready, for a message that is sent now. */
+  /** Takes out what is ready, for a message that is sent now, and what can never go: that was told. */
   take(): readonly Attached[]
   /** Puts in what was uploaded before, such as the files of a message that is edited. */
   offer(files: readonly Attached[]): void
@@ -174,7 +174,7 @@ export function openFiles({
     tryAgain: go,
     take() {
       const files = ready()
-      chosen.value = chosen.peek().filter(({ state }) => state.type !== 'ready')
+      chosen.value = chosen.peek().filter(({ state }) => state.type !== 'ready' && (state.type !== 'failed' || state.why === 'away'))
       keep()
       return files
     },
