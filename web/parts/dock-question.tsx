@@ -82,7 +82,7 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
     <AskDock
       {...props}
       titleId={title}
-      above={words.asks(facts.agentShort, Math.min(at + 1, questions.length), questions.length)}
+      above={aboveOf(asked, words.asks(facts.agentShort, Math.min(at + 1, questions.length), questions.length))}
       title={asked === undefined ? words.review : visible(asked.question)}
     >
       <div class="dock-b">
@@ -101,6 +101,11 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
       )}
     </AskDock>
   )
+}
+
+/** Claude Code gives each question a word or two of its own, such as "Database". */
+function aboveOf(asked: Question | undefined, whoAsks: string): string {
+  return asked?.header === undefined ? whoAsks : `${whoAsks} · ${visible(asked.header)}`
 }
 
 function FormButtons(
