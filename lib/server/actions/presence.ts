@@ -20,6 +20,8 @@ interface Life {
   writtenAt: number
   /** When we heard of the end, and the sender's own time of it in its clock, if it told: stragglers sent before do not revive the row. */
   ended: { time: number | undefined; heardAt: number } | undefined
+  /** The latest time that was told or stored of it, as devices pass over what is older: a sender's clock may lag, ours be set back. */
+  toldAt: number
 }
 
 type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
@@ -52,7 +54,7 @@ export class Presence {
     const life = await this.lifeOf(caller.account, row)
     if (!life || this.isStraggler(life, beat.time)) return
     const now = this.deps.clock.now()
-    const at = plausible(beat.time, this.deps.now())
+    const at = toldOf(life, plausible(beat.time, this.deps.now()))
     life.ended = undefined
     life.heardAt = now
     this.signal(caller.account, row, { active: true, at, thinking: beat.thinking })
@@ -66,17 +68,27 @@ export class Presence {
     const life = await this.lifeOf(caller.account, row)
     if (!life) return
     const now = this.deps.now()
-    life.ended = { time, heardAt: this.deps.clock.now() }
-    await this.markInactive(caller.account, row, time === undefined ? now : plausible(time, now))
+    const endedAt = this.deps.clock.now()
+    life.ended = { time, heardAt: endedAt }
+    await this.markInactive(caller.account, row, life, { at: time === undefined ? now : plausible(time, now), since: endedAt })
   }
 
   /** A machine came: its scope is the proof, no sign of life is waited for. */
-  machineCame(account: AccountId, row: RowRef): void {
-    this.signal(account, row, { active: true, at: this.deps.now(), thinking: false })
+  async machineCame(account: AccountId, row: RowRef): Promise<void> {
+    const life = await this.lifeOf(account, row)
+    if (!life) return
+    life.heardAt = this.deps.clock.now()
+    life.writtenAt = life.heardAt
+    const at = toldOf(life, this.deps.now())
+    // Lists say so too from then on; without room on the disk those who are connected hear of it all the same.
+    await this.deps.store.markActive([{ account, row, active: true, at }]).catch(() => {})
+    this.signal(account, row, { active: true, at, thinking: false })
   }
 
   async machineLeft(account: AccountId, row: RowRef): Promise<void> {
-    if (await this.lifeOf(account, row)) await this.markInactive(account, row, this.deps.now())
+    const since = this.deps.clock.now()
+    const life = await this.lifeOf(account, row)
+    if (life) await this.markInactive(account, row, life, { at: this.deps.now(), since })
   }
 
   /** The last connection of a session went. It may only have lost its link, so it gets a while to come back. */
@@ -85,7 +97,7 @@ export class Presence {
     const at = this.deps.now()
     this.later(this.idleAfterMs, async () => {
       const life = this.lives.get(keyOf(account, row))
-      if (life && life.heardAt <= leftAt && !life.ended) await this.markInactive(account, row, at)
+      if (life && !life.ended) await this.markInactive(account, row, life, { at, since: leftAt })
     })
   }
 
@@ -126,7 +138,8 @@ export class Presence {
       return undefined
     }
     // Another beat may have come in while the store was asked; its times must not be lost.
-    const life = this.lives.get(key) ?? { checkedAt: now, heardAt: never, writtenAt: never, ended: undefined }
+    const life = this.lives.get(key) ?? { checkedAt: now, heardAt: never, writtenAt: never, ended: undefined, toldAt: never }
+    life.toldAt = Math.max(life.toldAt, found.activeAt)
     life.checkedAt = now
     return this.remember(key, life)
   }
@@ -140,13 +153,14 @@ export class Presence {
     return life
   }
 
-  private async markInactive(account: AccountId, row: RowRef, at: number): Promise<void> {
-    const key = keyOf(account, row)
-    const life = this.lives.get(key)
-    if (life) life.writtenAt = never
-    this.marks.delete(key)
-    await this.deps.store.markActive([{ account, row, active: false, at }])
-    this.signal(account, row, { active: false, at, thinking: false })
+  /** Whoever was heard `since` then is back, also when that was while it was written. */
+  private async markInactive(account: AccountId, row: RowRef, life: Life, { at, since }: { at: number; since: number }): Promise<void> {
+    if (life.heardAt > since) return
+    const toldAt = toldOf(life, at)
+    life.writtenAt = never
+    this.marks.delete(keyOf(account, row))
+    await this.deps.store.markActive([{ account, row, active: false, at: toldAt }])
+    if (life.heardAt <= since) this.signal(account, row, { active: false, at: toldAt, thinking: false })
   }
 
   private mark(mark: Mark): void {
@@ -209,6 +223,11 @@ export class Presence {
 }
 
 const never = Number.NEGATIVE_INFINITY
+
+function toldOf(life: Life, at: number): number {
+  life.toldAt = Math.max(life.toldAt, at)
+  return life.toldAt
+}
 
 // A clock that is far off says nothing about when: then it is now.
 function plausible(time: number, now: number): number {

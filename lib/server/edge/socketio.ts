@@ -156,7 +156,7 @@ export class SocketConnection implements EngineHandler {
     const { hub, presence, onError } = this.deps
     if (scope === 'app') return
     if (what === 'came') {
-      if (scope.of === 'machine') presence.machineCame(account, scope)
+      if (scope.of === 'machine') presence.machineCame(account, scope).catch(onError)
       // What comes over a new line was said after the end.
       else presence.listenAgain(account, scope.id)
       return

@@ -1,11 +1,12 @@
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import { accountTopic } from '../../../lib/bus/bus.ts'
 import { openLocalBus } from '../../../lib/bus/local.ts'
-import { accountId, type SessionId, sessionId } from '../../../lib/protocol/wire/ids.ts'
+import { accountId, machineId, type SessionId, sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { Caller } from '../../../lib/server/actions/deps.ts'
 import { Presence } from '../../../lib/server/actions/presence.ts'
 import { openStore } from '../../../lib/store/open.ts'
-import type { SessionRow, Store } from '../../../lib/store/store.ts'
+import type { RowRef, SessionRow, Store } from '../../../lib/store/store.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { next, type Person, signUp, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
@@ -50,7 +51,9 @@ t.test('every sign of life is passed on at once, with what the agent does', asyn
 })
 
 t.test('a clock that is far off counts as now [C2]', async t => {
-  const { app, process, session, now } = await startWorld(t)
+  const { pass, app, process, session, now } = await startWorld(t)
+  // Nothing is told as older than what was told before.
+  await pass(10 * minutes)
   const table: [sent: number, told: number][] = [
     [now() - 9 * minutes, now() - 9 * minutes],
     [now() - 11 * minutes, now()],
@@ -154,6 +157,62 @@ t.test('a machine is there when its connection is, and gone with the last of the
   second.disconnect()
   t.same(await left, { type: 'machine-activity', id: 'laptop', active: false, activeAt: now() })
   t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false, activeAt: now() })
+})
+
+t.test('a machine that comes is there at once, for whoever reads the lists too', async t => {
+  const { pass, ada, app, now } = await startWorld(t)
+  const read = async () => (await ada.call('GET', '/v1/machines/laptop')).body.machine
+  t.match(await read(), { active: false })
+  await pass(1 * minutes)
+  const came = next(app, 'ephemeral')
+  await ada.connect({ clientType: 'machine-scoped', machineId: 'laptop' })
+  await came
+  t.match(await read(), { active: true, activeAt: now() })
+})
+
+t.test('a machine that is back before its leaving was stored is there', async t => {
+  const clock = manualClock()
+  const marks: boolean[] = []
+  const told: boolean[] = []
+  const leaving = { begun: Promise.withResolvers<void>(), stored: Promise.withResolvers<void>() }
+  const store = {
+    findMachine: async () => ({ id: 'laptop', activeAt: 0 }),
+    async markActive([mark]: Parameters<Store['markActive']>[0]) {
+      if (mark) marks.push(mark.active)
+      if (mark?.active) return
+      leaving.begun.resolve()
+      await leaving.stored.promise
+    }
+  } as unknown as Store
+  const bus = openLocalBus({ onError: error => t.error(error) })
+  const account = accountId.parse('ada')
+  await bus.subscribe(accountTopic(account), event => {
+    if (event.type === 'signal' && event.signal.type === 'presence') told.push(event.signal.active)
+  })
+  const presence = new Presence({ store, bus, clock, now: clock.now }, { idleAfterMs: 1 })
+  t.teardown(() => presence.close())
+  const row: RowRef = { of: 'machine', id: machineId.parse('laptop') }
+  const left = presence.machineLeft(account, row)
+  await leaving.begun.promise
+  clock.advance(1000)
+  await presence.machineCame(account, row)
+  leaving.stored.resolve()
+  await left
+  t.same(told, [true])
+  t.same(marks, [false, true], 'and that is what was stored last')
+})
+
+t.test('what comes back with a clock that lags is not told as older than its end, or devices pass over it [C2]', async t => {
+  const { pass, ada, app, process, session, now } = await startWorld(t)
+  await pass(1 * minutes)
+  const left = next(app, 'ephemeral')
+  await ada.call('POST', `/v1/sessions/${session}/archive`)
+  const { activeAt } = await left
+  const back = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const told = next(app, 'ephemeral')
+  back.emit('session-alive', { sid: session, time: now() - 25 * seconds })
+  t.match(await told, { id: session, active: true, activeAt })
+  process.disconnect()
 })
 
 t.test('an inactive machine is active at its first sign of life, and with a new state', async t => {
@@ -277,9 +336,10 @@ t.test('setting the date of the server ends nobody and makes nobody wait [C1]', 
     heard.ephemerals.length = 0
     await pass(2 * minutes)
     t.same(heard.ephemerals, [], 'no sweep takes it for silence')
+    const { activeAt } = await sessionOf(ada, session)
     const told = next(app, 'ephemeral')
     process.emit('session-alive', { sid: session, time: now() })
-    t.match(await told, { active: true, activeAt: now() })
+    t.match(await told, { active: true, activeAt: Math.max(activeAt, now()) }, 'devices pass over what is older')
     t.match(await sessionOf(ada, session), { active: true })
   }
   await pass(21 * minutes)
@@ -306,7 +366,7 @@ t.test('those heard last are remembered, and no more of them than allowed', asyn
   const store = {
     findSession: async (_: unknown, id: SessionId) => {
       asked.push(id)
-      return { id } as unknown as SessionRow
+      return { id, activeAt: 0 } as unknown as SessionRow
     },
     markActive: async () => {}
   } as unknown as Store
