@@ -67,8 +67,8 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
   const cells = options.cells.openOn(record, socket)
   const receipts = handlers && createReceipts(rest, session, end.signal)
 
-  const tellAlive = () => {
-    if (handlers) socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() }, { volatile: true })
+  const tellAlive = (how = { volatile: true }) => {
+    if (handlers) socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() }, how)
   }
   socket.onUpdate(({ body }) => {
     if (body.t === 'delete-session' && body.sid === session) onGone()
@@ -80,7 +80,8 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     options.onState(socket.state)
     if (socket.state.type !== 'live') return
     receipts?.hurry()
-    tellAlive()
+    // The line is busy with what it answers, so what may be dropped would be, and the session be away until the next.
+    tellAlive({ volatile: false })
   })
   const watch = watchSession({
     rest,
@@ -135,7 +136,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     take: messages => feed?.take(messages),
     caughtUp: async () => feed?.caughtUp(),
     showPartial: frame => socket.send('partial', { sid: session, partial: sealPartial(cipher, frame) }, { volatile: true }),
-    tellAlive,
+    tellAlive: () => tellAlive(),
     tellRead: seq => receipts?.read(seq),
     tellEnd() {
       clearInterval(beat)

@@ -65,7 +65,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     signal: end.signal,
     onWait: error => enter({ type: 'away', reason: error.message })
   })
-  const tellAlive = () => socket?.send('machine-alive', { machineId: home.machineId, time: Date.now() }, { volatile: true })
+  const tellAlive = (how?: { volatile: boolean }) => socket?.send('machine-alive', { machineId: home.machineId, time: Date.now() }, how)
 
   async function open(): Promise<void> {
     await persistence.attempt(() => registerMachine(rest, home, credentials.keys))
@@ -77,7 +77,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     const pin = openPinFile(join(home.path, 'daemon', 'hears.names'))
     serveMachine({ socket: line, cipher, machine: home.machineId, handlers, isFresh, pin, onForged: options.onForged })
     line.onState(now => follow(now))
-    timer = setInterval(tellAlive, aliveEveryMs)
+    timer = setInterval(() => tellAlive({ volatile: true }), aliveEveryMs)
   }
 
   function openCells(line: LiveSocket, machine: MachineRecord): void {
@@ -124,6 +124,7 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
   function follow(now: SocketState): void {
     switch (now.type) {
       case 'live':
+        // The line is busy with what it answers, so what may be dropped would be.
         tellAlive()
         enter({ type: 'live' })
         // What cannot be asked now is asked when the line comes back once more.
