@@ -94,8 +94,8 @@ export type AgentEvent =
   /** A block as it stands while it still grows; `text` is all of it. May be left out when the reader is slow. */
   | { type: 'text-grew'; block: string; text: string; thinking: boolean }
   /**
-   * The same block once it is whole. `isCut`: the agent ended before that, and this is all that was heard of it. `isStopped`: a person
-   * stopped it before that.
+   * The same block once it is whole. `isCut`: the agent ended before that, and this is all that was heard of it. `isStopped`: it
+   * broke off before that, because a person stopped it or its model failed.
    */
   | ({ type: 'text'; block: string; text: string; thinking: boolean; isCut?: boolean; isStopped?: boolean } & Named & Helped)
   | ({ type: 'step-started'; step: Step } & Named & Helped)

@@ -100,7 +100,7 @@ export function testAgent(t: Test, { start, write, slow, has, asking = 'default'
     const { block, text } = await talk.until('text-grew')
     t.match(text, /^one/)
     await agent.cancel()
-    t.match(await talk.until('text'), { block, text: /^one/ })
+    t.match(await talk.until('text'), { block, text: /^one/, isStopped: true })
     t.match(await talk.until('turn-ended'), { reason: 'cancelled' })
 
     await agent.prompt(slow(10, 'and on'))

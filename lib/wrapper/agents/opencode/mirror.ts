@@ -59,6 +59,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
     turn = undefined
     asking.closeAll()
     helpers.endAll(isLost)
+    if (end.reason !== 'done' && !isLost) telling.breakOff()
     telling.cut(isLost)
     tellPlace()
     emit({ type: 'turn-ended', ...end })
@@ -171,8 +172,11 @@ export function createMirror({ emit, post }: MirrorOptions) {
       for (const { info, parts } of history) {
         if (info.time.created <= place) continue
         // What is in it is told before its end, with which the turn may end.
-        takeMessage({ ...info, time: { created: info.time.created } })
-        for (const part of parts) if (part) tellingOf(part.sessionID)?.part(part)
+        takeMessage({ ...info, error: undefined, time: { created: info.time.created } })
+        for (const part of parts) {
+          if (info.error && part === parts.at(-1)) tellingOf(info.sessionID)?.breakOff()
+          if (part) tellingOf(part.sessionID)?.part(part)
+        }
         if (info.time.completed !== undefined) takeMessage(info)
       }
       waiting?.permissions.forEach(ask)
@@ -227,7 +231,9 @@ export function createMirror({ emit, post }: MirrorOptions) {
           if (properties.status.type === 'retry') emit(retryOf(properties.status))
           return
         case 'session.error':
-          if (properties.sessionID === conversation && turn) turn.error = properties.error
+          if (properties.sessionID !== conversation || !turn) return
+          turn.error = properties.error
+          telling.breakOff()
           return
         case 'server.connected':
           return

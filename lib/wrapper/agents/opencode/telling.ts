@@ -19,6 +19,8 @@ export interface Telling {
   readonly isOpen: boolean
   /** The last message of the model. */
   readonly last: Message | undefined
+  /** The answer broke off: a person stopped it, or its model failed. What is being said is told as broken off once opencode has put it down. */
+  breakOff(): void
   /** Nothing comes any more: what is not whole is told as far as it came; as cut off, when opencode is gone and does not have it. */
   cut(isLost?: boolean): void
 }
@@ -50,6 +52,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
   const denied = new Set<string>()
   const helped = subagent === undefined ? {} : { subagent }
   let last: KnownMessage | undefined
+  let hasBrokenOff = false
 
   const known = (id: string): KnownMessage => {
     const message = messages.get(id) ?? { info: undefined, parts: new Map() }
@@ -72,7 +75,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
     emit({ type: 'prompted', text, isOurs: isOurMessage(part.messageID), row: part.id })
   }
 
-  const tellText = (entry: KnownPart, isLost = false) => {
+  const tellText = (entry: KnownPart, { isLost, isStopped }: { isLost: boolean; isStopped: boolean }) => {
     const { part } = entry
     if (part.type !== 'text' && part.type !== 'reasoning') return
     entry.isTold = true
@@ -80,7 +83,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
     if (text.trim() === '') return
     const isCut = isLost && part.time?.end === undefined
     // Should opencode have it whole after all, that is another text.
-    const named = isCut ? { isCut, row: `${id} cut` } : { row: id }
+    const named = isCut ? { isCut, row: `${id} cut` } : { row: id, ...(isStopped && { isStopped }) }
     emit({ type: 'text', block: id, text, thinking: type === 'reasoning', ...named, ...helped })
   }
 
@@ -105,6 +108,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
   /** Tells what can be told in order; all of it when nothing more comes. */
   const advance = ({ info, parts }: KnownMessage, { isCut = false, isLost = false, upTo }: Advancing = {}) => {
     let isForced = isCut || upTo !== undefined
+    const brokenOff = hasBrokenOff || info?.error ? [...parts.keys()].at(-1) : undefined
     for (const [id, entry] of parts) {
       const { part } = entry
       if (info?.role === 'user') tellPrompt(entry)
@@ -112,7 +116,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
       else if (part.type === 'tool') tellTool(entry, part, isCut)
       else if (part.type !== 'file') {
         if (!isForced && part.time?.end === undefined) return
-        tellText(entry, isLost)
+        tellText(entry, { isLost, isStopped: id === brokenOff })
       }
       if (id === upTo) isForced = isCut
     }
@@ -156,6 +160,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
     },
     hasStep: callID => [...messages.values()].some(message => stepIn(message, callID) !== undefined),
     deny: callID => void denied.add(callID),
+    breakOff: () => void (hasBrokenOff = true),
     cut(isLost = false) {
       for (const [id, message] of messages) {
         advance(message, { isCut: true, isLost })
@@ -164,6 +169,7 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
       messages.clear()
       denied.clear()
       last = undefined
+      hasBrokenOff = false
     }
   }
 }

@@ -18,8 +18,8 @@ export function readSince(place: ToldUpTo, history: History): Untold {
     // What is said before an answer is whole belongs to its turn.
     if (info.role === 'user' && info.time.created > (answer?.info.time.completed ?? Number.POSITIVE_INFINITY)) endTurn()
     if (info.role === 'assistant') answer = entry
-    telling.message(info)
     for (const part of parts) if (part) telling.part(part)
+    telling.message(info)
     telling.cut()
   }
   endTurn()

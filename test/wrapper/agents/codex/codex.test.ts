@@ -120,3 +120,23 @@ t.test('a conversation that Codex has lost is not gone on with under its name; o
   )
   t.strictSame((await resume(conversation, empty.upTo)).notices, [])
 })
+
+t.test('a refusal and the next attempt are told', async t => {
+  const directory = t.testdir()
+  const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '', HOME: directory } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  const cases: [message: string, info: unknown, told: object][] = [
+    ['Reconnecting... 2/5', { responseStreamConnectionFailed: { httpStatusCode: 503 } }, { attempt: 2, of: 5, why: 'overloaded' }],
+    ['Reconnecting... 1/5', { responseTooManyFailedAttempts: { httpStatusCode: 429 } }, { attempt: 1, of: 5, why: 'limit' }],
+    ['Reconnecting... 3/5', { responseStreamDisconnected: { httpStatusCode: null } }, { attempt: 3, of: 5, why: 'unreachable' }],
+    ['no', 'unauthorized', { attempt: 1, of: undefined, why: 'sign-in' }],
+    ['no', null, { attempt: 1, of: undefined, why: 'other' }]
+  ]
+  for (const [message, info, told] of cases) {
+    await agent.prompt(`refuse ${JSON.stringify([message, info])}`)
+    t.match(await talk.until('retrying'), told, message)
+    t.match(await talk.until('text'), { text: 'after all' })
+    await talk.until('turn-ended')
+  }
+})

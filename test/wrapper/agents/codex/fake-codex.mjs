@@ -210,6 +210,11 @@ function serve(path) {
         })) ?? { action: 'cancel' }
         return thread.stop.signal.aborted ? undefined : say(thread, `the page: ${action}`)
       }
+      case 'refuse': {
+        const [message, codexErrorInfo] = JSON.parse(rest)
+        tell(thread, 'error', { turnId: thread.turn.id, willRetry: true, error: { message, codexErrorInfo, additionalDetails: null } })
+        return say(thread, 'after all')
+      }
       case 'limit':
         tellAll('account/rateLimits/updated', { rateLimits: { ...rateLimits(100, 7), rateLimitReachedType: 'rate_limit_reached' } })
         return say(thread, 'You have hit your limit.')

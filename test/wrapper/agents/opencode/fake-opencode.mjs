@@ -27,6 +27,7 @@ function rowsFor(query) {
   )
 }
 
+const aborted = { name: 'MessageAbortedError', data: { message: 'Aborted' } }
 const refusal = 'The user rejected permission to use this specific tool call'
 
 function serve() {
@@ -82,6 +83,8 @@ function serve() {
       if (everyMs > 0 && !turn.isHurried) await wait(everyMs)
     }
     return () => {
+      // The real one puts down the last of a turn that was cut off after that is told.
+      if (turn.isAborted) emit('session.error', { sessionID: part.sessionID, error: aborted })
       part.text = said
       part.time.end = Date.now()
       tellPart(part)
@@ -176,6 +179,17 @@ function serve() {
       if (prompt.startsWith('cut')) await wait(50)
       if (prompt.startsWith('cut')) cutLines()
       for (let line = 1; line <= Number(lines) && !isGone(turn); line++) (await sayText(message, `${word} ${line}`, turn, 5))()
+    } else if (prompt === 'refuse') {
+      const status = { type: 'retry', attempt: 2, message: 'Overloaded', next: Date.now() + 4000 }
+      emit('session.status', { sessionID: message.info.sessionID, status })
+      emit('session.status', { sessionID: message.info.sessionID, status: { type: 'busy' } })
+      ;(await sayText(message, 'after all', turn))()
+    } else if (prompt === 'break off') {
+      ;(await sayText(message, 'whole', turn))()
+      const flush = await sayText(message, 'this is half a', turn)
+      message.info.error = { name: 'APIError', data: { message: 'the model is overloaded' } }
+      emit('session.error', { sessionID: message.info.sessionID, error: message.info.error })
+      flush()
     } else if (prompt === 'fail') {
       message.info.error = { name: 'APIError', data: { message: 'the model is overloaded' } }
     } else if (prompt === 'todo') {
@@ -250,7 +264,7 @@ function serve() {
         message.info.finish = 'stop'
         then = await then(message)
         if (turn.isAborted) {
-          message.info.error = { name: 'MessageAbortedError', data: { message: 'Aborted' } }
+          message.info.error = aborted
           // The real one is idle before it has put down the last of a turn that was cut off.
           emit('session.error', { sessionID, error: message.info.error })
           emit('session.idle', { sessionID })

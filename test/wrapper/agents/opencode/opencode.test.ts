@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap'
 import { CannotStart } from '../../../../lib/exit.ts'
-import { AgentDied, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
+import { AgentDied, type AgentEvent, type StartAgent } from '../../../../lib/wrapper/agents/agent.ts'
 import { rulesBeside } from '../../../../lib/wrapper/agents/opencode/asks-first.ts'
 import { opencodeKind } from '../../../../lib/wrapper/agents/opencode.ts'
 import { fakeOpencode } from '../../kit/opencode.ts'
@@ -89,6 +89,34 @@ t.test('what went wrong is told in the words of the model', how, async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('fail')
   t.match(await talk.until('turn-ended'), { reason: 'failed', error: 'the model is overloaded' })
+})
+
+t.test('what was being said when the model failed is marked, also where it is read later', how, async t => {
+  const { agent, talk, directory } = await begin(t)
+  await agent.prompt('one')
+  await talk.until('turn-ended')
+  const toldUpTo = talk.heard.flatMap(event => (event.type === 'told' ? event.upTo : [])).at(-1)
+  await agent.prompt('break off')
+  t.match(await talk.until('turn-ended'), { reason: 'failed' })
+  const marked = (events: readonly AgentEvent[]) =>
+    events.flatMap(event => (event.type === 'text' ? [[event.text, event.isStopped === true]] : []))
+  const texts = [
+    ['whole', false],
+    ['this is half a', true]
+  ]
+  t.strictSame(marked(talk.heard).slice(-2), texts)
+  await agent.stop()
+  const later = await begin(t, { directory, resume: agent.conversation, toldUpTo })
+  t.strictSame(marked(later.agent.untold?.events ?? []), texts)
+})
+
+t.test('a refusal and the next attempt are told', how, async t => {
+  const { agent, talk } = await begin(t)
+  await agent.prompt('refuse')
+  const retrying = await talk.until('retrying')
+  t.match(retrying, { attempt: 2, why: 'overloaded' })
+  t.ok(retrying.inMs > 0 && retrying.inMs <= 4000)
+  t.match(await talk.until('text'), { text: 'after all', isStopped: undefined })
 })
 
 t.test('what it kept while nobody listened is told by the next process, named as before, with the end of its turn', how, async t => {
