@@ -41,6 +41,29 @@ for (const [where, args] of [
   })
 }
 
+for (const [where, args] of [
+  ['the phone', ['claude', '--yes', '--remote']],
+  ['its terminal', ['claude', '--yes']]
+] as const) {
+  t.test(`at ${where}, half a sentence whose stream ended early is taken back or marked`, how, async t => {
+    const server = await startServer(t)
+    const { phone, sitDown } = await computerWithRealClaude(t, server)
+    const terminal = sitDown(args)
+    const session = await phone.session()
+    await terminal.sees(where === 'the phone' ? /waits for a message/ : /❯/)
+    for (const end of ['cut', 'break off']) {
+      const ended = turnsEnded(session)
+      await session.say(`${end} it`)
+      await session.until(session => turnsEnded(session) > ended)
+      const said = session.events().flatMap(event => (event.t === 'text' && !event.thinking && !event.cut ? event.text : []))
+      t.notOk(
+        said.some(text => /^this is half a\s*$/.test(text)),
+        end
+      )
+    }
+  })
+}
+
 function notes({ events }: PhoneSession): string[] {
   return events().flatMap(event => (event.t === 'service' ? event.text : []))
 }

@@ -8,7 +8,7 @@ import { type Answer, startFakeModel } from './fake-model.ts'
 /**
  * A computer on which the Claude Code of CLAUDE_BIN is, with a model on loopback; see claude.test.ts for the variables.
  * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, asks `one`, `many` or `several` for `ask <form>`, ends
- * `plan` with a plan, says nothing for `wait`, half a sentence for `half` and `cut` (and cuts the line, once), refuses
+ * `plan` with a plan, says nothing for `wait`, half a sentence for `half`, `cut` (and cuts the line, once) and `break off` (and says that it is overloaded, once), refuses
  * `fail <status> <n>` so many times, and else repeats what it is told.
  */
 export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }) {
@@ -57,6 +57,7 @@ function answerIn(directory: string): Answer {
     if (/^wait\b/m.test(prompt)) return 'silence'
     if (/^half\b/m.test(prompt)) return [{ type: 'text', text: 'this is half a' }, { type: 'pause' }]
     if (/^cut\b/m.test(prompt) && attempt === 1) return [{ type: 'text', text: 'this is half a' }, { type: 'cut' }]
+    if (/^break off\b/m.test(prompt) && attempt === 1) return [{ type: 'text', text: 'this is half a' }, { type: 'overloaded' }]
     const [, status, times] = /^fail (\d+) (\d+)/m.exec(prompt) ?? []
     if (attempt <= Number(times ?? 0)) return { status: Number(status) }
     const form = forms[/^ask (\S+)/m.exec(prompt)?.[1] ?? '']

@@ -19,8 +19,8 @@ export type Trouble = { status: number } | 'silence'
 export type Block =
   | { type: 'text'; text: string }
   | { type: 'tool_use'; name: string; input: object }
-  /** In the middle of what was before it: nothing more comes, or the connection is cut. */
-  | { type: 'pause' | 'cut' }
+  /** In the middle of what was before it: nothing more comes, the connection is cut, or the model says that it is overloaded. */
+  | { type: 'pause' | 'cut' | 'overloaded' }
 
 /**
  * The Anthropic Messages endpoint on loopback, with a model that says what `answer` tells it. Returns its
@@ -32,7 +32,7 @@ export async function startFakeModel(t: Pick<Test, 'teardown'>, answer: Answer):
     for await (const part of request.setEncoding('utf8')) text += part
     if (request.url?.includes('count_tokens')) return void response.end('{"input_tokens":100}')
     if (request.method !== 'POST' || !request.url?.includes('/messages')) return void response.writeHead(404).end('{}')
-    const body: { messages: Message[]; tools?: unknown[] } = JSON.parse(text)
+    const body: { messages: Message[]; tools?: unknown[]; stream?: boolean } = JSON.parse(text)
     if (!body.tools?.length) return stream(response, [{ type: 'text', text: '{"title":"A title"}' }])
     const last = lastOf(body.messages)
     const key = JSON.stringify([body.messages.length, last])
@@ -40,7 +40,8 @@ export async function startFakeModel(t: Pick<Test, 'teardown'>, answer: Answer):
     attempts.set(key, attempt)
     const plan = /\/[^\s"\\]+\/plans\/[^\s"\\]+\.md/.exec(text)?.[0]
     const said = answer(last.prompt, last.results, { heard: last.heard, attempt, plan })
-    if (Array.isArray(said)) stream(response, said)
+    if (Array.isArray(said) && body.stream === true) stream(response, said)
+    else if (Array.isArray(said)) answerWhole(response, said)
     else if (said !== 'silence') refuse(response, said.status)
   })
   const attempts = new Map<string, number>()
@@ -96,6 +97,21 @@ function refuse(response: ServerResponse, status: number): void {
   response.end(JSON.stringify({ type: 'error', error: { type, message: 'Try again.' } }))
 }
 
+/** As it is asked again when its stream broke off. */
+function answerWhole(response: ServerResponse, blocks: readonly Block[]): void {
+  const content = blocks.flatMap(block => {
+    if (block.type === 'text') return { type: 'text', text: block.text }
+    return block.type === 'tool_use' ? { ...block, id: `toolu_${crypto.randomUUID()}` } : []
+  })
+  const usage = { input_tokens: 100, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 30 }
+  const reason = content.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
+  const id = `msg_${crypto.randomUUID()}`
+  response.writeHead(200, { 'content-type': 'application/json', 'request-id': `req_${id}` })
+  response.end(
+    JSON.stringify({ id, type: 'message', role: 'assistant', model: 'fake', content, stop_reason: reason, stop_sequence: null, usage })
+  )
+}
+
 function stream(response: ServerResponse, blocks: readonly Block[]): void {
   const send = (event: { type: string } & Record<string, unknown>) =>
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
@@ -109,6 +125,10 @@ function stream(response: ServerResponse, blocks: readonly Block[]): void {
   for (const [index, block] of blocks.entries()) {
     if (block.type === 'pause') return
     if (block.type === 'cut') return void response.socket?.end()
+    if (block.type === 'overloaded') {
+      send({ type: 'error', error: { type: 'overloaded_error', message: 'Overloaded' } })
+      return void response.end()
+    }
     if (block.type === 'text') {
       send({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } })
       for (const word of block.text.match(/\S+\s*/g) ?? [])
@@ -119,7 +139,7 @@ function stream(response: ServerResponse, blocks: readonly Block[]): void {
       send({ type: 'content_block_delta', index, delta: { type: 'input_json_delta', partial_json: JSON.stringify(input) } })
     }
     const next = blocks[index + 1]?.type
-    if (next !== 'pause' && next !== 'cut') send({ type: 'content_block_stop', index })
+    if (next !== 'pause' && next !== 'cut' && next !== 'overloaded') send({ type: 'content_block_stop', index })
   }
   const reason = blocks.some(({ type }) => type === 'tool_use') ? 'tool_use' : 'end_turn'
   send({ type: 'message_delta', delta: { stop_reason: reason, stop_sequence: null }, usage: { output_tokens: 30 } })

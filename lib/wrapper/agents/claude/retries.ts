@@ -5,8 +5,8 @@ import type { AgentEvent } from '../agent.ts'
 
 type Retrying = Extract<AgentEvent, { type: 'retrying' }>
 
-/** What its adapter is asked to hand on as Claude Code says it. */
-export const handedOn = { claudeCode: { emitRawSDKMessages: [{ type: 'system', subtype: 'api_retry' }] } }
+/** What its adapter is asked to hand on as Claude Code says it: only at the end of a stream is it told that its text does not count. */
+export const handedOn = { claudeCode: { emitRawSDKMessages: [{ type: 'system', subtype: 'api_retry' }, { type: 'stream_event' }] } }
 
 const frame = z.object({
   message: z.object({
@@ -19,8 +19,14 @@ const frame = z.object({
   })
 })
 
+const abandoned = z.object({
+  message: z.object({ type: z.literal('stream_event'), parent_tool_use_id: z.null(), abandoned_blocks: z.looseObject({}) })
+})
+
 /** As the adapter hands it on. */
 export function readRetry(method: string, params: unknown): Retrying | undefined {
+  // The stream broke off, and the model is asked again without one.
+  if (abandoned.safeParse(params).success) return { type: 'retrying', inMs: 0, why: 'other' }
   const { data } = frame.safeParse(params)
   if (!data || method !== '_claude/sdkMessage') return undefined
   const { attempt, max_retries: of, retry_delay_ms: inMs, error_status: status } = data.message
