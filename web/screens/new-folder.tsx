@@ -1,5 +1,6 @@
 import { Icon } from '../icons/icon.tsx'
 import { Button } from '../parts/button.tsx'
+import { useProgram } from '../parts/link-command.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { closeLayer } from '../router.ts'
 import { folderOf } from '../state/sessions.ts'
@@ -37,6 +38,7 @@ export function FolderRow({ folder, home, onOpen }: { folder: KnownFolder | unde
 
 /** A folder that the machine will refuse, as far as can be told from its path. */
 export function NotAllowed({ folder }: { folder: string }) {
+  const program = useProgram()
   return (
     <section class="card tight not-allowed" role="note">
       <div class="irow">
@@ -46,7 +48,7 @@ export function NotAllowed({ folder }: { folder: string }) {
           <small>{words.notAllowedText}</small>
         </span>
       </div>
-      <Command text={allowCommand(folder)} />
+      <Command text={`${program} allow ${quoted(folder)}`} />
     </section>
   )
 }
@@ -55,10 +57,6 @@ export function isAllowed(folder: string, { allowedFolders, home }: Pick<Choices
   if (allowedFolders === undefined) return true
   const path = folder === '~' ? home : folder.replace(/^~(?=[\\/])/, home)
   return allowedFolders.some(root => path === root || root === '/' || path.startsWith(`${root}${root.includes('\\') ? '\\' : '/'}`))
-}
-
-function allowCommand(folder: string): string {
-  return `afield allow ${quoted(folder)}`
 }
 
 function quoted(path: string): string {

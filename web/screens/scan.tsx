@@ -5,6 +5,7 @@ import { Problem } from '../parts/banner.tsx'
 import { FlowBar } from '../parts/bar.tsx'
 import { Button } from '../parts/button.tsx'
 import { Field } from '../parts/field.tsx'
+import { useProgram } from '../parts/link-command.tsx'
 import { arriveWith } from '../router.ts'
 import { type Eye, lookForCodes } from '../state/camera.ts'
 import { feel } from '../state/haptics.ts'
@@ -15,6 +16,7 @@ import { joining } from '../words/joining.ts'
 export function ScanScreen() {
   const video = useRef<HTMLVideoElement>(null)
   const [eye, setEye] = useState<Eye>('starting')
+  const program = useProgram()
   const [note, setNote] = useState<string>()
   const [pasted, setPasted] = useState('')
   const [wrong, setWrong] = useState<string>()
@@ -25,7 +27,7 @@ export function ScanScreen() {
       onEye: setEye,
       onText: text => {
         const found = findLink(text)
-        if (found.type !== 'link') return setNote(found.type === 'nothing' ? joining.scan.notACode : problemOf(found))
+        if (found.type !== 'link') return setNote(found.type === 'nothing' ? joining.scan.notACode : problemOf(found, program))
         feel('sent')
         arriveWith(found.href)
       }
@@ -35,7 +37,7 @@ export function ScanScreen() {
   const follow = (text: string) => {
     const found = findLink(text)
     if (found.type === 'link') arriveWith(found.href)
-    else setWrong(problemOf(found))
+    else setWrong(problemOf(found, program))
   }
   const fromClipboard = async () => {
     const text = await navigator.clipboard.readText().catch(() => '')
@@ -112,12 +114,12 @@ function NoCamera() {
 }
 
 // Only what it looks like; whether it is a link that leads somewhere is said on the next screen.
-function problemOf(found: Exclude<PastedLink, { type: 'link' }>): string {
+function problemOf(found: Exclude<PastedLink, { type: 'link' }>, program: string): string {
   switch (found.type) {
     case 'cut':
       return joining.scan.cut
     case 'for-account':
-      return joining.scan.forAccount
+      return joining.scan.forAccount(`${program} login`)
     case 'foreign':
       return joining.scan.foreign(found.host)
     case 'nothing':

@@ -168,7 +168,7 @@ const english = {
     go: 'Go on',
     notALink: 'This is no link of Afield. Copy the whole line that the computer shows.',
     cut: 'This link ends too early. Copy it to its end, a terminal may have broken it over lines.',
-    forAccount: 'This link makes an account. To link a computer, run afield login on it and paste the link it shows.',
+    forAccount: (login: string) => `This link makes an account. To link a computer, run ${login} on it and paste the link it shows.`,
     foreign: (host: string) => `This address at ${host} asks for nothing. The link of a computer has /terminal/connect# in it.`,
     notACode: 'That code is something else.'
   },

@@ -164,7 +164,7 @@ export const joining: JoiningWords = {
     go: '继续',
     notALink: '这不是 Afield 的链接。请完整复制电脑显示的那一行。',
     cut: '此链接不完整。请复制到末尾，终端可能把它断成了几行。',
-    forAccount: '此链接用于创建账户。要关联电脑，请在电脑上运行 afield login，并粘贴它显示的链接。',
+    forAccount: login => `此链接用于创建账户。要关联电脑，请在电脑上运行 ${login}，并粘贴它显示的链接。`,
     foreign: host => `${host} 的这个地址没有请求。电脑的链接中含有 /terminal/connect#。`,
     notACode: '这个二维码是别的内容。'
   },

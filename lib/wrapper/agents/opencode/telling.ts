@@ -160,7 +160,9 @@ export function createTelling({ emit, subagent }: { emit(event: AgentEvent): voi
     },
     hasStep: callID => [...messages.values()].some(message => stepIn(message, callID) !== undefined),
     deny: callID => void denied.add(callID),
-    breakOff: () => void (hasBrokenOff = true),
+    breakOff() {
+      hasBrokenOff = true
+    },
     cut(isLost = false) {
       for (const [id, message] of messages) {
         advance(message, { isCut: true, isLost })
