@@ -1,6 +1,7 @@
 import t from 'tap'
-import { hasHelper, stateOfMachine, stoppedAt } from '../../web/state/machines.ts'
-import type { MachineView } from '../../web/state/store.ts'
+import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
+import { hasHelper, modelsOf, stateOfMachine, stoppedAt } from '../../web/state/machines.ts'
+import type { MachineView, SessionView } from '../../web/state/store.ts'
 
 const startedAt = 1000
 const rows: [string, Partial<MachineView>, boolean][] = [
@@ -32,3 +33,18 @@ t.test('a helper that said goodbye was stopped, one that runs again or fell sile
 function machine(of: Partial<MachineView>): MachineView {
   return { id: 'm1', isActive: true, activeAt: 0, createdAt: 0, metadata: undefined, daemonState: { status: 'running', startedAt }, ...of }
 }
+
+t.test('the models of an agent on a machine are those that its latest session there named', async t => {
+  const session = (id: string, updatedAt: number, metadata: Partial<SessionMetadata>) =>
+    [id, { id, updatedAt, createdAt: updatedAt, activeAt: updatedAt, metadata: { machineId: 'm1', ...metadata } } as SessionView] as const
+  const models = (code: string) => [{ code, value: code }]
+  const sessions = new Map([
+    session('a', 1, { flavor: 'codex', models: models('old') }),
+    session('b', 2, { flavor: 'codex', models: models('new') }),
+    session('c', 3, { flavor: 'codex' }),
+    session('d', 4, { flavor: 'claude', models: models('opus') }),
+    session('e', 5, { flavor: 'codex', machineId: 'm2', models: models('elsewhere') })
+  ])
+  t.same(modelsOf({ id: 'm1' }, 'codex', { sessions }), models('new'))
+  t.same(modelsOf({ id: 'm1' }, 'opencode', { sessions }), [])
+})

@@ -15,9 +15,10 @@ import { trueNow } from '../state/clock.ts'
 import { isStale } from '../state/connection.ts'
 import { keepFirst } from '../state/first-files.ts'
 import { happyModeOf } from '../state/happy-codes.ts'
+import { home } from '../state/home.ts'
 import { folderStart, type LastStart, noteStart } from '../state/last-start.ts'
 import type { Live } from '../state/live.ts'
-import { hasHelper, isOurs, nameOfMachine } from '../state/machines.ts'
+import { hasHelper, isOurs, modelsOf, nameOfMachine } from '../state/machines.ts'
 import { type AskedStart, sayFirst, startSession, type Trouble } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
 import { lists } from '../words/lists.ts'
@@ -157,7 +158,13 @@ export function StartForm(props: {
           )}
           {choices && <AgentPicker choices={choices} host={host} chosen={agent?.agent} onChoose={setAgent} />}
           <ModePicker offered={offered} chosen={mode} onChoose={setMode} />
-          <MoreChoices more={more} hasCopy={hasCopy} onChange={setMore} files={files} />
+          <MoreChoices
+            more={more}
+            models={agent ? modelsOf(machine, agent.agent, home.value) : []}
+            hasCopy={hasCopy}
+            onChange={setMore}
+            files={files}
+          />
           {machine.metadata?.methods?.includes('agent-histories') && <GoOnRow onOpen={() => setSheet('histories')} />}
         </div>
       </div>

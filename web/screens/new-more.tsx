@@ -1,4 +1,5 @@
 import { useRef } from 'preact/hooks'
+import type { Choice } from '../../lib/protocol/sealed/session.ts'
 import { Icon } from '../icons/icon.tsx'
 import { Button } from '../parts/button.tsx'
 import { Switch } from '../parts/choice.tsx'
@@ -8,6 +9,7 @@ import { type Picked, readPicked } from '../state/picked-file.ts'
 import { compose } from '../words/compose.ts'
 import { bytes } from '../words/size.ts'
 import { start as words } from '../words/start.ts'
+import { ModelChoice } from './new-model.tsx'
 
 /** Empty: the agent's own choice. */
 export const efforts = ['', 'low', 'medium', 'high'] as const
@@ -30,21 +32,20 @@ export function WorktreeSwitch({ dirty, isOn, onFlip }: { dirty: number; isOn: b
 }
 
 /** What few people change. */
-export function MoreChoices(props: { more: More; hasCopy: boolean; onChange(more: More): void; files: FirstFiles }) {
-  const { more, hasCopy, onChange, files } = props
+export function MoreChoices(props: {
+  more: More
+  models: readonly Choice[]
+  hasCopy: boolean
+  onChange(more: More): void
+  files: FirstFiles
+}) {
+  const { more, models, hasCopy, onChange, files } = props
   return (
     <details class="more" open={files.chosen.length > 0 || undefined}>
       <summary class="txt">{words.more}</summary>
       <div class="form">
         <Files files={files} />
-        <Field
-          label={words.model}
-          hint={words.modelHint}
-          value={more.model}
-          onInput={model => onChange({ ...more, model })}
-          isCode
-          maxLength={200}
-        />
+        <ModelChoice models={models} value={more.model} onInput={model => onChange({ ...more, model })} />
         <fieldset class="picks">
           <legend>{words.effort}</legend>
           {efforts.map(effort => (

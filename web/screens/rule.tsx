@@ -1,8 +1,9 @@
-import { useId, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import type { ApprovalRule, RuleSubject } from '../../lib/protocol/sealed/rules.ts'
 import { Problem } from '../parts/banner.tsx'
 import { useBusy } from '../parts/busy.ts'
 import { Button } from '../parts/button.tsx'
+import { Pick } from '../parts/pick.tsx'
 import { draftOf, RuleFields, type RuleText } from '../parts/rule-fields.tsx'
 import { go } from '../router.ts'
 import { account, live } from '../state/account.ts'
@@ -118,22 +119,6 @@ function Subjects({ value, onChange }: { value: RuleSubject; onChange(on: RuleSu
       options={subjects.map(on => [on, words.on[on]])}
       onChange={next => onChange(subjects.find(on => on === next) ?? 'command')}
     />
-  )
-}
-
-function Pick(props: { label: string; value: string; options: readonly (readonly [string, string])[]; onChange(value: string): void }) {
-  const id = useId()
-  return (
-    <div class="fld">
-      <label for={id}>{props.label}</label>
-      <select id={id} value={props.value} onChange={event => props.onChange(event.currentTarget.value)}>
-        {props.options.map(([value, title]) => (
-          <option key={value} value={value}>
-            {title}
-          </option>
-        ))}
-      </select>
-    </div>
   )
 }
 

@@ -1,3 +1,4 @@
+import type { Choice } from '../../lib/protocol/sealed/session.ts'
 import { words } from '../words/index.ts'
 import { clockTime } from '../words/time.ts'
 import { lastMovedAt } from './sessions.ts'
@@ -6,6 +7,14 @@ import type { Home, MachineView, SessionView } from './store.ts'
 /** What runs and ran on a machine, the latest first. */
 export function sessionsOn(machine: Pick<MachineView, 'id'>, { sessions }: Pick<Home, 'sessions'>): SessionView[] {
   return [...sessions.values()].filter(({ metadata }) => metadata?.machineId === machine.id).sort((a, b) => lastMovedAt(b) - lastMovedAt(a))
+}
+
+/** The models of an agent on a machine, as its latest session there named them. */
+export function modelsOf(machine: Pick<MachineView, 'id'>, agent: string, home: Pick<Home, 'sessions'>): readonly Choice[] {
+  const named = sessionsOn(machine, home).find(
+    ({ metadata }) => (metadata?.flavor ?? 'claude') === agent && (metadata?.models ?? []).length > 0
+  )
+  return named?.metadata?.models ?? []
 }
 
 /**

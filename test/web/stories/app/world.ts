@@ -167,7 +167,13 @@ export const moving = [
     line: 'npm test',
     command: { call: 'c1', hasRun: false },
     isThinking: true,
-    metadata: { progress: { done: 3, all: 5 } }
+    metadata: {
+      progress: { done: 3, all: 5 },
+      models: [
+        { code: 'opus', value: 'Opus' },
+        { code: 'sonnet', value: 'Sonnet' }
+      ]
+    }
   }),
   session({
     title: 'Bump esbuild and drop Babel',
