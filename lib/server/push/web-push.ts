@@ -71,8 +71,8 @@ async function sealedFor(
   outgoing: Outgoing
 ): Promise<Omit<Ask, 'signal'>> {
   // Loaded with the first request: most servers never send one.
-  const { default: library } = await import('web-push')
-  const { headers, body } = library.generateRequestDetails({ endpoint, keys }, payloadOf(outgoing, app), {
+  const { generateRequestDetails } = await import('./web-push-request.ts')
+  const { headers, body } = generateRequestDetails({ endpoint, keys }, payloadOf(outgoing, app), {
     vapidDetails: { subject: contact, ...vapid },
     contentEncoding: 'aes128gcm',
     TTL: Math.max(0, Math.floor(outgoing.lastsMs / 1000)),
