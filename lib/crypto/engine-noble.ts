@@ -1,9 +1,10 @@
+import { gcm } from '@noble/ciphers/aes.js'
 import { hsalsa, xsalsa20poly1305 } from '@noble/ciphers/salsa.js'
 import { pow } from '@noble/curves/abstract/modular.js'
 import { montgomery } from '@noble/curves/abstract/montgomery.js'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import { randomBytes } from '@noble/hashes/utils.js'
-import { type Bytes, boxNonceLength, type Engine, expectLength, keyLength, macLength } from './engine.ts'
+import { type Bytes, boxNonceLength, type Engine, expectLength, gcmNonceLength, gcmTagLength, keyLength, macLength } from './engine.ts'
 
 // The package's own x25519 brings all of Ed25519 along, to make public keys faster. A browser makes few of them.
 const prime = 2n ** 255n - 19n
@@ -57,6 +58,18 @@ export const engine: Engine = {
     expectLength('key', key, keyLength)
     if (sealed.length < macLength) return undefined
     return unlessThrown(() => open(key, nonce, sealed))
+  },
+
+  gcmSeal(message, nonce, key) {
+    expectLength('nonce', nonce, gcmNonceLength)
+    expectLength('key', key, keyLength)
+    return gcm(key, nonce).encrypt(message)
+  },
+  gcmOpen(sealed, nonce, key) {
+    expectLength('nonce', nonce, gcmNonceLength)
+    expectLength('key', key, keyLength)
+    if (sealed.length < gcmTagLength) return undefined
+    return unlessThrown(() => gcm(key, nonce).decrypt(sealed))
   }
 }
 

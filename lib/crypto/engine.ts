@@ -9,7 +9,7 @@ export interface Keypair {
 }
 
 /**
- * The primitives of libsodium that the wire needs, the same in Node and in the browser. Every function is synchronous and is called only
+ * The primitives that the wire needs, those of libsodium and one more, the same in Node and in the browser. Every function is synchronous and is called only
  * after `cryptoReady()`. A key, seed or nonce of the wrong length is a bug of the caller and throws a RangeError; bytes that do
  * not open or verify are an answer (`undefined`, `false`).
  */
@@ -29,6 +29,10 @@ export interface Engine {
   /** MAC(16) ‖ ciphertext, XSalsa20-Poly1305. */
   secretboxEasy(message: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes
   secretboxOpenEasy(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes | undefined
+
+  /** Ciphertext ‖ tag(16), AES-256-GCM. */
+  gcmSeal(message: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes
+  gcmOpen(sealed: Uint8Array, nonce: Uint8Array, key: Uint8Array): Bytes | undefined
 }
 
 /** As an `Engine`, for signatures. On its own, because a browser signs so seldom that it loads the half of its curves only then. */
@@ -47,6 +51,8 @@ export interface Signing {
 export const keyLength = 32
 export const boxNonceLength = 24
 export const macLength = 16
+export const gcmNonceLength = 12
+export const gcmTagLength = 16
 
 /** Throws a RangeError naming the argument; keys and nonces never appear in the message. */
 export function expectLength(name: string, bytes: Uint8Array, length: number): void {

@@ -1,7 +1,6 @@
-import { gcm } from '@noble/ciphers/aes.js'
 import { engine } from '#crypto-engine'
 import { concatBytes, decodeUtf8, encodeUtf8, fromBase64, toBase64 } from './bytes.ts'
-import { type Bytes, boxNonceLength, expectLength, keyLength, type RandomBytes } from './engine.ts'
+import { type Bytes, boxNonceLength, expectLength, gcmNonceLength, gcmTagLength, keyLength, type RandomBytes } from './engine.ts'
 
 export type Opened = { ok: true; value: unknown } | { ok: false }
 
@@ -40,23 +39,19 @@ export function openLegacy(key: Uint8Array, sealed: Uint8Array): Opened {
 export function sealWithDataKey(key: Uint8Array, value: unknown, random: RandomBytes = engine.randomBytes): Bytes {
   expectLength('key', key, keyLength)
   const nonce = random(gcmNonceLength)
-  return concatBytes(Uint8Array.of(version), nonce, gcm(key, nonce).encrypt(writePlaintext(value)))
+  return concatBytes(Uint8Array.of(version), nonce, engine.gcmSeal(writePlaintext(value), nonce, key))
 }
 
 export function openWithDataKey(key: Uint8Array, sealed: Uint8Array): Opened {
   expectLength('key', key, keyLength)
   if (sealed.length < shortestDataKeyEnvelope || sealed[0] !== version) return { ok: false }
   const nonce = sealed.subarray(1, 1 + gcmNonceLength)
-  try {
-    return readPlaintext(gcm(key, nonce).decrypt(sealed.subarray(1 + gcmNonceLength)))
-  } catch {
-    return { ok: false }
-  }
+  const plaintext = engine.gcmOpen(sealed.subarray(1 + gcmNonceLength), nonce, key)
+  return plaintext ? readPlaintext(plaintext) : { ok: false }
 }
 
 const version = 0
-const gcmNonceLength = 12
-const shortestDataKeyEnvelope = 1 + gcmNonceLength + 16
+const shortestDataKeyEnvelope = 1 + gcmNonceLength + gcmTagLength
 
 function cipher(
   key: Uint8Array,

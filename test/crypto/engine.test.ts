@@ -28,7 +28,8 @@ t.test('both engines give the same bytes for the same input', async () => {
           [engine.sha256(message), engine.sha512(message)],
           [signing, engine.signDetached(message, signing.secretKey), engine.signPrehashed(message, signing.secretKey)],
           [mine, theirs, engine.boxEasy(message, nonce, theirs, mine.secretKey)],
-          engine.secretboxEasy(message, nonce, one)
+          engine.secretboxEasy(message, nonce, one),
+          engine.gcmSeal(message, nonce.subarray(12), one)
         ])
       })
       return both[0] === both[1]
@@ -49,7 +50,8 @@ t.test('what one engine seals, the other opens', async () => {
         const boxed = sealer.boxEasy(message, nonce, theirs.publicKey, mine.secretKey)
         return (
           same(opener.boxOpenEasy(boxed, nonce, mine.publicKey, theirs.secretKey), message) &&
-          same(opener.secretboxOpenEasy(sealer.secretboxEasy(message, nonce, key), nonce, key), message)
+          same(opener.secretboxOpenEasy(sealer.secretboxEasy(message, nonce, key), nonce, key), message) &&
+          same(opener.gcmOpen(sealer.gcmSeal(message, nonce.subarray(12), key), nonce.subarray(12), key), message)
         )
       })
     }),

@@ -34,7 +34,9 @@ const rooms: Record<string, Room> = {
 
   'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: ['zod'] },
   'protocol/wire': { files: ['lib/protocol/wire/'], rooms: [], packages: ['zod'] },
-  crypto: { files: ['lib/crypto/'], rooms: [], packages: ['libsodium-wrappers', '@noble/ciphers', '@noble/curves', '@noble/hashes'] },
+  crypto: { files: ['lib/crypto/'], rooms: [], packages: ['@noble/ciphers', '@noble/curves', '@noble/hashes'] },
+  // The engine outside of browsers, under whose name that of browsers stands there.
+  engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
   create: { files: ['lib/server/create.ts'], rooms: ['edge', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
