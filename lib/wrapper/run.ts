@@ -91,18 +91,25 @@ async function run(options: RunOptions): Promise<number> {
   // A process that was cut off may not have come to note what its agent changed last.
   const isCutOff = folder.notes.turn !== null || (untold?.events.length ?? 0) > 0
   folder.note({ isStarting: false, ...(isCutOff && { knowsEdits: false }) })
-  const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange: screen.redraw })
+  let followMemory: (() => void) | undefined
+  const onChange = () => {
+    screen.redraw()
+    followMemory?.()
+  }
+  const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange })
   // The agent says so by itself when it has neither.
   if (options.model !== undefined) await agent.setModel?.(options.model)
   if (options.effort !== undefined) await agent.setEffort?.(options.effort)
   screen.show(session)
-  spareMemory()
+  const memory = spareMemory()
+  followMemory = () => memory.follow(session.status.isWorking)
   const stopInterrupts = onInterrupts(session, screen)
   const stopDelivering = new AbortController()
   const leftovers = screen.deliverEarlier(stopDelivering.signal)
   if (options.prompt && !agent.handover) await session.prompt(options.prompt)
 
   const { how, delivered } = await session.ended
+  memory.close()
   stopDelivering.abort()
   await leftovers
   stopInterrupts()

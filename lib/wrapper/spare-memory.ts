@@ -1,15 +1,51 @@
-import { setFlagsFromString } from 'node:v8'
+import { getHeapStatistics, setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
+import { type Clock, systemClock } from '../async/clock.ts'
 
-// By then the session is open, and what it took to open it is not needed any more.
+/** Gives back memory that would else stay taken for as long as nothing happens, which may be all day. */
+export interface SpareMemory {
+  /** Called whenever it may have changed whether something is worked at. */
+  follow(isWorking: boolean): void
+  close(): void
+}
+
+// By then what took it is over: a session is open, or nobody wrote again at once.
 const afterMs = 3_000
+// Collecting costs a few hundredths of a second, which short turns are not worth.
+const worthBytes = 8 * 1024 * 1024
 
-/** Gives back what starting took, once: most of it would stay for as long as nothing else happens, which may be all day. */
-export function spareMemory(): void {
-  setTimeout(() => {
+/** Once for what starting took, and then when a turn has left much behind. */
+export function spareMemory(heap: Heap = ownHeap, clock: Clock = systemClock): SpareMemory {
+  let taken = 0
+  let wasWorking = false
+  const collect = () => {
+    if (heap.bytes() < taken + worthBytes) return
+    heap.collect()
+    taken = heap.bytes()
+  }
+  let cancel = clock.after(afterMs, collect)
+  return {
+    follow(isWorking) {
+      if (isWorking === wasWorking) return
+      wasWorking = isWorking
+      cancel()
+      if (!isWorking) cancel = clock.after(afterMs, collect)
+    },
+    close: () => cancel()
+  }
+}
+
+export interface Heap {
+  bytes(): number
+  collect(): void
+}
+
+const ownHeap: Heap = {
+  bytes: () => getHeapStatistics().total_physical_size,
+  collect() {
     setFlagsFromString('--expose-gc')
     const collect: unknown = runInNewContext('gc')
     setFlagsFromString('--no-expose-gc')
     if (typeof collect === 'function') collect({ type: 'major', flavor: 'last-resort' })
-  }, afterMs).unref()
+  }
 }

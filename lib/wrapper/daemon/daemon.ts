@@ -5,6 +5,7 @@ import { keptToken } from '../kept-token.ts'
 import { keepDelivering } from '../leftovers.ts'
 import { endOrphans } from '../orphans.ts'
 import { listOpenSessions } from '../session-folder.ts'
+import { spareMemory } from '../spare-memory.ts'
 import { agentsByName } from './agents-here.ts'
 import { openCatchUp } from './catch-up.ts'
 import { openDaemonControl } from './control.ts'
@@ -71,6 +72,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     },
     onForged: ({ why, method }) => tell(`refused a call of ${method}, which somebody on the way changed or made again: ${why}`)
   })
+  const memory = spareMemory()
   const idling = setInterval(() => quietly(() => endIdle(home.path, Date.now()), tell), idleLookMs)
   const control = openDaemonControl(
     home.path,
@@ -85,6 +87,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
   async function end(): Promise<'stopped' | 'restarts'> {
     await new Promise(resolve => stopped.signal.addEventListener('abort', resolve, { once: true }))
     clearInterval(idling)
+    memory.close()
     keepAwake.close()
     await line.close()
     await Promise.all([orphans, leftovers, catchUp.close()])
