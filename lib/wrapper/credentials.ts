@@ -7,6 +7,7 @@ import { fromBase64, toBase64 } from '../crypto/bytes.ts'
 import { CannotStart } from '../exit.ts'
 import { withFileLock } from './approvals/file-lock.ts'
 import { homePath } from './home-path.ts'
+import { leanNames } from './lean-process.ts'
 import { typed } from './own-program.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
@@ -107,7 +108,8 @@ export function chooseServer(flag: string | undefined, env: Environment, home: P
 
 /** The environment for agents: that of the person, without what concerns Afield alone [W6]. */
 export function agentEnvironment(env: Environment): Record<string, string> {
-  const entries = Object.entries(env).filter(([name]) => !name.startsWith('AFIELD_'))
+  const lean = leanNames(env)
+  const entries = Object.entries(env).filter(([name]) => !name.startsWith('AFIELD_') && !lean.has(name))
   return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 }
 

@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import t from 'tap'
 import { CannotStart } from '../../lib/exit.ts'
 import { agentEnvironment, chooseServer, openHome } from '../../lib/wrapper/credentials.ts'
+import { leanEnvironment } from '../../lib/wrapper/lean-process.ts'
 
 const keys = { version: 2 as const, contentPublicKey: new Uint8Array(32).fill(1), machineKey: new Uint8Array(32).fill(2) }
 
@@ -130,4 +131,10 @@ t.test('agents get the environment of the person without what is for Afield [W6]
       ANTHROPIC_API_KEY: 'k'
     }
   )
+})
+
+t.test('what makes our own processes take less is not for an agent, and what its person set stays', async t => {
+  const ours = { ...leanEnvironment({ PATH: '/bin', MALLOC_ARENA_MAX: '4' }, '/x'), PATH: '/bin', MALLOC_ARENA_MAX: '4' }
+  t.match(ours, { NODE_COMPILE_CACHE: join('/x', 'compiled'), MALLOC_ARENA_MAX: '4' })
+  t.strictSame(agentEnvironment(ours), { PATH: '/bin', MALLOC_ARENA_MAX: '4' })
 })

@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DeadlineExceeded, withDeadline } from '../../async/deadline.ts'
 import { untilFound, type WatchOptions } from '../folder-watch.ts'
+import { leanEnvironment } from '../lean-process.ts'
 import { lease } from '../leases.ts'
 import { ownProgram } from '../own-program.ts'
 import { makePrivateFolder } from '../private-files.ts'
@@ -57,7 +58,7 @@ export async function startSession({
   const forget = writeStart(home, tag, notes)
   const child = spawn(program.command, program.args, {
     cwd: directory,
-    env: { ...env, AFIELD_HOME: home, AFIELD_SERVER: server },
+    env: { ...env, ...leanEnvironment(env, home), AFIELD_HOME: home, AFIELD_SERVER: server },
     stdio: ['ignore', output, output],
     detached: true,
     windowsHide: true
