@@ -8,6 +8,6 @@ export function cpuOf(pid: number): number {
 }
 
 /** A kind of memory of a process in MB, as the system counts it. */
-export function memoryOf(pid: number, kind: 'Pss' | 'Pss_Anon' | 'Private_Dirty'): number {
+export function memoryOf(pid: number, kind: 'Pss' | 'Pss_Anon' | 'Private_Clean' | 'Private_Dirty'): number {
   return Number(new RegExp(`^${kind}:\\s+(\\d+) kB$`, 'm').exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1]) / 1024
 }
