@@ -36,7 +36,7 @@ const rooms: Record<string, Room> = {
   'protocol/wire': { files: ['lib/protocol/wire/'], rooms: [], packages: ['zod'] },
   crypto: { files: ['lib/crypto/'], rooms: [], packages: ['@noble/ciphers', '@noble/curves', '@noble/hashes'] },
   // The engine outside of browsers, under whose name that of browsers stands there.
-  engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers'] },
+  engine: { files: ['lib/crypto/engine-sodium.ts'], rooms: ['crypto'], packages: ['node:', 'libsodium-wrappers', '@noble/hashes'] },
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
   create: { files: ['lib/server/create.ts'], rooms: ['edge', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
