@@ -30,7 +30,7 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     const url = await listeningUrl(server)
 
     t.equal((await fetch(`${url}/health`)).status, 200)
-    const page = await (await fetch(url)).text()
+    const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
     t.match(page, '<title>Afield</title>')
     const script = /src="(\/assets\/[^"]+)"/.exec(page)?.[1]
     t.equal((await fetch(`${url}${script}`)).headers.get('content-type'), 'text/javascript; charset=utf-8')

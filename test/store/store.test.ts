@@ -32,7 +32,7 @@ const withoutAccount: Record<string, readonly string[]> = {
     'removeInvite',
     'holdLegacyLogins'
   ],
-  'names the account or token of each row it marks': ['markActive', 'markTokensUsed'],
+  'names the account, token or delivery of each row it marks': ['markActive', 'markTokensUsed', 'endDeliveries'],
   'is the server itself over all accounts': [
     'sweepActive',
     'sweepAttachments',
@@ -44,6 +44,9 @@ const withoutAccount: Record<string, readonly string[]> = {
     'copyTo',
     'scrub',
     'removeOldSessions',
+    'claimDeliveries',
+    'nextDelivery',
+    'forgetNotices',
     'makeRoom',
     'inspect',
     'becomeRestored',
