@@ -4,9 +4,13 @@ import { type Clock, systemClock } from '../async/clock.ts'
 import { nonceOf } from '../client/nonces.ts'
 import { createOrder } from '../client/order.ts'
 import { type SealedBy, type SealFault, sealedBy } from '../protocol/sealed/sealed-for.ts'
-import { appendPrivateFile, makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
+import { openNotesFile } from './notes-file.ts'
+import { appendPrivateFile, makePrivateFolder, readPrivateFile } from './private-files.ts'
 
-/** What people's devices said to a session, by whichever process it was heard: nothing is taken for a second message. */
+/**
+ * What people's devices said to a session, by whichever process it was heard: nothing is taken for a second message. On disk as
+ * soon as that takes something.
+ */
 export interface HeardMessages {
   /** True when it may be carried out. What is wrong with it, or with what came before it, is told. */
   take(message: HeardMessage): boolean
@@ -50,17 +54,25 @@ export function openHeardMessages(options: HeardOptions): HeardMessages {
   const placeOf = (heard: Pick<Line, 'session' | 'seq'>) => `${heard.session} ${heard.seq}`
   const places = new Map(lines.map(heard => [heard.nonce, placeOf(heard)]))
   const waits = new Set<() => void>()
+  const file = openNotesFile(path)
   let isNew = true
 
+  const writeWhole = () => {
+    lines = lines.slice(-mostKept)
+    file.write(lines.map(each => `${JSON.stringify(each)}\n`).join(''))
+    isNew = false
+  }
   const keep = (heard: Line) => {
     makePrivateFolder(dirname(path))
     lines.push(heard)
-    if (isNew || lines.length >= 2 * mostKept) {
-      lines = lines.slice(-mostKept)
-      writePrivateFile(path, lines.map(each => `${JSON.stringify(each)}\n`).join(''))
-      isNew = false
-    } else appendPrivateFile(path, `${JSON.stringify(heard)}\n`)
     places.set(heard.nonce, placeOf(heard))
+    if (isNew || file.isWaiting || lines.length >= 2 * mostKept) return writeWhole()
+    try {
+      appendPrivateFile(path, `${JSON.stringify(heard)}\n`)
+    } catch {
+      // Its end may be torn.
+      writeWhole()
+    }
   }
   const lookAtPlace = (by: SealedBy) => {
     const place = order.take(by)
@@ -95,6 +107,7 @@ export function openHeardMessages(options: HeardOptions): HeardMessages {
     close() {
       for (const stop of waits) stop()
       waits.clear()
+      file.close()
     }
   }
 

@@ -4,6 +4,8 @@ import { writePrivateFile } from './private-files.ts'
 export interface NotesFile {
   /** On disk when it returns; while the disk takes nothing, as soon as it does again. */
   write(text: string): void
+  /** What was written last is not on disk yet. */
+  readonly isWaiting: boolean
   /** Resolves when what was written last is on disk. */
   settled(): Promise<void>
   /** Writes nothing any more. */
@@ -33,6 +35,9 @@ export function openNotesFile(path: string): NotesFile {
   }
   return {
     write,
+    get isWaiting() {
+      return waiting !== undefined
+    },
     settled: async () => waiting?.written.promise,
     close() {
       isClosed = true

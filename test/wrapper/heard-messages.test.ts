@@ -1,3 +1,4 @@
+import { rmSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cryptoReady, dataKeyCipher, engine } from '../../lib/crypto/index.ts'
@@ -80,3 +81,27 @@ t.test('what is for another session, and what has no name where all have one, is
   t.strictSame(named, [true])
   t.strictSame(faults, ['message-astray 1', 'message-nameless 1'])
 })
+
+t.test(
+  'a full disk ends no session at a message, and what was taken is written as soon as there is room [W13]',
+  { skip: process.platform !== 'linux' && 'needs /dev/full' },
+  t => {
+    const { options, seal, by } = hear(t)
+    const heard = openHeardMessages(options)
+    const messages = [1, 2, 3].map(number => ({ seq: number, content: seal(number), by: by(number) }))
+    const [first, second, third] = messages
+    t.ok(first && heard.take(first))
+    const path = join(t.testdirName, 'session', 'messages.heard')
+    // Neither the file nor the one that shall take its place.
+    for (const full of [path, `${path}.${process.pid}.new`]) {
+      rmSync(full, { force: true })
+      symlinkSync('/dev/full', full)
+    }
+    t.ok(second && heard.take(second))
+    t.ok(third && heard.take(third))
+    heard.close()
+    const later = openHeardMessages(options)
+    for (const message of messages) t.notOk(later.take({ ...message, seq: message.seq + 10 }), 'a later process knows it')
+    t.end()
+  }
+)
