@@ -1,6 +1,7 @@
 import { pause } from '../async/pause.ts'
 import { OutboxFull } from '../client/outbox.ts'
 import type { MessageBody } from '../protocol/sealed/messages.ts'
+import type { AgentState, DiskTrouble } from '../protocol/sealed/session.ts'
 import { ownWords } from './own-words.ts'
 import type { Uplink } from './uplink-contract.ts'
 
@@ -9,8 +10,8 @@ export interface Keeping {
   /** Why something could not be kept, while that is so. */
   readonly trouble: string | undefined
   /**
-   * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost; when
-   * more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
+   * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost, and
+   * devices are told by the agent's state, which needs no disk here; when more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
    */
   keep(body: MessageBody, localId?: string): Promise<void>
   /** Some of it was left out after all. */
@@ -23,12 +24,24 @@ export interface Keeping {
   abandon(): void
 }
 
+export interface KeepingDeps {
+  put: Uplink['put']
+  publish(change: (state: AgentState) => AgentState): void
+  onChange(): void
+  /** In ms since 1970. */
+  now?: () => number
+}
+
 const retryDiskMs = 1000
 const tooMuch = 'too much waited for the server'
+const fullSentence = 'The disk is full, so what the agent says waits: free some room.'
 
-export function createKeeping(put: Uplink['put'], onChange: () => void): Keeping {
+export function createKeeping({ put, publish, onChange, now = Date.now }: KeepingDeps): Keeping {
   const end = new AbortController()
   let ofDisk: string | undefined
+  /** How many wait for the disk, and what devices are told meanwhile. */
+  let stuck = 0
+  let diskTrouble: DiskTrouble | undefined
   let ofRoom: string | undefined
   /** The history says that words are missing, and nothing came after that. */
   let isGap = false
@@ -39,6 +52,26 @@ export function createKeeping(put: Uplink['put'], onChange: () => void): Keeping
     ofDisk = disk
     ofRoom = room
     onChange()
+  }
+  const showDisk = (next: DiskTrouble | undefined) => {
+    diskTrouble = next
+    publish(state => ({ ...state, diskTrouble: next }))
+  }
+  const diskFailed = (error: unknown) => {
+    const why = isFull(error) ? 'full' : 'failing'
+    tell(why === 'full' ? fullSentence : `Nothing can be kept on disk: ${reasonOf(error)}. What the agent says waits.`, ofRoom)
+    if (diskTrouble?.why !== why) showDisk({ since: diskTrouble?.since ?? now(), why })
+  }
+  const freed = async () => {
+    stuck -= 1
+    // A small one may find room where a larger one still waits.
+    if (stuck > 0) return
+    const { since, why } = diskTrouble ?? { since: now(), why: 'failing' }
+    tell(undefined, ofRoom)
+    showDisk(undefined)
+    const was = why === 'full' ? 'was full' : 'took nothing'
+    const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. What the agent said meanwhile comes now.`
+    await put(ownWords(sentence)).catch(() => {})
   }
   // Said where they are missing, though there is no room: it has to be on disk already when this process dies.
   const sayMissing = async () => {
@@ -59,19 +92,23 @@ export function createKeeping(put: Uplink['put'], onChange: () => void): Keeping
       return ofDisk ?? ofRoom
     },
     async keep(body, localId) {
+      let isStuck = false
       for (;;) {
         try {
           await put(body, localId)
           isGap = false
-          tell(undefined, ofRoom)
+          if (isStuck) await freed()
           return
         } catch (error) {
           if (end.signal.aborted) return
           if (error instanceof OutboxFull) {
+            if (isStuck) await freed()
             await sayMissing()
             return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
           }
-          tell(`Nothing can be kept on disk: ${error instanceof Error ? error.message : String(error)}`, ofRoom)
+          if (!isStuck) stuck += 1
+          isStuck = true
+          diskFailed(error)
           await pause(retryDiskMs, { signal: end.signal }).catch(() => {})
         }
       }
@@ -88,4 +125,17 @@ export function createKeeping(put: Uplink['put'], onChange: () => void): Keeping
     finish: sayLeftOut,
     abandon: () => end.abort()
   }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function forHowLong(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  return minutes < 1 ? 'a moment' : minutes === 1 ? '1 minute' : minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
 }

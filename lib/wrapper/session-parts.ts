@@ -63,7 +63,11 @@ export function createParts(
   { agent, home, folder, onChange }: { agent: Agent; home: Pick<Home, 'path'>; folder: SessionFolder; onChange(): void },
   uplink: () => Uplink | undefined
 ): SessionParts {
-  const keeping = createKeeping(async (...said) => uplink()?.put(...said), onChange)
+  const keeping = createKeeping({
+    put: async (...said) => uplink()?.put(...said),
+    publish: change => uplink()?.changeState(change),
+    onChange
+  })
   const narrator = createNarrator({
     put: (body, localId) => keeping.keep(body, localId),
     showPartial: frame => uplink()?.showPartial(frame) ?? false

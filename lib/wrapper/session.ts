@@ -169,7 +169,7 @@ class WrappedSession implements Session {
     })
     // Of a process that was cut off: nobody waits for an answer any more.
     const now = Date.now()
-    this.#uplink.changeState(state => ({ ...cancelQuestions(cancelAll(state, now), now), modelWait: undefined }))
+    this.#uplink.changeState(state => ({ ...cancelQuestions(cancelAll(state, now), now), modelWait: undefined, diskTrouble: undefined }))
     this.#parts.notices.review()
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }

@@ -51,14 +51,15 @@ const missing = /^Here messages of the agent are missing: too much waited for th
 function outbox() {
   const room = { isFull: false, dropsThoughts: false }
   const texts: string[] = []
-  const keeping = createKeeping(
-    async (body, _, how) => {
+  const keeping = createKeeping({
+    async put(body, _, how) {
       if (room.isFull && !how?.beyondLimit) throw new OutboxFull('full')
       if (room.dropsThoughts) keeping.dropped(1)
       const ev = envelopeOf(body)?.ev
       texts.push(ev?.t === 'service' ? ev.text : body.role === 'user' ? body.content.text : '')
     },
-    () => {}
-  )
+    publish: () => {},
+    onChange: () => {}
+  })
   return { keeping, room, kept: () => texts }
 }

@@ -23,11 +23,19 @@ export function Presence({ model, facts, isStale }: { model: SessionModel; facts
     <div class="presence">
       {facts.presence !== 'here' && <Absence model={model} facts={facts} />}
       {facts.presence === 'here' && facts.isInTerminal && <InTerminal model={model} facts={facts} />}
+      {facts.diskTrouble !== undefined && (
+        <Banner
+          icon="triangle-alert"
+          title={words.disk[facts.diskTrouble.why].title(facts.host)}
+          text={words.disk[facts.diskTrouble.why].text(facts.agentShort)}
+          needs
+        />
+      )}
       {!facts.isStateReadable && facts.presence !== 'ended' && (
         <Banner icon="lock" title={words.stateClosedTitle(facts.agentShort)} text={words.stateClosedHint(facts.host)} />
       )}
       {facts.compromisedAt !== undefined && <Banner icon="triangle-alert" title={words.compromisedTitle} text={words.compromisedHint} />}
-      <Silence model={model} />
+      {facts.diskTrouble === undefined && <Silence model={model} />}
       <Limit model={model} facts={facts} />
       <Away model={model} />
       <LinkedGone model={model} />

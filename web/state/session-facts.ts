@@ -1,4 +1,12 @@
-import type { AgentEnd, AgentSetting, Choice, ModelWait, SessionMetadata, UsageWindow } from '../../lib/protocol/sealed/session.ts'
+import type {
+  AgentEnd,
+  AgentSetting,
+  Choice,
+  DiskTrouble,
+  ModelWait,
+  SessionMetadata,
+  UsageWindow
+} from '../../lib/protocol/sealed/session.ts'
 import { saidMode } from './happy-codes.ts'
 import { happyModes } from './happy-modes.ts'
 import { hasHelper } from './machines.ts'
@@ -32,6 +40,8 @@ export interface SessionFacts {
   readonly isThinking: boolean
   /** Set while it works and its model says nothing. */
   readonly modelWait: ModelWait | undefined
+  /** Set while the disk of its computer takes nothing. */
+  readonly diskTrouble: DiskTrouble | undefined
   readonly modes: readonly Choice[]
   readonly mode: string | undefined
   /** The mode is kept in the metadata, and said with every message; the agent itself tells none. */
@@ -99,6 +109,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     activeAt: session.activeAt,
     isThinking: session.isThinking,
     modelWait: session.isActive && session.isThinking ? (agentState?.modelWait ?? undefined) : undefined,
+    diskTrouble: session.isActive ? (agentState?.diskTrouble ?? undefined) : undefined,
     modes: metadata?.operatingModes ?? ofHappy?.modes ?? [],
     mode: ofHappy ? ofHappy.mode : (metadata?.currentOperatingModeCode ?? undefined),
     keepsMode: ofHappy !== undefined,

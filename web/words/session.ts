@@ -208,6 +208,16 @@ const english = {
 
   awayTitle: (host: string) => `${host} is away`,
   awaySince: (time: string) => `Since ${time}. Messages wait for it.`,
+  disk: {
+    full: {
+      title: (host: string) => `The disk of ${host} is full`,
+      text: (agent: string) => `Free some room there, and ${agent} goes on by itself. Until then what it says waits.`
+    },
+    failing: {
+      title: (host: string) => `The disk of ${host} takes nothing`,
+      text: (agent: string) => `Have a look at it there. What ${agent} says waits until it can be kept.`
+    }
+  },
   endedTitle: (agent: string) => `${agent} ended`,
   endedExit: (code: number, time: string) => `${time}. Exit ${code}. The session is safe.`,
   endedBy: (signal: string, time: string) => `${time}. Ended by ${signal}. The session is safe.`,

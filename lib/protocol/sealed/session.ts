@@ -178,6 +178,14 @@ const modelWait = z.looseObject({
     .catch(undefined)
 })
 
+/** The disk of its computer takes nothing, so what the agent says waits. */
+const diskTrouble = z.looseObject({
+  /** In ms since 1970. */
+  since: z.number(),
+  /** Full, which a person can mend, or something else is wrong with it. */
+  why: z.enum(['full', 'failing']).catch('failing')
+})
+
 /** What an agent waits for, and whether the terminal or the phone has the keyboard. */
 export const agentState = z.looseObject({
   controlledByUser: z.boolean().nullish(),
@@ -187,10 +195,13 @@ export const agentState = z.looseObject({
   completedCommunications: z.record(z.string(), completedCommunication).nullish().catch(undefined),
   agentGoalStatus: agentGoalStatus.optional().catch(undefined),
   /** Ours: set while its model says nothing. */
-  modelWait: modelWait.optional().catch(undefined)
+  modelWait: modelWait.optional().catch(undefined),
+  /** Ours: set while nothing can be kept where it runs. */
+  diskTrouble: diskTrouble.optional().catch(undefined)
 })
 
 export type RetryReason = z.infer<typeof retryReason>
+export type DiskTrouble = z.infer<typeof diskTrouble>
 export type ModelWait = z.infer<typeof modelWait>
 export type Choice = z.infer<typeof choice>
 export type AgentSetting = z.infer<typeof setting>

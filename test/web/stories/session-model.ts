@@ -40,6 +40,7 @@ const facts: SessionFacts = {
   activeAt: Date.now() - 3000,
   isThinking: false,
   modelWait: undefined,
+  diskTrouble: undefined,
   modes,
   mode: 'default',
   keepsMode: false,

@@ -63,6 +63,8 @@ export const states: Record<string, () => SessionModel> = {
       isWorking: true
     }),
   'model-silent': () => model({ transcript: edited().done(), facts: { modelWait: { since: Date.now() - 34_000 } }, isWorking: true }),
+  'disk-full': () =>
+    model({ transcript: edited().done(), facts: { diskTrouble: { since: Date.now() - 90_000, why: 'full' } }, isWorking: true }),
   stopping: () =>
     model({
       transcript: edited()

@@ -178,6 +178,16 @@ export const session: SessionWords = {
 
   awayTitle: host => `${host} 不在线`,
   awaySince: time => `${time} 起。消息会等它回来。`,
+  disk: {
+    full: {
+      title: host => `${host} 的磁盘已满`,
+      text: agent => `请在那台电脑上腾出一些空间，${agent} 会自动继续。在此之前，它说的内容会等着。`
+    },
+    failing: {
+      title: host => `${host} 的磁盘无法写入`,
+      text: agent => `请到那台电脑上检查磁盘。在能保存之前，${agent} 说的内容会等着。`
+    }
+  },
   endedTitle: agent => `${agent} 已结束`,
   endedExit: (code, time) => `${time}。退出码 ${code}。会话安然无恙。`,
   endedBy: (signal, time) => `${time}。被 ${signal} 结束。会话安然无恙。`,

@@ -1,0 +1,66 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { closeSync, openSync, rmSync, writeSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t, { type Test } from 'tap'
+import { startServer } from '../kit/server.ts'
+import { texts, turnsEnded } from './kit/demo.ts'
+import { linkedComputer } from './kit/world.ts'
+
+const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+
+t.test(
+  'a full disk of the computer is told in the session while it lasts, with nothing lost, and said there when it is over [W16]',
+  { skip: canMount ? false : 'needs the right to mount a small disk' },
+  async t => {
+    const { phone, home } = await linkedComputer(t, await startServer(t))
+    const disk = demoOnSmallDisk(t, home)
+    const session = await phone.session()
+    await session.until(session => turnsEnded(session) === 1)
+    t.equal(session.state.diskTrouble, undefined)
+
+    disk.fill()
+    await session.say('SCRIPT: text said while full')
+    await session.until(session => session.state.diskTrouble !== undefined)
+    t.match(session.state.diskTrouble, { why: 'full' })
+    t.notOk(texts(session).includes('said while full'))
+
+    disk.free()
+    await session.until(session => turnsEnded(session) === 2 && session.state.diskTrouble === undefined)
+    t.same(texts(session), ['hello', 'said while full'])
+    const isSaid = () =>
+      session.events().some(event => event.t === 'service' && /^The disk of this computer was full for /.test(event.text))
+    await session.until(isSaid)
+    await session.call('killSession', {})
+    t.equal(await disk.ended, 0)
+  }
+)
+
+/** Its home is on a disk of a few megabytes that only it sees. */
+function demoOnSmallDisk(t: Test, home: string) {
+  const onOwnDisk = 'cp -a "$1" "$1.kept" && mount -t tmpfs -o size=4m tmpfs "$1" && cp -a "$1.kept/." "$1" && shift && exec "$@"'
+  const demo = [process.execPath, resolve('bin/afield.ts'), 'demo', 'SCRIPT: text hello']
+  const child = spawn('unshare', ['-m', 'sh', '-c', onOwnDisk, 'sh', home, ...demo], {
+    env: { ...process.env, AFIELD_HOME: home },
+    stdio: 'ignore'
+  })
+  const ended = once(child, 'exit').then(([code]) => code)
+  t.teardown(async () => {
+    child.kill('SIGKILL')
+    await ended
+  })
+  const ballast = () => join('/proc', String(child.pid), 'root', home, 'ballast')
+  return {
+    ended,
+    fill() {
+      const file = openSync(ballast(), 'a')
+      const block = Buffer.alloc(4096)
+      try {
+        for (;;) writeSync(file, block)
+      } catch {
+        closeSync(file)
+      }
+    },
+    free: () => rmSync(ballast())
+  }
+}
