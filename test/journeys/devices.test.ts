@@ -6,6 +6,8 @@ import type { Page } from 'playwright-core'
 import t from 'tap'
 import { openDevices } from '../kit/browser.ts'
 import { startServerProcess } from '../kit/server.ts'
+import { readCode } from '../wrapper/kit/world.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const devices = await openDevices(t)
 
@@ -30,6 +32,24 @@ t.test('the first person of a server needs its setup code, and it leaves the add
   t.notMatch(phone.page.url(), /setup/)
   await phone.page.goBack()
   t.notMatch(phone.page.url(), /setup/, 'nor is it in the history')
+})
+
+t.test('what Devices says of adding a computer is typed there, and confirmed', async t => {
+  const server = await startServerProcess(t, { data: join(t.testdir(), 'data') })
+  const phone = await devices.open(t, server.url)
+  await phone.createAccount()
+  await phone.visit('/settings/devices')
+  await phone.see('Add a device or a computer')
+  const command = ((await phone.page.locator('.add-device code').textContent()) ?? '').trim()
+  t.match(command, new RegExp(`^node build\\.mjs start login --server ${server.url}$`))
+  const login = runWrapper(t, { home: join(t.testdirName, 'computer'), args: command.split(' ').slice(3) })
+  const { link, checkCode } = await readCode(login)
+  await phone.page.locator('.add-device a').click()
+  await phone.write('Paste a link', link)
+  await phone.press('Go on')
+  await phone.write('Check code', checkCode)
+  await phone.hold('Hold to link', 'Linked')
+  t.equal(await login.ended, 0)
 })
 
 t.test('a key that was written down opens the account on another device', async t => {
