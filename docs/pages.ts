@@ -71,7 +71,7 @@ ${section('`update`', 'What changed for good. `seq` rises by one with each chang
 ${section('`ephemeral`', 'What is true now and not kept.', false, { frame: ephemeral })}
 ## What is sealed says what it is for
 
-**ours**: existing clients seal neither field and drop both. [Why](decisions/0023-what-is-sealed-says-what-it-is-for.md), and [what a lying server can still do](threats.md).
+**ours**: existing clients seal neither field and drop both. [Why](decisions/0022-what-is-sealed-says-what-it-is-for.md), and [what a lying server can still do](threats.md).
 
 The sealed parameters of a call carry \`sealedFor\` of type \`call\` beside them. Who answers checks that target and method are those it was called by, and that it was not called before; the sealed answer is
 \`{ sealedFor, result }\` with the same names and type \`answer\`, a failure \`{ error }\` as its result. A call without it is answered without it.

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 type Env = Readonly<Record<string, string | undefined>>
 
 /**
- * Variables with which a process of ours takes about 20 MB less; what its person set stays. Node.js keeps what it compiled of our sources
+ * Variables with which a process of ours takes less memory; what its person set stays. Node.js keeps what it compiled of our sources
  * from the first file on, and so never loads what reads TypeScript; and glibc has one heap for all threads and gives back what is free.
  */
 export function leanEnvironment(env: Env, home: string): Record<string, string> {
