@@ -37,6 +37,11 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'doctor', about: 'Look what is wrong with the server, or with this computer', load: () => import('./commands/doctor.ts') },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
   { usage: 'notify [words..]', about: 'Tell your phone something', load: () => import('./commands/notify.ts') },
+  {
+    usage: 'push [action] [what] [address]',
+    about: 'See where notifications go, test them, add ntfy or a webhook',
+    load: () => import('./commands/push.ts')
+  },
   { usage: 'completion <shell>', about: 'Let your shell complete the names of commands', load: () => import('./commands/completion.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }

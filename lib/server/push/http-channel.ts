@@ -5,9 +5,9 @@ import { fieldsOf, outcomeOf } from './answers.ts'
 import { type Ask, NotAllowed, type Outbound, readTarget } from './outbound.ts'
 
 /** An address that a person chose; whether it may be reached is seen when it is. */
-export const webAddress = z.string().max(2048).refine(isTarget, 'no web address')
+export const webAddress = z.string().max(2048).refine(isTarget, { error: 'no web address' })
 /** Where the app is, as its owner opens it; notifications lead there. */
-export const appAddress = z.httpUrl().max(300).optional()
+export const appAddress = webAddress.max(300).optional()
 
 interface HttpChannel<Fields> {
   kind: ChannelKind

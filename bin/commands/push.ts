@@ -1,0 +1,119 @@
+import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../../lib/exit.ts'
+import { type Channel, openPushChannels, type PushChannels } from '../../lib/wrapper/push-channels.ts'
+import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { drawTable, shownTime } from '../table.ts'
+import { readServerOption, serverOption } from '../wrapper-line.ts'
+
+export function builder(line: Argv): Argv {
+  return serverOption(line)
+    .positional('action', { choices: ['status', 'test', 'add', 'remove'], default: 'status', describe: 'What to do' })
+    .positional('what', { type: 'string', describe: 'A number that status prints; or, to add, ntfy or webhook' })
+    .positional('address', { type: 'string', describe: 'To add: the address of the ntfy topic or of the webhook' })
+    .option('ntfy-token', { type: 'string', requiresArg: true, describe: 'Access token of the ntfy server, if it wants one' })
+    .example('$0 push', 'where notifications go, and whether they arrive')
+    .example('$0 push test', 'send a test to all of them')
+    .example('$0 push add ntfy https://ntfy.sh/a-name-that-nobody-guesses', 'also to phones that follow this topic')
+}
+
+export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  const { home, server, env, terminal } = readServerOption(args)
+  const channels = openPushChannels({ home, server, env })
+  const what = textOf(args['what'])
+  switch (args['action']) {
+    case 'test':
+      process.exit(await test(channels, what, terminal))
+      break
+    case 'add':
+      await add(channels, { kind: what, url: textOf(args['address']), token: textOf(args['ntfyToken']) }, terminal)
+      break
+    case 'remove':
+      await channels.remove(chosen(await channels.list(), what))
+      tell(terminal, 'Removed. It gets no more notifications.')
+      break
+    default:
+      await status(channels, terminal, env)
+  }
+  process.exit(0)
+}
+
+async function status(channels: PushChannels, terminal: Terminal, env: Readonly<Record<string, string | undefined>>): Promise<void> {
+  const all = await channels.list()
+  if (all.length === 0) {
+    tell(terminal, 'No device gets notifications yet. Try: afield push add ntfy https://ntfy.sh/a-name-that-nobody-guesses')
+    return
+  }
+  const rows = all.map(({ kind, device, acknowledges, health }, index) => [
+    String(index + 1),
+    kinds[kind],
+    device ?? '',
+    String(health.sent),
+    acknowledges ? String(health.arrived) : 'not told',
+    health.last[0] ? shownTime(health.last[0].at) : 'never',
+    health.last[0] ? outcomeWords(health.last[0]) : ''
+  ])
+  terminal.write(drawTable(['', 'kind', 'added by', 'sent', 'arrived', 'last', ''], rows, styleFor(terminal, env)))
+  terminal.write('  Sent and arrived: in the last 7 days.\n')
+}
+
+async function test(channels: PushChannels, what: string | undefined, terminal: Terminal): Promise<number> {
+  const all = await channels.list()
+  if (all.length === 0) throw new CannotStart('No device gets notifications yet. See: afield push --help')
+  const results = await channels.test(what === undefined ? undefined : chosen(all, what))
+  for (const [index, { id, kind }] of all.entries()) {
+    const result = results.find(result => result.id === id)
+    if (result) terminal.write(`  ${index + 1}  ${kinds[kind]}: ${outcomeWords(result)}\n`)
+  }
+  return results.every(({ outcome }) => outcome === 'accepted' || outcome === 'arrived') ? 0 : 1
+}
+
+async function add(
+  channels: PushChannels,
+  { kind, url, token }: { kind: string | undefined; url: string | undefined; token: string | undefined },
+  terminal: Terminal
+): Promise<void> {
+  if ((kind !== 'ntfy' && kind !== 'webhook') || url === undefined) {
+    throw new CannotStart('Add what? For example: afield push add ntfy https://ntfy.sh/a-name-that-nobody-guesses')
+  }
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CannotStart(`${url} is no web address; it begins with https://`)
+  if (kind === 'ntfy') await channels.addNtfy({ url, ...(token !== undefined && { token }) })
+  else tell(terminal, `Its requests are signed with this secret, which is shown only now: ${await channels.addWebhook({ url })}`)
+  tell(terminal, 'Added. Try it with: afield push test')
+}
+
+function chosen(all: readonly Channel[], what: string | undefined): Channel {
+  const channel = what !== undefined && /^\d+$/.test(what) ? all[Number(what) - 1] : undefined
+  if (channel) return channel
+  throw new CannotStart(`${what === undefined ? 'Which one?' : `There is no channel ${what}.`} See the numbers with: afield push`)
+}
+
+const kinds: Record<Channel['kind'], string> = {
+  expo: "Happy's app",
+  'web-push': 'browser',
+  ntfy: 'ntfy',
+  'unified-push': 'UnifiedPush',
+  webhook: 'webhook',
+  own: 'own',
+  unknown: 'unknown'
+}
+
+function outcomeWords({ outcome, reason }: { outcome: Channel['health']['last'][number]['outcome']; reason: string | null }): string {
+  const words = {
+    waiting: 'will be tried again',
+    accepted: 'handed over',
+    arrived: 'arrived',
+    gone: 'the device is gone, and was removed',
+    refused: 'refused',
+    unknown: 'leads nowhere',
+    expired: 'could not be handed over in time',
+    settled: 'no longer needed',
+    watched: 'not sent, you were looking',
+    collected: 'told together with others'
+  }[outcome]
+  return reason === null ? words : `${words} (${reason})`
+}
+
+function textOf(value: unknown): string | undefined {
+  return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined
+}
