@@ -12,9 +12,9 @@ export function builder(line: Argv): Argv {
     .positional('what', { type: 'string', describe: 'A number that status prints; or, to add, ntfy or webhook' })
     .positional('address', { type: 'string', describe: 'To add: the address of the ntfy topic or of the webhook' })
     .option('ntfy-token', { type: 'string', requiresArg: true, describe: 'Access token of the ntfy server, if it wants one' })
-    .example('$0 push', 'where notifications go, and whether they arrive')
-    .example('$0 push test', 'send a test to all of them')
-    .example('$0 push add ntfy https://ntfy.sh/a-name-that-nobody-guesses', 'also to phones that follow this topic')
+    .example('$0 push', 'where notifications go')
+    .example('$0 push test', 'send a test to all')
+    .example('$0 push add ntfy URL', 'also to the ntfy app')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
