@@ -75,7 +75,8 @@ t.test('a question shows all that a decision is made on, and a hash of it', t =>
     choices: asked.choices,
     shown: /^[\w-]{43}$/
   })
-  t.strictSame(now.decisions.open, [{ ask: 'call-1', title: 'Edit a.txt' }])
+  const risk = { level: 'careful', reasons: ['outside'], knowsEdits: true }
+  t.strictSame(now.decisions.open, [{ ask: 'call-1', title: 'Edit a.txt', risk }], 'the terminal says why, too')
   t.end()
 })
 
