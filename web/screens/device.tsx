@@ -31,7 +31,8 @@ function Decided({ device, decided }: Known) {
   const made = decided
     .flatMap(({ machine, entries }) => (typeof entries === 'string' ? [] : entries.map(entry => ({ machine, entry }))))
     .toSorted((one, other) => other.entry.at - one.entry.at)
-  const silent = decided.filter(({ entries }) => entries === 'away')
+  // One whose daemon never ran here, or that is not ours, tells nothing: that is not the same as nothing decided.
+  const silent = decided.filter(({ entries }) => typeof entries === 'string')
   return (
     <>
       <p class="lead" dir="auto">
@@ -56,9 +57,9 @@ function Decided({ device, decided }: Known) {
           ))}
         </ul>
       )}
-      {silent.map(({ machine }) => (
+      {silent.map(({ machine, entries }) => (
         <p key={machine} class="hint">
-          {words.decidedAway(nameOf(machine))}
+          {entries === 'away' ? words.decidedAway(nameOf(machine)) : words.decidedUntold(nameOf(machine))}
         </p>
       ))}
     </>

@@ -62,6 +62,7 @@ const english = {
   },
   decidedRule: (rule: string) => `from now on: ${rule}`,
   decidedAway: (host: string) => `${host} did not answer, so what was decided for it is missing here.`,
+  decidedUntold: (host: string) => `What was decided for ${host} cannot be seen: its helper is not running.`,
 
   access: 'Access keys',
   accessValue: 'For programs of your own',

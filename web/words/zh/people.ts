@@ -61,6 +61,7 @@ export const people: PeopleWords = {
   },
   decidedRule: rule => `今后：${rule}`,
   decidedAway: host => `${host} 没有应答，因此这里缺少为它做的决定。`,
+  decidedUntold: host => `看不到为 ${host} 做的决定：它的辅助程序没有运行。`,
 
   access: '访问密钥',
   accessValue: '供你自己的程序使用',
