@@ -7,11 +7,13 @@ import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from './kit/demo.ts'
 import { linkedComputer } from './kit/world.ts'
 
-const canMount = spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
+// Its agent has its conversations on the same disk, and may end when that is full: until it has a disk of its own it runs by hand.
+const isWanted = process.env['AFIELD_FULL_DISK'] !== undefined
+const canMount = isWanted && spawnSync('unshare', ['-m', 'sh', '-c', 'mount -t tmpfs tmpfs /mnt']).status === 0
 
 t.test(
   'a full disk of the computer is told in the session while it lasts, with nothing lost, and said there when it is over [W16]',
-  { skip: canMount ? false : 'needs the right to mount a small disk' },
+  { skip: canMount ? false : 'needs AFIELD_FULL_DISK=1 and the right to mount a small disk' },
   async t => {
     const { phone, home } = await linkedComputer(t, await startServer(t))
     const disk = demoOnSmallDisk(t, home)

@@ -48,7 +48,7 @@ export function NotAllowed({ folder }: { folder: string }) {
           <small>{words.notAllowedText}</small>
         </span>
       </div>
-      <Command text={`${program} allow ${quoted(folder)}`} />
+      <Command text={[program, 'allow', quoted(folder)].join(' ')} />
     </section>
   )
 }
