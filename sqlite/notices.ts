@@ -221,6 +221,7 @@ function openClaims(database: Deps['database']) {
 
 function dueDelivery(row: KeptDelivery, token: string, what: DueDelivery['what']): DueDelivery {
   const { key, account, channel, receipt, ticket, attempts, settings, id, kind, session, title, body, preview, createdAt, expiresAt } = row
+  const said = settingsOf(settings)
   return {
     key,
     account,
@@ -233,8 +234,8 @@ function dueDelivery(row: KeptDelivery, token: string, what: DueDelivery['what']
     isSilent: row.isSilent === 1,
     isCollected: row.isCollected === 1,
     unlessWatched: row.unlessWatched === 1,
-    language: settingsOf(settings)?.language ?? 'en',
-    notice: { id, kind, session, title, body, preview, createdAt, expiresAt }
+    language: said?.language ?? 'en',
+    notice: { id, kind, session, title, body, preview: said?.previews ? preview : null, createdAt, expiresAt }
   }
 }
 

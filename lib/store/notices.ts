@@ -38,7 +38,7 @@ export interface DeliveryDraft {
   unlessWatched: boolean
 }
 
-/** A delivery whose time has come, held for whoever claimed it. */
+/** A delivery whose time has come, held for whoever claimed it. The preview is there only for devices that ask for previews. */
 export interface DueDelivery {
   /** Names it within the store. */
   key: number

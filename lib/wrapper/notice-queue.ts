@@ -2,7 +2,6 @@ import * as z from 'zod'
 import { newId } from '../client/messages.ts'
 import { Refused } from '../client/refusals.ts'
 import type { BodyOf } from '../protocol/wire/routes.ts'
-import type { SessionFolder } from './session-folder.ts'
 
 export type Notice = BodyOf<'notify'>
 
@@ -23,6 +22,12 @@ export const keptNotice = z.object({
 })
 export type KeptNotice = z.infer<typeof keptNotice>
 
+/** As much of a session's folder as is needed here. */
+interface NoticeFolder {
+  readonly notes: { notices?: KeptNotice[] | undefined }
+  note(changes: { notices: KeptNotice[] }): void
+}
+
 /** What phones have to be told of one session, on disk until the server took it. */
 export interface NoticeQueue {
   add(notice: Pick<KeptNotice, 'kind' | 'ask' | 'turnMs' | 'startedFrom'>): void
@@ -35,7 +40,7 @@ export interface NoticeQueue {
 }
 
 /** `send` rejects with `Refused` when the server does not want it, and with anything else when it is to be sent again later. */
-export function createNoticeQueue(folder: Pick<SessionFolder, 'notes' | 'note'>, send: (notice: Notice) => Promise<unknown>): NoticeQueue {
+export function createNoticeQueue(folder: NoticeFolder, send: (notice: Notice) => Promise<unknown>): NoticeQueue {
   let flushing: Promise<void> | undefined
   const kept = () => folder.notes.notices ?? []
   const keep = (notices: KeptNotice[]) => folder.note({ notices })

@@ -76,11 +76,13 @@ async function ring(
   const tried = deps.deliveries.firstTry(caller.account, id, dueNow, firstTryWithinMs)
   // Without an id nothing is repeated and nothing settled: what goes nowhere leaves no trace.
   const isKept = drafts.length > 0 || noticeId !== undefined
-  if (!isKept || (await deps.store.addNotice(caller.account, notice)) === 'added') tell()
+  const isNew = !isKept || (await deps.store.addNotice(caller.account, notice)) === 'added'
+  if (isNew) tell()
   if (why !== undefined) return { result: 'suppressed', reason: why }
   if (channels.length === 0) return { result: 'no_tokens' }
   deps.deliveries.wake()
-  await tried
+  // A repeat finds what came of the first.
+  if (isNew) await tried
   if (isWatched) return { result: 'suppressed', reason: 'active-ui-client' }
   return resultOf(await deps.store.findDeliveries(caller.account, id), dueNow)
 }
