@@ -16,8 +16,8 @@ export interface Computer {
 }
 
 /** A computer with nothing on it but agents: the scripted one under its own name, and under one that the daemon of the CLI can spawn. */
-export function furnishComputer({ entry, folder, teardown }: Stage, server: string): Computer {
-  const computer: Computer = { entry, server, teardown, home: join(folder, 'home'), agents: join(folder, 'agents') }
+export function furnishComputer({ entry, folder, teardown }: Stage, server: string, env: Computer['env'] = {}): Computer {
+  const computer: Computer = { entry, server, env, teardown, home: join(folder, 'home'), agents: join(folder, 'agents') }
   mkdirSync(computer.home)
   mkdirSync(computer.agents)
   const program = [process.execPath, join(process.cwd(), 'bin', 'afield.ts'), 'demo-agent', join(folder, 'conversations')]

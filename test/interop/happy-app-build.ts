@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { extname, join, resolve, sep } from 'node:path'
+import { basename, extname, join, resolve, sep } from 'node:path'
 
 /** The package of Happy's app in a folder with its sources: the folder itself, or the whole repository. Throws, with a sentence, when it is not there. */
 export function findApp(folder: string): string {
@@ -13,36 +13,53 @@ export function findApp(folder: string): string {
   throw new Error(`${folder} has no sources of Happy's app: neither it nor packages/happy-app in it is the package happy-app.`)
 }
 
-/** With the package manager that the sources were written for. */
-export function buildCommands(app: string, out: string): string[][] {
-  const locks = [app, join(app, '..', '..')].flatMap(folder =>
-    ['pnpm', 'yarn'].filter(name => existsSync(join(folder, lockOf[name] ?? '')))
-  )
-  const manager = locks[0] ?? 'npm'
-  return [
-    [manager, 'install'],
-    [
-      manager === 'npm' ? 'npx' : manager,
-      ...(manager === 'pnpm' ? ['exec'] : []),
-      'expo',
-      'export',
-      '--platform',
-      'web',
-      '--output-dir',
-      out
+interface Command {
+  cwd: string
+  run: readonly [string, ...string[]]
+}
+
+/**
+ * In its repository everything is installed together, with the package manager that the root names, in that very version: a script of the root
+ * then builds the package that the app shares with the CLI.
+ */
+export function buildCommands(app: string, out: string): Command[] {
+  const above = join(app, '..', '..')
+  const root = basename(join(app, '..')) === 'packages' && existsSync(join(above, 'package.json')) ? above : app
+  const named = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).packageManager
+  const manager: string = typeof named === 'string' ? (named.split('+')[0] ?? named) : byLock(root)
+  const expo = ['expo', 'export', '--platform', 'web', '--output-dir', out]
+  if (manager.startsWith('npm')) {
+    return [
+      { cwd: root, run: ['npm', 'install'] },
+      { cwd: app, run: ['npx', ...expo] }
     ]
+  }
+  return [
+    { cwd: root, run: ['npx', '--yes', manager, 'install'] },
+    { cwd: app, run: ['npx', '--yes', manager, ...(manager.startsWith('pnpm') ? ['exec'] : []), ...expo] }
   ]
 }
 
-const lockOf: Record<string, string> = { pnpm: 'pnpm-lock.yaml', yarn: 'yarn.lock' }
+function byLock(root: string): string {
+  if (existsSync(join(root, 'pnpm-lock.yaml'))) return 'pnpm'
+  return existsSync(join(root, 'yarn.lock')) ? 'yarn@1' : 'npm'
+}
 
 /** Builds its web form into `out`. Nothing of its code is changed. */
 export async function buildApp(app: string, out: string): Promise<void> {
-  for (const [command = '', ...args] of buildCommands(app, out)) {
-    const env = { ...process.env, CI: '1', APP_ENV: 'production' }
-    const [code] = await once(spawn(command, args, { cwd: app, env, stdio: 'inherit' }), 'exit')
-    if (code !== 0) throw new Error(`${command} ${args.join(' ')} ended with ${code}.`)
+  // With these its packages would be left out, or half built.
+  const { NODE_ENV: _, SKIP_HAPPY_WIRE_BUILD: __, ...rest } = process.env
+  const env = { ...rest, CI: '1', APP_ENV: 'production', EXPO_NO_TELEMETRY: '1' }
+  for (const { cwd, run } of buildCommands(app, out)) {
+    const [command, ...args] = run
+    const [code] = await once(spawn(command, args, { cwd, env, stdio: 'inherit', shell: process.platform === 'win32' }), 'exit')
+    if (code !== 0) throw new Error(`${run.join(' ')} ended with ${code}.`)
   }
+}
+
+/** Versions of the app before that take texts alone. */
+export function hasPictures(app: string): boolean {
+  return existsSync(join(app, 'sources', 'hooks', 'useImagePicker.ts'))
 }
 
 const types: Record<string, string> = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }

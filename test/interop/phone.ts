@@ -86,6 +86,20 @@ export class Phone {
     await once(this.changes, 'caught-up')
   }
 
+  /** Nobody looks at the app while the work goes on; then it is opened again and reads what it missed. */
+  async whileAway(work: () => Promise<void>): Promise<void> {
+    this.socket?.disconnect()
+    await work()
+    const back = this.reconnected()
+    this.socket?.connect()
+    await back
+  }
+
+  /** Where the account is notified. */
+  async register(pushToken: string): Promise<void> {
+    await this.ask('POST', '/v1/push-tokens', { token: pushToken })
+  }
+
   /** What a person does with the link a terminal shows: look whether it still waits, and say yes in one of the two forms of an answer. */
   async approve(link: string, form: 1 | 2): Promise<void> {
     const pairing = readPairingLink(link)

@@ -12,6 +12,7 @@ import { type Computer, furnishComputer } from './computer.ts'
 import { abortTurn, cutOff, decide, startAcp, type Talk, talk, turnEnds } from './conversation.ts'
 import { happy, happyVersion } from './happy.ts'
 import type { PhoneMachine, PhoneSession } from './memory.ts'
+import { notifyByCli, notifyOfTurn, startPushServices } from './notifications.ts'
 import { Phone } from './phone.ts'
 import type { Stage } from './steps.ts'
 
@@ -20,7 +21,9 @@ export async function playScenario(stage: Stage): Promise<void> {
   const { folder, steps } = stage
   const data = join(folder, 'data')
   const port = await freePort()
-  const serve = () => startServerProcess(stage, { data, port, args: ['--idle-after-ms', '1000'] })
+  const services = await startPushServices(stage)
+  const args = ['--idle-after-ms', '1000', '--expo-url', services.url, '--push-allow', '127.0.0.1/32']
+  const serve = () => startServerProcess(stage, { data, port, args })
   const server = await steps.step('afield serve listens', serve)
   const phone = await steps.step('the app signs up and connects', async () => {
     const phone = await Phone.signIn(server.url)
@@ -28,9 +31,10 @@ export async function playScenario(stage: Stage): Promise<void> {
     return phone
   })
   stage.teardown(() => phone.disconnect())
-  const computer = furnishComputer(stage, server.url)
+  const computer = furnishComputer(stage, server.url, { EXPO_BASE_URL: services.url })
 
   await pair(stage, computer, phone)
+  await notifyByCli(stage, computer, phone, services)
   const machine = await startDaemon(stage, computer, phone)
   await askMachine(stage, machine, phone)
   const session = await startAcp(stage, computer, phone)
@@ -39,6 +43,7 @@ export async function playScenario(stage: Stage): Promise<void> {
   await cutOff(stage, session, phone, server, serve)
   await abortTurn(stage, computer, phone)
   const spawned = await spawnByDaemon(stage, machine, phone)
+  await notifyOfTurn(stage, computer, spawned, phone, services)
   await endSessions(stage, session, spawned, machine, phone)
   await stopDaemon(stage, machine, phone)
   await readAgain(stage, phone)

@@ -39,6 +39,15 @@ export class Steps {
     }
   }
 
+  note(line: string): void {
+    this.print(line)
+  }
+
+  /** Says why a step was not taken. */
+  skip(name: string, why: string): void {
+    this.print(`skipped ${' '.repeat(8)}  ${name}: ${why}`)
+  }
+
   summary(): string {
     return `${this.passed} ok, ${this.failed} failed in ${((performance.now() - this.began) / 1000).toFixed(1)} s`
   }
