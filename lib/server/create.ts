@@ -13,6 +13,7 @@ import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
 import { Deliveries } from './actions/deliveries.ts'
 import { openIdentity } from './actions/fresh-login.ts'
+import { notifyAccount } from './actions/notify.ts'
 import { Presence } from './actions/presence.ts'
 import { Retention } from './actions/retention.ts'
 import type { SignupPolicy } from './actions/signup.ts'
@@ -176,7 +177,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     closers.push(() => authenticator.close())
     const identity = await openIdentity(store, randomBytes(32), ownOrigins(options))
     const hub = new Hub({ bus, store, clock, onError }, instance)
-    const presence = new Presence({ store, bus, now, clock }, { idleAfterMs: options.idleAfterMs })
+    const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
+    const presence = new Presence({ store, bus, now, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
     closers.push(() => presence.close())
     if (options.keepSessionsDays !== undefined) {
       const retention = new Retention({ store, bus, now, clock, presence, onError }, { keepSessionsDays: options.keepSessionsDays })
@@ -196,6 +198,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const isWatched = (account: AccountId) => hub.isWatched(account)
     const deliveries = new Deliveries({ store, providers, isWatched, clock, now, metrics, onError })
     closers.push(() => deliveries.close())
+    const kinds = providers.map(({ kind }) => kind)
+    counted?.watchQueue({ kinds, nextDueAt: kind => store.nextDelivery(kind), now })
     const deps = {
       store,
       bus,

@@ -19,8 +19,10 @@ export interface Metrics {
   published(event: BusEvent): void
   committed(turn: { members: number; ms: number }): void
   notified(result: PushResult['result']): void
-  /** `waiting`: tried in vain, and tried again later. */
+  /** An attempt to show something; `waiting`: in vain, and tried again later. What its provider found later is told as well. */
   delivered(kind: ChannelKind, outcome: DeliveryOutcome): void
+  /** A device acknowledged that it shows a notification. */
+  arrived(): void
 }
 
 export interface Counted extends Metrics {
@@ -34,6 +36,14 @@ export interface Gauged {
   connections(): { app: number; session: number; machine: number }
   framesSent(): number
   gapsFilled(): number
+}
+
+/** What waits to be delivered. */
+export interface Queued {
+  kinds: readonly ChannelKind[]
+  /** When the next delivery of a kind is due; undefined where none waits. */
+  nextDueAt(kind: ChannelKind): Promise<number | undefined>
+  now(): number
 }
 
 /** How what is stored is kept. */
@@ -51,14 +61,19 @@ export const uncounted: Metrics = {
   published() {},
   committed() {},
   notified() {},
-  delivered() {}
+  delivered() {},
+  arrived() {}
 }
 
 const requestSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 const commitSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2]
 const commitMembers = [1, 2, 4, 8, 16, 32, 64, 128]
 
-export function createMetrics(): Counted & { gauge(gauged: Gauged): void; watchKeeping(kept: Kept): void } {
+export function createMetrics(): Counted & {
+  gauge(gauged: Gauged): void
+  watchQueue(queued: Queued): void
+  watchKeeping(kept: Kept): void
+} {
   const registry = new Registry()
   const registers = [registry]
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[] = []) =>
@@ -83,6 +98,7 @@ export function createMetrics(): Counted & { gauge(gauged: Gauged): void; watchK
     'channel',
     'outcome'
   ])
+  const arrivals = counter('afield_push_arrivals_total', 'Notifications that a device acknowledged as shown.')
   const delay = watchProcess(registers)
 
   return {
@@ -102,7 +118,9 @@ export function createMetrics(): Counted & { gauge(gauged: Gauged): void; watchK
     },
     notified: result => pushes.inc({ result }),
     delivered: (channel, outcome) => deliveries.inc({ channel, outcome }),
+    arrived: () => arrivals.inc(),
     gauge: gauged => watchHub(gauged, registers),
+    watchQueue: queued => watchQueue(queued, registers),
     watchKeeping: kept => watchKeeping(kept, registers),
     text: () => registry.metrics(),
     close: () => delay.disable()
@@ -121,6 +139,18 @@ function watchHub(gauged: Gauged, registers: Registry[]): void {
   })
   watchTotal('afield_frames_sent_total', 'Frames handed to connections.', registers, () => gauged.framesSent())
   watchTotal('afield_gaps_filled_total', 'Gaps in a session that were filled from the store.', registers, () => gauged.gapsFilled())
+}
+
+function watchQueue({ kinds, nextDueAt, now }: Queued, registers: Registry[]): void {
+  new Gauge({
+    name: 'afield_push_overdue_seconds',
+    help: 'How long the notification that waits the longest is due; 0 where none is.',
+    labelNames: ['channel'],
+    registers,
+    async collect() {
+      for (const channel of kinds) this.set({ channel }, Math.max(now() - ((await nextDueAt(channel)) ?? now()), 0) / 1000)
+    }
+  })
 }
 
 function watchKeeping({ soundness, backups, now }: Kept, registers: Registry[]): void {

@@ -2,8 +2,9 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import t, { type Test } from 'tap'
-import { call, signInBody, signUp } from '../kit/person.ts'
+import { call, type Person, signInBody, signUp } from '../kit/person.ts'
 import { startPushProvider } from '../kit/push-provider.ts'
+import { browser, startStandIn, tokenOf } from './push/stand-in.ts'
 
 const metricsToken = 'canary-of-the-metrics-token'
 const canary = (what: string) => `canary-of-the-${what}-${crypto.randomUUID()}`
@@ -43,14 +44,22 @@ async function startTalkative(t: Test, args: string[], preload?: string): Promis
 }
 
 /** Uses the server with a secret in every place a request has, rightly and wrongly; returns the secrets. */
-async function useWithSecrets(t: Test, server: { url: string }): Promise<Record<string, string>> {
+async function useWithSecrets(t: Test, server: { url: string }, provider: string): Promise<Record<string, string>> {
   const ada = await signUp(t, server)
   const signIn = await signInBody(ada.secret)
   const secrets = {
+    provider,
     token: ada.token,
     wrongToken: `afield1-account.${btoa(canary('token'))}.abcdefghijklmnop`,
     ...signIn,
     urlToken: canary('url'),
+    topic: canary('topic'),
+    topicToken: canary('topic-token'),
+    endpoint: canary('endpoint'),
+    webhookSecret: `whsec_${btoa(canary('webhook')).replaceAll('=', '')}`,
+    preview: canary('preview'),
+    receipt: canary('receipt'),
+    noticeId: canary('notice'),
     pushToken: `ExponentPushToken[${canary('push')}]`,
     text: canary('text'),
     title: canary('title'),
@@ -76,6 +85,7 @@ async function useWithSecrets(t: Test, server: { url: string }): Promise<Record<
   for (const kind of ['done', text])
     await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind, title, body: text, data: { text } } })
   await ada.call('DELETE', `/v1/push-tokens/${encodeURIComponent(pushToken)}`)
+  await useNotifications(ada, session, secrets)
   await ada.call('POST', '/v1/account/settings', { body: { settings: text, expectedVersion: 0 } })
   await ada.call('POST', '/v1/machines', { body: { id: tag, metadata: text } })
   await ada.call('GET', `/v1/machines/${tag}`)
@@ -92,11 +102,39 @@ async function useWithSecrets(t: Test, server: { url: string }): Promise<Record<
   return { ...secrets, metricsToken }
 }
 
+/** Channels whose provider repeats in its answer all that it was sent, and everything that is asked about them. */
+async function useNotifications(ada: Person, session: string, secrets: Record<string, string>): Promise<void> {
+  const { topic, topicToken, endpoint, webhookSecret, preview, receipt, noticeId, title, text } = secrets
+  const { provider = '' } = secrets
+  const keys = browser().keys
+  const tokens = [
+    tokenOf('Ntfy', { url: `${provider}/${topic}`, token: topicToken }),
+    tokenOf('Webhook', { url: `${provider}/${topic}`, secret: webhookSecret }),
+    tokenOf('WebPush', { endpoint: `${provider}/${endpoint}`, keys }),
+    tokenOf('UnifiedPush', { endpoint: `http://169.254.169.254/${endpoint}`, keys }),
+    `Ntfy[${topic}]`
+  ]
+  await ada.call('PUT', '/v1/notifications', { body: { settings: { previews: true } } })
+  await ada.call('PUT', '/v1/notifications', { body: { settings: { timeZone: text } } })
+  for (const token of tokens) await ada.call('POST', '/v1/push-tokens', { body: { token } })
+  await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'permission', title, body: text, noticeId, preview } })
+  await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'settled', title, body: text, noticeId } })
+  await ada.call('POST', '/v1/notifications/test', { body: {} })
+  await ada.call('POST', '/v1/notifications/test', { body: { channel: receipt } })
+  await ada.call('POST', '/v1/push-receipts', { body: { receipt } })
+  await ada.call('POST', '/v1/push-receipts', { body: { receipt: `${receipt}\n` } })
+  await ada.call('DELETE', `/v1/notifications/channels/${receipt}`)
+  await ada.call('GET', '/v1/notifications')
+}
+
 async function leaksOf(t: Test, preload?: string): Promise<string[]> {
+  const service = await startStandIn(t)
+  service.answer = ({ path, headers, body }) => ({ status: 500, text: JSON.stringify([path, headers, body.toString('latin1')]) })
   const provider = await startPushProvider(t)
   provider.answer = ({ messages }) => ({ status: 500, text: JSON.stringify(messages) })
-  const program = await startTalkative(t, ['--expo-url', provider.url], preload)
-  const secrets = await useWithSecrets(t, program)
+  const program = await startTalkative(t, ['--expo-url', provider.url, '--push-allow', 'loopback'], preload)
+  const { provider: _, ...secrets } = await useWithSecrets(t, program, service.url)
+  t.ok(service.requests.length >= 3, 'and the providers were asked')
   const headers = { authorization: `Bearer ${metricsToken}` }
   const metrics = await (await fetch(`${program.url}/metrics`, { headers })).text()
   t.match(metrics, 'afield_http_requests_total')

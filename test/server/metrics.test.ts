@@ -1,7 +1,10 @@
 import { join } from 'node:path'
 import t from 'tap'
+import type { ChannelKind } from '../../lib/protocol/wire/notifications.ts'
+import { createMetrics } from '../../lib/server/metrics.ts'
 import { call, type Person, signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
+import { browser, startStandIn, tokenOf } from './push/stand-in.ts'
 import { openTcp } from './raw-http.ts'
 
 const metricsToken = 'a token of the monitor'.replaceAll(' ', '-')
@@ -125,4 +128,44 @@ t.test('two servers in one process count apart', async t => {
   const series = 'afield_http_requests_total{route="POST /v1/auth",status="2xx"}'
   t.equal((await scrape(one)).get(series), 1)
   t.equal((await scrape(two)).get(series), undefined)
+})
+
+t.test('notifications are counted by channel and outcome, and each arrival once', async t => {
+  const service = await startStandIn(t)
+  const server = await startServer(t, { metricsToken, pushAllow: 'loopback' })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const device = browser()
+  const endpoint = { endpoint: `${service.url}/push`, keys: device.keys }
+  for (const token of [tokenOf('WebPush', endpoint), tokenOf('Ntfy', { url: `${service.url}/topic` })]) {
+    await ada.call('POST', '/v1/push-tokens', { body: { token } })
+  }
+  service.answer = ({ path }) => ({ status: path === '/topic' ? 403 : 201 })
+  await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'done', title: 'x', body: 'x' } })
+  const pushed = service.requests.find(({ path }) => path === '/push')
+  const { receipt } = device.open(pushed?.body ?? Buffer.alloc(0)).notification.data
+  for (const shown of [receipt, receipt, 'guessed']) await ada.call('POST', '/v1/push-receipts', { body: { receipt: shown } })
+  const counted = [...(await scrape(server))].filter(([series]) => series.startsWith('afield_push_') && !series.includes('overdue'))
+  t.same(Object.fromEntries(counted), {
+    'afield_push_events_total{result="partial"}': 1,
+    'afield_push_deliveries_total{channel="web-push",outcome="accepted"}': 1,
+    'afield_push_deliveries_total{channel="ntfy",outcome="refused"}': 1,
+    afield_push_arrivals_total: 1
+  })
+  t.equal((await scrape(server)).get('afield_push_overdue_seconds{channel="ntfy"}'), 0)
+})
+
+t.test('a notification that nobody takes up is seen by how long it is due', async t => {
+  const metrics = createMetrics()
+  t.teardown(() => metrics.close())
+  const due = new Map<ChannelKind, number>([
+    ['ntfy', 2_000],
+    ['expo', 9_000]
+  ])
+  metrics.watchQueue({ kinds: ['ntfy', 'expo', 'webhook'], now: () => 5_000, nextDueAt: async kind => due.get(kind) })
+  const lines = (await metrics.text()).split('\n').filter(line => line.startsWith('afield_push_overdue_seconds'))
+  t.same(
+    lines.map(line => line.slice('afield_push_overdue_seconds'.length)),
+    ['{channel="ntfy"} 3', '{channel="expo"} 0', '{channel="webhook"} 0']
+  )
 })

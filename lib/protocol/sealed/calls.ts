@@ -5,6 +5,7 @@ import { goalAction } from './goals.ts'
 import { labelledAnswer, questionAnswer } from './questions.ts'
 import { ruleCalls, ruleDraft } from './rules.ts'
 import { searchCalls } from './search.ts'
+import { unanswered } from './session.ts'
 
 /** The methods of a session, called as `<session id>:<method>`. A failure of any handler is `{ error }`. */
 export const sessionCalls = {
@@ -37,6 +38,11 @@ export const sessionCalls = {
   /** Resolves once the agent has it so. */
   'goal-action': call(goalAction, z.looseObject({ ok: z.literal(true) })),
   killSession: call(z.looseObject({}), z.looseObject({ success: z.boolean(), message: z.string() })),
+  /** Ours: after how many minutes a permission that nobody answers is denied; null for never. */
+  setUnanswered: call(
+    z.looseObject({ denyAfterMinutes: unanswered.shape.denyAfterMinutes.nullable() }),
+    z.looseObject({ denyAfterMinutes: unanswered.shape.denyAfterMinutes.nullable() })
+  ),
   /** Ours: sets the agent's own mode by its id. */
   setMode: call(z.looseObject({ mode: z.string() }), z.looseObject({ mode: z.string() })),
   /** Ours: one of the models, or of the levels of thought, that the metadata tells by their codes. */

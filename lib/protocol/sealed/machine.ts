@@ -4,6 +4,7 @@ import * as z from 'zod'
 export const machineMetadata = z.looseObject({
   host: z.string(),
   platform: z.string(),
+  /** Here our own: Happy's app takes it for an old CLI, and so offers no start in the mode `auto`, in which nobody is asked. */
   happyCliVersion: z.string(),
   homeDir: z.string(),
   happyHomeDir: z.string(),

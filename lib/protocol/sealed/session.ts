@@ -187,6 +187,12 @@ const diskTrouble = z.looseObject({
 })
 
 /** What an agent waits for, and whether the terminal or the phone has the keyboard. */
+/** A person chose for a session that what nobody answers is denied after so many minutes; `since` is when, in ms since 1970. */
+export const unanswered = z.object({ denyAfterMinutes: z.union([z.literal(2), z.literal(5), z.literal(15)]), since: z.number() })
+
+/** Who answers in that case, in the place of a device. */
+export const nobody = 'nobody'
+
 export const agentState = z.looseObject({
   controlledByUser: z.boolean().nullish(),
   requests: z.record(z.string(), permissionRequest).nullish(),
@@ -197,11 +203,14 @@ export const agentState = z.looseObject({
   /** Ours: set while its model says nothing. */
   modelWait: modelWait.optional().catch(undefined),
   /** Ours: set while nothing can be kept where it runs. */
-  diskTrouble: diskTrouble.optional().catch(undefined)
+  diskTrouble: diskTrouble.optional().catch(undefined),
+  /** Ours: permissions that nobody answers are denied. */
+  unanswered: unanswered.optional().catch(undefined)
 })
 
 export type RetryReason = z.infer<typeof retryReason>
 export type DiskTrouble = z.infer<typeof diskTrouble>
+export type Unanswered = z.infer<typeof unanswered>
 export type ModelWait = z.infer<typeof modelWait>
 export type Choice = z.infer<typeof choice>
 export type AgentSetting = z.infer<typeof setting>

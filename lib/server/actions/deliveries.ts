@@ -206,7 +206,10 @@ class Lane {
     const keys = new Set(watched.map(({ key }) => key))
     const results = [...watched, ...(await this.#send(batch.filter(({ key }) => !keys.has(key))))]
     await this.#deps.store.endDeliveries(results, this.#clears)
-    for (const { outcome } of results) this.#deps.metrics.delivered(this.#provider.kind, outcome)
+    const whats = new Map(batch.map(({ key, what }) => [key, what]))
+    for (const { key, outcome } of results) {
+      if (isCounted(whats.get(key), outcome)) this.#deps.metrics.delivered(this.#provider.kind, outcome)
+    }
     for (const delivery of batch) this.#onTried(delivery)
   }
 
@@ -269,6 +272,8 @@ class Lane {
         return { key, outcome: 'accepted', reason: null, at, ...(ticket !== undefined && { ticket, lookAt: at + ticketAfterMs }) }
       }
       case 'gone':
+        // A service that cannot clear answers 404 as well; whether the channel is gone, the next notice tells.
+        return { key, outcome: what === 'clear' ? 'refused' : 'gone', reason, at }
       case 'refused':
       case 'unknown':
         return { key, outcome: sent.outcome, reason, at }
@@ -301,6 +306,11 @@ class Lane {
     this.#cancel()
     if (!this.#closing.signal.aborted) this.#cancel = this.#deps.clock.after(ms, () => this.wake())
   }
+}
+
+/** Clearing delivers nothing, and of what is looked up later only bad news is new. */
+function isCounted(what: DueDelivery['what'] | undefined, outcome: DeliveryResult['outcome']): boolean {
+  return what === 'show' || (what === 'look' && outcome !== 'accepted' && outcome !== 'waiting')
 }
 
 function chunksOf<T>(list: readonly T[], size: number): T[][] {

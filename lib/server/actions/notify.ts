@@ -24,7 +24,7 @@ export interface NotifyDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'clock'
   providers: readonly PushProvider[]
   /** Whether titles and texts may leave the server for a provider. */
   pushTitles: boolean
-  metrics: Pick<Metrics, 'notified'>
+  metrics: Pick<Metrics, 'notified' | 'arrived'>
   onError: (error: unknown) => void
 }
 

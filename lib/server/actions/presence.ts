@@ -9,6 +9,10 @@ const checkOwnerEveryMs = 30_000
 const writeEveryMs = 30_000
 const flushEveryMs = 5_000
 const sweepEveryMs = 60_000
+/** A line that is cut comes back sooner; a computer that sleeps or lost its power does not. */
+const droppedAfterMs = 5 * 60_000
+/** Of an account that was told of a computer that dropped off, for so long nothing more of that kind. */
+const notAgainWithinMs = 15 * 60_000
 const silentForMs = 10 * 60_000
 /** Further apart than this between two sweeps, the two clocks tell that the date was set. */
 const driftMs = 30_000
@@ -18,6 +22,8 @@ interface Life {
   checkedAt: number
   heardAt: number
   writtenAt: number
+  /** Its agent worked when it was heard last. */
+  isWorking: boolean
   /** When we heard of the end, and the sender's own time of it in its clock, if it told: stragglers sent before do not revive the row. */
   ended: { time: number | undefined; heardAt: number } | undefined
   /** The latest time that was told or stored of it, as devices pass over what is older: a sender's clock may lag, ours be set back. */
@@ -31,7 +37,11 @@ type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
  * A row that is not the caller's is passed over in silence.
  */
 export class Presence {
-  private readonly deps: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'>
+  private readonly deps: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> & {
+    /** The computer of a working agent was lost and did not come back; once for all that an account loses at a time. */
+    onDropped?: (account: AccountId) => void
+  }
+  private readonly dropped = new Map<AccountId, number>()
   private readonly idleAfterMs: number
   private readonly lives = new Map<string, Life>()
   private readonly marks = new Map<string, Mark>()
@@ -57,6 +67,7 @@ export class Presence {
     const at = toldOf(life, plausible(beat.time, this.deps.now()))
     life.ended = undefined
     life.heardAt = now
+    life.isWorking = beat.thinking
     this.signal(caller.account, row, { active: true, at, thinking: beat.thinking })
     if (now - life.writtenAt < writeEveryMs) return
     life.writtenAt = now
@@ -99,6 +110,21 @@ export class Presence {
       const life = this.lives.get(keyOf(account, row))
       if (life && !life.ended) await this.markInactive(account, row, life, { at, since: leftAt })
     })
+    this.later(droppedAfterMs, () => this.tellDropped(account, row, { at, leftAt }))
+  }
+
+  private async tellDropped(account: AccountId, row: RowRef, left: { at: number; leftAt: number }): Promise<void> {
+    if (row.of !== 'session') return
+    const life = this.lives.get(keyOf(account, row))
+    if (!life?.isWorking || life.ended || life.heardAt > left.leftAt) return
+    const found = await this.deps.store.findSession(account, row.id)
+    // It may have come back to another instance.
+    if (found === 'missing' || found.active || found.activeAt > left.at) return
+    const now = this.deps.clock.now()
+    if (now - (this.dropped.get(account) ?? never) < notAgainWithinMs) return
+    this.dropped.set(account, now)
+    this.later(notAgainWithinMs, async () => void this.dropped.delete(account))
+    this.deps.onDropped?.(account)
   }
 
   /** A loaded session is wanted again, or a process came for it: what was said of its end no longer counts. */
@@ -138,7 +164,14 @@ export class Presence {
       return undefined
     }
     // Another beat may have come in while the store was asked; its times must not be lost.
-    const life = this.lives.get(key) ?? { checkedAt: now, heardAt: never, writtenAt: never, ended: undefined, toldAt: never }
+    const life = this.lives.get(key) ?? {
+      checkedAt: now,
+      heardAt: never,
+      writtenAt: never,
+      isWorking: false,
+      ended: undefined,
+      toldAt: never
+    }
     life.toldAt = Math.max(life.toldAt, found.activeAt)
     life.checkedAt = now
     return this.remember(key, life)

@@ -2,6 +2,7 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import type { DeliveryRow } from '../../store/notices.ts'
 import type { PushTokenRow } from '../../store/store.ts'
+import type { Metrics } from '../metrics.ts'
 import type { PushProvider } from '../push.ts'
 import type { Deliveries } from './deliveries.ts'
 import type { Caller, Deps } from './deps.ts'
@@ -109,8 +110,13 @@ export async function testNotification(
 }
 
 /** A receipt is a secret of one delivery; whoever shows another is answered like one whose was counted before. */
-export async function acknowledgePush({ store, now }: Pick<Deps, 'store' | 'now'>, caller: Caller, receipt: string): Promise<void> {
-  if (caller.device !== null) await store.acknowledgeDelivery(caller.account, caller.device, receipt, now())
+export async function acknowledgePush(
+  { store, now, metrics }: Pick<Deps, 'store' | 'now'> & { metrics: Pick<Metrics, 'arrived'> },
+  caller: Caller,
+  receipt: string
+): Promise<void> {
+  if (caller.device === null) return
+  if ((await store.acknowledgeDelivery(caller.account, caller.device, receipt, now())) === 'arrived') metrics.arrived()
 }
 
 function providerOf(providers: readonly PushProvider[], token: string): PushProvider | undefined {

@@ -40,7 +40,7 @@ export interface Edge {
 
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
-  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits'>,
+  options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     SocketDeps &
     StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
@@ -49,7 +49,8 @@ export async function openEdge(
   const { secure } = place
   const admit = createAdmission({ ...options, listens: deps.app === undefined })
   const heartbeat = new Heartbeat(deps.clock)
-  const files = createStaticFiles({ secure: secure || options.publicUrl?.startsWith('https:') === true, underWay: deps.underWay })
+  const isSecure = secure || options.publicUrl?.startsWith('https:') === true
+  const files = createStaticFiles({ secure: isSecure, dev: options.dev, underWay: deps.underWay })
 
   const turn = new Turn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }

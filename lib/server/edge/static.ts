@@ -20,6 +20,13 @@ interface File {
   isPage: boolean
 }
 
+interface StaticFilesDeps {
+  secure: boolean
+  /** The files are read again at every request, and the page knows it. */
+  dev: boolean
+  underWay: Pick<UnderWay, 'begin'>
+}
+
 const types: Record<string, string> = {
   html: 'text/html; charset=utf-8',
   js: 'text/javascript; charset=utf-8',
@@ -33,12 +40,14 @@ const types: Record<string, string> = {
 }
 
 /** The app, read at first use. Every path that a person may open cold and that is not a file shows its one page. */
-export function createStaticFiles({ secure, underWay }: { secure: boolean; underWay: Pick<UnderWay, 'begin'> }): StaticFiles {
-  const names = new Set(listAssets('web/'))
+export function createStaticFiles({ secure, dev, underWay }: StaticFilesDeps): StaticFiles {
+  const read = () => new Set(listAssets('web/'))
+  const atStart = dev ? undefined : read()
   const fileByName = new Map<string, File>()
 
   function find(path: string, wantsPage: boolean): File | undefined {
     const name = `web${path}`
+    const names = atStart ?? read()
     if (names.has(name)) return load(name)
     return wantsPage && names.has('web/index.html') ? load('web/index.html') : undefined
   }
@@ -48,6 +57,7 @@ export function createStaticFiles({ secure, underWay }: { secure: boolean; under
     if (known) return known
     const bytes = readAsset(name)
     if (!bytes) return undefined
+    if (dev) return describeForWork(name, bytes)
     const file = describe(name, bytes)
     fileByName.set(name, file)
     return file
@@ -108,6 +118,25 @@ function describe(name: string, bytes: Buffer): File {
     isPage: type.startsWith('text/html')
   }
 }
+
+/** The app looks for the mark, see `web/dev.ts`. */
+function describeForWork(name: string, bytes: Buffer): File {
+  const inPlace: Record<string, () => string> = {
+    'web/index.html': () => bytes.toString().replace('<head>', '<head>\n<meta name="afield-dev">'),
+    'web/worker.js': () => leavingWorker
+  }
+  const text = inPlace[name]?.()
+  return { ...describe(name, text === undefined ? bytes : Buffer.from(text)), cache: 'no-store' }
+}
+
+/** In the place of a worker from other times, which would go on to show what it keeps. */
+const leavingWorker = `self.addEventListener('install', () => self.skipWaiting())
+self.addEventListener('activate', event => event.waitUntil(leave()))
+async function leave() {
+  await self.registration.unregister()
+  for (const client of await self.clients.matchAll({ type: 'window' })) await client.navigate(client.url)
+}
+`
 
 const contentPolicy = [
   "default-src 'none'",

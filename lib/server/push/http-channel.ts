@@ -68,5 +68,5 @@ function isTarget(text: string): boolean {
 
 /** The page that a notice leads to, in the app of the person who registered the channel. */
 export function pageOf(app: string | undefined, { session }: Pick<Outgoing, 'session'>): string | undefined {
-  return app === undefined ? undefined : new URL(session === undefined ? '/' : `/session/${session}`, app).href
+  return app === undefined ? undefined : new URL(session === undefined ? '/' : `/s/${session}`, app).href
 }

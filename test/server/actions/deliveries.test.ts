@@ -87,6 +87,21 @@ t.test('a provider that says no or that the channel is gone is believed [P6]', a
   t.equal(service.requests.length, 2)
 })
 
+t.test('a service that cannot clear what it showed keeps its channel, and shows the next notice [P6]', async t => {
+  const { service, notify, channels, pass } = await startWorld(t)
+  service.answer = ({ method }) => ({ status: method === 'DELETE' ? 404 : 200 })
+  await notify('permission', 'n1')
+  await notify('settled', 'n1')
+  await service.came(2)
+  await pass(minute)
+  t.equal((await channels()).length, 1)
+  t.match(await notify('permission', 'n2'), { result: 'sent', tokens: 1, delivered: 1 })
+  t.same(
+    service.requests.map(({ method }) => method),
+    ['POST', 'DELETE', 'POST']
+  )
+})
+
 t.test('a provider that hangs or never ends is given up, and tried again [P6]', async t => {
   const { service, clock, ada, notify, last } = await startWorld(t)
   service.answer = () => 'never'
@@ -105,6 +120,24 @@ t.test('a provider that hangs or never ends is given up, and tried again [P6]', 
   }
   t.ok(service.requests.length > begun)
   t.same(await last(), ['permission waiting'])
+})
+
+t.test('a provider that hangs holds up no other kind, however much waits for it [P6]', async t => {
+  const { service, clock, ada, register, notify } = await startWorld(t)
+  service.answer = () => 'never'
+  for (let watch = 0; watch < 12; watch += 1) await register(`watch${watch}`)
+  const begun = Array.from({ length: 5 }, (_, index) => notify('permission', `stuck${index}`))
+  await service.came(4)
+  const home = await startStandIn(t)
+  await ada.call('POST', '/v1/push-tokens', {
+    body: { token: tokenOf('Webhook', { url: `${home.url}/hook`, secret: `whsec_${'a'.repeat(44)}` }) }
+  })
+  begun.push(notify('permission', 'through'))
+  // No time passes here, so what hangs goes on hanging.
+  const [request] = await home.came(1)
+  t.equal(JSON.parse(request?.body.toString() ?? '').data.id, 'through')
+  clock.advance(10_000)
+  await Promise.all(begun)
 })
 
 t.test('what was answered meanwhile never rings: neither a retry, nor an escalation, nor one that comes late [P6]', async t => {
@@ -213,7 +246,8 @@ t.test('a server that dies between the yes of a provider and its own note of it 
 
 t.test('Expo is asked later what became of its tickets, and a device that is gone is forgotten [P6]', async t => {
   const expo = await startStandIn(t)
-  const world = await startWorld(t, { expoUrl: expo.url, expoToken: 'expo-secret' })
+  const metricsToken = 'a-token-of-the-monitor'
+  const world = await startWorld(t, { expoUrl: expo.url, expoToken: 'expo-secret', metricsToken })
   const { ada, notify, pass } = world
   for (const name of ['one', 'two']) await ada.call('POST', '/v1/push-tokens', { body: { token: `ExponentPushToken[${name}]` } })
   expo.answer = ({ path, body }) => {
@@ -238,5 +272,11 @@ t.test('Expo is asked later what became of its tickets, and a device that is gon
   t.same(
     (await tokens()).filter(token => token.startsWith('Expo')),
     ['ExponentPushToken[one]']
+  )
+  const metrics = await fetch(`${world.server.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  const counted = (await metrics.text()).split('\n').filter(line => line.startsWith('afield_push_deliveries_total{channel="expo"'))
+  t.same(
+    counted.map(line => line.slice(line.indexOf('outcome'))),
+    ['outcome="accepted"} 2', 'outcome="gone"} 1']
   )
 })

@@ -5,6 +5,7 @@ import { openLocalBus } from '../../../lib/bus/local.ts'
 import { accountId, machineId, type SessionId, sessionId } from '../../../lib/protocol/wire/ids.ts'
 import type { Caller } from '../../../lib/server/actions/deps.ts'
 import { Presence } from '../../../lib/server/actions/presence.ts'
+import type { Push } from '../../../lib/server/push.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import type { RowRef, SessionRow, Store } from '../../../lib/store/store.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
@@ -393,4 +394,74 @@ t.test('a machine whose state is stored is told so, also when its presence canno
   isDeaf = true
   const state = { machineId: 'laptop', daemonState: 'on', expectedVersion: 0 }
   t.same(await daemon.emitWithAck('machine-update-state', state), { result: 'success', version: 1, daemonState: 'on' })
+})
+
+/** Somebody with a phone that is told of notices, and computers on which agents work. */
+async function startWork(t: Test) {
+  const clock = manualClock()
+  const now = () => start + clock.now()
+  const rang: string[] = []
+  const push: Push = async ({ kind }, tokens) => {
+    rang.push(kind)
+    return tokens.map(token => ({ token, outcome: 'delivered' as const }))
+  }
+  const server = await startServer(t, { clock, now, push, idleAfterMs: 1 })
+  const ada = await signUp(t, server)
+  await ada.call('POST', '/v1/push-tokens', { body: { token: 'phone' } })
+  const app = await ada.connect()
+  const heard = listen(app)
+  const pass = (ms: number) => passTime(clock, ms, app)
+  const beat = async (process: Socket, session: string, thinking = true) => {
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time: now(), thinking })
+    await told
+  }
+  const come = (session: string) => ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const computer = async (thinking = true) => {
+    const session = await ada.openSession()
+    const process = await come(session)
+    await beat(process, session, thinking)
+    return { session, process }
+  }
+  /** Resolves once the server knows that it is gone. */
+  const lose = async (process: Socket) => {
+    heard.ephemerals.length = 0
+    process.disconnect()
+    while (heard.ephemerals.length === 0) await pass(1)
+  }
+  return { rang, ada, app, pass, beat, come, computer, lose, now }
+}
+
+t.test('a computer that drops off while agents work is told of once, after five minutes [P10]', async t => {
+  const { rang, pass, computer, lose } = await startWork(t)
+  const [one, other] = [await computer(), await computer()]
+  await lose(one.process)
+  await lose(other.process)
+  await pass(4 * minutes)
+  t.same(rang, [])
+  await pass(2 * minutes)
+  t.same(rang, ['machine'])
+  await pass(20 * minutes)
+  t.same(rang, ['machine'])
+  const again = await computer()
+  await lose(again.process)
+  await pass(6 * minutes)
+  t.same(rang, ['machine', 'machine'], 'the next one is told again')
+})
+
+t.test('a computer that is back in time, was idle, or ended its session drops off in silence [P10]', async t => {
+  const { rang, ada, pass, beat, come, computer, lose, now } = await startWork(t)
+  const back = await computer()
+  await lose(back.process)
+  await pass(4 * minutes)
+  await beat(await come(back.session), back.session)
+  await lose((await computer(false)).process)
+  const ended = await computer()
+  ended.process.emit('session-end', { sid: ended.session, time: now() })
+  await lose(ended.process)
+  const removed = await computer()
+  await lose(removed.process)
+  await ada.call('DELETE', `/v1/sessions/${removed.session}`)
+  await pass(20 * minutes)
+  t.same(rang, [])
 })

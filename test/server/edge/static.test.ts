@@ -6,7 +6,7 @@ import { embedAssets, listAssets, readAsset } from '../../../lib/assets.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, openTcp, readAnswer } from '../raw-http.ts'
 
-const page = `<!doctype html><title>Afield</title>${'<p>again'.repeat(200)}`
+const page = `<!doctype html><head><title>Afield</title>${'<p>again'.repeat(200)}`
 const app: Record<string, string> = {
   'web/index.html': page,
   'web/assets/main-ABCD2345.js': 'console.log(1)',
@@ -185,4 +185,23 @@ t.test('a large file that many read slowly is held once, and comes whole [B6]', 
   }
   t.ok(Buffer.concat(chunks).subarray(-large.length).equals(large))
   for (const { socket } of readers) socket.resetAndDestroy()
+})
+
+t.test('for work on the app its files are read anew, kept by nobody, and the page says so', async t => {
+  const server = await startServer(t, { dev: true })
+  const read = async (path: string) => {
+    const response = await fetch(server.url + path, { headers: path === '/' ? html : {} })
+    t.equal(response.headers.get('cache-control'), 'no-store')
+    return response.text()
+  }
+  t.match(await read('/'), /^<!doctype html><head>\n<meta name="afield-dev"><title>/)
+  t.equal(await read('/assets/main-ABCD2345.js'), 'console.log(1)')
+  t.match(await read('/worker.js'), /registration.unregister/, 'one that was kept before leaves')
+  const changed = new Map([
+    ['web/assets/main-ABCD2345.js', 'console.log(2)'],
+    ['web/assets/new-ABCD2345.js', 'new']
+  ])
+  for (const [name, text] of changed) files.set(name, Buffer.from(text))
+  t.equal(await read('/assets/main-ABCD2345.js'), 'console.log(2)')
+  t.equal(await read('/assets/new-ABCD2345.js'), 'new')
 })

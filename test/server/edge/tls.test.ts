@@ -8,22 +8,16 @@ import { connect, type TLSSocket } from 'node:tls'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import { writeCertificate } from '../../kit/certificate.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { signInBody } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
-/** A certificate for localhost that its own key has signed, made as a person with openssl would. */
 function makeCertificate(t: Test): { tlsCert: string; tlsKey: string; ca: Buffer } {
   const directory = t.testdir()
   const files = { tlsKey: join(directory, 'key.pem'), tlsCert: join(directory, 'cert.pem') }
   writeCertificate(files)
   return { ...files, ca: readFileSync(files.tlsCert) }
-}
-
-function writeCertificate({ tlsKey, tlsCert }: { tlsKey: string; tlsCert: string }): void {
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1']
-  const kind = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  execFileSync('openssl', ['req', '-x509', ...kind, '-keyout', tlsKey, '-out', tlsCert, ...subject], { stdio: 'ignore' })
 }
 
 /** A server with such a certificate, and what its clients have to trust. */

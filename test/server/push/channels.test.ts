@@ -1,9 +1,9 @@
-import { createDecipheriv, createECDH, createHmac, createPublicKey, hkdfSync, randomBytes, verify } from 'node:crypto'
+import { createHmac, createPublicKey, randomBytes, verify } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { ServerSetup } from '../../../lib/server/create.ts'
 import { signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
-import { type Request, startStandIn, tokenOf } from './stand-in.ts'
+import { browser, type Request, startStandIn, tokenOf } from './stand-in.ts'
 
 async function startWorld(t: Test, options: ServerSetup = {}) {
   const service = await startStandIn(t)
@@ -14,29 +14,6 @@ async function startWorld(t: Test, options: ServerSetup = {}) {
   const notify = async (body: object) =>
     (await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { title: 'orchard', body: 'git push', ...body } })).body
   return { service, server, ada, session, register, notify }
-}
-
-/** A browser with a subscription: what RFC 8291 says of the receiver, without any library. */
-function browser() {
-  const pair = createECDH('prime256v1')
-  pair.generateKeys()
-  const auth = randomBytes(16)
-  return {
-    keys: { p256dh: pair.getPublicKey('base64url'), auth: auth.toString('base64url') },
-    open(body: Buffer): { web_push: number; notification: Record<string, never>; mutable: boolean } {
-      const salt = body.subarray(0, 16)
-      const sender = body.subarray(21, 21 + (body[20] ?? 0))
-      const info = Buffer.concat([Buffer.from('WebPush: info\0'), pair.getPublicKey(), sender])
-      const ikm = Buffer.from(hkdfSync('sha256', pair.computeSecret(sender), auth, info, 32))
-      const derive = (name: string, length: number) =>
-        Buffer.from(hkdfSync('sha256', ikm, salt, Buffer.from(`Content-Encoding: ${name}\0`), length))
-      const sealed = body.subarray(21 + sender.length)
-      const decipher = createDecipheriv('aes-128-gcm', derive('aes128gcm', 16), derive('nonce', 12))
-      decipher.setAuthTag(sealed.subarray(-16))
-      const plain = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()])
-      return JSON.parse(plain.subarray(0, plain.lastIndexOf(2)).toString())
-    }
-  }
 }
 
 const first = (requests: Request[]) => requests[0] as Request
@@ -69,7 +46,7 @@ t.test('what Web Push sends is encrypted for the device, signed, and shown by a 
     notification: {
       title: 'Your agent needs a decision',
       body: 'Open the app to decide.',
-      navigate: `https://home.example.net/session/${session}`,
+      navigate: `https://home.example.net/s/${session}`,
       tag: session,
       data: { v: 1, what: 'show', notice: 'n1', kind: 'permission', session, preview: 'c2VhbGVk', receipt: /^[a-z2-7]{24}$/ }
     }
@@ -102,9 +79,9 @@ t.test('ntfy is told in headers, replaced by the number of its session, and clea
     priority: '4',
     tags: 'speech_balloon',
     'x-sequence-id': session,
-    click: `https://home.example.net/session/${session}`
+    click: `https://home.example.net/s/${session}`
   })
-  t.same(JSON.parse(String(headers['actions'])), [{ action: 'view', label: 'Open', url: `https://home.example.net/session/${session}` }])
+  t.same(JSON.parse(String(headers['actions'])), [{ action: 'view', label: 'Open', url: `https://home.example.net/s/${session}` }])
   await notify({ kind: 'settled', noticeId: 'n1' })
   const [, cleared] = await service.came(2)
   t.match(cleared, { method: 'DELETE', path: `/topic/${session}`, headers: { authorization: 'Bearer tk_secret' } })

@@ -1,3 +1,4 @@
+import { createDecipheriv, createECDH, hkdfSync, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders } from 'node:http'
 import type { Test } from 'tap'
@@ -74,4 +75,31 @@ export async function startStandIn(t: Pick<Test, 'teardown'>, port = 0): Promise
 /** A token such as `Ntfy[…]` with these fields. */
 export function tokenOf(prefix: string, fields: object): string {
   return `${prefix}[${Buffer.from(JSON.stringify(fields)).toString('base64url')}]`
+}
+
+/** A browser with a subscription: what RFC 8291 says of the receiver, without any library. */
+export function browser() {
+  const pair = createECDH('prime256v1')
+  pair.generateKeys()
+  const auth = randomBytes(16)
+  return {
+    keys: { p256dh: pair.getPublicKey('base64url'), auth: auth.toString('base64url') },
+    open(body: Buffer): {
+      web_push: number
+      notification: { data: { notice: string; receipt: string; preview?: string } } & Record<string, unknown>
+      mutable: boolean
+    } {
+      const salt = body.subarray(0, 16)
+      const sender = body.subarray(21, 21 + (body[20] ?? 0))
+      const info = Buffer.concat([Buffer.from('WebPush: info\0'), pair.getPublicKey(), sender])
+      const ikm = Buffer.from(hkdfSync('sha256', pair.computeSecret(sender), auth, info, 32))
+      const derive = (name: string, length: number) =>
+        Buffer.from(hkdfSync('sha256', ikm, salt, Buffer.from(`Content-Encoding: ${name}\0`), length))
+      const sealed = body.subarray(21 + sender.length)
+      const decipher = createDecipheriv('aes-128-gcm', derive('aes128gcm', 16), derive('nonce', 12))
+      decipher.setAuthTag(sealed.subarray(-16))
+      const plain = Buffer.concat([decipher.update(sealed.subarray(0, -16)), decipher.final()])
+      return JSON.parse(plain.subarray(0, plain.lastIndexOf(2)).toString())
+    }
+  }
 }
