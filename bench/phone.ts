@@ -6,6 +6,7 @@ import { openSocket } from '../lib/client/socket.ts'
 import { createServer } from '../lib/server/create.ts'
 import type { Step } from '../lib/wrapper/agents/agent.ts'
 import { createNarrator } from '../lib/wrapper/narrator.ts'
+import { startSignsOfLife } from '../lib/wrapper/signs-of-life.ts'
 import { fillSession } from '../test/kit/long-session.ts'
 import { manualClock } from '../test/kit/manual-clock.ts'
 import { openRawSocket } from './kit/raw-socket.ts'
@@ -24,7 +25,6 @@ const longAnswer = 20_000
 const outputBytes = 1_500
 const charactersAtOnce = 28
 const everyMs = 100
-const aliveEveryMs = 2_000
 
 const sentence = 'The apples of the third tree fell because nobody had told the script about the wind. '
 const kinds = ['partial', 'new-message', 'activity'] as const
@@ -47,7 +47,16 @@ const phone = await openRawSocket({
 
 const clock = manualClock()
 let said = 0
-let beats = 0
+let isWorking = false
+let signsSent = 0
+const signs = startSignsOfLife({
+  clock,
+  isWorking: () => isWorking,
+  send() {
+    signsSent++
+    socket.send('session-alive', { sid: id, time: Date.now(), thinking: isWorking })
+  }
+})
 const narrator = createNarrator({
   async put(body, localId) {
     const { content, ...draft } = sealDraft(cipher, id, body, localId)
@@ -59,6 +68,8 @@ const narrator = createNarrator({
 
 for (let turn = 0; turn < turns; turn++) {
   const beganAt = clock.now()
+  isWorking = true
+  signs.tell()
   await narrator.beginTurn()
   await say(thought, true)
   for (let step = 0; step < steps; step++) {
@@ -67,6 +78,8 @@ for (let turn = 0; turn < turns; turn++) {
   }
   await say(turn === 0 ? longAnswer : answer)
   await narrator.tell({ type: 'turn-ended', reason: 'done' })
+  isWorking = false
+  signs.tell()
   await pass(Math.max(0, beganAt + turnMs - clock.now()))
 }
 // What was sent last is answered after all before it has come.
@@ -80,6 +93,7 @@ console.log(`  while the text grows   ${mb(bytes.get('partial') ?? 0)}, ${((byte
 console.log(`  messages               ${mb(bytes.get('new-message') ?? 0)}`)
 console.log(`  signs of life          ${mb(bytes.get('activity') ?? 0)}`)
 console.log(`  all                    ${mb(all)}`)
+signs.close()
 phone.close()
 socket.close()
 await server.close()
@@ -106,9 +120,7 @@ async function runStep(call: string): Promise<void> {
 }
 
 async function pass(ms: number): Promise<void> {
+  const before = signsSent
   clock.advance(ms)
-  for (; beats < clock.now() / aliveEveryMs; beats++) {
-    socket.send('session-alive', { sid: id, time: Date.now(), thinking: true })
-    await new Promise(resolve => setImmediate(resolve))
-  }
+  if (signsSent > before) await new Promise(resolve => setImmediate(resolve))
 }

@@ -19,7 +19,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'backup <target>', about: 'Copy the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Put a backup in its place', load: () => import('./commands/restore.ts') },
   { usage: 'login', about: 'Link this computer to your account', load: () => import('./commands/login.ts') },
-  { usage: 'logout', about: 'End that link', load: () => import('./commands/logout.ts') },
+  { usage: 'logout', about: 'Unlink this computer from your account', load: () => import('./commands/logout.ts') },
   { usage: 'claude [prompt..]', about: 'Run Claude Code, here and on your phone', load: () => import('./commands/claude.ts') },
   { usage: 'codex [prompt..]', about: 'Run Codex, here and on your phone', load: () => import('./commands/codex.ts') },
   { usage: 'opencode [prompt..]', about: 'Run opencode, here and on your phone', load: () => import('./commands/opencode.ts') },
@@ -34,7 +34,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
     load: () => import('./commands/daemon.ts')
   },
   { usage: 'allow [path]', about: 'Say where your phone may begin sessions', load: () => import('./commands/allow.ts') },
-  { usage: 'doctor', about: 'Look what is wrong with the server, or with this computer', load: () => import('./commands/doctor.ts') },
+  { usage: 'doctor', about: 'Check the server, or this computer, for problems', load: () => import('./commands/doctor.ts') },
   { usage: 'flush', about: 'Deliver what earlier sessions left on this computer', load: () => import('./commands/flush.ts') },
   { usage: 'notify [words..]', about: 'Tell your phone something', load: () => import('./commands/notify.ts') },
   {
@@ -42,7 +42,7 @@ export const commands: readonly { usage: string; about: string | false; load(): 
     about: 'See where notifications go, test them, add ntfy or a webhook',
     load: () => import('./commands/push.ts')
   },
-  { usage: 'completion <shell>', about: 'Let your shell complete the names of commands', load: () => import('./commands/completion.ts') },
+  { usage: 'completion <shell>', about: 'Print what makes your shell complete commands', load: () => import('./commands/completion.ts') },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]

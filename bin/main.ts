@@ -3,14 +3,20 @@ import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { folded } from '../lib/wrapper/terminal/style.ts'
 import { commands } from './commands.ts'
 import { misuse, refuseUnknownCommand } from './misuse.ts'
+import { readStartedLine } from './started-line.ts'
 
 /** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
 export async function main(argv: string[]): Promise<void> {
   process.on('uncaughtException', stop)
+  // Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
+  Reflect.deleteProperty(globalThis, 'WebSocket')
   try {
     // Before any command's own imports, some of which crash an unsupported Node.js.
     await import('../lib/node-version.ts')
     refuseUnknownCommand(argv)
+    const started = readStartedLine(argv)
+    const command = commands.find(({ usage }) => usage.split(' ')[0] === started?.name)
+    if (started && command) return await (await command.load()).handler(started.args)
     await (await commandLine(argv)).parseAsync()
   } catch (error) {
     // Some refusals of yargs come past `fail`, under the name it gives them.

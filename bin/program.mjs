@@ -37,7 +37,7 @@ export async function bundleProgram(folder) {
     format: 'esm',
     splitting: true,
     chunkNames: '[name]-[hash]',
-    plugins: [embeddedPty, noBrowserSocket, englishComplaints, helpWhenAsked, ownAssertions, ownWidths],
+    plugins: [embeddedPty, englishComplaints, helpWhenAsked, ownAssertions, ownWidths],
     // The first is loaded as an asset; the others are optional accelerators that `ws` does without.
     external: ['uWebSockets.js', 'bufferutil', 'utf-8-validate'],
     define: { 'import.meta.url': 'bundleUrl' }
@@ -83,13 +83,6 @@ const embeddedPty = replaced({
   words: '= loadNative();',
   by: "= embeddedAddon('zigpty.node') ?? loadNative();",
   first: `import { embeddedAddon } from ${JSON.stringify(at('lib/assets.ts'))}\n`
-})
-
-// Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
-const noBrowserSocket = replaced({
-  filter: /[\\/]engine\.io-client[\\/]build[\\/]esm(-debug)?[\\/]transports[\\/]websocket\.js$/,
-  words: 'globalThis.WebSocket || globalThis.MozWebSocket',
-  by: 'undefined'
 })
 
 // What yargs does at each start for a help that is seldom asked for costs half the time until an agent begins. First, it draws the help

@@ -24,7 +24,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const listed = await histories.list({ words: words.join(' '), limit: mostShown })
   const found = [...(await byId(histories, words)), ...listed.histories]
   const { agent, id, folder } = await choose(found, { ...options, words, histories })
-  if (!existsSync(folder)) throw new CannotStart(`Its folder ${folder} is no more.`)
+  if (!existsSync(folder)) throw new CannotStart(`Its folder ${folder} no longer exists.`)
   const kind = kindOf({ kind: agent }, claudeOptions(args, options))
   process.exit(await runAgent({ ...options, directory: folder, kind, resume: id }))
 }

@@ -13,7 +13,7 @@ export function builder(line: Argv): Argv {
     .option('list', { type: 'boolean', describe: 'Show what is allowed' })
     .option('remove', { type: 'boolean', describe: 'Do not allow it any more' })
     .example('$0 allow /srv/projects', 'besides your home directory')
-    .example('$0 allow --remove ~', 'no more all of your home directory')
+    .example('$0 allow --remove ~', 'no longer all of your home directory')
 }
 
 export function handler(args: ArgumentsCamelCase): void {

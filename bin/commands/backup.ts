@@ -28,7 +28,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     console.log(
       `Accounts: ${accounts}, sessions: ${sessions}, messages: ${messages}${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
     )
-    if (!made.sealed) console.log('It has no passphrase: whoever reads the file learns who has an account, though not what is said.')
+    if (!made.sealed) console.log('It has no passphrase: anyone who reads the file learns who has an account, though not what is said.')
   } finally {
     progress.clear()
   }

@@ -1,13 +1,15 @@
+import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { demoKind } from '../../lib/wrapper/agents/demo.ts'
+import { firstNotes, notesFile } from '../../lib/wrapper/demo-agent/story.ts'
 import { makePrivateFolder } from '../../lib/wrapper/private-files.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
-    .positional('prompt', anyWords('What the agent shall do first'))
+    .positional('prompt', anyWords('What the agent should do first'))
     .option('folder', { type: 'string', requiresArg: true, describe: 'Where it may write; else a folder of its own' })
 }
 
@@ -20,8 +22,11 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   )
 }
 
+/** With something in it that the agent can change. */
 function demoFolder(home: string): string {
   const folder = join(home, 'demo')
   makePrivateFolder(folder)
+  const notes = join(folder, notesFile)
+  if (!existsSync(notes)) writeFileSync(notes, firstNotes)
   return folder
 }

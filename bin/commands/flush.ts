@@ -1,6 +1,6 @@
-import { fetch } from 'undici'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { cryptoReady } from '../../lib/crypto/ready.ts'
+import { fetch } from '../../lib/wrapper/fetch.ts'
 import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/leftovers.ts'
 import { findDamaged } from '../../lib/wrapper/session-folder.ts'
 import { tell } from '../../lib/wrapper/terminal/terminal.ts'

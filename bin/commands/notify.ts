@@ -18,7 +18,7 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const text = wordsOf(args, 'words').join(' ').trim()
-  if (text === '') throw new CannotStart('What shall your phone show? For example: afield notify The build has ended')
+  if (text === '') throw new CannotStart('What should your phone show? For example: afield notify The build has ended')
   if (text.length > mostLetters) throw new CannotStart(`A notification has at most ${mostLetters} letters; this one has ${text.length}.`)
   const session = typeof args['session'] === 'string' ? args['session'] : undefined
   process.exit(await notify({ ...readServerOption(args), text, session }))

@@ -5,7 +5,7 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, 
 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
-    .positional('prompt', anyWords('What opencode shall do first'))
+    .positional('prompt', anyWords('What opencode should do first'))
     .option('remote', { type: 'boolean', describe: 'Only the phone: without opencode’s own screen' })
 }
 

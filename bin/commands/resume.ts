@@ -56,6 +56,10 @@ function byNumber(known: readonly NumberedSession[], [word = '', ...more]: reado
   return named
 }
 
+function isNumber([word = '', ...more]: readonly string[]): boolean {
+  return more.length === 0 && /^\d{1,4}$/.test(word)
+}
+
 /** What it left behind is delivered on by whoever goes on with it. */
 async function reopenFree(home: string, { notes: { tag } }: KnownSession): Promise<SessionFolder | undefined> {
   const free = await untilFree(() => listSessions(home).find(({ notes }) => notes.tag === tag), freeWithinMs).catch(() => {
@@ -79,7 +83,7 @@ async function choose(found: readonly NumberedSession[], { all, terminal, env, w
   if (!only)
     throw new CannotStart(
       words.length > 0
-        ? `No ended session has these words. See them with: ${typed('sessions')}`
+        ? `${isNumber(words) ? `No session has the number ${words[0]}.` : 'No ended session has these words.'} See them with:\n  ${typed('sessions')}`
         : 'No session has ended on this computer yet.'
     )
   if (others.length === 0 && words.length > 0) return only

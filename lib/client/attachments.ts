@@ -115,7 +115,7 @@ export async function downloadAttachment(
       const response = await reach(() => link.fetch(url, { method: 'GET', headers, ...(signal && { signal }) }), signal)
       // Its last bytes had come before the cut.
       if (response.status === 416 && length > 0) return concatBytes(...chunks)
-      if (response.status >= 400) throw await refusalOf(response)
+      if (response.status >= 300) throw await refusalOf(response)
       for await (const chunk of chunksOf(response.body, signal)) {
         chunks.push(chunk)
         length += chunk.length
@@ -139,7 +139,7 @@ async function sendPart(
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/octet-stream' }
   const response = await reach(() => fetch(url, { method: 'PUT', headers, body: bytes, ...(signal && { signal }) }), signal)
   // Somebody else is further, or less far: it says where.
-  if (response.status >= 400 && response.status !== 409) throw await refusalOf(response)
+  if (response.status >= 300 && response.status !== 409) throw await refusalOf(response)
   const { offset } = readJson(await reach(() => response.text(), signal))
   if (offset === undefined) throw new Unreachable('strange-answer')
   return offset

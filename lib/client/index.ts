@@ -58,6 +58,7 @@ export { callMachine, type MachineHandlers, serveMachine } from './machine-calls
 export {
   envelopeOf,
   giveUpDraft,
+  type Numbers,
   newEnvelope,
   newId,
   type OpenedMessage,
@@ -65,13 +66,14 @@ export {
   openMessageAside,
   openPartial,
   readyEvent,
+  type SpeakingCipher,
   sealDraft,
   sealPartial,
   sessionMessage,
   userText,
   writerOf
 } from './messages.ts'
-export { createNumbers, type Numbers, type SpeakingCipher } from './numbers.ts'
+export { createNumbers } from './numbers.ts'
 export { createOrder, type Order, type Place } from './order.ts'
 export { type Outbox, OutboxFull, type OutboxState, openOutbox } from './outbox.ts'
 export {
@@ -87,6 +89,7 @@ export {
   type TerminalPairing
 } from './pairing.ts'
 export { createPartialReader, createPartialTeller, type PartialReader, type PartialTeller } from './partials.ts'
+export { openPreview, type PreviewPlace } from './previews.ts'
 export { mayRetry, Refused, Unreachable } from './refusals.ts'
 export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './rest.ts'
 export { type SendMessages, sendOver } from './send-messages.ts'

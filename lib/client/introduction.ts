@@ -9,6 +9,8 @@ export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machi
 export interface AppState {
   state: 'active' | 'background'
   partials: boolean
+  /** For how long an `active` app counts as looked at, since a person touched it; without it until it says otherwise. */
+  watchedForMs?: number | undefined
 }
 
 /** How a connection says whose it is, each time it is made. */
@@ -38,8 +40,8 @@ export function createIntroduction({ token, scope, appState }: IntroductionOptio
   }
 }
 
-function told({ state, partials }: AppState) {
-  return { appState: state, partials }
+function told({ state, partials, watchedForMs }: AppState) {
+  return { appState: state, partials, watchedForMs }
 }
 
 function scoped(scope: Scope) {

@@ -13,7 +13,6 @@ import {
 import { type SealedBy, sealedBy } from '../protocol/sealed/sealed-for.ts'
 import type { MessageRecord } from '../protocol/wire/records.ts'
 import type { Draft } from './journal.ts'
-import type { SpeakingCipher } from './numbers.ts'
 
 export type OpenedMessage =
   | { ok: true; body: MessageBody }
@@ -45,6 +44,19 @@ const numbered = z.looseObject({ meta: z.looseObject({ sealedBy }) })
 /** Who wrote it, as it says; undefined for what existing clients and earlier versions of ours wrote. */
 export function writerOf(message: OpenedMessage): SealedBy | undefined {
   return message.ok ? message.body.meta?.sealedBy : message.by
+}
+
+/** The numbers under which one sender seals what it has to say in one session. */
+export interface Numbers {
+  /** For the message of this local id: one that has a number keeps it where that is remembered. */
+  next(localId: string): SealedBy
+  /** It never comes; the next message says so. */
+  giveUp(by: SealedBy): void
+}
+
+/** With who speaks: what is sealed as a message says it. */
+export interface SpeakingCipher extends Cipher {
+  readonly numbers?: Numbers | undefined
 }
 
 /** Ready for `outbox.put`. `localId` is a new one unless told. One that says already who wrote it, and as which, is sealed again as the same. */

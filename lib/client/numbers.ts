@@ -1,19 +1,5 @@
-import type { Cipher } from '../crypto/envelopes.ts'
 import type { SealedBy } from '../protocol/sealed/sealed-for.ts'
-import { newId } from './messages.ts'
-
-/** The numbers under which one sender seals what it has to say in one session. */
-export interface Numbers {
-  /** For the message of this local id: one that has a number keeps it where that is remembered. */
-  next(localId: string): SealedBy
-  /** It never comes; the next message says so. */
-  giveUp(by: SealedBy): void
-}
-
-/** With who speaks: what is sealed as a message says it. */
-export interface SpeakingCipher extends Cipher {
-  readonly numbers?: Numbers | undefined
-}
+import { type Numbers, newId } from './messages.ts'
 
 /** Kept as long as the process lives, which is a sender of its own. */
 export function createNumbers(session: string): Numbers {

@@ -1,4 +1,5 @@
-import type { Clock } from '../async/clock.ts'
+import { type Clock, systemClock } from '../async/clock.ts'
+import { pause } from '../async/pause.ts'
 import type { MessageRecord } from '../protocol/wire/records.ts'
 import type { Draft, Journal } from './journal.ts'
 import { createPersistence, type Persistence } from './persist.ts'
@@ -59,6 +60,8 @@ export interface OutboxOptions {
   socket?: Pick<LiveSocket, 'onState'> | undefined
   /** Bytes of content that may wait; 256 MiB unless told. */
   limitBytes?: number | undefined
+  /** Between the beginnings of two requests at least: what comes close together leaves together. No time unless told. */
+  gatherMs?: number | undefined
   clock?: Clock | undefined
   random?: (() => number) | undefined
 }
@@ -96,6 +99,7 @@ class JournaledOutbox implements Outbox {
   #idle: PromiseWithResolvers<void> | undefined
   /** Puts and removals reach the journal one after the other; puts that come while it is busy share its next write. */
   #journalWork: Promise<void> = Promise.resolve()
+  #sentAt = Number.NEGATIVE_INFINITY
   #puts: { draft: Draft; settle: PromiseWithResolvers<void> }[] = []
 
   constructor(options: OutboxOptions, left: readonly Draft[]) {
@@ -238,7 +242,7 @@ class JournaledOutbox implements Outbox {
 
   async #sendAll(): Promise<void> {
     let most = mostPerBatch
-    for (let batch = this.#waiting.nextBatch(most); batch.length > 0; batch = this.#waiting.nextBatch(most)) {
+    for (let batch = await this.#gather(most); batch.length > 0; batch = await this.#gather(most)) {
       const refusal = await this.#sendBatch(batch)
       if (!refusal) continue
       if (isAboutCaller(refusal)) throw refusal
@@ -249,6 +253,15 @@ class JournaledOutbox implements Outbox {
         await this.#setAside(batch, refusal)
       }
     }
+  }
+
+  async #gather(most: number): Promise<Draft[]> {
+    if (this.#waiting.size === 0) return []
+    const { gatherMs = 0, clock = systemClock } = this.#options
+    const waitMs = this.#sentAt + gatherMs - clock.now()
+    if (waitMs > 0) await pause(waitMs, { signal: this.#end.signal, clock })
+    this.#sentAt = clock.now()
+    return this.#waiting.nextBatch(most)
   }
 
   /** The refusal, when the server will not have this batch. */

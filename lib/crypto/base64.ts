@@ -55,7 +55,8 @@ function nativeDecoder(): ((body: string) => Bytes | undefined) | undefined {
 
 function nativeEncoder(): ((bytes: Uint8Array) => string | undefined) | undefined {
   const encode: unknown = Reflect.get(Uint8Array.prototype, 'toBase64')
-  if (typeof encode !== 'function') return undefined
+  const { Buffer }: { Buffer?: typeof globalThis.Buffer } = globalThis
+  if (typeof encode !== 'function') return Buffer && (bytes => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64'))
   return bytes => {
     const text: unknown = Reflect.apply(encode, bytes, [])
     return typeof text === 'string' ? text : undefined

@@ -1,4 +1,4 @@
-import { createCipheriv, createDecipheriv } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto'
 import { sha256, sha512 } from '@noble/hashes/sha2.js'
 import sodium from 'libsodium-wrappers'
 import { concatBytes } from './bytes.ts'
@@ -15,7 +15,8 @@ import {
 } from './engine.ts'
 
 export const engine: Engine = {
-  randomBytes: length => owned(sodium.randombytes_buf(length)),
+  // libsodium would ask the system for four bytes at a time.
+  randomBytes: length => crypto.getRandomValues(new Uint8Array(length)),
   // The types promise them, but only the larger build of libsodium has these two.
   sha256: message => sha256(message),
   sha512: message => sha512(message),
@@ -55,14 +56,14 @@ export const engine: Engine = {
   gcmSeal(message, nonce, key) {
     expectLength('nonce', nonce, gcmNonceLength)
     expectLength('key', key, keyLength)
-    const cipher = createCipheriv('aes-256-gcm', key, nonce)
+    const cipher = createCipheriv('aes-256-gcm', keptKey(key), nonce)
     return concatBytes(cipher.update(message), cipher.final(), cipher.getAuthTag())
   },
   gcmOpen(sealed, nonce, key) {
     expectLength('nonce', nonce, gcmNonceLength)
     expectLength('key', key, keyLength)
     if (sealed.length < gcmTagLength) return undefined
-    const decipher = createDecipheriv('aes-256-gcm', key, nonce)
+    const decipher = createDecipheriv('aes-256-gcm', keptKey(key), nonce)
     decipher.setAuthTag(sealed.subarray(-gcmTagLength))
     return unlessThrown(() => concatBytes(decipher.update(sealed.subarray(0, -gcmTagLength)), decipher.final()))
   }
@@ -93,6 +94,17 @@ export const signing: Signing = {
 }
 
 export const ready: Promise<void> = sodium.ready
+
+const keys = new WeakMap<Uint8Array, KeyObject>()
+
+// To make one takes as long as to seal a message with it. Whoever holds a key does not change its bytes.
+function keptKey(key: Uint8Array): KeyObject {
+  const known = keys.get(key)
+  if (known) return known
+  const made = createSecretKey(key)
+  keys.set(key, made)
+  return made
+}
 
 function hashed(message: Uint8Array) {
   const state = sodium.crypto_sign_init()

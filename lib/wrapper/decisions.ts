@@ -28,6 +28,8 @@ export interface Decisions {
   readonly open: readonly { ask: string; title: string; risk: PermissionRequest['risk'] }[]
   /** What was chosen last that allows more than once, in words. */
   readonly lastingYes: string | undefined
+  /** As devices see it, while it is open. */
+  request(ask: string): PermissionRequest | undefined
   /** The choice that a rule makes at once; without one a person is asked. */
   ask(asked: PermissionAsk): string | undefined
   /** A step changed while it waits: an answer to what was shown before no longer counts. */
@@ -98,6 +100,7 @@ export function createDecisions(
     get lastingYes() {
       return lastingYes
     },
+    request: ask => open.get(ask)?.request,
     ask(asked) {
       const judged = approvals.judge(asked)
       const choice = judged.rule && asked.choices.find(({ kind }) => kind === 'allow_once')

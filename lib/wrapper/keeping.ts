@@ -9,11 +9,15 @@ import type { Uplink } from './uplink-contract.ts'
 export interface Keeping {
   /** Why something could not be kept, while that is so. */
   readonly trouble: string | undefined
+  /** What devices are told of the disk. */
+  readonly diskTrouble: DiskTrouble | undefined
   /**
    * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost, and
    * devices are told by the agent's state, which needs no disk here; when more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
    */
   keep(body: MessageBody, localId?: string): Promise<void>
+  /** What the session notes of itself waits for the disk, and for which reason; undefined once it is there. Nothing is handed to the agent meanwhile. */
+  notesWait(why: unknown): void
   /** Some of it was left out after all. */
   dropped(count: number): void
   /** The server has everything. */
@@ -39,8 +43,10 @@ const fullSentence = 'The disk is full, so what the agent says waits: free some 
 export function createKeeping({ put, publish, onChange, now = Date.now }: KeepingDeps): Keeping {
   const end = new AbortController()
   let ofDisk: string | undefined
-  /** How many wait for the disk, and what devices are told meanwhile. */
+  /** How many messages wait for the disk, whether notes do, and what devices are told meanwhile. */
   let stuck = 0
+  let areNotesStuck = false
+  let didWordsWait = false
   let diskTrouble: DiskTrouble | undefined
   let ofRoom: string | undefined
   /** The history says that words are missing, and nothing came after that. */
@@ -63,15 +69,20 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     if (diskTrouble?.why !== why) showDisk({ since: diskTrouble?.since ?? now(), why })
   }
   const freed = async () => {
-    stuck -= 1
     // A small one may find room where a larger one still waits.
-    if (stuck > 0) return
+    if (stuck > 0 || areNotesStuck) return
     const { since, why } = diskTrouble ?? { since: now(), why: 'failing' }
     tell(undefined, ofRoom)
     showDisk(undefined)
     const was = why === 'full' ? 'was full' : 'took nothing'
-    const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. What the agent said meanwhile comes now.`
-    await put(ownWords(sentence)).catch(() => {})
+    const next = didWordsWait ? 'What the agent said meanwhile comes now.' : 'The session goes on.'
+    const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. ${next}`
+    didWordsWait = false
+    await keep(ownWords(sentence))
+  }
+  const wordsFreed = () => {
+    stuck -= 1
+    return freed()
   }
   // Said where they are missing, though there is no room: it has to be on disk already when this process dies.
   const sayMissing = async () => {
@@ -87,31 +98,42 @@ export function createKeeping({ put, publish, onChange, now = Date.now }: Keepin
     const sentence = `Before this ${count} ${were} left out: ${tooMuch}.`
     if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (leftOut += count))
   }
+  const keep: Keeping['keep'] = async (body, localId) => {
+    let isStuck = false
+    for (;;) {
+      try {
+        await put(body, localId)
+        isGap = false
+        if (isStuck) await wordsFreed()
+        return
+      } catch (error) {
+        if (end.signal.aborted) return
+        if (error instanceof OutboxFull) {
+          if (isStuck) await wordsFreed()
+          await sayMissing()
+          return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
+        }
+        if (!isStuck) stuck += 1
+        isStuck = true
+        didWordsWait = true
+        diskFailed(error)
+        await pause(retryDiskMs, { signal: end.signal }).catch(() => {})
+      }
+    }
+  }
   return {
     get trouble() {
       return ofDisk ?? ofRoom
     },
-    async keep(body, localId) {
-      let isStuck = false
-      for (;;) {
-        try {
-          await put(body, localId)
-          isGap = false
-          if (isStuck) await freed()
-          return
-        } catch (error) {
-          if (end.signal.aborted) return
-          if (error instanceof OutboxFull) {
-            if (isStuck) await freed()
-            await sayMissing()
-            return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
-          }
-          if (!isStuck) stuck += 1
-          isStuck = true
-          diskFailed(error)
-          await pause(retryDiskMs, { signal: end.signal }).catch(() => {})
-        }
-      }
+    get diskTrouble() {
+      return diskTrouble
+    },
+    keep,
+    notesWait(why) {
+      const wereStuck = areNotesStuck
+      areNotesStuck = why !== undefined
+      if (areNotesStuck) diskFailed(why)
+      else if (wereStuck) void freed()
     },
     dropped(count) {
       leftOut += count

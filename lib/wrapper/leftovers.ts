@@ -7,6 +7,7 @@ import { cancelAll } from './decisions.ts'
 import { createNoticeQueue, type NoticeQueue } from './notice-queue.ts'
 import { endOrphans } from './orphans.ts'
 import { ownWords } from './own-words.ts'
+import { previewOf } from './preview.ts'
 import { cancelQuestions } from './questions.ts'
 import { readUntold, recount } from './recount.ts'
 import { findLeftovers, type KnownSession, listSessions, readNotes, type SessionFolder, takeOver } from './session-folder.ts'
@@ -87,7 +88,7 @@ async function bringAway(
     const credentials = home.credentials(folder.notes.server)
     if (!credentials) return false
     const uplink = await openUplink({ home, credentials, folder, fetch })
-    const notices = createNoticeQueue(folder, notice => uplink.notify(notice))
+    const notices = createNoticeQueue(folder, notice => uplink.notify(notice, previewOf(folder.notes)))
     await tell(uplink, notices).catch(async error => {
       await uplink.close()
       throw error

@@ -1,20 +1,22 @@
 import { hostname } from 'node:os'
-import { fetch } from 'undici'
 import { startLinking } from '../client/linking.ts'
 import { type PairingOptions, startPairing, terminalKeys } from '../client/pairing.ts'
 import { createPersistence } from '../client/persist.ts'
 import { Refused } from '../client/refusals.ts'
 import { createRest, type Fetch } from '../client/rest.ts'
+import type { TerminalKeys } from '../client/vault.ts'
+import { equalBytes } from '../crypto/bytes.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
 import { aboutComputer } from './about-computer.ts'
 import { type Credentials, chooseServer, type Home, needCredentials } from './credentials.ts'
+import { fetch } from './fetch.ts'
 import { registerMachine } from './machine.ts'
 import { typed } from './own-program.ts'
-import { drawQr } from './terminal/qr.ts'
+import { linkScreen } from './terminal/link-screen.ts'
 import { fit, plain, type Style, styleFor } from './terminal/style.ts'
 import { openBlock, type Terminal, tell } from './terminal/terminal.ts'
-import { codeOf, whyUnreachable } from './why-unreachable.ts'
+import { certificateTrouble, codeOf, whyUnreachable } from './why-unreachable.ts'
 
 export interface LoginOptions {
   home: Home
@@ -92,7 +94,7 @@ async function linkComputer(options: LoginOptions & { server: string }): Promise
       tell(terminal, `The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`)
       return undefined
     case 'paired': {
-      const credentials = { server, ...end.linked }
+      const credentials = { server, ...end.linked, keys: asBefore(home.credentials(server)?.keys, end.linked.keys) }
       home.saveCredentials(credentials)
       home.rememberServer(server)
       terminal.write(`${style.good('This computer is linked')} to your account on ${server}\n\n`)
@@ -101,6 +103,12 @@ async function linkComputer(options: LoginOptions & { server: string }): Promise
       return credentials
     }
   }
+}
+
+/** Linked again to the same account, the computer keeps its key: a helper that runs has it, and what stands on the server is sealed with it. */
+function asBefore(before: TerminalKeys | undefined, now: TerminalKeys): TerminalKeys {
+  if (before?.version !== 2 || now.version !== 2) return now
+  return equalBytes(before.contentPublicKey, now.contentPublicKey) ? { ...now, machineKey: before.machineKey } : now
 }
 
 async function pair(server: string, style: Style, options: LoginOptions): Promise<LoginEnd> {
@@ -119,7 +127,8 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
     const waiting = progress
     show({ type: 'over' })
     line.close()
-    terminal.write(code(request, server, style, { isTTY: terminal.isTTY, forHappy: options.forHappy }))
+    const { link, happyLink } = request
+    terminal.write(linkScreen({ server, link, happyLink, forHappy: options.forHappy, style, terminal }))
     progress = waiting
     checkCode = request.checkCode
     line = openLine()
@@ -135,7 +144,7 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
 /** In our own way where the server has it and the phone too, else in the first. A server that is away is waited for. */
 async function ask(server: string, { forHappy, home }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
   const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
-  const { fetch, signal } = untilUnknown(server, home)
+  const { fetch, signal } = untilHopeless(server, home)
   const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble }
   if (forHappy) return askInFirstWay(asker, show, signal)
   const persistence = createPersistence({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
@@ -153,10 +162,10 @@ async function ask(server: string, { forHappy, home }: LoginOptions, show: (now:
 }
 
 /**
- * `signal` ends with what to do when the name of a server that this computer never reached does not exist: most likely it is mistyped, and
- * waiting does not help. A name that worked once may be missing only because the network is.
+ * `signal` ends with what to do where waiting does not help: the certificate of the server is not accepted, or the name of one that this
+ * computer never reached does not exist, and most likely is mistyped. A name that worked once may be missing only because the network is.
  */
-function untilUnknown(server: string, home: Home): { fetch: Fetch; signal: AbortSignal } {
+function untilHopeless(server: string, home: Home): { fetch: Fetch; signal: AbortSignal } {
   const ending = new AbortController()
   let wasReached = home.server === server || home.credentials(server) !== undefined
   return {
@@ -167,7 +176,10 @@ function untilUnknown(server: string, home: Home): { fetch: Fetch; signal: Abort
         wasReached = true
         return response
       } catch (error) {
-        if (!wasReached && codeOf(error) === 'ENOTFOUND') ending.abort(noSuchServer(server))
+        const code = codeOf(error)
+        const trouble = certificateTrouble(code, server)
+        if (trouble) ending.abort(new CannotStart(`${trouble.says}\n${trouble.advice}`))
+        else if (!wasReached && code === 'ENOTFOUND') ending.abort(noSuchServer(server))
         throw error
       }
     }
@@ -206,25 +218,6 @@ async function askInFirstWay(asker: PairingOptions, show: (now: Progress) => voi
   }
 }
 
-function code({ link, happyLink }: Request, server: string, style: Style, how: { isTTY: boolean; forHappy: boolean }): string {
-  const forHappy = how.forHappy ? happyLink : undefined
-  const other = happyLink ? `${style.dim('In the Happy app:')} ${happyLink}` : style.dim(`For the Happy app: ${typed('login')} --happy`)
-  // The code comes last: on a terminal of 24 lines it just fits, and what is above it may scroll away.
-  return [
-    '',
-    `  ${style.bold('Link this computer')} to your account on ${server}`,
-    '',
-    '  Open this address where you are signed in:',
-    `  ${link}`,
-    '',
-    `  ${other}`,
-    '',
-    `  Or scan this with ${forHappy ? 'the Happy app' : 'your phone'}:`,
-    ...drawQr(forHappy ?? link, how).map(line => `  ${line}`),
-    ''
-  ].join('\n')
-}
-
 type Progress = { type: 'asking' | 'waiting' | 'over' } | { type: 'trouble'; trouble: string }
 
 function progressLine(progress: Progress, checkCode: string | undefined, style: Style, columns: number): string {
@@ -236,7 +229,7 @@ function progressLine(progress: Progress, checkCode: string | undefined, style: 
   const wait =
     checkCode === undefined
       ? 'Waiting for your answer. The code is good for five minutes.'
-      : 'Your phone asks for it. Waiting, at most five minutes.'
+      : 'The app asks for it. Waiting, at most five minutes.'
   return `  ${says}${style.dim(fit(wait, room))}`
 }
 

@@ -1,7 +1,7 @@
-import { fetch } from 'undici'
 import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { chooseServer, type Home } from './credentials.ts'
+import { fetch } from './fetch.ts'
 import { keptToken } from './kept-token.ts'
 import { listOpenSessions } from './session-folder.ts'
 import { type Terminal, tell } from './terminal/terminal.ts'
@@ -14,6 +14,10 @@ export async function logout(options: {
   terminal: Terminal
 }): Promise<number> {
   const { home, terminal } = options
+  if (!options.server && !options.env['AFIELD_SERVER'] && !home.server) {
+    tell(terminal, 'This computer is not linked to an account.')
+    return 1
+  }
   const server = chooseServer(options.server, options.env, home)
   const credentials = home.credentials(server)
   if (!credentials) {

@@ -8,6 +8,8 @@ export interface NotesFile {
   readonly isWaiting: boolean
   /** Resolves when what was written last is on disk. */
   settled(): Promise<void>
+  /** Hears why something waits, at each try that failed, and with undefined that all is on disk. */
+  onWaiting(heard: (why: unknown) => void): void
   /** Writes nothing any more. */
   close(): void
 }
@@ -15,7 +17,8 @@ export interface NotesFile {
 const retryMs = 1000
 
 export function openNotesFile(path: string): NotesFile {
-  let waiting: { text: string; timer: NodeJS.Timeout; written: PromiseWithResolvers<void> } | undefined
+  let waiting: { text: string; why: unknown; timer: NodeJS.Timeout; written: PromiseWithResolvers<void> } | undefined
+  let onWaiting: (why: unknown) => void = () => {}
   let isClosed = false
 
   const write = (text: string) => {
@@ -25,13 +28,16 @@ export function openNotesFile(path: string): NotesFile {
     } catch (error) {
       // While something waits there is nobody to throw it to.
       if (!waiting && !passes(error)) throw error
-      if (waiting) waiting.text = text
-      else waiting = { text, timer: setInterval(() => write(waiting?.text ?? text), retryMs), written: Promise.withResolvers() }
+      if (waiting) Object.assign(waiting, { text, why: error })
+      else waiting = { text, why: error, timer: setInterval(() => write(waiting?.text ?? text), retryMs), written: Promise.withResolvers() }
+      onWaiting(error)
       return
     }
-    clearInterval(waiting?.timer)
-    waiting?.written.resolve()
+    if (!waiting) return
+    clearInterval(waiting.timer)
+    waiting.written.resolve()
     waiting = undefined
+    onWaiting(undefined)
   }
   return {
     write,
@@ -39,6 +45,10 @@ export function openNotesFile(path: string): NotesFile {
       return waiting !== undefined
     },
     settled: async () => waiting?.written.promise,
+    onWaiting(heard) {
+      onWaiting = heard
+      if (waiting) heard(waiting.why)
+    },
     close() {
       isClosed = true
       clearInterval(waiting?.timer)

@@ -39,8 +39,8 @@ export interface NoticeQueue {
   flush(): Promise<void>
 }
 
-/** `send` rejects with `Refused` when the server does not want it, and with anything else when it is to be sent again later. */
-export function createNoticeQueue(folder: NoticeFolder, send: (notice: Notice) => Promise<unknown>): NoticeQueue {
+/** `send` gets the ask that the notice is about, and rejects with `Refused` when the server does not want it, and with anything else when it is to be sent again later. */
+export function createNoticeQueue(folder: NoticeFolder, send: (notice: Notice, ask: string | null) => Promise<unknown>): NoticeQueue {
   let flushing: Promise<void> | undefined
   const kept = () => folder.notes.notices ?? []
   const keep = (notices: KeptNotice[]) => folder.note({ notices })
@@ -52,7 +52,7 @@ export function createNoticeQueue(folder: NoticeFolder, send: (notice: Notice) =
       const { id, isOver, isTried } = next
       if (!isTried) change(id, { isTried: true })
       try {
-        await send(isOver ? { ...words[next.kind], kind: 'settled', noticeId: id } : noticeOf(next))
+        await send(isOver ? { ...words[next.kind], kind: 'settled', noticeId: id } : noticeOf(next), next.ask)
       } catch (error) {
         if (!(error instanceof Refused) || !isForGood(error)) return
         change(id, undefined)

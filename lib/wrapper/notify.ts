@@ -1,7 +1,7 @@
-import { fetch } from 'undici'
 import { createRest } from '../client/rest.ts'
 import { CannotStart } from '../exit.ts'
 import { type Credentials, chooseServer, type Home, needCredentials } from './credentials.ts'
+import { fetch } from './fetch.ts'
 import { keptToken } from './kept-token.ts'
 import { type KnownSession, listSessions } from './session-folder.ts'
 import { type Terminal, tell } from './terminal/terminal.ts'

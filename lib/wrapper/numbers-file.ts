@@ -1,8 +1,8 @@
-import { closeSync, fdatasync, openSync, writeSync } from 'node:fs'
+import { closeSync, fdatasync, openSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { newId } from '../client/messages.ts'
-import { createGone, type Numbers } from '../client/numbers.ts'
+import { type Numbers, newId } from '../client/messages.ts'
+import { createGone } from '../client/numbers.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /** What is told once more after a crash was told lately. */
@@ -33,18 +33,24 @@ export function openNumbersFile(path: string, most = mostKept): OwnNumbers {
   const gone = createGone()
   let file: number | undefined
   let written = 0
+  /** It may end in the beginning of a line, which must not stand before what follows. */
+  let isTorn = false
   let isDirty = false
 
   const startFile = () => {
     if (file !== undefined) closeSync(file)
+    file = undefined
     makePrivateFolder(dirname(path))
     writePrivateFile(path, [sender, ...[...numbers].map(([localId, number]) => `${number} ${localId}`), ''].join('\n'))
     file = openSync(path, 'a', 0o600)
     written = numbers.size
+    isTorn = false
   }
   const write = (number: number, localId: string) => {
-    if (file === undefined || written >= 2 * most) startFile()
-    if (file !== undefined) writeSync(file, `${number} ${localId}\n`)
+    if (file === undefined || isTorn || written >= 2 * most) startFile()
+    isTorn = true
+    if (file !== undefined) writeFileSync(file, `${number} ${localId}\n`)
+    isTorn = false
     written += 1
     isDirty = true
   }

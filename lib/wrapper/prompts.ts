@@ -1,7 +1,7 @@
 import type { MessageMeta } from '../protocol/sealed/messages.ts'
 import type { Announced } from './attachments.ts'
 import type { Reason } from './reasons.ts'
-import type { SessionNotes } from './session-folder.ts'
+import type { SessionNotes } from './session-notes.ts'
 
 export interface Prompt {
   text: string

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { fetch } from 'undici'
 import { Refused } from '../client/refusals.ts'
 import { createRest, type Rest } from '../client/rest.ts'
 import { CannotStart } from '../exit.ts'
 import type { ReplyOf } from '../protocol/wire/routes.ts'
 import { chooseServer, type Home, needCredentials } from './credentials.ts'
+import { fetch } from './fetch.ts'
 import { keptToken } from './kept-token.ts'
 
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]

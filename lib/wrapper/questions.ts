@@ -13,6 +13,8 @@ type Answer = ParamsOfCall<'permission'>
 export interface Questions {
   /** In the order in which they were asked. */
   readonly open: readonly { ask: string; title: string }[]
+  /** As devices see it, while it is open. */
+  request(ask: string): PermissionRequest | undefined
   /** `isStep`: the step it belongs to is a call of the tool for questions, and stands in the session as that. */
   ask(asked: QuestionAsk, isStep?: boolean): void
   /** It is over without an answer from outside; `answers` tells what the person at the terminal said. */
@@ -39,6 +41,7 @@ export function createQuestions(publish: (change: (state: AgentState) => AgentSt
     get open() {
       return [...open.values()].map(({ asked: { ask, title } }) => ({ ask, title }))
     },
+    request: ask => open.get(ask)?.request,
     ask(asked, isStep = false) {
       const request = requestOf(asked, isStep, now())
       open.set(asked.ask, { asked, request })

@@ -1,6 +1,6 @@
 import { newId } from '../client/messages.ts'
 import type { WhyNot } from './decisions.ts'
-import type { SessionNotes } from './session-folder.ts'
+import type { SessionNotes } from './session-notes.ts'
 
 /** Why a person said no or stopped the turn, in words for the agent. On disk until it has them: nobody would say it again. */
 export type Reason = NonNullable<SessionNotes['reasons']>[number]

@@ -5,7 +5,8 @@ import type { AgentEvent, Untold } from './agents/agent.ts'
 import { readSince, readTurn } from './agents/claude/untold.ts'
 import { createNarrator, idOfRow } from './narrator.ts'
 import { withoutReason } from './reasons.ts'
-import type { SessionFolder, SessionNotes } from './session-folder.ts'
+import type { SessionFolder } from './session-folder.ts'
+import type { SessionNotes } from './session-notes.ts'
 
 /** What an agent wrote down by itself, and the process that should have told it did not. */
 export function readUntold({ toldUpTo, handing, turn, turnAt }: Pick<SessionNotes, 'toldUpTo' | 'handing' | 'turn' | 'turnAt'>): Untold {

@@ -13,18 +13,20 @@ export function openSeenCalls(path: string, most = mostKept): { isFresh(nonce: s
   const lines = (readPrivateFile(path) ?? '').split('\n').filter(line => line !== '')
   const seen = new Set(lines.slice(-most))
   let written = lines.length
-  // So that what follows a torn line is a line of its own.
-  let isNew = true
+  /** Written whole before the next one, so that what follows a torn line is a line of its own. */
+  let isTorn = true
 
   const write = (nonce: string) => {
-    if (isNew || written >= 2 * most) {
+    if (isTorn || written >= 2 * most) {
       makePrivateFolder(dirname(path))
       writePrivateFile(path, [...seen, nonce, ''].join('\n'))
-      isNew = false
+      isTorn = false
       written = seen.size + 1
       return
     }
+    isTorn = true
     appendPrivateFile(path, `${nonce}\n`)
+    isTorn = false
     written += 1
   }
 

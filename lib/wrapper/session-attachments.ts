@@ -1,4 +1,3 @@
-import { fetch } from 'undici'
 import { downloadAttachment, isRefOf, uploadAttachment } from '../client/attachments.ts'
 import { Refused, Unreachable } from '../client/refusals.ts'
 import type { Rest, TokenSource } from '../client/rest.ts'
@@ -6,6 +5,7 @@ import type { SealingKey } from '../client/vault.ts'
 import { legacyBlobKey, openBlob, sealBlob, sealOfBlob, sessionBlobKey } from '../crypto/index.ts'
 import { sessionId } from '../protocol/wire/ids.ts'
 import type { Announced } from './attachments.ts'
+import { fetch } from './fetch.ts'
 
 /** What travels with the messages of a session, sealed. Both reject with a reason that stands in a sentence. */
 export interface SessionAttachments {

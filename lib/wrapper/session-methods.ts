@@ -36,7 +36,7 @@ const heardWithinMs = 1000
 const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
 
 function agentMethods(
-  { agent, decisions, questions, choices, goals, narrator, watchers, onChange }: SessionParts,
+  { agent, decisions, questions, choices, goals, narrator, unanswered, watchers, onChange }: SessionParts,
   turns: Pick<Turns, 'explain' | 'order' | 'stop'>
 ): SessionHandlers {
   return {
@@ -59,6 +59,10 @@ function agentMethods(
       if (stops) await agent.cancel()
       if (answer.mode) await agent.setMode(answer.mode)
       return undefined
+    },
+    setUnanswered: ({ denyAfterMinutes }) => {
+      unanswered.choose(denyAfterMinutes)
+      return { denyAfterMinutes }
     },
     abort: async () => {
       await turns.stop()

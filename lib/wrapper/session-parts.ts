@@ -12,9 +12,11 @@ import { createNarrator, type Narrator } from './narrator.ts'
 import { createNoticeQueue } from './notice-queue.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
+import { previewOf } from './preview.ts'
 import { createQuestions, type Questions } from './questions.ts'
 import { createSealFaults, type SealFaults } from './seal-faults.ts'
 import type { SessionFolder } from './session-folder.ts'
+import { createUnanswered, type Unanswered } from './unanswered.ts'
 import type { Uplink } from './uplink-contract.ts'
 import { createWatchers, type Watchers } from './watchers.ts'
 
@@ -34,6 +36,7 @@ export interface SessionParts {
   readonly attachments: Attachments
   readonly pictures: Pictures
   readonly notices: Notices
+  readonly unanswered: Unanswered
   readonly modelWaits: ModelWaits
   readonly watchers: Watchers
   readonly sealFaults: SealFaults
@@ -68,6 +71,7 @@ export function createParts(
     publish: change => uplink()?.changeState(change),
     onChange
   })
+  folder.onWaiting(keeping.notesWait)
   const narrator = createNarrator({
     put: (body, localId) => keeping.keep(body, localId),
     showPartial: frame => uplink()?.showPartial(frame) ?? false
@@ -81,14 +85,27 @@ export function createParts(
     onTrouble: sentence => void tell(sentence)
   })
   const open = () => [...decisions.open, ...questions.open].map(({ ask }) => ask)
-  const queue = createNoticeQueue(folder, notice => uplink()?.notify(notice) ?? Promise.reject(new Error('there is no link')))
+  const preview = (ask: string | null) => {
+    const request = ask === null ? undefined : (decisions.request(ask) ?? questions.request(ask))
+    return previewOf(folder.notes, ask !== null && request ? { ask, request } : undefined)
+  }
+  const queue = createNoticeQueue(
+    folder,
+    (notice, ask) => uplink()?.notify(notice, preview(ask)) ?? Promise.reject(new Error('there is no link'))
+  )
   const notices = createNotices({ queue, open })
   const publish = (change: (state: AgentState) => AgentState) => {
     uplink()?.changeState(change)
     notices.review()
+    unanswered.review()
   }
   const decisions = createDecisions(publish, approvals)
   const questions = createQuestions(publish)
+  const unanswered = createUnanswered({
+    folder,
+    open: () => decisions.open.flatMap(({ ask }) => (decisions.request(ask)?.kind === 'plan' ? [] : ask)),
+    publish: change => uplink()?.changeState(change)
+  })
   return {
     agent,
     folder,
@@ -113,6 +130,7 @@ export function createParts(
       tell: event => narrator.tell(event)
     }),
     notices,
+    unanswered,
     modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
     watchers: createWatchers(onChange),
     sealFaults: createSealFaults(body => keeping.keep(body), onChange),

@@ -2,7 +2,7 @@ import { systemClock } from '../async/clock.ts'
 import { withDeadline } from '../async/deadline.ts'
 import type { OpenedMessage } from '../client/messages.ts'
 import type { Fetch } from '../client/rest.ts'
-import type { ModelWait, PermissionRequest, SessionMetadata } from '../protocol/sealed/session.ts'
+import { type ModelWait, nobody, type PermissionRequest, type SessionMetadata } from '../protocol/sealed/session.ts'
 import { agentEndOf } from './agent-end.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from './agents/agent.ts'
 import type { Credentials, Home } from './credentials.ts'
@@ -169,8 +169,13 @@ class WrappedSession implements Session {
     })
     // Of a process that was cut off: nobody waits for an answer any more.
     const now = Date.now()
-    this.#uplink.changeState(state => ({ ...cancelQuestions(cancelAll(state, now), now), modelWait: undefined, diskTrouble: undefined }))
+    this.#uplink.changeState(state => ({
+      ...cancelQuestions(cancelAll(state, now), now),
+      modelWait: undefined,
+      diskTrouble: keeping.diskTrouble
+    }))
     this.#parts.notices.review()
+    this.#parts.unanswered.begin(async (id, reason) => handlers.permission?.({ id, approved: false, reason, answeredBy: nobody }))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
@@ -273,6 +278,7 @@ class WrappedSession implements Session {
     await this.#agent.stop()
     // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.
     await this.#turns.settle(flushWithinMs)
+    this.#parts.unanswered.close()
     for (const { ask } of decisions.open) decisions.close(ask)
     for (const { ask } of questions.open) questions.close(ask)
     attachments.close()

@@ -2,7 +2,7 @@ import { newEnvelope, sessionMessage } from '../client/messages.ts'
 import { idOfRow } from './narrator.ts'
 import type { Prompt, Prompts } from './prompts.ts'
 import { withoutReason } from './reasons.ts'
-import type { SessionNotes } from './session-folder.ts'
+import type { SessionNotes } from './session-notes.ts'
 import type { SessionParts } from './session-parts.ts'
 
 /** A message of a person, or of this terminal, for which there is no seq. */

@@ -4,6 +4,7 @@ import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
 import type { Credentials, Home } from './credentials.ts'
 import type { LinkState } from './link-state.ts'
 import type { Notice } from './notice-queue.ts'
+import type { Preview } from './preview.ts'
 import type { SessionAttachments } from './session-attachments.ts'
 import type { SessionFolder } from './session-folder.ts'
 import type { UplinkLineOptions } from './uplink-line.ts'
@@ -46,8 +47,8 @@ export interface Uplink {
   /** Resolves when every message that the server had was heard, at once if nothing is being read. */
   caughtUp(): Promise<void>
   setThinking(thinking: boolean): void
-  /** Has the server tell apps and phones. Rejects when it did not take it. */
-  notify(notice: Notice): Promise<void>
+  /** Has the server tell apps and phones; `preview` is sealed for the account's devices. Rejects when it did not take it. */
+  notify(notice: Notice, preview?: Preview): Promise<void>
   /** The agent has the messages up to this one. */
   tellRead(seq: number): void
   readonly attachments: SessionAttachments

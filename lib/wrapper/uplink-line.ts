@@ -1,3 +1,4 @@
+import { systemClock } from '../async/clock.ts'
 import type { Pin } from '../client/call-seals.ts'
 import { type Forgery, type SessionHandlers, serveSession } from '../client/calls.ts'
 import type { Feed } from '../client/feed.ts'
@@ -13,6 +14,7 @@ import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { OwnNumbers } from './numbers-file.ts'
 import { createReceipts } from './receipts.ts'
 import type { SessionFolder } from './session-folder.ts'
+import { startSignsOfLife } from './signs-of-life.ts'
 import type { UplinkCells } from './uplink-cells.ts'
 import { openUplinkFeed } from './uplink-feed.ts'
 
@@ -57,7 +59,7 @@ export interface UplinkLine {
   close(): void
 }
 
-const aliveEveryMs = 2000
+const beatMs = 2000
 
 export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions): UplinkLine {
   const { server, token, rest, cipher, folder, handlers, onMessage, onGone, onRefused } = options
@@ -67,9 +69,14 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
   const cells = options.cells.openOn(record, socket)
   const receipts = handlers && createReceipts(rest, session, end.signal)
 
-  const tellAlive = (how = { volatile: true }) => {
-    if (handlers) socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() }, how)
-  }
+  const signs =
+    handlers &&
+    startSignsOfLife({
+      clock: systemClock,
+      isWorking: () => options.alive().thinking,
+      // One that is dropped because the line is busy would leave devices in the dark until the next.
+      send: () => socket.send('session-alive', { sid: session, time: Date.now(), ...options.alive() })
+    })
   socket.onUpdate(({ body }) => {
     if (body.t === 'delete-session' && body.sid === session) onGone()
     if (body.t !== 'update-session' || body.id !== session) return
@@ -80,8 +87,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     options.onState(socket.state)
     if (socket.state.type !== 'live') return
     receipts?.hurry()
-    // The line is busy with what it answers, so what may be dropped would be, and the session be away until the next.
-    tellAlive({ volatile: false })
+    signs?.tell()
   })
   const watch = watchSession({
     rest,
@@ -123,10 +129,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     const named = { socket, cipher, session, pin, onForged: options.onForged }
     serveSession({ ...named, handlers: others, isFresh: folder.openSeenCalls().isFresh })
     if (watch) serveSession({ ...named, handlers: { watch } })
-    beat = setInterval(() => {
-      tellAlive()
-      options.onBeat()
-    }, aliveEveryMs)
+    beat = setInterval(() => options.onBeat(), beatMs)
   }
 
   return {
@@ -136,15 +139,17 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     take: messages => feed?.take(messages),
     caughtUp: async () => feed?.caughtUp(),
     showPartial: frame => socket.send('partial', { sid: session, partial: sealPartial(cipher, frame) }, { volatile: true }),
-    tellAlive: () => tellAlive(),
+    tellAlive: () => signs?.tell(),
     tellRead: seq => receipts?.read(seq),
     tellEnd() {
       clearInterval(beat)
+      signs?.close()
       socket.send('session-end', { sid: session, time: Date.now() })
     },
     reconnect: () => socket.reconnectNow(),
     close() {
       clearInterval(beat)
+      signs?.close()
       end.abort(new Error('the uplink was closed'))
       options.cells.close()
       watch.close()

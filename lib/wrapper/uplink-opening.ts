@@ -7,7 +7,8 @@ import { type AgentState, agentState, type SessionMetadata, sessionMetadata } fr
 import type { SessionRecord } from '../protocol/wire/records.ts'
 import type { Credentials, Home } from './credentials.ts'
 import { registerMachine } from './machine.ts'
-import type { SessionFolder, SessionNotes } from './session-folder.ts'
+import type { SessionFolder } from './session-folder.ts'
+import type { SessionNotes } from './session-notes.ts'
 import type { UplinkCells } from './uplink-cells.ts'
 
 /** The session on the server: opened there once, however many ask. */

@@ -1,6 +1,6 @@
 import type { Journal } from '../client/journal.ts'
-import { envelopeOf, giveUpDraft, sealDraft } from '../client/messages.ts'
-import type { SpeakingCipher } from '../client/numbers.ts'
+import { envelopeOf, giveUpDraft, type SpeakingCipher, sealDraft } from '../client/messages.ts'
+
 import { type Outbox, type OutboxOptions, openOutbox } from '../client/outbox.ts'
 import { Refused, Unreachable } from '../client/refusals.ts'
 import type { Rest } from '../client/rest.ts'
@@ -25,6 +25,7 @@ export function openUplinkOutbox({ rest, folder, numbers, session, isOpenedAgain
   const send = sendOver(rest)
   return openOutbox({
     ...options,
+    gatherMs,
     journal: withNumbers(folder.openJournal(), numbers),
     // Drafts name the session by its tag: it may not have been opened on the server when they are written.
     send: async (_tag, messages, signal) => {
@@ -40,6 +41,9 @@ export function openUplinkOutbox({ rest, folder, numbers, session, isOpenedAgain
     }
   })
 }
+
+// A request costs as much as the sealing of five messages, and nobody reads faster.
+const gatherMs = 50
 
 /** On disk with its number: one that left could else be followed by another of the same number. */
 function withNumbers(journal: Journal, numbers: Pick<OwnNumbers, 'settled'>): Journal {

@@ -1,8 +1,9 @@
 import { withDeadline } from '../async/deadline.ts'
-import { giveUpDraft } from '../client/messages.ts'
-import type { SpeakingCipher } from '../client/numbers.ts'
+import { giveUpDraft, type SpeakingCipher } from '../client/messages.ts'
+
 import type { Outbox } from '../client/outbox.ts'
 import { createPersistence } from '../client/persist.ts'
+import { sealPreview } from '../client/previews.ts'
 import { Refused } from '../client/refusals.ts'
 import { createRest, type Rest, type TokenSource } from '../client/rest.ts'
 import type { LiveSocket } from '../client/socket.ts'
@@ -16,6 +17,7 @@ import { watchNetwork } from './network.ts'
 import type { Notice } from './notice-queue.ts'
 import type { OwnNumbers } from './numbers-file.ts'
 import { createPatience } from './patience.ts'
+import type { Preview } from './preview.ts'
 import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
 import { attachmentsOf, type SessionAttachments } from './session-attachments.ts'
 import { openSessionKey } from './session-key.ts'
@@ -209,9 +211,12 @@ class SessionUplink implements Uplink {
     return attachmentsOf({ rest: this.#rest, token: this.#token, session: this.session, key: this.#key })
   }
 
-  async notify(notice: Notice): Promise<void> {
-    if (this.session === undefined) throw new Error('The session was not opened at the server yet.')
-    await this.#rest.call('notify', { params: { id: this.session }, body: notice })
+  async notify(notice: Notice, preview?: Preview): Promise<void> {
+    const { session } = this
+    if (session === undefined) throw new Error('The session was not opened at the server yet.')
+    const { noticeId } = notice
+    const sealed = preview && noticeId !== undefined ? sealPreview(this.#key, { session, notice: noticeId }, preview) : undefined
+    await this.#rest.call('notify', { params: { id: session }, body: { ...notice, ...(sealed !== undefined && { preview: sealed }) } })
   }
 
   changeState(change: (state: AgentState) => AgentState): void {

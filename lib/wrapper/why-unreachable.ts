@@ -6,6 +6,8 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
   if (error instanceof Unreachable && error.reason === 'server-error')
     return `What answers at ${host} is in trouble (HTTP ${error.status}).`
   const code = codeOf(error)
+  const certificate = certificateTrouble(code, server)
+  if (certificate) return certificate.says
   switch (code) {
     case 'EAI_AGAIN':
       return `The name ${hostname} cannot be looked up now (${code}).`
@@ -13,15 +15,34 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
       return `There is no computer called ${hostname} (${code}).`
     case 'ECONNREFUSED':
       return `Nothing listens at ${host} (${code}).`
-    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
-    case 'SELF_SIGNED_CERT_IN_CHAIN':
-    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
-    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
-      return `The certificate is not known here; set NODE_EXTRA_CA_CERTS to its file (${code}).`
     case undefined:
       return error.message
     default:
       return `${error.message.replace(/\.$/, '')} (${code}).`
+  }
+}
+
+/** What is wrong with a certificate, and what a person can do about it; undefined for every other code. */
+export function certificateTrouble(code: string | undefined, server: string): { says: string; advice: string } | undefined {
+  const { host, hostname } = new URL(server)
+  switch (code) {
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return {
+        says: `This computer does not trust the certificate of ${host} (${code}).`,
+        advice: 'If it is your own, set NODE_EXTRA_CA_CERTS to the file of the authority that issued it, and run this again.'
+      }
+    case 'CERT_HAS_EXPIRED':
+      return { says: `The certificate of ${host} has expired (${code}).`, advice: 'Renew it on the server, and run this again.' }
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return {
+        says: `The certificate of ${host} does not name ${hostname} (${code}).`,
+        advice: 'Name the server by an address that its certificate names.'
+      }
+    default:
+      return undefined
   }
 }
 

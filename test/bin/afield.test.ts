@@ -24,7 +24,7 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
     ['an option that takes other words', ['serve', '--signup', 'all'], /^--signup takes one of owner, .*, closed, not all\. See/],
     ['an argument that takes other words', ['daemon', 'bogus'], /^action takes one of start, .*, not bogus\. See/],
     ['a number that is none', ['flush', '--seconds', 'soon'], /^--seconds takes a whole number above 0\.$/m],
-    ['nothing to tell', ['notify'], /^What shall your phone show\? For example: afield notify /],
+    ['nothing to tell', ['notify'], /^What should your phone show\? For example: afield notify /],
     ['an argument that is missing', ['backup'], /^Something is missing: afield backup <target>\. See afield backup --help\.$/m],
     ['a busy port', ['serve', '--port', port, '--data', join(directory, 'data')], new RegExp(port)],
     ['a data directory inside a file', ['serve', '--port', '0', '--data', join(directory, 'file', 'data')], /data directory/],

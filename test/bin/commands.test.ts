@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import t from 'tap'
 import yargs, { type Argv } from 'yargs'
 import { commands } from '../../bin/commands.ts'
@@ -26,6 +27,14 @@ for (const { usage, load } of commands) {
     t.notMatch(help, /default: (\[\]|false|undefined|null|"")/)
   })
 }
+
+t.test('the help of npm start is that of the server, and without npm it lists the commands', t => {
+  const help = (env: NodeJS.ProcessEnv) => execFileSync(process.execPath, ['build.mjs', 'start', '--help'], { encoding: 'utf8', env })
+  const { npm_lifecycle_event: _, ...env } = process.env
+  t.match(help({ ...env, npm_lifecycle_event: 'start' }), /--public-url/)
+  t.match(help(env), /^ {2}\S+ login /m)
+  t.end()
+})
 
 t.test('a conversation is named by its id where a new one would begin without, and not where one is picked', async t => {
   const offering = []

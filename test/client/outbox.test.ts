@@ -21,7 +21,14 @@ interface Request {
 }
 
 /** An outbox over a server that stores each localId once and answers when the test says so. */
-async function openWorld({ journal = createMemoryJournal(), limitBytes }: { journal?: Journal; limitBytes?: number } = {}) {
+async function openWorld({
+  journal = createMemoryJournal(),
+  ...limits
+}: {
+  journal?: Journal
+  limitBytes?: number
+  gatherMs?: number
+} = {}) {
   const clock = manualClock()
   const link = new FakeLink()
   const stored: string[] = []
@@ -65,7 +72,7 @@ async function openWorld({ journal = createMemoryJournal(), limitBytes }: { jour
     onState: state => states.push(state.type),
     clock,
     random: () => 1,
-    ...(limitBytes === undefined ? {} : { limitBytes })
+    ...limits
   })
   await turn()
   return {
@@ -121,6 +128,29 @@ t.test('drafts leave in the order of the puts, one request at a time, fifty at m
   t.strictSame(stored, ids(120))
   t.ok(sizes.every(size => size <= 50))
   t.ok(sizes.length <= 4, 'they travel together')
+})
+
+t.test('what comes close together leaves together, and the first of it at once', async t => {
+  const world = await openWorld({ gatherMs: 50 })
+  await world.outbox.put(draft('a'))
+  await turn()
+  t.strictSame(world.requests[0]?.ids, ['a'])
+  world.clock.advance(10)
+  await world.requests[0]?.accept()
+  for (const id of ['b', 'c']) {
+    await world.outbox.put(draft(id))
+    await turn()
+  }
+  t.strictSame(world.requests, [])
+  world.clock.advance(40)
+  await turn()
+  t.strictSame(world.requests[0]?.ids, ['b', 'c'])
+  await world.requests[0]?.accept()
+  await world.outbox.idle()
+  world.clock.advance(50)
+  await world.outbox.put(draft('d'))
+  await turn()
+  t.strictSame(world.requests[0]?.ids, ['d'])
 })
 
 t.test('a request holds a mebibyte at most, unless one message is larger by itself', async t => {

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { fetch as undiciFetch } from 'undici'
 import { createRest, mayRetry, Refused, type Rest, Unreachable } from '../../lib/client/index.ts'
+import { fetch as wrapperFetch } from '../../lib/wrapper/fetch.ts'
 import { startWorld } from './world.ts'
 
 /** A server that answers everything in one way. */
@@ -27,7 +28,8 @@ async function failureOf(work: Promise<unknown>): Promise<unknown> {
 
 for (const [name, own] of [
   ['the global fetch', fetch],
-  ["undici's", undiciFetch]
+  ["undici's", undiciFetch],
+  ["the wrapper's", wrapperFetch]
 ] as const) {
   t.test(`the real server is asked with ${name}, its answers come with their types`, async t => {
     const world = await startWorld(t)

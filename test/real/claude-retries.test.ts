@@ -64,6 +64,29 @@ for (const [where, args] of [
   })
 }
 
+for (const [where, args] of [
+  ['the phone', ['claude', '--yes', '--remote']],
+  ['its terminal', ['claude', '--yes']]
+] as const) {
+  t.test(`at ${where}, a sign-in that is refused ends the turn with one sentence that says what to do`, how, async t => {
+    const server = await startServer(t)
+    // It asks ten times otherwise, which takes three minutes.
+    const { phone, sitDown } = await computerWithRealClaude(t, server, { CLAUDE_CODE_MAX_RETRIES: '1' })
+    const terminal = sitDown(args)
+    const session = await phone.session()
+    await terminal.sees(where === 'the phone' ? /waits for a message/ : /❯/)
+    await session.say('fail 401 99')
+    await session.until(session => turnsEnded(session) === 1)
+    t.equal(session.state.modelWait, undefined)
+    t.match(texts(session), [/401/], 'its own words')
+    t.match(notes(session), [/^Claude Code is not signed in, or its key is not accepted\. Run it .+ sign in there/])
+    t.match(session.events().at(-1), { t: 'turn-end', status: 'failed' })
+    await session.say('are you there?')
+    await session.until(session => turnsEnded(session) === 2)
+    t.equal(texts(session).at(-1), 'you said: are you there?')
+  })
+}
+
 function notes({ events }: PhoneSession): string[] {
   return events().flatMap(event => (event.t === 'service' ? event.text : []))
 }

@@ -11,7 +11,7 @@ import { type Answer, startFakeModel } from './fake-model.ts'
  * `plan` with a plan, says nothing for `wait`, half a sentence for `half`, `cut` (and cuts the line, once) and `break off` (and says that it is overloaded, once), refuses
  * `fail <status> <n>` so many times, and else repeats what it is told.
  */
-export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }) {
+export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: { url: string }, ownEnv: Record<string, string> = {}) {
   const { CLAUDE_BIN, CLAUDE_ADAPTER } = process.env
   const { phone, home } = await linkedComputer(t, server)
   if (CLAUDE_ADAPTER) symlinkSync(CLAUDE_ADAPTER, join(home, 'agents'))
@@ -41,7 +41,8 @@ export async function computerWithRealClaude(t: Pick<Test, 'teardown'>, server: 
     CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
     DISABLE_TELEMETRY: '1',
     DISABLE_ERROR_REPORTING: '1',
-    DISABLE_AUTOUPDATER: '1'
+    DISABLE_AUTOUPDATER: '1',
+    ...ownEnv
   }
   const sitDown = (args: readonly string[] = ['claude', '--yes']) => runOnTerminal(t, { home, directory, args, env })
   return { phone, home, directory, config, sitDown }

@@ -99,7 +99,10 @@ t.test('a turn is stopped from the phone, and what was said so far is kept', how
   t.match(session.events().at(-1), { t: 'turn-end', status: 'cancelled' })
   terminal.kill('SIGTERM')
   await terminal.ended
-  t.strictSame(read(session), written(conversationOf(session)))
+  // It is told, and marked as broken off.
+  const half = session.events().flatMap(event => (event.t === 'text' && event.cut ? `assistant: ${event.text}` : []))
+  t.equal(half.length, 1)
+  t.strictSame([...read(session), ...half], written(conversationOf(session)))
 })
 
 t.test(

@@ -1,6 +1,7 @@
 import t from 'tap'
 import { envelopeOf, userText } from '../../lib/client/messages.ts'
 import { OutboxFull } from '../../lib/client/outbox.ts'
+import type { AgentState } from '../../lib/protocol/sealed/session.ts'
 import { createKeeping } from '../../lib/wrapper/keeping.ts'
 
 t.test('that thoughts were left out is shown until the server has everything, and is then said in the history once [W3]', async t => {
@@ -45,12 +46,27 @@ t.test('thoughts that were left out are told of when the session ends, also whil
   t.match(kept(), ['one', /^Before this 1 thought or plan was left out/])
 })
 
+t.test('devices are told of the disk while what a session notes of itself waits, and once that it is over [W16]', async t => {
+  const { keeping, kept, state } = outbox()
+  keeping.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  keeping.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
+  t.match(state().diskTrouble, { why: 'full' })
+  t.match(keeping.trouble, /disk is full/)
+  await keeping.keep(userText('a small one'))
+  t.match(state().diskTrouble, { why: 'full' }, 'also when what is smaller finds room')
+  keeping.notesWait(undefined)
+  t.equal(state().diskTrouble, undefined)
+  t.equal(keeping.trouble, undefined)
+  t.match(kept(), ['a small one', /^The disk of this computer was full for a moment\. The session goes on\.$/])
+})
+
 const missing = /^Here messages of the agent are missing: too much waited for the server/
 
 /** With as much room as the test says. */
 function outbox() {
   const room = { isFull: false, dropsThoughts: false }
   const texts: string[] = []
+  let state: AgentState = {}
   const keeping = createKeeping({
     async put(body, _, how) {
       if (room.isFull && !how?.beyondLimit) throw new OutboxFull('full')
@@ -58,8 +74,10 @@ function outbox() {
       const ev = envelopeOf(body)?.ev
       texts.push(ev?.t === 'service' ? ev.text : body.role === 'user' ? body.content.text : '')
     },
-    publish: () => {},
+    publish: change => {
+      state = change(state)
+    },
     onChange: () => {}
   })
-  return { keeping, room, kept: () => texts }
+  return { keeping, room, kept: () => texts, state: () => state }
 }

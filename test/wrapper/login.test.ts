@@ -5,6 +5,7 @@ import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { readPairingLink, readRequestLink } from '../../lib/crypto/index.ts'
+import { writeCertificate } from '../kit/certificate.ts'
 import { call } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 import { startPhone } from './kit/phone.ts'
@@ -133,6 +134,18 @@ for (const way of [[], ['--happy']]) {
   })
 }
 
+t.test('a certificate that this computer does not trust ends the login with what to do', async t => {
+  const files = { tlsKey: join(t.testdir(), 'key.pem'), tlsCert: join(t.testdirName, 'cert.pem') }
+  writeCertificate(files)
+  const server = await startServer(t, { ...files, data: join(t.testdirName, 'data') })
+  const { login } = loginTo(t, server.url)
+  t.equal(await login.ended, 78)
+  t.match(
+    login.output,
+    /does not trust the certificate of 127\.0\.0\.1:\d+ \(DEPTH_ZERO_SELF_SIGNED_CERT\)\.\nIf it is your own, set NODE_EXTRA_CA_CERTS/
+  )
+})
+
 t.test('logging out ends a sign-in whose token ended long before', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)
@@ -150,4 +163,35 @@ t.test('logging out ends a sign-in whose token ended long before', async t => {
   const logout = runWrapper(t, { home, args: ['logout', '--server', server.url] })
   t.equal(await logout.ended, 0)
   t.equal(await devices(), 1)
+})
+
+t.test('a computer that is linked again is the same one, and its helper answers', { timeout: 90_000 }, async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const home = join(t.testdirName, 'home')
+  const link = async (...more: string[]) => {
+    const { login } = loginTo(t, server.url, ...more)
+    const { link, checkCode } = more.length > 0 ? { link: (await login.says(/happy:\S+/))[0], checkCode: undefined } : await readCode(login)
+    await phone.pair(link, checkCode)
+    t.equal(await login.ended, 0)
+  }
+  const answers = async () => {
+    const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
+    await helper.says(/ live\n/)
+    const machine = await phone.machine()
+    t.ok(await machine.call('choices', {}))
+    await helper.kill('SIGTERM')
+    return machine.id
+  }
+  await link()
+  const id = await answers()
+  const { machineKey } = kept(home, server.url)
+  await link()
+  t.equal(kept(home, server.url).machineKey, machineKey)
+  await link('--happy')
+  t.equal(await answers(), id)
+  t.equal(await runWrapper(t, { home, args: ['logout', '--server', server.url] }).ended, 0)
+  await link()
+  t.not(kept(home, server.url).machineKey, machineKey, 'which the end of its link has deleted')
+  t.equal(await answers(), id)
 })

@@ -36,6 +36,20 @@ t.test('logging out while sessions run asks first, and changes nothing without a
   folder.remove()
 })
 
+t.test('logging out where nothing is linked says that, and not how to name a server', async t => {
+  const said: string[] = []
+  const terminal = {
+    isTTY: false,
+    columns: 80,
+    rows: 24,
+    write: (text: string) => void said.push(text),
+    onResize: () => () => {},
+    ask: async () => undefined
+  }
+  t.equal(await logout({ home: openHome({ AFIELD_HOME: t.testdir() }), server: undefined, env: {}, terminal }), 1)
+  t.strictSame(said, ['This computer is not linked to an account.\n'])
+})
+
 t.test('a session without a title is listed by what was said first', async t => {
   const home = t.testdir()
   const notes = { tag: 'one', server: 'http://x', key: null, metadata: { path: '/code', host: 'here' }, cursor: 0, turn: null }

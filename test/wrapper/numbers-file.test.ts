@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync } from 'node:fs'
+import fs, { appendFileSync, readFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openNumbersFile } from '../../lib/wrapper/numbers-file.ts'
@@ -31,6 +32,23 @@ t.test('a line that was torn is that of a message that did not leave [W13]', asy
   t.strictSame(later.next('two'), { sender, number: 2 })
   later.close()
   t.match(readFileSync(path, 'utf8'), /\n1 one\n2 two\n$/)
+})
+
+t.test('a full disk that takes half a line costs no message its number [W13, W16]', async t => {
+  const path = folder(t)
+  const first = openNumbersFile(path)
+  const { sender } = first.next('one')
+  const makeRoom = fillDisk()
+  t.teardown(makeRoom)
+  t.throws(() => first.next('two'), { code: 'ENOSPC' })
+  makeRoom()
+  t.strictSame(first.next('two'), { sender, number: 2 })
+  t.strictSame(first.next('three'), { sender, number: 3 })
+  first.close()
+  const later = openNumbersFile(path)
+  t.strictSame(later.next('two'), { sender, number: 2 })
+  t.strictSame(later.next('four'), { sender, number: 4 })
+  later.close()
 })
 
 t.test('what was given up is said with the next one, with what it would have said [W13]', async t => {
@@ -72,3 +90,18 @@ t.test('the file does not grow without end [W13]', async t => {
   t.equal(later.next('m95').number, 95)
   later.close()
 })
+
+/** It takes the beginning of what is written; returns how to make room again. */
+function fillDisk(): () => void {
+  const { writeFileSync, writeSync } = fs
+  fs.writeFileSync = (file, text) => {
+    if (typeof file === 'number') writeSync(file, String(text).slice(0, 2))
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  fs.writeSync = (file: number, text: unknown) => writeSync(file, String(text).slice(0, 2))
+  syncBuiltinESMExports()
+  return () => {
+    Object.assign(fs, { writeFileSync, writeSync })
+    syncBuiltinESMExports()
+  }
+}

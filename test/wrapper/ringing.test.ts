@@ -1,13 +1,16 @@
 import t, { type Test } from 'tap'
-import { fetch } from 'undici'
 import { pause } from '../../lib/async/pause.ts'
+import { sealCall } from '../../lib/client/call-seals.ts'
+import { openPreview } from '../../lib/client/previews.ts'
+import { accountVault } from '../../lib/client/vault.ts'
 import { openHome } from '../../lib/wrapper/credentials.ts'
+import { fetch } from '../../lib/wrapper/fetch.ts'
 import { deliverLeftovers } from '../../lib/wrapper/leftovers.ts'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { signUp } from '../kit/person.ts'
-import { startServer } from '../kit/server.ts'
+import { startServer, startServerProcess } from '../kit/server.ts'
 import { openTcpProxy } from '../kit/tcp-proxy.ts'
-import { startStandIn, tokenOf } from '../server/push/stand-in.ts'
+import { browser, startStandIn, tokenOf } from '../server/push/stand-in.ts'
 import { linkedComputer } from './kit/world.ts'
 import { runWrapper } from './kit/wrapper.ts'
 
@@ -38,9 +41,13 @@ async function startWorld(t: Test) {
   return { server, line, phone, home, ada, watch, wrapper, session, rang, kept, until, askWhileCut }
 }
 
+/** How long nobody can be reached: with AFIELD_CUT_SECONDS=60 as long as a tunnel. */
+const stayAway = () => pause(Number(process.env['AFIELD_CUT_SECONDS'] ?? 0) * 1000)
+
 t.test('what the agent asks while the line is cut rings once when it is back, and is cleared once it was answered [W15]', async t => {
   const { line, watch, session, rang, kept, askWhileCut } = await startWorld(t)
   await askWhileCut()
+  await stayAway()
   t.match(kept(), [{ kind: 'permission', isSent: false }])
   t.same(rang(), [])
   await line.openPort()
@@ -56,12 +63,52 @@ t.test('what the agent asks while the line is cut rings once when it is back, an
 t.test('a wrapper that is killed while it asks is told of once, and its question rings no more [W15]', async t => {
   const { line, home, watch, wrapper, rang, askWhileCut } = await startWorld(t)
   await askWhileCut()
+  await stayAway()
   await wrapper.kill()
   await line.openPort()
   const own = openHome({ AFIELD_HOME: home })
   for (const expected of [1, 0]) t.match(await deliverLeftovers({ home: own, fetch, withinMs: 30_000 }), { found: expected })
   await watch.came(1)
   t.same(rang(), ['A session stopped'])
+})
+
+t.test('what is over before the line is back rings for nobody [W15]', async t => {
+  const { line, watch, session, wrapper, kept, until, askWhileCut } = await startWorld(t)
+  await askWhileCut()
+  // Ctrl-C at the computer stops the turn, and what it asked.
+  wrapper.child.kill('SIGINT')
+  await until(() => kept().every(({ isOver }) => isOver))
+  await stayAway()
+  await line.openPort()
+  await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length > 0)
+  await until(() => kept().length === 0)
+  t.same(watch.requests, [])
+})
+
+t.test('what an agent asks while the server is dead rings once when that is back [W15, P6]', async t => {
+  const data = t.testdir()
+  const args = ['--push-allow', 'loopback', '--expo-url', 'off']
+  const server = await startServerProcess(t, { data, args })
+  const { phone, home } = await linkedComputer(t, server)
+  const ada = await signUp(t, server, phone.secret)
+  const watch = await startStandIn(t)
+  await ada.call('POST', '/v1/push-tokens', { body: { token: tokenOf('Ntfy', { url: `${watch.url}/watch` }) } })
+  runWrapper(t, { home, args: ['demo'] })
+  const session = await phone.session()
+  const growing = session.until(session => session.partials.length > 0)
+  await session.say('SCRIPT: slow 2500 one two three four five six; tool write {"path":"old.txt","content":"x"}')
+  await growing
+  await server.kill()
+  while (!listSessions(home)[0]?.notes.notices?.some(({ kind }) => kind === 'permission')) await pause(20)
+  await stayAway()
+  t.same(watch.requests, [])
+  await startServerProcess(t, { data, args, port: Number(new URL(server.url).port) })
+  await watch.came(1)
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length > 0)
+  t.same(
+    watch.requests.map(({ headers }) => headers['title']),
+    ['Your agent needs a decision']
+  )
 })
 
 t.test('a wrapper that is killed after it rang settles that, and says that the session stopped [W15]', async t => {
@@ -81,4 +128,30 @@ t.test('a session that its person ends rings for nobody', async t => {
   await wrapper.ended
   t.same(kept(), [])
   t.notMatch(rang(), ['A session stopped'])
+})
+
+t.test('a device that asks for previews can open what is asked with its account key alone, and answer with it', async t => {
+  const { server, ada, phone, watch, session } = await startWorld(t)
+  const device = browser()
+  const tab = await signUp(t, server, phone.secret)
+  const service = await startStandIn(t)
+  await tab.call('POST', '/v1/push-tokens', { body: { token: tokenOf('WebPush', { endpoint: `${service.url}/push`, keys: device.keys }) } })
+  await tab.call('PUT', '/v1/notifications', { body: { settings: { previews: true } } })
+  await session.say('SCRIPT: tool exec {"command":"git status"}')
+  const [request] = await service.came(1)
+  const { data } = device.open(request?.body ?? Buffer.alloc(0)).notification
+  const place = { session: session.id, notice: data.notice }
+  const opened = openPreview(accountVault(phone.secret), data.preview ?? '', place)
+  const [id = ''] = Object.keys(session.state.requests ?? {})
+  const { shown } = session.state.requests?.[id] ?? {}
+  t.match(opened?.preview, { title: String, asks: { type: 'permission', id, shown, kind: 'execute', text: 'git status', mayAllow: true } })
+  t.same(openPreview(accountVault(phone.secret), data.preview ?? '', { ...place, session: 'another' }), undefined)
+  t.same(openPreview(accountVault(new Uint8Array(32)), data.preview ?? '', place), undefined)
+  t.notMatch(JSON.stringify([watch.requests, request?.headers, data]), /git status/)
+
+  const about = { target: session.id, method: 'permission', call: 'one' }
+  const params = opened && sealCall(opened.cipher, about, { id, approved: false, decision: 'denied', shown })
+  const { body } = await ada.call('POST', '/v1/calls', { body: { method: `${session.id}:permission`, params } })
+  t.match(body, { result: String })
+  await session.until(({ state }) => state.completedRequests?.[id]?.status === 'denied')
 })

@@ -1,4 +1,5 @@
-import { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import fs, { appendFileSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
 import { accountVault } from '../../lib/client/vault.ts'
@@ -24,6 +25,23 @@ t.test('a call is known again by a later process, whatever a crash left of its f
   t.notOk(openSeenCalls(path).isFresh('three'))
   appendFileSync(path, 'torn')
   t.ok(openSeenCalls(path).isFresh('torn-not'))
+})
+
+t.test('a call that a full disk took half of does not hide the next one from a later process [R7]', async t => {
+  const path = join(t.testdir(), 'calls.seen')
+  const seen = openSeenCalls(path)
+  t.ok(seen.isFresh('one'))
+  const { writeFileSync } = fs
+  fs.writeFileSync = (file, text) => {
+    writeFileSync(file, String(text).slice(0, 2))
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  }
+  syncBuiltinESMExports()
+  t.throws(() => seen.isFresh('two'), { code: 'ENOSPC' })
+  Object.assign(fs, { writeFileSync })
+  syncBuiltinESMExports()
+  t.ok(seen.isFresh('three'))
+  t.notOk(openSeenCalls(path).isFresh('three'))
 })
 
 t.test('the file of calls does not grow for ever, and the latest are always known', async t => {

@@ -12,9 +12,9 @@ const cases: [cause: unknown, says: string][] = [
   ],
   [
     failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
-    'The certificate is not known here; set NODE_EXTRA_CA_CERTS to its file (DEPTH_ZERO_SELF_SIGNED_CERT).'
+    'This computer does not trust the certificate of home.example:3005 (DEPTH_ZERO_SELF_SIGNED_CERT).'
   ],
-  [failed('CERT_HAS_EXPIRED'), 'The server cannot be reached (CERT_HAS_EXPIRED).'],
+  [failed('CERT_HAS_EXPIRED'), 'The certificate of home.example:3005 has expired (CERT_HAS_EXPIRED).'],
   [new Error('other'), 'The server cannot be reached.']
 ]
 t.test('a server in trouble is named with what it answered', async t => {

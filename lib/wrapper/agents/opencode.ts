@@ -2,7 +2,7 @@ import { CannotStart } from '../../exit.ts'
 import type { AgentKind, StartAgent } from './agent.ts'
 import { askingFirst } from './opencode/asks-first.ts'
 import { findOpencode } from './opencode/program.ts'
-import { NotShared, Refused, startServer } from './opencode/server.ts'
+import { NotShared, Refused } from './opencode/refusals.ts'
 
 export interface OpencodeOptions {
   env: Readonly<Record<string, string | undefined>>
@@ -34,6 +34,8 @@ export function opencodeKind(options: OpencodeOptions): AgentKind {
 
 async function startTogether(program: string, how: StartAgent, { tell }: OpencodeOptions) {
   const { directory, env, signal } = how
+  // Beside undici, which no other agent needs.
+  const { startServer } = await import('./opencode/server.ts')
   const server = await startServer({ program, directory, env, signal })
   try {
     const { startShared } = await import('./opencode/shared-opencode.ts')

@@ -7,8 +7,7 @@ export type Deed =
   /** That many messages, numbered from 1: one in each `everyMs`, or as fast as they go for 0. */
   | { type: 'many'; count: number; text: string; everyMs: number }
   | { type: 'plan'; steps: string[] }
-  | { type: 'read' | 'write'; input: Record<string, string> }
-  | { type: 'exec'; input: Record<string, string>; asks: boolean }
+  | { type: 'read' | 'write' | 'exec'; input: Record<string, string> }
   /** Asks with a form, or to open a page. */
   | { type: 'ask'; url: string | undefined }
   /** Says what images came with the prompt. */
@@ -73,8 +72,7 @@ function readDeed(text: string): Deed {
 function readTool(text: string): Deed {
   const [, name = '', json = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
   const input = readInput(json)
-  if (input && (name === 'read' || name === 'write')) return { type: name, input }
-  if (input && name === 'exec') return { type: name, input, asks: true }
+  if (input && (name === 'read' || name === 'write' || name === 'exec')) return { type: name, input }
   return { type: 'say', text: `This script cannot be read: tool ${text}`, overMs: 0 }
 }
 

@@ -54,7 +54,8 @@ export function openSessions(folder: string): DemoSessions {
     find,
     note(session, update) {
       // Where it stands, so that what a save took in already is not taken for new.
-      appendFileSync(newestOf(fileOf(session.id)), `${JSON.stringify([session.history.length, update])}\n`, { mode: 0o600 })
+      // The line end comes first, so that what follows half a line is a line of its own.
+      appendFileSync(newestOf(fileOf(session.id)), `\n${JSON.stringify([session.history.length, update])}`, { mode: 0o600 })
       session.history.push(update)
     },
     copy: id => add({ ...structuredClone(find(id)), id: randomUUID() }),
@@ -84,10 +85,18 @@ function read(file: string): DemoSession | undefined {
     // First, for what is missing in it is in the other then.
     const lines = existsSync(newestOf(file)) ? readFileSync(newestOf(file), 'utf8').split('\n') : []
     const session = kept.parse(JSON.parse(readFileSync(file, 'utf8')))
-    // The last one may be torn.
-    for (const [at, update] of lines.slice(0, -1).map(line => noted.parse(JSON.parse(line)))) session.history[at] = update
+    for (const [at, update] of lines.flatMap(readLine)) session.history[at] = update
     return session
   } catch {
     return undefined
+  }
+}
+
+/** A crash, or a full disk, may leave half of one. */
+function readLine(line: string): z.infer<typeof noted>[] {
+  try {
+    return [noted.parse(JSON.parse(line))]
+  } catch {
+    return []
   }
 }

@@ -9,7 +9,7 @@ export const firstNotes = `# Notes from the field
 `
 
 /** What the demo does with a prompt that scripts nothing: it adds the prompt to the notes of its folder, as a real agent would work. */
-export function tellStory(prompt: string, notes: string): Deed[] {
+export function tellStory(prompt: string, notes = firstNotes): Deed[] {
   const wish = prompt.replace(/\s+/g, ' ').trim()
   const line = `- ${wish}`
   return [
@@ -20,14 +20,13 @@ export function tellStory(prompt: string, notes: string): Deed[] {
     {
       type: 'say',
       overMs: 900,
-      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will note down what you wrote in \`${notesFile}\`, ask you first, and check the result. Write *risky* later to see a decision that is worth a second look.`
+      text: `This is the demo agent: there is **no model** behind it, but everything else is real. I will note down what you wrote in \`${notesFile}\`, ask you first, and read the result. Write *risky* later to see a decision that is worth a second look.`
     },
-    { type: 'plan', steps: [`Read ${notesFile}`, 'Add your line', 'Count the lines'] },
+    { type: 'plan', steps: [`Read ${notesFile}`, 'Add your line', 'Read the result'] },
     { type: 'read', input: { path: notesFile } },
     { type: 'say', overMs: 400, text: 'Now the change. **It waits for your decision.**' },
     { type: 'write', input: { path: notesFile, content: `${notes.trimEnd()}\n${line}\n` } },
-    // It only looks, so it does not ask.
-    { type: 'exec', input: { command: process.platform === 'win32' ? `find /c /v "" ${notesFile}` : `wc -l ${notesFile}` }, asks: false }
+    { type: 'read', input: { path: notesFile } }
   ]
 }
 
@@ -46,7 +45,9 @@ export const scratch = {
   file: scratchFile,
   content: 'The demo agent made this file, to ask whether it may remove it.\n',
   command: process.platform === 'win32' ? `del /f /q ${scratchFile}` : `rm -rf ${scratchFile}`,
-  before: `I made the file \`${scratchFile}\`. Now I ask to remove it with a command that deletes without asking back. **Look twice before you say yes to such a one.**`,
+  first: `First I ask to make the file \`${scratchFile}\`, so that there is something to remove.`,
+  unmade: 'Then there is nothing to remove.',
+  before: `Now I ask to remove \`${scratchFile}\` with a command that deletes without asking back. **Look twice before you say yes to such a one.**`,
   gone: `Done: \`${scratchFile}\` is gone. Nothing else was touched.`,
   stays: `Then \`${scratchFile}\` stays where it is.`,
   notOurs: `There is a file \`${scratchFile}\` here that I did not make, so I leave it alone.`
@@ -66,4 +67,4 @@ What else you can try from the phone:
 6. Turn off the network of this computer, write to me, and turn it on again.`
 }
 
-export const planOnly = `You put me into the mode *Plan only*, so I change nothing. I would read \`${notesFile}\`, add your line and count the lines. Switch to *Ask first* to let me do it.`
+export const planOnly = `You put me into the mode *Plan only*, so I change nothing. I would read \`${notesFile}\`, add your line and read the result. Switch to *Ask first* to let me do it.`

@@ -7,7 +7,7 @@ import { type AgentContext, methods, type PlanEntry, RequestError, type SessionU
 import { askForm, askLink, retell } from './asking.ts'
 import { type Deed, readScript } from './script.ts'
 import type { DemoSession } from './sessions.ts'
-import { farewell, firstNotes, notesFile, planOnly, scratch, tellPlan, tellStory } from './story.ts'
+import { farewell, notesFile, planOnly, scratch, tellPlan, tellStory } from './story.ts'
 
 interface Turn {
   session: DemoSession
@@ -46,10 +46,8 @@ function isReason(prompt: string): boolean {
 }
 
 async function story(turn: Turn): Promise<void> {
-  const file = resolve(turn.session.directory, notesFile)
-  if (contentOf(file) === null) writeFileSync(file, firstNotes)
   if (turn.images !== undefined) await say(turn, turn.images, 300)
-  const deeds = tellStory(turn.prompt, contentOf(file) ?? '')
+  const deeds = tellStory(turn.prompt, contentOf(resolve(turn.session.directory, notesFile)) ?? undefined)
   const written = await perform(turn, deeds)
   await perform(turn, [{ type: 'say', text: farewell(written), overMs: 500 }])
 }
@@ -58,9 +56,12 @@ async function risk(turn: Turn): Promise<void> {
   const file = resolve(turn.session.directory, scratch.file)
   const found = contentOf(file)
   if (found !== null && found !== scratch.content) return say(turn, scratch.notOurs, 0)
-  writeFileSync(file, scratch.content)
+  if (found === null) {
+    await say(turn, scratch.first, 500)
+    if (!(await write(turn, { path: scratch.file, content: scratch.content }))) return say(turn, scratch.unmade, 300)
+  }
   await say(turn, scratch.before, 500)
-  await say(turn, (await run(turn, { command: scratch.command }, true)) ? scratch.gone : scratch.stays, 300)
+  await say(turn, (await run(turn, { command: scratch.command })) ? scratch.gone : scratch.stays, 300)
 }
 
 /** False when somebody said no to one of the deeds; the story then leaves out what comes after. */
@@ -91,7 +92,7 @@ async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
         await plan.stepDone()
         break
       case 'exec':
-        await run(turn, deed.input, deed.asks)
+        await run(turn, deed.input)
         await plan.stepDone()
         break
       case 'ask':
@@ -205,10 +206,10 @@ async function write(turn: Turn, { path = notesFile, content = '' }: Record<stri
   return allowed
 }
 
-async function run(turn: Turn, { command = '' }: Record<string, string>, asks: boolean): Promise<boolean> {
+async function run(turn: Turn, { command = '' }: Record<string, string>): Promise<boolean> {
   const step = newStep({ title: command, name: 'Bash', kind: 'execute', rawInput: { command } })
   await report(turn, { sessionUpdate: 'tool_call', ...step })
-  if (asks && !(await ask(turn, step))) {
+  if (!(await ask(turn, step))) {
     await finish(turn, step, false)
     return false
   }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { riskSubjectOf } from '../../../lib/protocol/sealed/asked.ts'
@@ -105,13 +105,17 @@ for (const [wish, word] of [
 }
 
 for (const isAllowed of [true, false]) {
-  t.test(`told “risky” it asks for a command that counts as risky, and ${isAllowed ? 'does' : 'leaves'} it`, async t => {
+  t.test(`told “risky” it asks for a file, and for a command that counts as risky, and ${isAllowed ? 'does' : 'leaves'} it`, async t => {
     const directory = t.testdir()
     const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
     t.teardown(() => agent.stop())
     const talk = listenTo(agent)
     await agent.prompt('Risky')
-    const { asked } = await talk.until('permission-asked')
+    const { asked: making } = await talk.until('permission-asked')
+    t.match(making.step, { kind: 'edit', title: 'Write demo-scratch.txt' })
+    t.equal(existsSync(join(directory, 'demo-scratch.txt')), false, 'it asks first')
+    agent.answer(making.ask, choice(making, 'allow_once'))
+    const { asked } = await talk.until('permission-asked', ({ asked }) => asked.ask !== making.ask)
     const { name: tool, input: args, ...step } = asked.step
     t.match(riskOf(riskSubjectOf({ tool, args, ...step }, { folder: directory })), { level: 'risky', reasons: ['deletes'] })
     const scratch = join(directory, 'demo-scratch.txt')
@@ -121,6 +125,26 @@ for (const isAllowed of [true, false]) {
     t.equal(existsSync(scratch), !isAllowed)
   })
 }
+
+t.test('in a mode that asks first nothing is written and nothing runs before a yes, also where its notes are missing', async t => {
+  const directory = t.testdir()
+  const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const talk = listenTo(agent)
+  await agent.setModel?.('quick')
+  for (const prompt of ['Mend the gate', 'risky']) {
+    await agent.prompt(prompt)
+    const { asked } = await talk.until('permission-asked', ({ asked }) => asked.step.title !== 'Write notes.md' || prompt !== 'risky')
+    t.strictSame(
+      readdirSync(directory).filter(name => name !== '.conversations'),
+      [],
+      prompt
+    )
+    agent.answer(asked.ask, choice(asked, 'reject_once'))
+    await talk.until('turn-ended')
+  }
+  t.notOk(talk.heard.some(event => event.type === 'step-started' && event.step.kind === 'execute'))
+})
 
 t.test('told “risky” it leaves a file alone that it did not make', async t => {
   const directory = t.testdir({ 'demo-scratch.txt': 'mine' })
@@ -159,8 +183,8 @@ t.test('asked for a plan it makes one, and works it off step by step', async t =
   t.strictSame(plans.at(-1), ['completed', 'completed', 'completed'])
 })
 
-t.test('without a script it tells its story: it thinks, plans, reads, asks, writes, runs and sums up', async t => {
-  const directory = t.testdir()
+t.test('without a script it tells its story: it thinks, plans, reads, asks, writes, reads again and sums up', async t => {
+  const directory = t.testdir({ 'notes.md': '# Notes\n' })
   const agent = await start({ directory, env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())
   const talk = listenTo(agent)
@@ -170,7 +194,7 @@ t.test('without a script it tells its story: it thinks, plans, reads, asks, writ
   await talk.until('turn-ended')
   t.match(readFileSync(join(directory, 'notes.md'), 'utf8'), /- Mend the gate\n$/)
   const kinds = talk.heard.flatMap(event => (event.type === 'step-ended' ? `${event.step.kind} ${event.status}` : []))
-  t.strictSame(kinds, ['read completed', 'edit completed', 'execute completed'])
+  t.strictSame(kinds, ['read completed', 'edit completed', 'read completed'])
   const last = talk.heard.findLast(event => event.type === 'plan')
   t.ok(last?.type === 'plan' && last.entries.every(({ status }) => status === 'completed'))
 })

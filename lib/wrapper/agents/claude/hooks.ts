@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { makePrivateFolder } from '../../private-files.ts'
 import { ownName } from '../../process-name.ts'
+
+// See fetch.ts.
+const { createServer } = process.getBuiltinModule('node:http')
 
 // Of one message.
 const mostLines = 100_000

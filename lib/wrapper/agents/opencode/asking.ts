@@ -3,7 +3,7 @@ import type { Question } from '../../../protocol/sealed/questions.ts'
 import type { PermissionChoice } from '../../../protocol/sealed/session.ts'
 import type { AgentEvent, Answers, Step } from '../agent.ts'
 import { lastingYes } from '../lasting-yes.ts'
-import { Refused } from './server.ts'
+import { Refused } from './refusals.ts'
 import type { PermissionRequest, QuestionRequest } from './shapes.ts'
 import { askedStep, stepOf } from './steps.ts'
 

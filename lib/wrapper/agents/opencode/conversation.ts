@@ -2,7 +2,8 @@ import { toBase64 } from '../../../crypto/bytes.ts'
 import type { AgentEvent, Image } from '../agent.ts'
 import { newMessageId } from './message-id.ts'
 import { type Chosen, createOptions, type OpencodeOptions } from './options.ts'
-import { type OpencodeServer, Refused } from './server.ts'
+import { Refused } from './refusals.ts'
+import type { OpencodeServer } from './server.ts'
 import * as shapes from './shapes.ts'
 
 type Server = Pick<OpencodeServer, 'get' | 'send'>

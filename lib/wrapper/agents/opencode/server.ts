@@ -3,6 +3,7 @@ import { Agent, fetch } from 'undici'
 import * as z from 'zod'
 import { withDeadline } from '../../../async/deadline.ts'
 import { type AgentProcess, startProcess } from '../process.ts'
+import { NotShared, Refused } from './refusals.ts'
 import { type ServerEvent, serverEvent } from './shapes.ts'
 
 /** An opencode server of our own on loopback, which only who knows its password may talk to. It never outlives this process. */
@@ -18,22 +19,6 @@ export interface OpencodeServer {
   /** Every event from now on; `onOpen` is called once none can be missed any more. Resolves when the line is cut. */
   listen(onEvent: (event: ServerEvent) => void, onOpen: () => void): Promise<void>
   end(): Promise<void>
-}
-
-/** This opencode cannot be shared between its own screen and us. The sentence says why. */
-export class NotShared extends Error {
-  override name = 'NotShared'
-}
-
-/** The server refused something; the sentence is its own. */
-export class Refused extends Error {
-  override name = 'Refused'
-  readonly status: number
-
-  constructor(status: number, sentence: string) {
-    super(sentence)
-    this.status = status
-  }
 }
 
 export interface StartServer {
