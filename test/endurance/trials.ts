@@ -4,6 +4,7 @@ import { startServerProcess } from '../kit/server.ts'
 import { dawdling } from './dawdling.ts'
 import { endUnderLoad } from './ending.ts'
 import { pollingFlood } from './polling-flood.ts'
+import { ringing } from './ringing.ts'
 import { stalling } from './stalling.ts'
 import type { Keeper, Outcome } from './trial.ts'
 
@@ -60,6 +61,11 @@ export const trials: Record<string, Trial> = {
     about: 'so many readers that stop reading cannot fill the memory [B2]',
     sizes: { whole: 500, sample: 135 },
     run: (t, { data, size }) => stalling(t, { data, readers: size })
+  },
+  ringing: {
+    about: 'so many notices over providers that fail one call in five each end in one known outcome [P6]',
+    sizes: { whole: 10_000, sample: 15 },
+    run: (t, { data, size, seed }) => ringing(t, { data, notices: size, seed })
   },
   polling: {
     about: 'so many strangers that begin by polling keep nobody else from anything [N5, N8]',
