@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { IconSprite } from './icons/icon.tsx'
 import { Nav } from './parts/nav.tsx'
+import { onUse } from './parts/on-use.ts'
 import { Strip } from './parts/strip.tsx'
 import { Toasts } from './parts/toast.tsx'
 import { UndoBar } from './parts/undo.tsx'
@@ -13,6 +14,7 @@ import { LockedScreen } from './screens/locked.tsx'
 import { UnknownScreen } from './screens/unknown.tsx'
 import { InsecureScreen, NoStorageScreen, WelcomeScreen } from './screens/welcome.tsx'
 import { account, live } from './state/account.ts'
+import { shownAlert } from './state/alerts.ts'
 import { type KeyLayer, startKeys } from './state/keys.ts'
 import { isLocked } from './state/lock.ts'
 import { isOn } from './state/preferences.ts'
@@ -26,9 +28,17 @@ export function App() {
       <Frame />
       <Toasts />
       <UndoBar />
+      {shownAlert.value && <AlertHere />}
     </>
   )
 }
+
+function AlertHere() {
+  const loaded = alertBar.get()
+  return loaded ? <loaded.AlertBar /> : null
+}
+
+const alertBar = onUse(() => import('./parts/alert-bar.tsx'))
 
 function Frame() {
   const here = account.value

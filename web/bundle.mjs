@@ -96,8 +96,12 @@ async function bundleAppInto(out) {
   writeFileSync(join(out, 'licences.txt'), licencesOf(metafile))
 
   const urls = filesUnder(out).map(file => `/${relative(out, file).split(sep).join('/')}`)
+  // A service worker can load nothing later.
   await build({
     ...forBrowsers,
+    plugins: [bundling(root, { isWhole: true })],
+    // What draws stays with the pages.
+    alias: { '@preact/signals': '@preact/signals-core' },
     entryPoints: { worker: 'web/worker.ts' },
     outdir: out,
     define: { ASSETS: JSON.stringify(urls), BUILD: JSON.stringify(contentHash(out)) }
@@ -139,11 +143,12 @@ function contentHash(directory) {
   return hash.digest('hex').slice(0, 16)
 }
 
+export const appSources = ['web', 'lib/client', 'lib/crypto', 'lib/protocol', 'lib/async']
+
 export function isAppStale() {
   const built = statSync(at('build/web/index.html'), { throwIfNoEntry: false })
   if (!built) return true
-  const sources = ['web', 'lib/client', 'lib/crypto', 'lib/protocol', 'lib/async', 'package-lock.json']
-  return sources.some(source => newestChange(at(source)) > built.mtimeMs)
+  return [...appSources, 'package-lock.json'].some(source => newestChange(at(source)) > built.mtimeMs)
 }
 
 // A directory's own time counts too: it moves when a file in it is removed.

@@ -2,22 +2,24 @@ import { readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve, sep } from 'node:path'
 
 /** What esbuild has to be told about the app so that no phone loads more than it uses, or in more pieces than it needs. */
-export function bundling(root) {
+export function bundling(root, { isWhole = false } = {}) {
   const sourceAt = path => relative(root, path).split(sep).join('/')
   const load = source => JSON.stringify(join(root, source))
   return {
     name: 'afield',
     setup(build) {
       // Files are cut along who may need them. What is loaded later needs all that is there by then, so that this is one file and not fifty.
-      build.onResolve({ filter: /^[./]/ }, ({ kind, path, resolveDir }) => {
+      build.onResolve({ filter: /^[./]/ }, ({ kind, path, resolveDir, importer }) => {
+        if (path === laterRoutes && sourceAt(importer) === table) return { path, namespace: noRoutes, sideEffects: false }
         const source = sourceAt(resolve(resolveDir, path))
-        if (kind === 'dynamic-import' && !isBeforeShell(source)) return { path: source, namespace: later }
+        if (kind === 'dynamic-import' && !isWhole && !isBeforeShell(source)) return { path: source, namespace: later }
         return source.startsWith('lib/') ? { path: join(root, source), sideEffects: false } : undefined
       })
       build.onLoad({ filter: /./, namespace: later }, ({ path }) => ({
         contents: [...foundations(path).map(each => `import ${load(each)}`), `export * from ${load(path)}`].join('\n'),
         resolveDir: root
       }))
+      build.onLoad({ filter: /./, namespace: noRoutes }, () => ({ contents: 'export const pushRoutes = {}' }))
       // Who imports one name of a folder needs that file of it, and not every file that somebody else needs.
       const places = Object.fromEntries(doors.map(door => [join(root, door), placesIn(join(root, door))]))
       build.onLoad({ filter: /[\\/](web|lib)[\\/].*\.tsx?$/, namespace: 'file' }, ({ path }) => {
@@ -55,6 +57,7 @@ export function sourceOf(entryPoint) {
 }
 
 const later = 'later'
+const noRoutes = 'no-routes'
 
 // The language comes before everything that is drawn in it, and the shell is what the first script waits for.
 function isBeforeShell(source) {
@@ -109,7 +112,10 @@ function listed(names) {
 const routes = 'lib/protocol/wire/routes/'
 
 /** Routes for other clients. A test sees to it that nothing here asks for them. */
-export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|push|unoffered|usage)\.ts$/
+export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unoffered|usage)\.ts$/
+const table = 'lib/protocol/wire/routes.ts'
+/** Asked for by few screens, which bring them: the table of the link begins without them. See `web/state/later-routes.ts`. */
+const laterRoutes = './routes/push.ts'
 
 /** What the routes say about themselves is for the pages of the manual. */
 function withoutManual(text) {

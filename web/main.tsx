@@ -1,7 +1,8 @@
+import { effect } from '@preact/signals'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { route, startRouter } from './router.ts'
-import { openAccount } from './state/account.ts'
+import { account, live, openAccount } from './state/account.ts'
 import { startClock } from './state/clock.ts'
 import { startUpdates } from './state/updates.ts'
 import { speakLater } from './words/language.ts'
@@ -14,6 +15,27 @@ if (place) render(<App />, place)
 if (isSecureContext) {
   void openAccount()
   startUpdates()
+  ring()
+}
+
+/** Notifications, as long as there is a link; once the server ended the sign-in none may come any more. */
+function ring(): void {
+  const load = () => import('./state/ringing.ts')
+  effect(() => {
+    const link = live.value
+    if (!link) return
+    const started = load().then(
+      ({ startRinging }) => (live.peek() === link ? startRinging(link) : undefined),
+      () => undefined
+    )
+    return () => void started.then(stop => stop?.())
+  })
+  effect(() => {
+    if (account.value.type === 'unlinked')
+      load()
+        .then(({ endSubscription }) => endSubscription())
+        .catch(() => {})
+  })
 }
 
 /** What a session is opened with comes while the device still looks up whose it is. */

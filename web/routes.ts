@@ -29,6 +29,8 @@ export type SettingsPage =
   | 'language'
   | 'account-key'
   | 'lock'
+  | 'notifications'
+  | 'quiet'
   | 'storage'
   | 'rules'
   | 'about'
@@ -90,6 +92,7 @@ export function parentOf(route: Route): Route {
       return { name: 'machines' }
     case 'settings':
       if (route.page === undefined) return { name: 'home' }
+      if (route.page === 'quiet') return { name: 'settings', page: 'notifications' }
       return route.item === undefined ? { name: 'settings' } : { name: 'settings', page: route.page }
     case 'start':
     case 'restore':
@@ -124,6 +127,8 @@ const settingsPages: readonly SettingsPage[] = [
   'language',
   'account-key',
   'lock',
+  'notifications',
+  'quiet',
   'storage',
   'rules',
   'about'
@@ -159,7 +164,7 @@ function writeQuery(said: Record<string, string | undefined>): string {
 function readSettingsPath([page, item, ...more]: readonly string[], path: string): Route {
   if (page === undefined) return { name: 'settings' }
   const known = settingsPages.find(name => name === page)
-  const hasItems = known === 'rules' || known === 'devices'
+  const hasItems = known === 'rules' || known === 'devices' || known === 'notifications'
   if (known === undefined || more.length > 0 || (item !== undefined && !hasItems)) return { name: 'unknown', path }
   return item === undefined ? { name: 'settings', page: known } : { name: 'settings', page: known, item }
 }

@@ -1,4 +1,6 @@
 /// <reference lib="webworker" />
+import { startRinging } from './worker/ringing.ts'
+
 /** Written in by the build: every file of the app, and a name for exactly this set of files. */
 declare const ASSETS: readonly string[]
 declare const BUILD: string
@@ -28,6 +30,8 @@ worker.addEventListener('fetch', event => {
   else if (ASSETS.includes(url.pathname)) event.respondWith(asset(request))
   // Everything else is the server's to answer: nothing it says is ever kept here.
 })
+
+startRinging(worker)
 
 async function fill(): Promise<void> {
   const cache = await caches.open(cacheName)

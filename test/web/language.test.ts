@@ -7,6 +7,7 @@ import { pluralIn } from '../../web/words/plural.ts'
 import { chinese } from '../../web/words/zh/index.ts'
 import { joining } from '../../web/words/zh/joining.ts'
 import { laterChinese } from '../../web/words/zh/later.ts'
+import { notified } from '../../web/words/zh/notified.ts'
 import { literalsOnScreen } from '../kit/literals.ts'
 
 t.test('the language is the one that was chosen, else the first of the browser that the app speaks, else English', async t => {
@@ -33,7 +34,7 @@ t.test('a number takes the form that the language of the sentence has for it', a
 t.test('every sentence of the Chinese is Chinese, with what it was told inside', async t => {
   // What is the same in every language: the name, and names of files.
   const same = new Set(['app.app', 'joining.key.fileName', 'settings.exportName'])
-  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining })) {
+  for (const { path, text } of sentences({ ...chinese, ...laterChinese, joining, notified })) {
     // Commands in the middle of a sentence are typed as they are.
     if (same.has(path) || /(Text|Hint)\.1$/.test(path)) continue
     t.ok(/\p{Script=Han}/u.test(text) || !/[A-Za-z]{3}/.test(text), `${path}: ${text}`)

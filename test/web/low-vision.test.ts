@@ -9,16 +9,29 @@ import { serveStories } from './stories/serve.ts'
 const { origin, close } = await serveStories(t.testdir())
 t.teardown(close)
 const browser = await openChromium(t)
+const large = await openChromium(t, 32)
 
-t.test(
-  'with twice the text on the narrowest phone nothing leaves the screen, is cut off or cannot be reached [app-design §12]',
-  async t => {
-    const context = await browser.newContext({ viewport: { width: 320, height: 640 }, reducedMotion: 'reduce' })
-    const page = await context.newPage()
-    await eachStory(page, 8, async path => t.same(await page.evaluate(lookForLost), [], path))
-    await context.close()
+const sizes = { 'the narrowest phone': [320, 640], 'a phone': [390, 844], 'a desktop': [1280, 800] } as const
+
+for (const [where, [width, height]] of Object.entries(sizes)) {
+  for (const [text, look] of [
+    ['the usual text', browser],
+    ['twice the text', large]
+  ] as const) {
+    t.test(`with ${text} on ${where} nothing leaves the screen, is cut off or cannot be reached [app-design §12]`, async t => {
+      const context = await look.newContext({ viewport: { width, height }, reducedMotion: 'reduce' })
+      const page = await context.newPage()
+      await eachStory(page, 8, async path => t.same(await page.evaluate(lookForLost), [], path))
+      await context.close()
+    })
   }
-)
+}
+
+t.test('a reader who asks for twice the text gets it', async t => {
+  const page = await large.newPage()
+  await openStory(page, origin, '/?story=steps', 'light')
+  t.equal(await page.evaluate(() => getComputedStyle(document.body).fontSize), '32px')
+})
 
 t.test('for who wants less motion nothing moves [app-design §10]', async t => {
   const context = await browser.newContext({ viewport: { width: 390, height: 844 }, reducedMotion: 'reduce' })

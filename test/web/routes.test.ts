@@ -25,6 +25,9 @@ const routes: [string, Route][] = [
   ['/settings/devices', { name: 'settings', page: 'devices' }],
   ['/settings/people', { name: 'settings', page: 'people' }],
   ['/settings/access', { name: 'settings', page: 'access' }],
+  ['/settings/notifications', { name: 'settings', page: 'notifications' }],
+  ['/settings/notifications/unanswered', { name: 'settings', page: 'notifications', item: 'unanswered' }],
+  ['/settings/quiet', { name: 'settings', page: 'quiet' }],
   ['/settings/rules', { name: 'settings', page: 'rules' }],
   ['/settings/rules/r1', { name: 'settings', page: 'rules', item: 'r1' }],
   ['/settings/account-key', { name: 'settings', page: 'account-key' }]

@@ -26,8 +26,8 @@ const sizes: Readonly<Record<string, BrowserContextOptions>> = {
   tablet: { viewport: { width: 820, height: 1180 } },
   desktop: { viewport: { width: 1440, height: 900 } }
 }
-// Longer than a screen, to see all of a transcript at once.
-const tall = /=(steps|markdown)$/
+// Longer than a screen, to see all of it at once.
+const tall = /=(steps|markdown|notifications|notifications-missing|ntfy)$/
 
 mkdirSync(values.out, { recursive: true })
 const { origin, close } = await serveStories(join(root, 'build/stories'))

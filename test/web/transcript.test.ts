@@ -76,6 +76,16 @@ t.test('a text that was cut off is marked so, and any other is not', async t => 
   t.notOk(transcript.items[1] && 'isCut' in transcript.items[1])
 })
 
+t.test('of a text that a person stopped it is not said that its agent did not finish', t => {
+  const cut = told(1, { t: 'text', text: 'I will', cut: true })
+  const stopped = from(cut, told(2, { t: 'turn-end', status: 'cancelled' }))
+  t.same(types(stopped), ['prose', 'turn-ended'])
+  t.notOk(stopped.items[0] && 'isCut' in stopped.items[0])
+  const failed = from(cut, told(2, { t: 'turn-end', status: 'failed' }))
+  t.match(failed.items[0], { isCut: true })
+  t.end()
+})
+
 t.test('a note that is said beside the work begins no turn, and none ends with it', t => {
   const alone = from(told(1, { t: 'service', text: 'Codex 0.200 is newer than tested.' }, { turn: 't0' }))
   t.equal(alone.turn, undefined)

@@ -201,15 +201,18 @@ function Buttons(props: DockProps & { subject: DecisionSubject; titleId: string 
 function Status({ request, facts, isCurrent, isOffline, isRisky, mine, id }: DockProps & { isRisky: boolean; id: string }) {
   const now = useTicking(true)
   const waited = now - request.createdAt
+  const deniedAt = deniedAtOf(request, facts)
   const text = isOffline
     ? isRisky
       ? words.needsLink
       : decide.offline
     : !isCurrent
       ? words.stillOpen
-      : waited < 60_000
-        ? words.nothingRuns
-        : `${words.nothingRuns} ${words.waited(facts.agentShort, lasting(waited))}`
+      : deniedAt !== undefined
+        ? decide.unanswered.deniedIn(lasting(Math.max(0, deniedAt - now)))
+        : waited < 60_000
+          ? words.nothingRuns
+          : `${words.nothingRuns} ${words.waited(facts.agentShort, lasting(waited))}`
   return (
     <>
       {mine?.life.type === 'failed' && (
@@ -223,6 +226,11 @@ function Status({ request, facts, isCurrent, isOffline, isRisky, mine, id }: Doc
       </p>
     </>
   )
+}
+
+/** When it is denied by itself, in ms since 1970. */
+function deniedAtOf({ createdAt }: OpenRequest, { unanswered, unansweredSince }: SessionFacts): number | undefined {
+  return unanswered === 'null' ? undefined : Math.max(createdAt, unansweredSince) + Number(unanswered) * 60_000
 }
 
 // What is longer than the screen has to be gone through once before it can be allowed.

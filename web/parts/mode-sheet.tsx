@@ -7,6 +7,7 @@ import { type AskedChoice, type AskedChoices, type ChoiceName, settingName } fro
 import type { SessionFacts } from '../state/session-facts.ts'
 import { openWindows } from '../state/usage-limit.ts'
 import { compose } from '../words/compose.ts'
+import { decide } from '../words/decide.ts'
 import { locale } from '../words/language.ts'
 import { session as words } from '../words/session.ts'
 import { clockTime } from '../words/time.ts'
@@ -54,6 +55,21 @@ export function ModeSheet(props: {
           onChoose={code => onChoose(settingName(setting.id), code)}
         />
       ))}
+      {facts.methods?.includes('setUnanswered') && (
+        <Segments
+          name={decide.unanswered.name}
+          about={decide.unanswered.about}
+          choices={[
+            { code: 'null', value: decide.unanswered.wait },
+            ...[2, 5, 15].map(minutes => ({ code: `${minutes}`, value: decide.unanswered.after(minutes) }))
+          ]}
+          chosen={standing(asked.unanswered, facts.unanswered)}
+          asked={asked.unanswered}
+          facts={facts}
+          isAtOnce
+          onChoose={code => onChoose('unanswered', code)}
+        />
+      )}
       <Usage windows={openWindows(facts.windows, now.value)} />
     </Sheet>
   )
@@ -161,6 +177,8 @@ function Segments(props: {
   chosen: string | undefined
   asked: AskedChoice | undefined
   facts: SessionFacts
+  /** It holds for what runs as well. */
+  isAtOnce?: boolean
   onChoose(code: string): void
 }) {
   const { choices, chosen, asked } = props
@@ -180,11 +198,16 @@ function Segments(props: {
         ))}
       </div>
       <p class={`hint ${asked?.state === 'failed' ? 'bad' : ''}`} role="status" dir="auto">
-        {asked?.state === 'failed' ? compose.notChanged(props.facts.host) : asked?.state === 'rides' ? compose.rides : compose.fromNext}{' '}
-        {about !== '' && visible(about)}
+        {whenItHolds(asked, props)} {about !== '' && visible(about)}
       </p>
     </fieldset>
   )
+}
+
+function whenItHolds(asked: AskedChoice | undefined, { facts, isAtOnce }: { facts: SessionFacts; isAtOnce?: boolean }): string {
+  if (asked?.state === 'failed') return compose.notChanged(facts.host)
+  if (asked?.state === 'rides') return compose.rides
+  return isAtOnce ? '' : compose.fromNext
 }
 
 const longestSegment = 14

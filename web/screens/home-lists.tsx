@@ -33,6 +33,8 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
       {shouldHomeAskForKey.value && (
         <Lazy key="key-asking" load={() => import('./key-asking.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
       )}
+      <RingingAsked />
+      <Unreached />
       {!isEmpty &&
         (stale ? <Rows title={words.home.lastKnown} sessions={[...working, ...quiet]} stale hasChoice /> : <Moving known={known} />)}
       {archived.length > 0 && (
@@ -46,6 +48,14 @@ export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
   )
 }
 
+/** Whether this device may ring; the first to know is what is loaded with the link. */
+function RingingAsked() {
+  const loaded = live.value && ringingAsking.get()
+  return loaded ? <loaded.RingingAsking /> : null
+}
+
+const ringingAsking = onUse(() => import('./ringing-asking.tsx'))
+
 function WhatLeaves() {
   const link = live.value
   const waiting = leaving.value
@@ -54,6 +64,15 @@ function WhatLeaves() {
     <Lazy key="leaving" load={() => import('./leaving.tsx')} show={({ LeavingCard }) => <LeavingCard link={link} leaving={waiting} />} />
   )
 }
+
+/** That notifications do not come to this device, while there is a link to ask by. */
+function Unreached() {
+  const link = live.value
+  const loaded = link && unreached.get()
+  return loaded ? <loaded.UnreachedHere link={link} /> : null
+}
+
+const unreached = onUse(() => import('./home-unreached.tsx'))
 
 function Decisions({ known: { decisions } }: { known: Groups }) {
   // What comes between moves the buttons.

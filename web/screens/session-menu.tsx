@@ -11,13 +11,16 @@ import type { SessionModel } from '../state/session.ts'
 import type { SessionFacts } from '../state/session-facts.ts'
 import { lists } from '../words/lists.ts'
 import { session as words } from '../words/session.ts'
+import { settings } from '../words/settings.ts'
 import { sheets } from './session-on-use.ts'
+
+type SheetName = keyof Awaited<ReturnType<typeof sheets.load>>['inMenu']
 
 /** What can be done with a session besides talking in it. */
 export function SessionMenu({ model, facts, onMode }: { model: SessionModel; facts: SessionFacts; onMode(): void }) {
   const at = route.value
   const isInfoAsked = at.name === 'session' && at.view[0] === 'info'
-  const [open, setOpen] = useState<'rename' | 'fork' | 'export' | 'info' | 'end' | undefined>(isInfoAsked ? 'info' : undefined)
+  const [open, setOpen] = useState<SheetName | undefined>(isInfoAsked ? 'info' : undefined)
   const close = () => {
     setOpen(undefined)
     if (isInfoAsked) go({ name: 'session', id: facts.id, view: [] }, 'replace')
@@ -38,6 +41,7 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
     { icon: 'workflow', name: lists.fork, onPress: () => setOpen('fork') },
     // While a decision stands in place of the composer, there is no other way to it.
     ...(hasChoices(facts) ? [{ icon: 'shield-check' as const, name: words.modeAndModel, onPress: onMode }] : []),
+    { icon: 'bell', name: settings.notifications, onPress: () => setOpen('notifications') },
     { icon: 'download', name: lists.export, onPress: () => setOpen('export') },
     { icon: 'info', name: words.info, onPress: () => setOpen('info') },
     { icon: isAway ? 'undo-2' : 'archive', name: isAway ? lists.restore : lists.archive, onPress: putAway },
@@ -45,15 +49,11 @@ export function SessionMenu({ model, facts, onMode }: { model: SessionModel; fac
       ? [{ icon: 'log-out' as const, name: words.stopAgent, isDanger: true, onPress: () => setOpen('end') }]
       : [])
   ]
-  const all = open && sheets.get()
+  const Opened = open && sheets.get()?.inMenu[open]
   return (
     <>
       <DotsMenu label={words.menu} items={items} />
-      {all && open === 'rename' && <all.RenameSheet facts={facts} onClose={close} />}
-      {all && open === 'fork' && <all.ForkSheet facts={facts} onClose={close} />}
-      {all && open === 'export' && <all.ExportSheet facts={facts} onClose={close} />}
-      {all && open === 'info' && <all.InfoSheet model={model} facts={facts} onClose={close} />}
-      {all && open === 'end' && <all.EndSheet model={model} facts={facts} onClose={close} />}
+      {Opened && <Opened model={model} facts={facts} onClose={close} />}
     </>
   )
 }

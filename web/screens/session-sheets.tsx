@@ -20,8 +20,8 @@ import { sayFirst, type Trouble } from '../state/starting.ts'
 import { words } from '../words/index.ts'
 import { lists } from '../words/lists.ts'
 import { session } from '../words/session.ts'
-
-export { InfoSheet } from './session-info.tsx'
+import { InfoSheet } from './session-info.tsx'
+import { SessionNotifications } from './session-notifications.tsx'
 
 interface About {
   facts: SessionFacts
@@ -168,4 +168,14 @@ export function EndSheet({ model, facts, onClose }: { model: SessionModel; facts
       </div>
     </Sheet>
   )
+}
+
+/** What the menu of a session opens. */
+export const inMenu = {
+  rename: RenameSheet,
+  fork: ForkSheet,
+  notifications: SessionNotifications,
+  export: ExportSheet,
+  info: InfoSheet,
+  end: EndSheet
 }

@@ -51,7 +51,7 @@ export function AboutPage() {
       <section class="grp">
         <h2>{words.about.licences}</h2>
         <p class="lead">{words.about.licencesText}</p>
-        <a href="/licences.txt" target="_blank" rel="noreferrer">
+        <a class="btn text" href="/licences.txt" target="_blank" rel="noreferrer">
           {settings.licencesAll}
         </a>
       </section>

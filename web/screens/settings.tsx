@@ -12,6 +12,7 @@ import { account, live, shouldCheckKey, signOut } from '../state/account.ts'
 import { lockChoice } from '../state/lock.ts'
 import { isOwner, readPeople } from '../state/people.ts'
 import { theme } from '../state/preferences.ts'
+import { isRingingHere, reach } from '../state/ringing.ts'
 import { decide } from '../words/decide.ts'
 import { words } from '../words/index.ts'
 import { language, nameOf } from '../words/language.ts'
@@ -22,6 +23,7 @@ import { date } from '../words/time.ts'
 import { AccessPage } from './access.tsx'
 import { DevicePage } from './device.tsx'
 import { DevicesPage } from './devices.tsx'
+import { Lazy } from './lazy.tsx'
 import { PeoplePage } from './people.tsx'
 import { RulesPage } from './rules.tsx'
 import { AboutPage } from './settings-about.tsx'
@@ -68,6 +70,15 @@ export function SettingsScreen({ page, item }: { page: SettingsPage | undefined;
         <Page title={settings.lock}>
           <LockPage />
         </Page>
+      )
+    case 'notifications':
+    case 'quiet':
+      return (
+        <Lazy
+          key="notifications"
+          load={() => import('./notifications.tsx')}
+          show={({ NotificationsScreen }) => <NotificationsScreen part={page === 'quiet' ? page : item} />}
+        />
       )
     case 'storage':
       return (
@@ -123,6 +134,18 @@ function Index() {
               </LinkRow>
               <LinkRow href="/settings/devices" icon="smartphone" title={words.settings.devices} text={words.settings.devicesValue} />
               <LinkRow href="/settings/lock" icon="lock" title={settings.lock} text={settings.lockChoices[lockChoice.value][0]} />
+              <LinkRow
+                href="/settings/notifications"
+                icon="bell"
+                title={settings.notifications}
+                text={
+                  isRingingHere.value
+                    ? settings.notificationsOn
+                    : reach.value === 'denied'
+                      ? settings.notificationsBlocked
+                      : settings.notificationsOff
+                }
+              />
               <LinkRow href="/settings/rules" icon="shield-check" title={decide.rules} text={decide.rulesValue} />
               <LinkRow href="/settings/access" icon="link" title={peopleWords.access} text={peopleWords.accessValue} />
             </div>

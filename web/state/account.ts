@@ -1,10 +1,11 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
-import type { Renewal, SignedIn } from '../../lib/client/index.ts'
+import type { SignedIn } from '../../lib/client/index.ts'
 import { type AccountLink, openAccountLink } from './account-link.ts'
 import { now } from './clock.ts'
 import { noteLink } from './connection.ts'
 import { type DeviceDb, deviceDb } from './device-db.ts'
 import { home, restoreHome, tellHome } from './home.ts'
+import { entry, isKept, isSameSignIn, isSignedIn, type KeptAccount, type KeptTokens, keptTokens, type SignIn } from './kept-account.ts'
 import type { Live } from './live.ts'
 import { forgetLock } from './lock.ts'
 import { onTabs, tellTabs } from './tabs.ts'
@@ -19,37 +20,10 @@ export type Account =
   /** This browser keeps nothing, so nothing can be kept in it. */
   | { type: 'no-storage' }
 
-/** What is kept of the account, sealed, under the name `account`. */
-export interface KeptAccount {
-  /** base64 */
-  secret: string
-  /** Absent until the server has accepted the key, and once it ended the sign-in. */
-  token?: string | undefined
-  /** With what the token is renewed; absent when it was handed over in the way of existing apps. */
-  renewal?: Renewal | undefined
-  deviceName: string
-  createdAt: number
-  /** When the person proved to have the key on paper. */
-  keyCheckedAt?: number | undefined
-  /** It was saved as a file from here: its owner may never have read its letters. */
-  isKeyInFile?: boolean | undefined
-  /** Not to ask for that before. */
-  remindAt?: number | undefined
-  /** Home does not ask for it before that. */
-  homeAsksAt?: number | undefined
-  /** When the server ended the sign-in. */
-  unlinkedAt?: number | undefined
-}
-
-/** A key that the server has accepted, on this device. */
-export type SignIn = KeptAccount & { token: string }
+export type { KeptAccount, SignIn } from './kept-account.ts'
 
 /** What an open link wants to know of its sign-in, and has to tell. */
-export interface SignInEvents {
-  /** What another tab may have renewed meanwhile; undefined when the sign-in is over. */
-  latest(): Promise<SignedIn | undefined>
-  /** To be kept before the new token is used. */
-  onRenewed(signedIn: SignedIn): Promise<void>
+export interface SignInEvents extends KeptTokens {
   /** The server no longer knows the sign-in. */
   onEnded(): void
   /** The server was put back to an older state: whatever hangs on the link reads anew. */
@@ -141,12 +115,8 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
 
   function openLink(of: SignIn): AccountLink {
     const events: SignInEvents = {
-      async latest() {
-        const kept = await (await tab.db()).read(entry)
-        return isSignedIn(kept) && isSameSignIn(kept, of) ? { token: kept.token, renewal: kept.renewal } : undefined
-      },
       // Not a step of its own: a link that is being closed may renew, and the step that closes it waits for it.
-      onRenewed: ({ token, renewal }) => change(kept => (isSameSignIn(kept, of) ? { ...kept, token, renewal } : undefined)),
+      ...keptTokens(tab.db, of, seeChange),
       onEnded() {
         const over = { token: undefined, renewal: undefined, unlinkedAt: Date.now() }
         void change(kept => (isSameSignIn(kept, of) ? { ...kept, ...over } : undefined))
@@ -172,6 +142,10 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
   /** Undefined leaves things as they are. Every tab settles into what is kept then. */
   async function change(next: (kept: KeptAccount) => KeptAccount | undefined): Promise<void> {
     await (await tab.db()).change(entry, kept => (isKept(kept) ? next(kept) : undefined))
+    seeChange()
+  }
+
+  function seeChange(): void {
     tab.tellTabs()
     void settle()
   }
@@ -212,22 +186,6 @@ export function accountOfTab<Link extends { close(): Promise<void> }>(tab: Tab<L
   }
 }
 
-const entry = 'account'
-
-function isKept(value: unknown): value is KeptAccount {
-  return typeof value === 'object' && value !== null && 'secret' in value && typeof value.secret === 'string'
-}
-
-function isSignedIn(value: unknown): value is SignIn {
-  return isKept(value) && value.token !== undefined
-}
-
-/** The same account by the same sign-in, however often its token was renewed. */
-function isSameSignIn(one: KeptAccount, other: KeptAccount): boolean {
-  if (one.secret !== other.secret || one.renewal?.deviceSeed !== other.renewal?.deviceSeed) return false
-  return one.renewal !== undefined || one.token === other.token
-}
-
 /** Undefined: the key that is here may be the only copy. */
 function signedInAgain(before: KeptAccount, fresh: SignIn): SignIn | undefined {
   if (before.secret === fresh.secret)
@@ -253,6 +211,7 @@ const here = accountOfTab<Live>({
     noteLink({ socket: 'down', feed: 'away', nextTryAt: Date.now() + againInMs })
   },
   async endSignIn(link) {
+    await import('./ringing.ts').then(({ forgetRinging }) => forgetRinging()).catch(() => {})
     const { currentDevice } = await import('./devices.ts')
     await link?.rest.call('removeDevice', { params: { id: currentDevice } }).catch(() => {})
   },

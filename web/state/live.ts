@@ -37,6 +37,7 @@ import { noteRemoval } from './removals.ts'
 import { openReplies, type Replies } from './replies.ts'
 import { noteServerRoom } from './room.ts'
 import { sayFirst, startSession } from './starting.ts'
+import { watchedForMs, watchTouches } from './touching.ts'
 import { machineView, sessionView } from './views.ts'
 import { openStarts, type WaitingStarts } from './waiting-starts.ts'
 
@@ -171,16 +172,19 @@ export async function openLive(
     // Without it each device keeps what was read there.
     () => undefined
   )
-  const unlisten = effect(() => {
+  const tellState = () => {
     socket.send('app-state', appState())
-  })
+  }
+  const unlisten = effect(tellState)
+  // Before it is told that the page is shown: whoever came back has touched it.
+  const untouch = watchTouches(tellState)
   const unwatch = watchDevice({
     wake() {
       socket.reconnectNow()
       outbox.wake()
     },
     shown(isShown) {
-      socket.send('app-state', appState())
+      tellState()
       // It may be closed from there.
       if (!isShown && !isStale.peek()) noteHeard(socket)
     }
@@ -204,6 +208,7 @@ export async function openLive(
     async close() {
       void marks.then(shared => shared?.close())
       unwatch()
+      untouch()
       unlisten()
       await replies.close()
       starts.close()
@@ -216,9 +221,10 @@ export async function openLive(
   }
 }
 
-/** With little data what is said comes once, when it is whole. */
+/** With little data what is said comes once, when it is whole. It is looked at as long as somebody touched it lately. */
 function appState(): AppState {
-  return { state: document.visibilityState === 'visible' ? 'active' : 'background', partials: !isOn('lowData') }
+  const state = document.visibilityState === 'visible' ? 'active' : 'background'
+  return { state, partials: !isOn('lowData'), watchedForMs: watchedForMs() }
 }
 
 function openFeedInto({

@@ -9,7 +9,7 @@ import { changeMetadata } from './session-metadata.ts'
 import type { Transcript } from './transcript.ts'
 
 /** How an agent works: in which mode, with which model, how long it thinks, and whatever else it lets be chosen. */
-export type ChoiceName = 'mode' | 'model' | 'effort' | SettingName
+export type ChoiceName = 'mode' | 'model' | 'effort' | 'unanswered' | SettingName
 export type SettingName = `setting ${string}`
 
 export interface AskedChoice {
@@ -101,8 +101,8 @@ export function openChoices(of: {
   }
 }
 
-const names = ['mode', 'model', 'effort'] as const
-const methods = { mode: 'setMode', model: 'setModel', effort: 'setEffort' } as const
+const names = ['mode', 'model', 'effort', 'unanswered'] as const
+const methods = { mode: 'setMode', model: 'setModel', effort: 'setEffort', unanswered: 'setUnanswered' } as const
 const ofSetting = 'setting '
 
 export function settingName(id: string): SettingName {
@@ -110,7 +110,7 @@ export function settingName(id: string): SettingName {
 }
 
 function methodOf(name: ChoiceName): string {
-  return name === 'mode' || name === 'model' || name === 'effort' ? methods[name] : 'setSetting'
+  return name.startsWith(ofSetting) ? 'setSetting' : methods[name as Exclude<ChoiceName, SettingName>]
 }
 
 async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name: ChoiceName, code: string): Promise<unknown> {
@@ -121,6 +121,10 @@ async function ask({ live, cipher, id }: Parameters<typeof openChoices>[0], name
       return callSession(live.socket, cipher(), id, 'setModel', { model: code })
     case 'effort':
       return callSession(live.socket, cipher(), id, 'setEffort', { effort: code })
+    case 'unanswered':
+      return callSession(live.socket, cipher(), id, 'setUnanswered', {
+        denyAfterMinutes: JSON.parse(code)
+      })
     default:
       return callSession(live.socket, cipher(), id, 'setSetting', { setting: name.slice(ofSetting.length), value: code })
   }

@@ -55,6 +55,10 @@ export interface SessionFacts {
   readonly effort: string | undefined
   /** Whatever else of the agent can be chosen. */
   readonly settings: readonly AgentSetting[]
+  /** The minutes after which a permission that nobody answers is denied, as JSON; `null`: it waits. */
+  readonly unanswered: string
+  /** Since when that is so, in ms since 1970. */
+  readonly unansweredSince: number
   /** How much of what its account may use is used, as the agent told it last. */
   readonly windows: readonly UsageWindow[]
   /** The agent's own commands, without their slash. */
@@ -119,6 +123,8 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     efforts: metadata?.thoughtLevels ?? [],
     effort: metadata?.currentThoughtLevelCode ?? undefined,
     settings: metadata?.agentSettings ?? [],
+    unanswered: `${agentState?.unanswered?.denyAfterMinutes ?? null}`,
+    unansweredSince: agentState?.unanswered?.since ?? 0,
     windows: metadata?.usageWindows ?? [],
     commands: (metadata?.slashCommands ?? []).map(name => name.replace(/^\//, '')),
     methods: metadata?.methods,

@@ -333,7 +333,16 @@ function endTurn(fold: Fold, status: 'completed' | 'failed' | 'cancelled', place
   fold.running.clear()
   fold.turn = undefined
   fold.planByTurn.delete('')
+  if (status === 'cancelled') dropCutMark(fold)
   if (status !== 'completed') fold.items.push({ type: 'turn-ended', ...place, status })
+}
+
+/** That a person stopped it stands right below: the agent did not fail to finish. */
+function dropCutMark({ items }: Fold): void {
+  const last = items.at(-1)
+  if (last?.type !== 'prose') return
+  const { isCut: _, ...whole } = last
+  items[items.length - 1] = whole
 }
 
 function foldSkipped(fold: Fold, why: 'unreadable' | 'unknown-shape', place: Place): void {

@@ -1,4 +1,5 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { isDev } from '../dev.ts'
 
 const waitingNow = signal<ServiceWorker | undefined>(undefined)
 
@@ -8,6 +9,10 @@ export const isNewerReady: ReadonlySignal<boolean> = computed(() => waitingNow.v
 /** Keeps the app on this device, so that it opens offline, and notices when the server has a newer one. */
 export function startUpdates(): void {
   if (!('serviceWorker' in navigator)) return
+  if (isDev) {
+    void dropKept().catch(() => {})
+    return
+  }
   // Without it everything works but opening offline.
   keepApp().catch(() => {})
 }
@@ -27,6 +32,11 @@ function workerUrl(): string {
   const url = '/worker.js'
   const { trustedTypes } = globalThis as { trustedTypes?: TrustedTypes }
   return trustedTypes?.createPolicy('afield-worker', { createScriptURL: () => url }).createScriptURL(url) ?? url
+}
+
+/** What was kept at other times: it would answer in the place of the server. */
+async function dropKept(): Promise<void> {
+  for (const registration of await navigator.serviceWorker.getRegistrations()) await registration.unregister()
 }
 
 async function keepApp(): Promise<void> {

@@ -10,10 +10,17 @@ const english = {
   changed: 'This request changed. Look again.',
   queued: 'On this device, leaves when you are back',
   withdraw: 'Withdraw',
+  unanswered: {
+    name: 'Deny what nobody answers',
+    about: 'The agent hears why, and goes on. Plans and questions always wait.',
+    wait: 'Never',
+    after: (minutes: number) => `${minutes} min`,
+    deniedIn: (time: string) => `Denied automatically in ${time} unless you answer.`
+  },
   offline: 'There is no link. What you decide waits here until there is one.',
 
   sideRuns: 'What would run',
-  sideBefore: 'How the like was answered before',
+  sideBefore: 'Similar requests before',
   sideNone: 'Nothing like this was asked before.',
   wasAllowed: 'Allowed',
   wasDenied: 'Denied',

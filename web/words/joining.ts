@@ -155,7 +155,7 @@ const english = {
 
   scan: {
     title: 'Scan a code',
-    lead: 'Run afield on a computer and point the camera at the code it shows.',
+    lead: 'Point the camera at the code that the computer or the other device shows.',
     denied: 'Camera is off for Afield',
     deniedText: "Paste the link instead, or allow it in the browser's site settings.",
     none: 'No camera here',

@@ -23,8 +23,12 @@ const languages = {
     direction: 'ltr',
     load: async () => (await import('./zh/index.ts')).chinese,
     loadLater: async () => {
-      const [{ laterChinese }, { joining }] = await Promise.all([import('./zh/later.ts'), import('./zh/joining.ts')])
-      return { ...laterChinese, joining }
+      const [{ laterChinese }, { joining }, { notifications }] = await Promise.all([
+        import('./zh/later.ts'),
+        import('./zh/joining.ts'),
+        import('./zh/notifications.ts')
+      ])
+      return { ...laterChinese, joining, notifications }
     }
   }
 } as const satisfies Record<string, Language>

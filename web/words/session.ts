@@ -427,8 +427,9 @@ export type SessionWords = Said<typeof english>
 
 export const session = inLanguage('session', english)
 
-// The wrapper's own word for who sat at the computer; all others are devices.
+// The wrapper's own words for who sat at the computer, and for time that ran out; all others are devices.
 function place(by: string): string {
+  if (by === 'nobody') return 'because nobody answered'
   return by === 'the terminal' ? 'in the terminal' : `on ${by}`
 }
 

@@ -29,6 +29,11 @@ const english = {
   asBrowser: 'As the browser',
   languageHint: 'Afield starts anew in it. What you wrote stays.',
 
+  notifications: 'Notifications',
+  notificationsOn: 'On, on this device',
+  notificationsOff: 'Off on this device',
+  notificationsBlocked: 'Blocked on this device',
+
   lock: 'App lock',
   lockLead: 'Asks for the screen lock of this device: face, finger or code.',
   lockWhen: 'When',

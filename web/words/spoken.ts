@@ -4,7 +4,9 @@ import type { DecideWords } from './decide.ts'
 import type { JoiningWords } from './joining.ts'
 import type { ListWords } from './lists.ts'
 import type { MachineWords } from './machine.ts'
+import type { NotificationWords } from './notifications.ts'
 import type { PeopleWords } from './people.ts'
+import type { RingingWords } from './ringing.ts'
 import type { SessionWords } from './session.ts'
 import type { SettingsWords } from './settings.ts'
 import type { StartWords } from './start.ts'
@@ -19,7 +21,9 @@ export interface Spoken {
   readonly joining: JoiningWords
   readonly lists: ListWords
   readonly machine: MachineWords
+  readonly notifications: NotificationWords
   readonly people: PeopleWords
+  readonly ringing: RingingWords
   readonly session: SessionWords
   readonly settings: SettingsWords
   readonly start: StartWords

@@ -23,8 +23,6 @@ const theme = params.get('theme')
 if (theme !== null) document.documentElement.dataset['theme'] = theme
 document.documentElement.dir = params.get('dir') ?? 'ltr'
 
-document.documentElement.style.fontSize = params.get('text') ?? ''
-
 const began = performance.now()
 const model = stories[params.get('story') ?? '']?.()
 const told = performance.now()

@@ -25,7 +25,7 @@ const withoutServer: Plugin = {
 
 /**
  * Bundles the stories into a folder and serves them: `/?story=name` draws one of a session or its folder, `/?app=name` the whole app in one
- * of its states; with `theme=dark`, `dir=rtl` and `text=200%` where asked.
+ * of its states; with `theme=dark` and `dir=rtl` where asked.
  */
 export async function serveStories(out: string): Promise<{ origin: string; close(): void }> {
   await build({

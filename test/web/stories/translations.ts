@@ -4,7 +4,9 @@ import { decide } from '../../../web/words/decide.ts'
 import { joining } from '../../../web/words/joining.ts'
 import { lists } from '../../../web/words/lists.ts'
 import { machine } from '../../../web/words/machine.ts'
+import { notifications } from '../../../web/words/notifications.ts'
 import { people } from '../../../web/words/people.ts'
+import { ringing } from '../../../web/words/ringing.ts'
 import { session } from '../../../web/words/session.ts'
 import { settings } from '../../../web/words/settings.ts'
 import { start } from '../../../web/words/start.ts'
@@ -12,11 +14,12 @@ import { work } from '../../../web/words/work.ts'
 import { chinese } from '../../../web/words/zh/index.ts'
 import { joining as chineseJoining } from '../../../web/words/zh/joining.ts'
 import { laterChinese } from '../../../web/words/zh/later.ts'
+import { notifications as chineseNotifications } from '../../../web/words/zh/notifications.ts'
 
 /** Each text of the app in English and in Chinese; what a sentence is told stands in both as ⟨0⟩, ⟨1⟩ and so on. */
 export function translations(): [string, string][] {
-  const english = { app, compose, decide, joining, lists, machine, people, session, settings, start, work }
-  return pairsIn(english, { ...chinese, ...laterChinese, joining: chineseJoining })
+  const english = { app, compose, decide, joining, lists, machine, notifications, people, ringing, session, settings, start, work }
+  return pairsIn(english, { ...chinese, ...laterChinese, joining: chineseJoining, notifications: chineseNotifications })
 }
 
 function pairsIn(english: unknown, chinese: unknown): [string, string][] {

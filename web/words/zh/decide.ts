@@ -9,10 +9,17 @@ export const decide: DecideWords = {
   changed: '此请求已更改，请再看一遍。',
   queued: '在此设备上，恢复连接后发出',
   withdraw: '撤回',
+  unanswered: {
+    name: '无人答复时自动拒绝',
+    about: '智能体会得知原因并继续。计划和提问会一直等待。',
+    wait: '从不',
+    after: minutes => `${minutes} 分钟`,
+    deniedIn: time => `${time}后自动拒绝，除非你先答复。`
+  },
   offline: '没有连接。你的决定会在这里等到恢复连接。',
 
   sideRuns: '将会运行什么',
-  sideBefore: '以前类似的请求怎样答复',
+  sideBefore: '以前的类似请求',
   sideNone: '以前没有问过类似的请求。',
   wasAllowed: '已允许',
   wasDenied: '已拒绝',

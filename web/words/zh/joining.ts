@@ -151,7 +151,7 @@ export const joining: JoiningWords = {
 
   scan: {
     title: '扫描二维码',
-    lead: '在电脑上运行 afield，把相机对准它显示的二维码。',
+    lead: '把相机对准电脑或另一台设备显示的二维码。',
     denied: 'Afield 无法使用相机',
     deniedText: '请改为粘贴链接，或在浏览器的网站设置中允许使用相机。',
     none: '这里没有相机',

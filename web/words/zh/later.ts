@@ -2,8 +2,9 @@ import type { LaterWords } from '../spoken.ts'
 import { compose } from './compose.ts'
 import { machine } from './machine.ts'
 import { people } from './people.ts'
+import { ringing } from './ringing.ts'
 import { session } from './session.ts'
 import { work } from './work.ts'
 
 /** What the screens say that come when they are opened. */
-export const laterChinese: Omit<LaterWords, 'joining'> = { compose, machine, people, session, work }
+export const laterChinese: Omit<LaterWords, 'joining' | 'notifications'> = { compose, machine, people, ringing, session, work }

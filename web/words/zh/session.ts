@@ -390,5 +390,6 @@ export const session: SessionWords = {
 }
 
 function place(by: string): string {
+  if (by === 'nobody') return '因无人答复而'
   return by === 'the terminal' ? '在终端中' : `在 ${by} 上`
 }

@@ -26,6 +26,11 @@ export const settings: SettingsWords = {
   asBrowser: '跟随浏览器',
   languageHint: 'Afield 会以该语言重新打开。你写的内容会保留。',
 
+  notifications: '通知',
+  notificationsOn: '此设备已开启',
+  notificationsOff: '此设备未开启',
+  notificationsBlocked: '此设备已阻止',
+
   lock: '应用锁',
   lockLead: '要求此设备的屏幕锁：面容、指纹或密码。',
   lockWhen: '何时',

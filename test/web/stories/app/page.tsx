@@ -2,6 +2,7 @@ import { render } from 'preact'
 import { App } from '../../../../web/app.tsx'
 import { startRouter } from '../../../../web/router.ts'
 import { openAccount } from '../../../../web/state/account.ts'
+import { showAlert } from '../../../../web/state/alerts.ts'
 import { startClock } from '../../../../web/state/clock.ts'
 import { connection, lastingConnection } from '../../../../web/state/connection.ts'
 import { deviceDb } from '../../../../web/state/device-db.ts'
@@ -12,6 +13,7 @@ import { startPreferences } from '../../../../web/state/preferences.ts'
 import { keeping, noteServerRoom } from '../../../../web/state/room.ts'
 import { answerFetches } from './fetches.ts'
 import { press } from './press.ts'
+import { pretend } from './reach.ts'
 import { type AppStory, show } from './shown.ts'
 import { appStories } from './stories.ts'
 
@@ -31,7 +33,6 @@ async function begin(story: AppStory): Promise<void> {
   const { documentElement } = document
   documentElement.dataset['theme'] = params.get('theme') ?? 'light'
   documentElement.dir = params.get('dir') ?? 'ltr'
-  documentElement.style.fontSize = params.get('text') ?? ''
   startRouter()
   startClock()
   render(<App />, document.body)
@@ -40,12 +41,14 @@ async function begin(story: AppStory): Promise<void> {
     await settled()
   }
   if (story.full) await fill(story.full)
+  if (story.alert) showAlert(story.alert)
   for (const name of story.press ?? []) await press(name)
   documentElement.dataset['story'] = 'told'
 }
 
-async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, kept }: AppStory): Promise<void> {
+async function prepare({ account, home, isKeyChecked, isKeyInFile, isFirstRun, kept, reach }: AppStory): Promise<void> {
   localStorage.clear()
+  if (reach) await pretend(reach)
   for (const [name, value] of Object.entries(kept ?? {})) localStorage.setItem(name, value)
   if (account === 'private') navigator.storage.getDirectory = () => Promise.reject(new DOMException('', 'SecurityError'))
   if (account === 'insecure') Object.defineProperty(globalThis, 'isSecureContext', { value: false })

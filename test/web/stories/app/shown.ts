@@ -3,6 +3,7 @@ import type { PairingView } from '../../../../web/state/pairing.ts'
 import type { ReplyState } from '../../../../web/state/replies.ts'
 import type { Home } from '../../../../web/state/store.ts'
 import type { WaitingStart } from '../../../../web/state/waiting-starts.ts'
+import type { Alert } from '../../../../web/state/worker-messages.ts'
 import type { ToldByMachine, ToldByServer } from './told.ts'
 
 /** The whole app at one address, with what this device keeps and what is answered to it. */
@@ -30,11 +31,15 @@ export interface AppStory {
   readonly clockOffMs?: number | undefined
   /** How a sign-in is refused. */
   readonly signIn?: { readonly status: number; readonly error: string } | undefined
+  /** Whether notifications can come to this browser; `on` when they were turned on here. */
+  readonly reach?: 'on' | 'undetermined' | 'denied' | 'needs-home-screen' | 'unsupported' | undefined
   /** Where what is answered has come to. */
   readonly answered?: ReplyState | undefined
   readonly pairing?: PairingView | undefined
   /** What this browser keeps of the settings, and of what is not secret. */
   readonly kept?: Readonly<Record<string, string>> | undefined
+  /** What a notification would say, were nobody here. */
+  readonly alert?: Alert | undefined
   /** What is pressed then, one after another, by the beginning of its name. */
   readonly press?: readonly string[] | undefined
 }

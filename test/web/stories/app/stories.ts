@@ -1,12 +1,13 @@
 import type { PairingView, ReadyToLink } from '../../../../web/state/pairing.ts'
 import { emptyHome } from '../../../../web/state/store.ts'
 import { isWide } from '../../../../web/state/width.ts'
+import { at } from './at.ts'
+import { notifications } from './notifications.ts'
 import type { AppStory } from './shown.ts'
-import { limitedStorage, machine, server } from './told.ts'
+import { limitedStorage, machine } from './told.ts'
 import {
   archived,
   buildAsk,
-  busyHome,
   editAsk,
   homeOf,
   limited,
@@ -20,15 +21,6 @@ import {
   studio,
   thinkpad
 } from './world.ts'
-
-const at = (path: string, given: Partial<AppStory> = {}): AppStory => ({
-  at: path,
-  home: busyHome,
-  server,
-  machine,
-  isKeyChecked: true,
-  ...given
-})
 
 const riskyLock = { 'afield-lock': '{"choice":"risky","id":"AAAA"}' }
 const nobody = homeOf([], [])
@@ -287,5 +279,6 @@ export const appStories: Readonly<Record<string, AppStory>> = {
   ...news,
   ...machinesStories,
   ...linking,
-  ...settings
+  ...settings,
+  ...notifications
 }

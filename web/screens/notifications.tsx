@@ -1,0 +1,99 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
+import { Bar } from '../parts/bar.tsx'
+import { SavingWord, Unread, Unsaved } from '../parts/notification-saving.tsx'
+import { LinkRow } from '../parts/row.tsx'
+import { route } from '../router.ts'
+import { parentOf } from '../routes.ts'
+import { live } from '../state/account.ts'
+import { connection } from '../state/connection.ts'
+import type { Live } from '../state/live.ts'
+import { type NotificationBook, notificationsOf, type ToldNotifications } from '../state/notifications.ts'
+import { notifications as words } from '../words/notifications.ts'
+import { AddNtfy, AddWebhook } from './notifications-add.tsx'
+import { Channels, MissingElsewhere } from './notifications-channels.tsx'
+import { ThisDevice } from './notifications-here.tsx'
+import { InTheNotification, TellWhen, WhileLooking } from './notifications-kinds.tsx'
+import { QuietHours, quietSummary } from './notifications-quiet.tsx'
+import { Snooze } from './notifications-snooze.tsx'
+import { Unanswered, unansweredSummary } from './notifications-unanswered.tsx'
+
+/** What the parts of these pages are given: what holds, and how to change it. */
+export interface Told extends ToldNotifications {
+  readonly link: Live
+  readonly book: NotificationBook
+}
+
+/** When this device rings, and whether it does. `part` is a page of its own below it. */
+export function NotificationsScreen({ part }: { part: string | undefined }) {
+  switch (part) {
+    case 'quiet':
+      return <Page title={words.quiet} show={told => <QuietHours {...told} />} />
+    case 'unanswered':
+      return <Page title={words.unanswered} show={told => <Unanswered {...told} />} />
+    case 'ntfy':
+      return <Page title={words.addNtfy} show={told => <AddNtfy {...told} />} />
+    case 'webhook':
+      return <Page title={words.addWebhook} show={told => <AddWebhook {...told} />} />
+    default:
+      return <Page title={words.title} always={told => <ThisDevice told={told} />} show={told => <Whole {...told} />} />
+  }
+}
+
+function Whole(told: Told) {
+  return (
+    <>
+      <MissingElsewhere {...told} />
+      <TellWhen {...told} />
+      <InTheNotification {...told} />
+      <section class="grp">
+        <h2>{words.quiet}</h2>
+        <div class="card tight">
+          <LinkRow href="/settings/quiet" icon="moon" {...quietSummary(told.settings)} />
+          <Snooze {...told} />
+        </div>
+      </section>
+      <section class="grp">
+        <h2>{words.unanswered}</h2>
+        <div class="card tight">
+          <LinkRow href="/settings/notifications/unanswered" icon="bell-ring" title={unansweredSummary(told)} />
+        </div>
+      </section>
+      <WhileLooking {...told} />
+      <Channels {...told} />
+      <p class="note">
+        <Icon name="eye" />
+        {words.readable}
+      </p>
+    </>
+  )
+}
+
+/** `always` is there too while the server has not told the settings, or does not. */
+function Page(props: { title: string; always?: (told: Told | undefined) => ComponentChildren; show(told: Told): ComponentChildren }) {
+  const link = live.value
+  const book = link && notificationsOf(link)
+  const isLive = connection.value.type === 'live'
+  useEffect(() => {
+    void book?.read()
+  }, [book, props.title])
+  useEffect(() => {
+    if (isLive && book?.saving.peek() === 'unreached') void book.again()
+  }, [isLive, book])
+  const reading = book?.reading.value
+  const told = link && book && reading?.type === 'told' ? { ...reading, link, book } : undefined
+  return (
+    <div class="screen">
+      <Bar title={props.title} sub={<SavingWord book={book} />} back={parentOf(route.value)} keepBack />
+      <div class="scroll">
+        <div class="col form">
+          {book && <Unsaved book={book} />}
+          {props.always?.(told)}
+          {told && props.show(told)}
+          {!told && <Unread type={reading?.type} again={() => void book?.read()} />}
+        </div>
+      </div>
+    </div>
+  )
+}

@@ -1,0 +1,37 @@
+import type { Said } from './spoken.ts'
+
+/** What notifications say, in English. The service worker shows them: it has both languages with it, and looks which is wanted each time. */
+export const notified = {
+  asks: {
+    execute: 'Run a command?',
+    edit: 'Change files?',
+    delete: 'Delete files?',
+    move: 'Move files?',
+    read: 'Read files?',
+    search: 'Search?',
+    fetch: 'Fetch a page?',
+    think: 'Go on?',
+    plan: 'Start as planned?',
+    other: 'Use a tool?'
+  },
+  about: (what: string, session: string) => `${what} ${session}`,
+  risky: 'Risky, open to decide',
+  unreadable: 'An agent needs you',
+  open: 'Open',
+  deny: 'Deny',
+  allow: 'Allow once',
+  reply: 'Answer',
+  replyHint: 'Your answer',
+  snooze: 'Snooze 1 h',
+  sending: 'Sending',
+  applied: { deny: 'Applied: denied', allow: 'Applied: allowed once', reply: 'Applied: answered' },
+  sent: 'Sent. Open to see what came of it.',
+  unanswered: 'No answer from the server. Open to see what came of it.',
+  undelivered: 'Could not deliver, open',
+  offline: 'Could not deliver: no connection. Open to try again.',
+  changed: 'Nothing was sent: this request changed or is over. Open to see.',
+  snoozed: 'No notifications for an hour',
+  notSnoozed: 'Could not snooze, open'
+}
+
+export type NotifiedWords = Said<typeof notified>

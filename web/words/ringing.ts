@@ -1,0 +1,29 @@
+import { inLanguage, type Said } from './spoken.ts'
+
+/** What the app says of notifications where it asks for them, and in place of them, in English. */
+const english = {
+  alert: {
+    permission: 'An agent needs your decision',
+    question: 'An agent has a question',
+    done: 'An agent is done',
+    error: 'An agent ran into an error',
+    failed: 'A session stopped',
+    silent: 'An agent has gone quiet'
+  },
+  open: 'Open',
+  close: 'Close',
+
+  askTitle: 'Hear from agents when they are stuck',
+  askText: 'Only decisions make a sound. Everything else can be turned off.',
+  turnOn: 'Turn on',
+  notNow: 'Not now',
+  homeScreenTitle: 'Add Afield to your Home Screen',
+  homeScreenText: 'iOS delivers notifications only to apps on the Home Screen: tap Share, then Add to Home Screen.',
+  deniedTitle: 'Notifications are blocked for this site',
+  deniedText: 'Settings say how to allow them here.',
+  deniedSee: 'See how',
+  gotIt: 'Got it'
+}
+
+export type RingingWords = Said<typeof english>
+export const ringing = inLanguage('ringing', english)
