@@ -17,13 +17,13 @@
 //   docs                writes the generated pages of docs/
 //   web                 bundles the app into build/web
 import { spawn } from 'node:child_process'
-import { existsSync, readdirSync, realpathSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, realpathSync, watch, writeFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { binary, library } from './bin/packaging.mjs'
 import { filesIn, filesOfARun, runTests } from './test/kit/run.mjs'
-import { bundleApp, isAppStale } from './web/bundle.mjs'
+import { appSources, bundleApp, isAppStale } from './web/bundle.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
 const at = (...parts) => join(root, ...parts)
@@ -37,9 +37,30 @@ delete process.env[secondTry]
 /** Runs in this process, so that a signal has one process less to travel through. */
 async function start(...args) {
   if (isAppStale()) await bundleApp()
-  const hasCommand = args[0] !== undefined && (!args[0].startsWith('-') || ['--help', '-h', '--version'].includes(args[0]))
+  if (args.includes('--dev')) keepAppFresh()
+  // npm start runs the server and nothing else, so its help is that of the server; without npm it lists the commands.
+  const ofAll = process.env.npm_lifecycle_event === 'start' ? ['--version'] : ['--help', '-h', '--version']
+  const hasCommand = args[0] !== undefined && (!args[0].startsWith('-') || ofAll.includes(args[0]))
   process.argv = [process.execPath, at('bin/afield.ts'), ...(hasCommand ? args : ['serve', ...args])]
   await import('./bin/afield.ts')
+}
+
+/** Bundles the app whenever its sources change; what is wrong with them is printed, and the server goes on with what was there. */
+function keepAppFresh() {
+  let child
+  const bundle = () => {
+    if (child || !isAppStale()) return
+    child = spawn(process.execPath, [at('build.mjs'), 'web'], { stdio: 'inherit' }).on('exit', code => {
+      child = undefined
+      if (code === 0) bundle()
+    })
+  }
+  let timer
+  const soon = () => {
+    clearTimeout(timer)
+    timer = setTimeout(bundle, 100)
+  }
+  for (const source of appSources) watch(at(source), { recursive: true }, soon).unref()
 }
 
 async function test(...files) {

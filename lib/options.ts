@@ -171,6 +171,11 @@ const options = {
     env: 'AFIELD_PUSH_TITLES',
     flag: 'push-titles',
     about: 'Let notifications carry the titles and texts that agents send; providers and phone makers can read them.'
+  }),
+  dev: option(z.boolean().default(false), {
+    env: 'AFIELD_DEV',
+    flag: 'dev',
+    about: 'For work on the app: its files are read again at every request, and it stays on no device and registers for no notifications.'
   })
 }
 

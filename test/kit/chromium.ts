@@ -3,16 +3,18 @@ import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
-/** A real Chromium that closes with the test. Debian's is installed when it is missing and we may. */
-export async function openChromium(t: Test): Promise<Browser> {
-  const browser = await launchChromium()
+/** A real Chromium that closes with the test. Debian's is installed when it is missing and we may. `fontSize`: as its reader set it, in px. */
+export async function openChromium(t: Test, fontSize?: number): Promise<Browser> {
+  const browser = await launchChromium(fontSize)
   t.teardown(() => browser.close())
   return browser
 }
 
 /** For whoever closes it. */
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: findOrInstall(), args: quiet })
+export function launchChromium(fontSize?: number): Promise<Browser> {
+  // The setting itself, not a style of the page: media queries follow it too.
+  const larger = fontSize === undefined ? [] : [`--blink-settings=defaultFontSize=${fontSize},defaultFixedFontSize=${fontSize}`]
+  return chromium.launch({ executablePath: findOrInstall(), args: [...quiet, ...larger] })
 }
 
 // No sandbox, because root may not have one; the rest keeps it from calling home or drawing on a graphics card.

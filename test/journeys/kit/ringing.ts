@@ -1,0 +1,160 @@
+import type { CDPSession, Worker } from 'playwright-core'
+import type { Test } from 'tap'
+import { formatBackupKey } from '../../../lib/crypto/index.ts'
+import type { NotificationSettings } from '../../../lib/protocol/wire/notifications.ts'
+import type { Device, openDevices } from '../../kit/browser.ts'
+import { browser as receiver, type StandIn } from '../../server/push/stand-in.ts'
+
+export interface Notified {
+  title: string
+  body: string
+  actions: string[]
+}
+
+/** A device whose push service is a stand-in: what came there is opened as a browser would, and handed to its worker. */
+export interface RingingDevice {
+  readonly device: Device
+  /** Its endpoint, as the stand-in sees it. */
+  readonly path: string
+  /** Asks the server in the name of this device. */
+  ask(method: string, path: string, body?: unknown): Promise<unknown>
+  choose(settings: Partial<NotificationSettings>): Promise<void>
+  /** The next of this kind that comes for it, opened. */
+  next(kind: string): Promise<string>
+  /** Hands the next of this kind that comes for it to its worker. */
+  deliver(kind: string): Promise<void>
+  /** A push of any content. */
+  push(data: string): Promise<void>
+  notified(): Promise<Notified[]>
+  /** Resolves once what it shows is so. */
+  until(isSo: (all: Notified[]) => boolean): Promise<Notified[]>
+  /** As if a person tapped a button of the only notification, or, without one, the notification itself. */
+  tap(action?: string): Promise<void>
+  /** Nobody looks at the app any more. */
+  leave(): Promise<void>
+}
+
+/** Signed in with this account, and turned on. */
+export async function openRinging(
+  t: Test,
+  devices: Awaited<ReturnType<typeof openDevices>>,
+  { url, service, secret, name }: { url: string; service: StandIn; secret: Uint8Array; name: string }
+): Promise<RingingDevice> {
+  const { keys, open } = receiver()
+  const path = `/push/${name}`
+  const device = await devices.open(t, url)
+  const { page, context } = device
+  page.setDefaultTimeout(20_000)
+  await context.grantPermissions(['notifications'], { origin: url })
+  await context.addInitScript(standInForPushService, { endpoint: `${service.url}${path}`, keys })
+  let bearer = ''
+  page.on('request', request => {
+    bearer = request.headers()['authorization'] ?? bearer
+  })
+  const cdp = await context.newCDPSession(page)
+  const registrationId = registrationOf(cdp)
+
+  await device.visit('/restore')
+  await device.write('Account key', formatBackupKey(secret))
+  await device.press('Restore')
+  await device.see('Live')
+  let handedOn = 0
+
+  const worker = (): Worker => {
+    const [first] = context.serviceWorkers()
+    if (!first) throw new Error('There is no worker.')
+    return first
+  }
+  const ringing: RingingDevice = {
+    device,
+    path,
+    async ask(method, asked, body) {
+      const init = { method, headers: { authorization: bearer, 'content-type': 'application/json' } }
+      const answer = await fetch(`${url}${asked}`, body === undefined ? init : { ...init, body: JSON.stringify(body) })
+      return answer.json()
+    },
+    async choose(settings) {
+      await ringing.ask('PUT', '/v1/notifications', { settings })
+    },
+    async next(kind) {
+      for (;;) {
+        const mine = () => service.requests.filter(request => request.path === path)
+        while (mine().length <= handedOn) await service.came(service.requests.length + 1)
+        const opened = JSON.stringify(open(mine()[handedOn++]?.body ?? Buffer.alloc(0)))
+        if (opened.includes(`"kind":"${kind}"`)) return opened
+      }
+    },
+    deliver: async kind => ringing.push(await ringing.next(kind)),
+    async push(data) {
+      await cdp.send('ServiceWorker.deliverPushMessage', { origin: url, registrationId: await registrationId, data })
+    },
+    notified: () => worker().evaluate(readNotified),
+    async until(isSo) {
+      for (;;) {
+        const all = await ringing.notified()
+        if (isSo(all)) return all
+        await new Promise(resolve => setTimeout(resolve, 50))
+      }
+    },
+    async tap(action = '') {
+      await worker().evaluate(tapIn, action)
+    },
+    async leave() {
+      await page.goto('about:blank')
+    }
+  }
+  return ringing
+}
+
+function registrationOf(cdp: CDPSession): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  cdp.on('ServiceWorker.workerRegistrationUpdated', ({ registrations }) => {
+    const there = registrations.find(({ isDeleted }) => !isDeleted)
+    if (there) resolve(there.registrationId)
+  })
+  void cdp.send('ServiceWorker.enable')
+  return promise
+}
+
+// In the page: Chromium without Google's services has nobody to subscribe with.
+function standInForPushService({ endpoint, keys }: { endpoint: string; keys: object }): void {
+  if (typeof PushManager === 'undefined') return
+  let subscription: object | null = null
+  PushManager.prototype.subscribe = async options => {
+    const text = String(options?.applicationServerKey).replaceAll('-', '+').replaceAll('_', '/')
+    const key = Uint8Array.from(atob(text), letter => letter.charCodeAt(0)).buffer
+    subscription = {
+      endpoint,
+      options: { applicationServerKey: key, userVisibleOnly: true },
+      toJSON: () => ({ endpoint, expirationTime: null, keys }),
+      unsubscribe: async () => {
+        subscription = null
+        return true
+      }
+    }
+    return subscription as PushSubscription
+  }
+  PushManager.prototype.getSubscription = async () => subscription as PushSubscription | null
+}
+
+interface InWorker {
+  registration: ServiceWorkerRegistration
+  dispatchEvent(event: Event): boolean
+  NotificationEvent: new (name: string, about: { notification: Notification; action: string }) => Event
+}
+
+async function readNotified(): Promise<Notified[]> {
+  const { registration } = self as unknown as InWorker
+  const all = await registration.getNotifications()
+  return all.map(each => {
+    const { title, body, actions } = each as Notification & { actions: { action: string }[] }
+    return { title, body, actions: actions.map(({ action }) => action) }
+  })
+}
+
+async function tapIn(action: string): Promise<void> {
+  const { registration, NotificationEvent, dispatchEvent } = self as unknown as InWorker
+  const [notification] = await registration.getNotifications()
+  if (!notification) throw new Error('Nothing is shown.')
+  dispatchEvent.call(self, new NotificationEvent('notificationclick', { notification, action }))
+}

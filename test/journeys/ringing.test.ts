@@ -1,0 +1,211 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openDevices } from '../kit/browser.ts'
+import { startServerProcess } from '../kit/server.ts'
+import { startStandIn } from '../server/push/stand-in.ts'
+import type { PhoneSession } from '../wrapper/kit/phone.ts'
+import { linkedComputer } from '../wrapper/kit/world.ts'
+import { runWrapper } from '../wrapper/kit/wrapper.ts'
+import { openRinging, type RingingDevice } from './kit/ringing.ts'
+
+const devices = await openDevices(t)
+
+/** Phones of one account, turned on and put away, and a session of a real wrapper. */
+async function world(t: Test, names: readonly string[]) {
+  const service = await startStandIn(t)
+  const serve = { data: join(t.testdir(), 'data'), args: ['--push-allow', 'loopback'] }
+  const server = await startServerProcess(t, serve)
+  const { phone: account, home } = await linkedComputer(t, server)
+  runWrapper(t, { home, args: ['demo'] })
+  const session = await account.session()
+  const phones: RingingDevice[] = []
+  for (const name of names) {
+    const phone = await openRinging(t, devices, { url: server.url, service, secret: account.secret, name })
+    const isKnown = phone.device.page.waitForResponse(
+      response => response.url().endsWith('/v1/push-tokens') && response.request().method() === 'POST'
+    )
+    await phone.device.visit('/settings/notifications')
+    await phone.device.press('Turn on')
+    t.equal((await isKnown).status(), 200, 'the server knows this device')
+    await phone.choose({ previews: true, watchedMinutes: 0 })
+    await phone.leave()
+    phones.push(phone)
+  }
+  const [first] = phones
+  if (!first) throw new Error('Name a phone.')
+  const run = (command: string) => session.say(`SCRIPT: tool exec ${JSON.stringify({ command })}`)
+  const restart = async () => {
+    await server.kill()
+    return () => startServerProcess(t, { ...serve, port: Number(new URL(server.url).port) })
+  }
+  return { home, session, phones, first, run, restart }
+}
+
+const completed = (session: PhoneSession) => Object.values(session.state.completedRequests ?? {})
+const one = (all: readonly unknown[]) => all.length === 1
+
+t.test('a notification shows what is asked, its button answers a real agent, and it closes elsewhere [P8, P9]', async t => {
+  const { home, session, phones, first, run } = await world(t, ['one', 'other'])
+  const other = phones[1] ?? first
+  await run('touch never')
+  await first.deliver('permission')
+  await other.deliver('permission')
+  const [shown] = await first.until(one)
+  t.match(shown, { title: /^Run a command\? /, body: 'touch never' })
+  t.same(shown?.actions.slice(0, 2), ['open', 'deny'], 'allowing has to be turned on first')
+  await other.device.context.addInitScript(() => {
+    if (location.protocol !== 'about:') localStorage.removeItem('afield-watched-minutes')
+  })
+  await other.device.visit('/')
+  await other.device.see('Live')
+  // It has read what was chosen, so it listens: what closes then is not what it finds answered when it begins.
+  await other.device.page.waitForFunction(() => localStorage.getItem('afield-watched-minutes') === '0')
+  t.equal((await other.notified()).length, 1, 'it is open still')
+
+  await first.tap('deny')
+  await session.until(now => one(completed(now)))
+  t.match(completed(session), [{ status: 'denied', answeredBy: String }])
+  t.equal(existsSync(join(home, 'demo/never')), false)
+  const [told] = await first.until(([only]) => only?.body === 'Applied: denied')
+  t.same(told?.actions, [])
+  await other.until(all => all.length === 0)
+
+  const { channels } = (await other.ask('GET', '/v1/notifications')) as Told
+  t.same(
+    channels.map(({ health }) => health.arrived),
+    [1, 1],
+    'both said that it came'
+  )
+
+  await run('touch later')
+  await first.deliver('permission')
+  await first.until(([only]) => only?.body === 'touch later')
+  const [id = ''] = Object.keys(session.state.requests ?? {})
+  await session.call('permission', { id, approved: false, decision: 'denied' })
+  await first.tap('deny')
+  await first.until(([only]) => only?.body.startsWith('Nothing was sent') === true)
+
+  await run('touch last')
+  await first.deliver('permission')
+  await first.until(([only]) => only?.body === 'touch last')
+  const [last = ''] = Object.keys(session.state.requests ?? {})
+  await session.call('permission', { id: last, approved: false, decision: 'denied' })
+  await session.until(now => completed(now).length === 3)
+  await first.device.visit('/')
+  await first.until(all => all.length === 0)
+})
+
+interface Told {
+  channels: { health: { arrived: number } }[]
+}
+
+t.test('a plain command is allowed from its notification once its person turned that on, and not before', async t => {
+  const { home, session, first, run } = await world(t, ['one'])
+  await run('touch made')
+  await first.deliver('permission')
+  await first.until(one)
+  // No browser shows this button now; a notification of before may have it.
+  await first.tap('allow')
+  t.same(await first.until(([only]) => only?.body !== 'touch made'), [], 'it closes, and the app is opened')
+  t.same(completed(session), [])
+  const [id = ''] = Object.keys(session.state.requests ?? {})
+  await session.call('permission', { id, approved: false, decision: 'denied' })
+
+  const { page } = first.device
+  await first.device.visit('/settings/notifications')
+  await page.getByLabel('Allow once').click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Turn on' }).click()
+  await page.getByRole('dialog').waitFor({ state: 'hidden' })
+  await first.leave()
+  await run('touch made')
+  await first.deliver('permission')
+  const [shown] = await first.until(([only]) => only?.body === 'touch made')
+  t.same(shown?.actions.slice(0, 2), ['allow', 'deny'])
+  await first.tap('allow')
+  await first.until(([only]) => only?.body === 'Applied: allowed once')
+  await session.until(({ state }) => Object.values(state.completedRequests ?? {}).some(({ status }) => status === 'approved'))
+  await session.until(() => existsSync(join(home, 'demo/made')))
+})
+
+t.test('turned off, the server forgets the device', async t => {
+  const { first } = await world(t, ['one'])
+  const channels = async () => ((await first.ask('GET', '/v1/notifications')) as Told).channels.length
+  t.equal(await channels(), 1)
+  await first.device.visit('/settings/notifications')
+  const forgotten = first.device.page.waitForResponse(response => response.request().method() === 'DELETE')
+  await first.device.press(/^Turn off/)
+  t.equal((await forgotten).status(), 200)
+  t.equal(await channels(), 0)
+})
+
+t.test('with the app lock on nothing is opened and nothing is answered outside of the app [P8]', async t => {
+  const { session, first, run } = await world(t, ['one'])
+  await first.device.visit('/')
+  await first.device.page.evaluate(() => localStorage.setItem('afield-lock', JSON.stringify({ choice: 'risky', id: 'AAAA' })))
+  await first.device.visit('/')
+  await first.device.see('Live')
+  await first.leave()
+  await run('touch secret')
+  await first.deliver('permission')
+  t.same(await first.until(one), [{ title: 'Your agent needs a decision', body: 'Open the app to decide.', actions: ['open', 'snooze'] }])
+  await first.tap('deny')
+  t.same(await first.until(([only]) => only?.body !== 'Open the app to decide.'), [], 'it closes, and the app is opened')
+  t.same(completed(session), [])
+})
+
+t.test('without the server it is shown, says that no answer came, and its arrival is told later [P9]', async t => {
+  const { first, run, restart, session } = await world(t, ['one'])
+  await run('touch never')
+  await session.until(({ state }) => one(Object.keys(state.requests ?? {})))
+  const push = await first.next('permission')
+  const start = await restart()
+  await first.push(push)
+  await first.until(one)
+  await first.tap('deny')
+  await first.until(([only]) => only?.body.startsWith('No answer from the server') === true)
+
+  await start()
+  await first.device.visit('/')
+  const told = await first.device.page.waitForResponse(response => response.url().endsWith('/v1/push-receipts'))
+  t.equal(told.status(), 200)
+  const { channels } = (await first.ask('GET', '/v1/notifications')) as Told
+  t.same(
+    channels.map(({ health }) => health.arrived),
+    [1]
+  )
+})
+
+t.test('what cannot be read is shown in fixed words, and a tap leads into the app that is open [P9]', async t => {
+  const { first, run, session } = await world(t, ['one'])
+  await first.push('not of ours')
+  const [strange] = await first.until(one)
+  t.match(strange, { title: 'Afield', body: 'An agent needs you' })
+  await first.tap()
+  await first.until(all => all.length === 0)
+
+  await run('touch never')
+  await first.deliver('permission')
+  await first.until(one)
+  await first.device.visit('/')
+  await first.device.see('Live')
+  await first.tap()
+  await first.device.see('Run this command?')
+  t.equal(new URL(first.device.page.url()).pathname, `/s/${session.id}`)
+  t.same(await first.notified(), [])
+})
+
+t.test('while somebody may look at the app it is said there, and no notification is shown [P9]', async t => {
+  const { first, run } = await world(t, ['one'])
+  await run('touch never')
+  const push = await first.next('permission')
+  await first.device.visit('/')
+  await first.device.see('Live')
+  await first.push(push)
+  const alert = first.device.page.getByRole('alert').filter({ hasText: 'Run a command?' })
+  await alert.waitFor()
+  t.match(await alert.textContent(), /touch never/)
+  t.same(await first.notified(), [])
+  await alert.getByRole('button').first().click()
+  await first.device.see('Run this command?')
+})
