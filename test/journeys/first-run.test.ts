@@ -57,12 +57,12 @@ t.test('who has just made an account and checked its key is offered the screen l
   await lock.ownerIs(true)
   await phone.page.getByLabel('After 5 minutes away').click()
   await phone.press('Turn on')
-  await phone.see('point the camera at the code it shows')
+  await phone.see('Point the camera at the code')
   t.match(await phone.page.evaluate(() => localStorage.getItem('afield-lock')), /"after5"/)
 
   const desk = await devices.open(t, url)
   await makeAndCheck(desk)
-  await desk.see('point the camera at the code it shows')
+  await desk.see('Point the camera at the code')
   t.equal(await desk.page.evaluate(() => localStorage.getItem('afield-lock')), null, 'nothing is offered that is not there')
 })
 
