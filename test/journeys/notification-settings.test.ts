@@ -1,9 +1,11 @@
 import { createHmac } from 'node:crypto'
 import t from 'tap'
+import { formatBackupKey } from '../../lib/crypto/index.ts'
+
 import { openDevices } from '../kit/browser.ts'
 import { signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
-import { type Request, startStandIn } from '../server/push/stand-in.ts'
+import { type Request, startStandIn, tokenOf } from '../server/push/stand-in.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 import { openRinging } from './kit/ringing.ts'
@@ -118,6 +120,40 @@ t.test(
     await device.see('Webhook, added here')
   }
 )
+
+t.test('several are told of what nobody answers one after the other, in an order that can be changed', async t => {
+  const server = await startServer(t, { pushAllow: 'loopback' })
+  const ada = await signUp(t, server)
+  const url = 'http://127.0.0.1:9/a'
+  for (const token of [tokenOf('Ntfy', { url }), tokenOf('Webhook', { url, secret: `whsec_${'a'.repeat(44)}` })]) {
+    await ada.call('POST', '/v1/push-tokens', { body: { token } })
+  }
+  const device = await devices.open(t, server.url)
+  const { page } = device
+  await device.visit('/restore')
+  await device.write('Account key', formatBackupKey(ada.secret))
+  await device.press('Restore')
+  await device.see('Live')
+  await device.visit('/settings/notifications/unanswered')
+  await page.getByLabel('After 5 min').check()
+  const rows = page.getByRole('listitem').filter({ has: page.getByRole('checkbox') })
+  await rows.nth(1).getByRole('checkbox').check()
+  await device.see('After 10 min')
+  const [first, second] = await rows.allInnerTexts()
+  await page.getByRole('button', { name: /^Tell .* sooner/ }).click()
+  await rows
+    .nth(0)
+    .filter({ hasText: second?.split('\n')[0] ?? '' })
+    .waitFor()
+  t.match((await rows.allInnerTexts())[0], 'After 5 min')
+  t.match((await rows.allInnerTexts())[1], first?.split('\n')[0])
+  await device.see('Saved')
+  await device.visit('/settings/notifications/unanswered')
+  await rows
+    .nth(0)
+    .filter({ hasText: second?.split('\n')[0] ?? '' })
+    .waitFor()
+})
 
 t.test('an address that the server may not reach is said with the way out', async t => {
   const server = await startServer(t)

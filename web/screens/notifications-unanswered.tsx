@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks'
+import { Icon } from '../icons/icon.tsx'
 import { ButtonLink } from '../parts/button.tsx'
 import { Choice, Choices } from '../parts/choice.tsx'
 import { Empty } from '../parts/empty.tsx'
-import type { NotificationSettings } from '../state/notifications.ts'
+import type { Channel, NotificationSettings } from '../state/notifications.ts'
 import { decide } from '../words/decide.ts'
 import { locale } from '../words/language.ts'
 import { notifications as words } from '../words/notifications.ts'
@@ -18,7 +19,7 @@ const waits = [2, 5, 15] as const
 export function Unanswered({ settings: { escalation }, channels, book }: Told) {
   const others = othersOf(channels)
   const [minutes, setMinutes] = useState(escalation?.afterMinutes)
-  const chosen = others.filter(({ id }) => escalation?.to.includes(id)).map(({ id }) => id)
+  const chosen = chosenOf(others, escalation)
   const set = (afterMinutes: Escalation['afterMinutes'] | undefined, to: string[]) => {
     setMinutes(afterMinutes)
     void book.change(() => ({ escalation: afterMinutes !== undefined && to.length > 0 ? { afterMinutes, to } : null }))
@@ -47,36 +48,66 @@ export function Unanswered({ settings: { escalation }, channels, book }: Told) {
             name="wait"
             title={words.unansweredAfter(each)}
             isChosen={minutes === each}
-            onChoose={() => set(each, chosen.length > 0 ? chosen : first)}
+            onChoose={() => set(each, chosen.length > 0 ? chosen.map(({ id }) => id) : first)}
           />
         ))}
       </Choices>
-      {minutes !== undefined && (
-        <section class="grp">
-          <h2>{words.unansweredTo}</h2>
-          <div class="card tight">
-            {others.map(channel => (
-              <label key={channel.id} class="irow">
-                <input
-                  type="checkbox"
-                  checked={chosen.includes(channel.id)}
-                  disabled={chosen.length === 1 && chosen.includes(channel.id)}
-                  onChange={({ currentTarget: { checked } }) =>
-                    set(minutes, checked ? [...chosen, channel.id] : chosen.filter(id => id !== channel.id))
-                  }
-                />
-                <span>
-                  <b dir="auto">{nameOfChannel(channel)}</b>
-                </span>
-              </label>
-            ))}
-          </div>
-          <p class="hint">{words.unansweredHint}</p>
-        </section>
-      )}
+      {minutes !== undefined && <Order others={others} chosen={chosen} minutes={minutes} onChange={to => set(minutes, to)} />}
       <DenyInSession />
     </>
   )
+}
+
+/** Those who are told, in their order, and below them those who are not. */
+function Order(props: { others: Channel[]; chosen: Channel[]; minutes: Escalation['afterMinutes']; onChange(to: string[]): void }) {
+  const { others, chosen, minutes } = props
+  const to = chosen.map(({ id }) => id)
+  return (
+    <section class="grp">
+      <h2>{words.unansweredTo}</h2>
+      <ul class="card tight">
+        {[...chosen, ...others.filter(({ id }) => !to.includes(id))].map(channel => {
+          const { id } = channel
+          const at = to.indexOf(id)
+          const name = nameOfChannel(channel)
+          return (
+            <li key={id} class="order-row">
+              <label class="irow">
+                <input
+                  type="checkbox"
+                  checked={at >= 0}
+                  disabled={at >= 0 && to.length === 1}
+                  onChange={({ currentTarget: { checked } }) => props.onChange(checked ? [...to, id] : to.filter(each => each !== id))}
+                />
+                <span>
+                  <b dir="auto">{name}</b>
+                  {at >= 0 && to.length > 1 && <small>{words.unansweredAfter((at + 1) * minutes)}</small>}
+                </span>
+              </label>
+              {at > 0 && (
+                <button class="ib" type="button" aria-label={words.unansweredSooner(name)} onClick={() => props.onChange(sooner(to, at))}>
+                  <Icon name="chevron-up" />
+                </button>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+      <p class="hint">{to.length > 1 ? words.unansweredOrder : words.unansweredHint}</p>
+    </section>
+  )
+}
+
+/** With the one at this place told before the one that was told before it. */
+function sooner(to: readonly string[], at: number): string[] {
+  const moved = to.slice(at, at + 1)
+  const rest = to.toSpliced(at, 1)
+  return rest.toSpliced(at - 1, 0, ...moved)
+}
+
+/** Whom the settings name, in their order. */
+function chosenOf(others: readonly Channel[], escalation: NotificationSettings['escalation']): Channel[] {
+  return (escalation?.to ?? []).flatMap(id => others.filter(each => each.id === id))
 }
 
 /** The other way not to be waited for is chosen where the agent works. */
@@ -86,7 +117,7 @@ function DenyInSession() {
 
 /** What the row says that leads here. */
 export function unansweredSummary({ settings: { escalation }, channels }: Pick<Told, 'settings' | 'channels'>): string {
-  const to = othersOf(channels).filter(({ id }) => escalation?.to.includes(id))
+  const to = chosenOf(othersOf(channels), escalation)
   if (!escalation || to.length === 0) return words.unansweredOff
-  return words.unansweredAlso(escalation.afterMinutes, new Intl.ListFormat(locale()).format(to.map(nameOfChannel)))
+  return words.unansweredAlso(escalation.afterMinutes, new Intl.ListFormat(locale(), { type: 'unit' }).format(to.map(nameOfChannel)))
 }

@@ -162,6 +162,8 @@ const english = {
   unansweredAlso: (minutes: number, channels: string) => `After ${minutes} min also to ${channels}`,
   unansweredTo: 'Then also tell',
   unansweredHint: 'What you choose here hears of a decision only then, not at once.',
+  unansweredOrder: 'They hear of a decision one after the other, each only while it is still open.',
+  unansweredSooner: (name: string) => `Tell ${name} sooner`,
   unansweredDeny: (choice: string, where: string) => `An agent can also go on without you: “${choice}”, in a session under ${where}.`,
   unansweredNobody: 'There is nobody else yet',
   unansweredNobodyText: 'Turn notifications on on another device, or add ntfy or a webhook.',

@@ -54,7 +54,7 @@ export const notificationSettings = z.object({
   watchedMinutes: z.number().min(0).max(5).default(1),
   /** Whether sealed previews are sent to it, for its own worker to open. */
   previews: z.boolean().default(false),
-  /** Who else is told, by channel id, when a decision is still open so many minutes later. */
+  /** Who else is told, by channel id, when a decision is still open so many minutes later; each next one after as many minutes more. */
   escalation: z
     .object({ afterMinutes: z.union([z.literal(2), z.literal(5), z.literal(15)]), to: z.array(z.string().min(1).max(64)).min(1).max(8) })
     .nullable()

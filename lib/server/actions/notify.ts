@@ -117,8 +117,9 @@ function channelDrafts(
   const later = new Map<string, number>()
   if (isDecisionKind(about.kind)) {
     for (const { settings } of channels) {
-      for (const channel of settings?.escalation?.to ?? []) {
-        const dueAt = at + (settings?.escalation?.afterMinutes ?? 0) * minuteMs
+      // One after the other: the next is told only when the one before brought no answer either.
+      for (const [before, channel] of (settings?.escalation?.to ?? []).entries()) {
+        const dueAt = at + (before + 1) * (settings?.escalation?.afterMinutes ?? 0) * minuteMs
         later.set(channel, Math.min(dueAt, later.get(channel) ?? Number.POSITIVE_INFINITY))
       }
     }

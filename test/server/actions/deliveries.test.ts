@@ -157,6 +157,27 @@ t.test('what was answered meanwhile never rings: neither a retry, nor an escalat
   t.match(service.requests, [{ headers: { priority: '4' } }], 'nobody answered this one')
 })
 
+t.test('who else is told hears of an open decision one after the other, in the order of the settings [P7]', async t => {
+  const world = await startWorld(t)
+  const { ada, notify, settings, channels, clock } = world
+  const [first] = await channels()
+  const home = await startStandIn(t)
+  await ada.call('POST', '/v1/push-tokens', {
+    body: { token: tokenOf('Webhook', { url: `${home.url}/hook`, secret: `whsec_${'a'.repeat(44)}` }) }
+  })
+  const hook = (await channels()).find((each: { id: string }) => each.id !== first.id)
+  await settings({ escalation: { afterMinutes: 2, to: [hook.id, first.id] } })
+  await notify('permission', 'n')
+  const told = () => [home.requests.length, world.service.requests.length]
+  clock.advance(2 * minute - 1)
+  await world.pass(0)
+  t.same(told(), [0, 0])
+  await until({ ...world, service: home }, 1, 1_000, 5)
+  t.same(told(), [1, 0], 'the first of the list, and nobody else')
+  await until(world, 1, 30_000, 10)
+  t.same(told(), [1, 1], 'the next, as long after that')
+})
+
 t.test('one that looks at the app is not disturbed; a decision that stays open rings once they are gone [P7]', async t => {
   const world = await startWorld(t)
   const { service, ada, notify, last, pass, clock } = world

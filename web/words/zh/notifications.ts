@@ -146,6 +146,8 @@ export const notifications: NotificationWords = {
   unansweredAlso: (minutes, channels) => `${minutes} 分钟后也通知 ${channels}`,
   unansweredTo: '届时还通知',
   unansweredHint: '在这里选中的，到那时才会得知有决定，而不是马上。',
+  unansweredOrder: '决定仍未处理时，依次逐个通知。',
+  unansweredSooner: name => `提前通知 ${name}`,
   unansweredDeny: (choice, where) => `智能体也可以不等你：在会话的“${where}”中选择“${choice}”。`,
   unansweredNobody: '还没有别处可以通知',
   unansweredNobodyText: '请在另一台设备上开启通知，或添加 ntfy 或 Webhook。',

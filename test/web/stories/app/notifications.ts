@@ -122,6 +122,7 @@ export const notifications: Readonly<Record<string, AppStory>> = {
   'quiet-off': at('/settings/quiet', told(usual, { quiet: null })),
   unanswered: at(`${page}/unanswered`, told(usual)),
   'unanswered-off': at(`${page}/unanswered`, told(usual, { escalation: null })),
+  'unanswered-order': at(`${page}/unanswered`, told([...usual, hook], { escalation: { afterMinutes: 5, to: ['c4', 'c3'] } })),
   'unanswered-nobody': at(`${page}/unanswered`, told([here])),
   ntfy: at(`${page}/ntfy`, told(usual)),
   'ntfy-own': at(`${page}/ntfy`, { ...told(usual), press: ['My own'] }),
