@@ -59,7 +59,10 @@ export const revocationTopic = 'revocations' as Topic
 export interface Bus {
   /** Never rejects and never waits; connections of this instance have the frame before it returns. */
   publish(topic: Topic, event: BusEvent): void
-  /** Once resolved, nothing published later is missed while the bus is connected. */
+  /**
+   * Once resolved, nothing published later is missed while the bus is connected. A rejection leaves nothing behind: whoever
+   * asked is sent away to come back, and asks again then.
+   */
   subscribe(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>>
   close(): Promise<void>
 }

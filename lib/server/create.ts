@@ -176,7 +176,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const authenticator = await createAuthenticator({ store, bus, now, clock, limits }, onError)
     closers.push(() => authenticator.close())
     const identity = await openIdentity(store, randomBytes(32), ownOrigins(options))
-    const hub = new Hub({ bus, store, clock, onError }, instance)
+    const hub = await Hub.open({ bus, store, clock, onError }, instance)
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
     const presence = new Presence({ store, bus, now, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
     closers.push(() => presence.close())
@@ -186,7 +186,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     }
     const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
     closers.push(() => attachmentSweep.close())
-    const calls = await createCalls({ bus, clock, newId, metrics }, instance)
+    const calls = await createCalls({ bus, clock, newId, metrics, onError }, instance)
     closers.push(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
 

@@ -1,4 +1,5 @@
 import type { Clock } from '../async/clock.ts'
+import { withDeadline } from '../async/deadline.ts'
 import { Deadlines } from '../async/deadlines.ts'
 import { type Audience, accountTopic, type Bus, type BusEvent, type Change, revocationTopic } from '../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts'
@@ -7,19 +8,26 @@ import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, isOurs, signalFrame, updateFrames } from './frames.ts'
 
+/** A bus that takes longer than this to take a listener has failed to. */
+const subscribeWithinMs = 10_000
+
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
 
 /** What this instance knows of an account while somebody of it is connected here. */
 interface Line {
   readonly account: AccountId
   readonly connections: Set<Connection>
+  /** How many connections wait for `ready` before they are among the others. */
+  arriving: number
   readonly callees: CalleeDesk
   /** The last seq sent of each session, and the last version sent of each cell. */
   readonly sentSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
   /** Changes that wait while messages missing before them are read; undefined when none are missing. */
   behind: ChangeEvent[] | undefined
-  ready: Promise<() => Promise<void>>
+  readonly subscription: Promise<() => Promise<void>>
+  /** Settles as the subscription does, but not later than a client waits for it. */
+  readonly ready: Promise<unknown>
 }
 
 /**
@@ -34,32 +42,44 @@ export class Hub {
   private updatesMade = 0
   framesSent = 0
   gapsFilled = 0
-  private readonly revocations: Promise<() => Promise<void>>
+  private leaveRevocations: (() => Promise<void>) | undefined
 
-  constructor(deps: Hub['deps'], instance: string) {
+  private constructor(deps: Hub['deps'], instance: string) {
     this.deps = deps
     this.answerDeadlines = new Deadlines(deps.clock, answerWithinMs)
     this.updateIdPrefix = instance.slice(0, 6)
-    this.revocations = deps.bus.subscribe(revocationTopic, event => {
-      if (event.type !== 'token-revoked') return
-      for (const connection of this.all()) if (connection.token === event.token) connection.close('auth-revoked')
-    })
   }
 
-  /** Once resolved, the connection misses nothing that is published later. */
+  /** Resolves once it hears of tokens that end; rejects when the bus cannot tell it. */
+  static async open(deps: Hub['deps'], instance: string): Promise<Hub> {
+    const hub = new Hub(deps, instance)
+    hub.leaveRevocations = await deps.bus.subscribe(revocationTopic, event => {
+      if (event.type !== 'token-revoked') return
+      for (const connection of hub.all()) if (connection.token === event.token) connection.close('auth-revoked')
+    })
+    return hub
+  }
+
+  /**
+   * Once resolved, the connection misses nothing that is published later. Rejects when the bus takes no listener now; the
+   * connection is not attached then, and the next attempt asks the bus again.
+   */
   async attach(connection: Connection): Promise<void> {
     const line = this.lines.get(connection.account) ?? this.open(connection.account)
-    line.connections.add(connection)
-    await line.ready
+    line.arriving += 1
+    try {
+      await line.ready
+      line.connections.add(connection)
+    } finally {
+      line.arriving -= 1
+    }
   }
 
   detach(connection: Connection): void {
     const line = this.lines.get(connection.account)
     if (!line?.connections.delete(connection)) return
     line.callees.drop(connection)
-    if (line.connections.size > 0) return
-    this.lines.delete(connection.account)
-    line.ready.then(unsubscribe => unsubscribe()).catch(this.deps.onError)
+    if (line.connections.size === 0 && line.arriving === 0) this.drop(line)
   }
 
   /** From now on the connection answers calls of the method, and whoever did before no longer does. */
@@ -103,8 +123,7 @@ export class Hub {
   async close(): Promise<void> {
     for (const connection of [...this.all()]) connection.close('server-shutdown')
     this.answerDeadlines.close()
-    const unsubscribe = await this.revocations
-    await unsubscribe()
+    await this.leaveRevocations?.()
   }
 
   private *all(): Iterable<Connection> {
@@ -112,17 +131,34 @@ export class Hub {
   }
 
   private open(account: AccountId): Line {
+    const { bus, clock } = this.deps
+    const subscribe = async () => bus.subscribe(accountTopic(account), event => this.hear(line, event))
+    const subscription = subscribe()
     const line: Line = {
       account,
       connections: new Set(),
-      callees: createCalleeDesk({ bus: this.deps.bus, answerDeadlines: this.answerDeadlines }),
+      arriving: 0,
+      callees: createCalleeDesk({ bus, answerDeadlines: this.answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
       behind: undefined,
-      ready: this.deps.bus.subscribe(accountTopic(account), event => this.hear(line, event))
+      subscription,
+      ready: withDeadline(subscribeWithinMs, () => subscription, { clock })
     }
     this.lines.set(account, line)
+    // Whoever comes next tries the bus again; those who wait are told by the same promise.
+    line.ready.catch(() => this.drop(line))
     return line
+  }
+
+  private drop(line: Line): void {
+    if (this.lines.get(line.account) !== line) return
+    this.lines.delete(line.account)
+    // A subscription that failed was told to those who waited for it; one that comes late is given back.
+    line.subscription.then(
+      unsubscribe => unsubscribe().catch(this.deps.onError),
+      () => {}
+    )
   }
 
   private hear(line: Line, event: BusEvent): void {

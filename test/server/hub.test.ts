@@ -27,7 +27,7 @@ interface World {
 }
 
 /** A hub as one instance of many has it: events of others may come late, or in another order than they were stored. */
-function openWorld(t: Test): World {
+async function openWorld(t: Test): Promise<World> {
   const errors: unknown[] = []
   const bus = openLocalBus({ onError: error => errors.push(error) })
   const stored = { upTo: 0, slow: false, fails: false, largestPage: 500 }
@@ -43,7 +43,7 @@ function openWorld(t: Test): World {
       more: after + count < stored.upTo
     }
   }
-  const hub = new Hub({ bus, store: { readMessages }, clock: manualClock(), onError: error => errors.push(error) }, 'instance')
+  const hub = await Hub.open({ bus, store: { readMessages }, clock: manualClock(), onError: error => errors.push(error) }, 'instance')
   t.teardown(() => hub.close())
 
   const publish: World['publish'] = (change, more = {}) =>
@@ -113,7 +113,7 @@ async function attach({ hub }: World): Promise<Ear> {
 }
 
 t.test('messages are handed on in the order of their numbers, and none twice [O4]', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1, 2)
   world.messages(1, 2)
@@ -123,14 +123,14 @@ t.test('messages are handed on in the order of their numbers, and none twice [O4
 })
 
 t.test('a line begins wherever the first message it hears is', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(41, 42)
   t.same(ear.seqs, [41, 42])
 })
 
 t.test('a gap is filled from the store before anything later is handed on [O4]', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
   world.stored.upTo = 6
@@ -142,7 +142,7 @@ t.test('a gap is filled from the store before anything later is handed on [O4]',
 })
 
 t.test('a gap larger than a page is filled by as many pages as it takes', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
   world.stored.largestPage = 3
@@ -156,7 +156,7 @@ t.test('a gap larger than a page is filled by as many pages as it takes', async 
 })
 
 t.test('while a gap is being filled everything else waits its turn', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
   world.stored.slow = true
@@ -174,7 +174,7 @@ t.test('while a gap is being filled everything else waits its turn', async t => 
 })
 
 t.test('when a gap cannot be filled connections are closed to come back, rather than left with it [O4]', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
   world.stored.fails = true
@@ -186,7 +186,7 @@ t.test('when a gap cannot be filled connections are closed to come back, rather 
 })
 
 t.test('a version not above the last one told of a cell is dropped', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   const write = (version: number, name: 'metadata' | 'agentState' = 'metadata', id = session) =>
     world.publish({ type: 'cell-written', cell: { of: 'session', id, name }, now: { version, value: ids.sealed.parse('x') } })
@@ -210,7 +210,7 @@ t.test('a version not above the last one told of a cell is dropped', async t => 
 })
 
 t.test('the one a change skips hears the messages that were missing before it', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   world.messages(1)
   world.stored.upTo = 3
@@ -220,7 +220,7 @@ t.test('the one a change skips hears the messages that were missing before it', 
 })
 
 t.test('a call that comes twice while it is under way runs once [R5]', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const callee = await attach(world)
   const replies: BusEvent[] = []
   const replyTo = instanceTopic('caller')
@@ -239,7 +239,7 @@ t.test('a call that comes twice while it is under way runs once [R5]', async t =
 })
 
 t.test('a method that is registered elsewhere later is no longer answered here [R2]', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const callee = await attach(world)
   world.hub.register(callee, 's:abort')
   world.bus.publish(topic, { type: 'callee-here', method: 's:abort', connection: ids.connectionId.parse('elsewhere') })
@@ -249,7 +249,7 @@ t.test('a method that is registered elsewhere later is no longer answered here [
 })
 
 t.test('a connection that left hears nothing more', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const [stays, leaves] = [await attach(world), await attach(world)]
   t.equal(world.hub.size, 2)
   world.hub.detach(leaves)
@@ -260,14 +260,14 @@ t.test('a connection that left hears nothing more', async t => {
 })
 
 t.test('closing closes every connection, with words that bring it back', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ears = [await attach(world), await attach(world)]
   await world.hub.close()
   for (const ear of ears) t.equal(ear.closedFor, 'server-shutdown')
 })
 
 t.test('keys and parts of artifacts never go back, and what is overtaken only in part is told in part', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   const keys = (...changes: [key: string, version: number][]) =>
     world.publish({
@@ -294,7 +294,7 @@ t.test('keys and parts of artifacts never go back, and what is overtaken only in
 })
 
 t.test('a row made again under its old id is told from its first versions on', async t => {
-  const world = openWorld(t)
+  const world = await openWorld(t)
   const ear = await attach(world)
   const id = ids.machineId.parse('laptop')
   for (let life = 0; life < 2; life += 1) {

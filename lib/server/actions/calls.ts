@@ -1,5 +1,5 @@
 import { Deadlines } from '../../async/deadlines.ts'
-import { accountTopic, type BusEvent, instanceTopic } from '../../bus/bus.ts'
+import { accountTopic, type BusEvent, instanceTopic, type Topic } from '../../bus/bus.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
 import { Seats } from '../limits.ts'
@@ -11,6 +11,8 @@ const mostCallsInFlight = 32
 /** How long a call waits for somebody to register its method: the gap of a reconnect. */
 const graceMs = 15_000
 const answerWithinMs = 30_000
+/** How long a call waits for the bus to take its listener before it goes out without one. */
+const listenWithinMs = 2_000
 
 export type CallResult = { ok: true; value: Sealed } | { ok: false; why: CallFailure }
 
@@ -32,12 +34,19 @@ interface Waiting {
  * instance that holds the newest registration of the method answers to this instance's own.
  */
 export async function createCalls(
-  { bus, clock, newId, metrics }: Pick<Deps, 'bus' | 'clock' | 'newId'> & { metrics: Pick<Metrics, 'callEnded'> },
+  {
+    bus,
+    clock,
+    newId,
+    metrics,
+    onError
+  }: Pick<Deps, 'bus' | 'clock' | 'newId'> & { metrics: Pick<Metrics, 'callEnded'>; onError: (error: unknown) => void },
   instance: string
 ): Promise<Calls> {
   const replyTo = instanceTopic(instance)
   const waitingById = new Map<string, Waiting>()
   const seats = new Seats(mostCallsInFlight)
+  const listens = new Deadlines(clock, listenWithinMs)
   const graces = new Deadlines(clock, graceMs)
   const limits = new Deadlines(clock, graceMs + answerWithinMs)
   const unsubscribe = await bus.subscribe(replyTo, event => settle(event))
@@ -61,13 +70,16 @@ export async function createCalls(
     const topic = accountTopic(caller.account)
     const { promise, resolve } = Promise.withResolvers<CallResult>()
     const by = caller.device ?? undefined
-    const ask = () => bus.publish(topic, { type: 'call', id, replyTo, from, by, method, params })
+    let isAsked = false
+    const ask = () => {
+      // Also a listener that the bus did not let go asks for nothing that nobody waits for.
+      if (!waitingById.has(id)) return
+      isAsked = true
+      bus.publish(topic, { type: 'call', id, replyTo, from, by, method, params })
+    }
+    const askFirst = () => !isAsked && ask()
     const waiting: Waiting = { taken: false, settle: resolve }
     waitingById.set(id, waiting)
-
-    const unlisten = await bus.subscribe(topic, event => {
-      if (event.type === 'callee-here' && event.method === method && !waiting.taken) ask()
-    })
     const onGrace = () => !waiting.taken && resolve({ ok: false, why: 'not-available' })
     const onLimit = () => resolve({ ok: false, why: 'timed-out' })
     graces.begin(onGrace)
@@ -75,24 +87,40 @@ export async function createCalls(
     const hangUp = () => resolve({ ok: false, why: 'internal' })
     signal.addEventListener('abort', hangUp, { once: true })
     if (signal.aborted) hangUp()
-    else ask()
+    const listening = listen(topic, event => {
+      if (event.type === 'callee-here' && event.method === method && !waiting.taken) ask()
+    })
+    listens.begin(askFirst)
+    if (!signal.aborted) void listening.then(askFirst)
 
     const result = await promise
     metrics.callEnded(result.ok ? 'answered' : result.why)
     waitingById.delete(id)
+    listens.end(askFirst)
     graces.end(onGrace)
     limits.end(onLimit)
     signal.removeEventListener('abort', hangUp)
     // The callee may still be at it; whatever it says later is dropped.
     if (!result.ok) bus.publish(topic, { type: 'call-dropped', id })
-    await unlisten()
+    void listening.then(unlisten => unlisten()).catch(onError)
     return result
+  }
+
+  // Only a callee that comes while the call waits is missed without a listener.
+  async function listen(topic: Topic, listener: (event: BusEvent) => void): Promise<() => Promise<void>> {
+    try {
+      return await bus.subscribe(topic, listener)
+    } catch (error) {
+      onError(error)
+      return async () => {}
+    }
   }
 
   return {
     call,
     async close() {
       for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'internal' })
+      listens.close()
       graces.close()
       limits.close()
       await unsubscribe()

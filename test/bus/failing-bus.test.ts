@@ -1,0 +1,47 @@
+import t from 'tap'
+import { accountTopic, type BusEvent } from '../../lib/bus/bus.ts'
+import * as ids from '../../lib/protocol/wire/ids.ts'
+import { busContract } from './contract.ts'
+import { failingBus } from './failing-bus.ts'
+
+// Between its failures it keeps what every bus keeps; else a test could blame it for what a real one would do.
+busContract(
+  t,
+  t => {
+    const bus = failingBus()
+    return async (on = { onError: error => t.error(error) }) => {
+      const end = bus.open(on)
+      t.teardown(() => end.close())
+      return end
+    }
+  },
+  { instances: 'many' }
+)
+
+const topic = accountTopic(ids.accountId.parse('ada'))
+const event: BusEvent = { type: 'call-dropped', id: '1' }
+
+t.test('a subscription that failed hears nothing, and the next one is whole', async t => {
+  const bus = failingBus()
+  const end = bus.open({ onError: error => t.error(error) })
+  bus.subscriptions.push('fails')
+  const heard: string[] = []
+  await t.rejects(end.subscribe(topic, () => heard.push('failed')))
+  await end.subscribe(topic, () => heard.push('whole'))
+  end.publish(topic, event)
+  t.same(heard, ['whole'])
+})
+
+t.test('what is held reaches others late and in its order, and this instance at once', async t => {
+  const bus = failingBus()
+  const [here, there] = [bus.open({ onError: error => t.error(error) }), bus.open({ onError: error => t.error(error) })]
+  const heard: string[] = []
+  await here.subscribe(topic, told => heard.push(`here ${told.type}`))
+  await there.subscribe(topic, told => heard.push(`there ${told.type}`))
+  bus.hold()
+  here.publish(topic, event)
+  here.publish(topic, { type: 'call-taken', id: '1' })
+  t.same(heard.splice(0), ['here call-dropped', 'here call-taken'])
+  bus.release()
+  t.same(heard, ['there call-dropped', 'there call-taken'])
+})

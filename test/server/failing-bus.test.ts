@@ -1,0 +1,126 @@
+import t, { type Test } from 'tap'
+import { accountTopic } from '../../lib/bus/bus.ts'
+import { accountId } from '../../lib/protocol/wire/ids.ts'
+import { type FailingBus, failingBus } from '../bus/failing-bus.ts'
+import { manualClock } from '../kit/manual-clock.ts'
+import { signUp } from '../kit/person.ts'
+import { startServer } from '../kit/server.ts'
+import { listen } from './heard.ts'
+import { openAccepted, openWebSocket } from './raw-websocket.ts'
+
+/** A server whose bus fails on purpose, and what it told its owner of that. */
+async function startOn(t: Test, bus: FailingBus, more: Parameters<typeof startServer>[1] = {}) {
+  const errors: unknown[] = []
+  const onError = (error: unknown) => errors.push(error)
+  const server = await startServer(t, { bus: bus.open({ onError }), onError, ...more })
+  return Object.assign(server, { errors })
+}
+
+/** The close code of a connection that says who it is. */
+async function closeCodeOf(t: Test, server: { port: number }, token: string): Promise<number | undefined> {
+  const web = await openWebSocket(t, server)
+  await web.next()
+  web.send(`40${JSON.stringify({ token })}`)
+  return web.ended()
+}
+
+t.test('a bus that takes no listener once sends the connection away to come back, and the next one is let in [M2]', async t => {
+  const bus = failingBus()
+  const server = await startOn(t, bus)
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  bus.subscriptions.push('fails')
+  t.equal(await closeCodeOf(t, server, ada.token), 1013)
+  t.match(server.errors.splice(0), [{ message: 'The bus takes no listener.' }])
+
+  const socket = await ada.connect()
+  const heard = listen(socket)
+  await ada.send(session, { localId: 'a' })
+  await heard.settled()
+  t.equal(heard.bodies('new-message').length, 1)
+  t.equal(bus.listeners(accountTopic(accountId.parse(ada.id))), 1, 'nothing of the failure is left')
+})
+
+t.test('a bus that never says whether it listens keeps nobody out for longer than one attempt [M2]', async t => {
+  const bus = failingBus()
+  const clock = manualClock()
+  const server = await startOn(t, bus, { clock })
+  const ada = await signUp(t, server)
+  bus.subscriptions.push('hangs')
+  const closed = closeCodeOf(t, server, ada.token)
+  while (bus.subscriptions.length > 0) await new Promise(setImmediate)
+  clock.advance(10_000)
+  t.equal(await closed, 1013)
+  t.match(server.errors.splice(0), [{ name: 'DeadlineExceeded' }])
+
+  const topic = accountTopic(accountId.parse(ada.id))
+  await openAccepted(t, server, { token: ada.token })
+  t.equal(bus.listeners(topic), 1)
+  bus.endHanging()
+  while (bus.listeners(topic) !== 1) await new Promise(setImmediate)
+  t.same(server.errors, [], 'what comes late is given back')
+})
+
+t.test('a connection that left while the bus was asked is nobody that answers or is looked at', async t => {
+  const bus = failingBus()
+  const server = await startOn(t, bus)
+  const ada = await signUp(t, server)
+  bus.subscriptions.push('hangs')
+  const gone = await openWebSocket(t, server)
+  await gone.next()
+  gone.send(`40${JSON.stringify({ token: ada.token, appState: 'active' })}`)
+  while (bus.subscriptions.length > 0) await new Promise(setImmediate)
+  gone.sendBytes(Buffer.from([0x88, 0x80, 0, 0, 0, 0]))
+  await gone.ended()
+  const session = await ada.openSession()
+  const event = { kind: 'done', title: 'x', body: 'x' }
+  const { body } = await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: event })
+  t.equal(body.result, 'no_tokens', 'it is not suppressed for an app that nobody looks at')
+  bus.endHanging()
+})
+
+t.test('a call goes out also when the bus takes no listener for it, and leaves nothing behind [R3]', async t => {
+  const bus = failingBus()
+  const clock = manualClock()
+  const server = await startOn(t, bus, { clock })
+  const ada = await signUp(t, server)
+  const machine = await ada.connect({ clientType: 'machine-scoped', machineId: 'm' })
+  machine.on('rpc-request', (_, answer) => answer('done'))
+  await new Promise(resolve => {
+    machine.once('rpc-registered', resolve)
+    machine.emit('rpc-register', { method: 'm:run' })
+  })
+  const app = await ada.connect()
+  for (const trouble of ['fails', 'hangs'] as const) {
+    bus.subscriptions.push(trouble)
+    const answer = app.emitWithAck('rpc-call', { method: 'm:run', params: 'x' })
+    while (bus.subscriptions.length > 0) await new Promise(setImmediate)
+    clock.advance(2_000)
+    t.same(await answer, { ok: true, result: 'done' }, trouble)
+  }
+  bus.leavingFails = true
+  t.same(await app.emitWithAck('rpc-call', { method: 'm:run', params: 'x' }), { ok: true, result: 'done' }, 'leaving')
+  bus.leavingFails = false
+  bus.endHanging()
+  t.match(server.errors, [{ message: 'The bus takes no listener.' }, { message: 'The bus lets nobody go.' }])
+})
+
+t.test('a bus that takes no listener while a server starts keeps it from starting, whoever asked, and leaves nothing open', async t => {
+  const data = t.testdir()
+  for (let before = 0; before < 3; before += 1) {
+    const bus = failingBus()
+    let asked = 0
+    const end = bus.open({ onError: error => t.error(error) })
+    const failsLater: typeof end = {
+      ...end,
+      async subscribe(topic, listener) {
+        asked += 1
+        if (asked === before + 1) throw new Error('The bus takes no listener.')
+        return end.subscribe(topic, listener)
+      }
+    }
+    await t.rejects(startServer(t, { data, bus: failsLater }), { message: 'The bus takes no listener.' })
+  }
+  const server = await startServer(t, { data })
+  t.ok(server.url, 'the directory is free')
+})
