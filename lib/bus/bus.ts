@@ -37,8 +37,11 @@ export type BusEvent =
   | { type: 'change'; clock: number; at: number; skip: ConnectionId | undefined; audience: Audience; change: Change }
   | { type: 'signal'; audience: Audience; skip: ConnectionId | undefined; signal: Signal }
   | { type: 'token-revoked'; token: TokenId }
-  /** A connection registered for a method: older registrations are over, waiting callers ask again. */
-  | { type: 'callee-here'; method: string; connection: ConnectionId }
+  /**
+   * A connection registered for a method this long ago: registrations of a lower stamp are over, waiting callers ask again.
+   * A stamp is above all that its instance had heard of.
+   */
+  | { type: 'callee-here'; method: string; connection: ConnectionId; stamp: number; heldForMs: number }
   | { type: 'call'; id: string; replyTo: Topic; from: ConnectionId | undefined; by?: DeviceId | undefined; method: string; params: Sealed }
   /** The callee has the call; from now on only its answer or its end is waited for. */
   | { type: 'call-taken'; id: string }

@@ -82,11 +82,8 @@ export class Hub {
     if (line.connections.size === 0 && line.arriving === 0) this.drop(line)
   }
 
-  /** From now on the connection answers calls of the method, and whoever did before no longer does. */
   register(connection: Connection, method: string): void {
     this.lines.get(connection.account)?.callees.register(connection, method)
-    connection.send(eventFrame('rpc-registered', { method }))
-    this.deps.bus.publish(accountTopic(connection.account), { type: 'callee-here', method, connection: connection.id })
   }
 
   unregister(connection: Connection, method: string): void {
@@ -132,13 +129,14 @@ export class Hub {
 
   private open(account: AccountId): Line {
     const { bus, clock } = this.deps
-    const subscribe = async () => bus.subscribe(accountTopic(account), event => this.hear(line, event))
+    const topic = accountTopic(account)
+    const subscribe = async () => bus.subscribe(topic, event => this.hear(line, event))
     const subscription = subscribe()
     const line: Line = {
       account,
       connections: new Set(),
       arriving: 0,
-      callees: createCalleeDesk({ bus, answerDeadlines: this.answerDeadlines }),
+      callees: createCalleeDesk({ bus, topic, clock, answerDeadlines: this.answerDeadlines }),
       sentSeq: new Map(),
       sentVersion: new Map(),
       behind: undefined,

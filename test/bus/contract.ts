@@ -203,7 +203,7 @@ function everyKind(): BusEvent[] {
     },
     { type: 'signal', audience: 'apps', skip: connection, signal: { type: 'partial', session, partial: sealed } },
     { type: 'token-revoked', token: ids.tokenId.parse('t') },
-    { type: 'callee-here', method: 's:abort', connection },
+    { type: 'callee-here', method: 's:abort', connection, stamp: 7, heldForMs: 0.5 },
     { type: 'call', id: '1', replyTo: instanceTopic('i'), from: connection, method: 's:abort', params: sealed },
     { type: 'call-taken', id: '1' },
     { type: 'call-dropped', id: '1' },

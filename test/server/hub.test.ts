@@ -2,13 +2,11 @@ import t, { type Test } from 'tap'
 import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic } from '../../lib/bus/bus.ts'
 import { openLocalBus } from '../../lib/bus/local.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
-import type { CloseReason, Connection } from '../../lib/server/connection.ts'
 import { Hub } from '../../lib/server/hub.ts'
 import type { Message, Page, Store } from '../../lib/store/store.ts'
 import { manualClock } from '../kit/manual-clock.ts'
-import type { Untyped } from '../kit/person.ts'
+import { account, Ear } from './ear.ts'
 
-const account = ids.accountId.parse('ada')
 const session = ids.sessionId.parse('s')
 const topic = accountTopic(account)
 const apps = 'apps' as const
@@ -58,50 +56,6 @@ async function openWorld(t: Test): Promise<World> {
     release() {
       gate.resolve()
       gate = Promise.withResolvers<void>()
-    }
-  }
-}
-
-class Ear implements Connection {
-  readonly id = ids.connectionId.parse(crypto.randomUUID())
-  readonly account = account
-  readonly token = ids.tokenId.parse('t')
-  readonly scope: Connection['scope'] = 'app'
-  knowsOurs = true
-  watchedUntil = Number.NEGATIVE_INFINITY
-  takesPartials = true
-  readonly frames: Untyped[] = []
-  readonly asked: unknown[] = []
-  answer = (_: unknown) => {}
-  closedFor: CloseReason | undefined
-  private wake = () => {}
-
-  send(frame: string): void {
-    if (this.closedFor !== undefined) return
-    this.frames.push(JSON.parse(frame.slice(2))[1])
-    this.wake()
-  }
-
-  ask(_event: string, body: unknown, onReply: (reply: unknown) => void): () => void {
-    this.asked.push(body)
-    this.answer = onReply
-    return () => {}
-  }
-
-  close(reason: CloseReason): void {
-    this.closedFor = reason
-    this.wake()
-  }
-
-  get seqs(): number[] {
-    return this.frames.filter(({ body }) => body.t === 'new-message').map(({ body }) => body.message.seq)
-  }
-
-  async heard(count: number): Promise<void> {
-    while (this.seqs.length < count && this.closedFor === undefined) {
-      await new Promise<void>(resolve => {
-        this.wake = resolve
-      })
     }
   }
 }
@@ -242,7 +196,8 @@ t.test('a method that is registered elsewhere later is no longer answered here [
   const world = await openWorld(t)
   const callee = await attach(world)
   world.hub.register(callee, 's:abort')
-  world.bus.publish(topic, { type: 'callee-here', method: 's:abort', connection: ids.connectionId.parse('elsewhere') })
+  const elsewhere = ids.connectionId.parse('elsewhere')
+  world.bus.publish(topic, { type: 'callee-here', method: 's:abort', connection: elsewhere, stamp: 2, heldForMs: 0 })
   const call = { type: 'call', id: '1', replyTo: instanceTopic('caller'), from: undefined, method: 's:abort' } as const
   world.bus.publish(topic, { ...call, params: ids.sealed.parse('x') })
   t.same(callee.asked, [])

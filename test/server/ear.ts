@@ -1,0 +1,62 @@
+import * as ids from '../../lib/protocol/wire/ids.ts'
+import type { CloseReason, Connection } from '../../lib/server/connection.ts'
+import type { Untyped } from '../kit/person.ts'
+
+export const account = ids.accountId.parse('ada')
+
+/** A connection as the hub sees one, which keeps what it was sent. */
+export class Ear implements Connection {
+  readonly id: Connection['id']
+  readonly account = account
+  readonly token = ids.tokenId.parse('t')
+  readonly scope: Connection['scope'] = 'app'
+  knowsOurs = true
+  watchedUntil = Number.NEGATIVE_INFINITY
+  takesPartials = true
+  readonly frames: Untyped[] = []
+  private readonly names: string[] = []
+  readonly asked: unknown[] = []
+  answer = (_: unknown) => {}
+  closedFor: CloseReason | undefined
+  private wake = () => {}
+
+  constructor(id: string = crypto.randomUUID()) {
+    this.id = ids.connectionId.parse(id)
+  }
+
+  send(frame: string): void {
+    if (this.closedFor !== undefined) return
+    const [name, body] = JSON.parse(frame.slice(2))
+    this.frames.push(body)
+    this.names.push(name)
+    this.wake()
+  }
+
+  ask(_event: string, body: unknown, onReply: (reply: unknown) => void): () => void {
+    this.asked.push(body)
+    this.answer = onReply
+    return () => {}
+  }
+
+  close(reason: CloseReason): void {
+    this.closedFor = reason
+    this.wake()
+  }
+
+  /** What it was sent by events of this name. */
+  told(name: string): Untyped[] {
+    return this.frames.filter((_, at) => this.names[at] === name)
+  }
+
+  get seqs(): number[] {
+    return this.frames.filter(({ body }) => body.t === 'new-message').map(({ body }) => body.message.seq)
+  }
+
+  async heard(count: number): Promise<void> {
+    while (this.seqs.length < count && this.closedFor === undefined) {
+      await new Promise<void>(resolve => {
+        this.wake = resolve
+      })
+    }
+  }
+}
