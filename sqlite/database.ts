@@ -58,8 +58,11 @@ export async function openDatabase(file: string, deps: OpenDatabaseDeps): Promis
 }
 
 function closeAll(database: Database.Database | undefined, locks: readonly Lock[]): void {
-  database?.close()
-  for (const lock of locks) lock.free()
+  try {
+    database?.close()
+  } finally {
+    for (const lock of locks) lock.free()
+  }
 }
 
 function prepareConnection(database: Database.Database): void {

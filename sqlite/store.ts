@@ -1,4 +1,5 @@
 import { dirname } from 'node:path'
+import type { Database } from 'better-sqlite3'
 import { readMigrations } from '../lib/store/migrate.ts'
 import type { Store, StoreBroken } from '../lib/store/store.ts'
 import { accessKeys } from './access-keys.ts'
@@ -44,6 +45,19 @@ export interface SqliteStoreDeps {
 /** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
 export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps): Promise<Store> {
   const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
+  try {
+    return storeIn(database, close, { file, dataDirectory, onBroken, clock, onCommit })
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+function storeIn(
+  database: Database,
+  close: () => void,
+  { file, dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps & { file: string }
+): Store {
   const reserve = openReserve(dirname(file))
   const log = openLog(database, clock)
   const queue = new CommitQueue({ database, onBroken, onCommit, reserve, log, beside: noteEndedTokens(database, dataDirectory) })
@@ -77,8 +91,11 @@ export async function openSqliteStore(file: string, { dataDirectory, onBroken, c
     ...storage(deps),
     ...safekeeping(deps),
     async close() {
-      await queue.end()
-      close()
+      try {
+        await queue.end()
+      } finally {
+        close()
+      }
     }
   }
 }

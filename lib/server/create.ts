@@ -29,6 +29,7 @@ import {
 import { readNetworks, readTrustedProxies } from './address.ts'
 import { openBackups, type TakeBackup } from './backups.ts'
 import { Caretaker } from './caretaker.ts'
+import { Closers } from './closers.ts'
 import type { ControlDeps } from './control/command.ts'
 import { openControl } from './control/socket.ts'
 import { makeDataDirectory } from './data-directory.ts'
@@ -156,48 +157,49 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       clock: now,
       ...(counted && { onCommit: counted.committed })
     })
-  const keptIn = typeof givenStore === 'object' ? givenStore : await openOwnStore()
-  const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
-  const closers: (() => Promise<void>)[] = [async () => counted?.close()]
-  // What was handed in is closed by its owner.
-  if (keptIn !== givenStore) closers.push(() => keptIn.close())
-  const closeAll = async () => {
-    for (const close of closers.toReversed()) await close()
-  }
+  const closers = new Closers(clock)
+  closers.add(() => counted?.close())
+  let closeEdge = () => {}
+  closers.add(() => closeEdge())
 
   try {
+    const keptIn = typeof givenStore === 'object' ? givenStore : await openOwnStore()
+    // What was handed in is closed by its owner.
+    if (keptIn !== givenStore) closers.addPatient(() => keptIn.close())
+    const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
-    if (openedBus !== givenBus) closers.push(() => openedBus.close())
+    if (openedBus !== givenBus) closers.add(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
     const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
     const setup = hasOwner ? undefined : openSetupCode(options.data)
     const others = policy?.signup ? ownSignup({ store, now }, policy.signup) : signupPolicies[options.signup]({ store, now })
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
     const authenticator = await createAuthenticator({ store, bus, now, clock, limits }, onError)
-    closers.push(() => authenticator.close())
+    closers.add(() => authenticator.close())
     const identity = await openIdentity(store, randomBytes(32), ownOrigins(options))
     const hub = await Hub.open({ bus, store, clock, onError }, instance)
+    closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
     const presence = new Presence({ store, bus, now, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
-    closers.push(() => presence.close())
+    closers.add(() => presence.close())
     if (options.keepSessionsDays !== undefined) {
       const retention = new Retention({ store, bus, now, clock, presence, onError }, { keepSessionsDays: options.keepSessionsDays })
-      closers.push(() => retention.close())
+      closers.add(() => retention.close())
     }
     const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
-    closers.push(() => attachmentSweep.close())
+    closers.add(() => attachmentSweep.close())
     const calls = await createCalls({ bus, clock, newId, metrics, onError }, instance)
-    closers.push(() => calls.close())
+    closers.add(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
 
     const vapid = vapidKeysOf(await store.keepSecret('vapid', freshVapidSecret()))
     let ownPort = options.port
     const outbound = openOutbound({ allowed: readNetworks(options.pushAllow, '--push-allow'), ownPort: () => ownPort }, { now })
-    closers.push(() => outbound.close())
+    closers.add(() => outbound.close())
     const providers = ownPush ? [ownProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
     const isWatched = (account: AccountId) => hub.isWatched(account)
     const deliveries = new Deliveries({ store, providers, isWatched, clock, now, metrics, onError })
-    closers.push(() => deliveries.close())
+    closers.add(() => deliveries.close())
     const kinds = providers.map(({ kind }) => kind)
     counted?.watchQueue({ kinds, nextDueAt: kind => store.nextDelivery(kind), now })
     const deps = {
@@ -228,13 +230,13 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       onError
     }
     const caretaker = new Caretaker({ store, clock, now, log })
-    closers.push(() => caretaker.close())
+    closers.add(() => caretaker.close())
     const backups = openBackups(options, { clock, now, log, take: takeBackup })
-    closers.push(async () => backups?.close())
+    closers.add(async () => backups?.close())
     counted?.watchKeeping({ soundness: () => store.soundness(), backups: () => backups?.state(), now })
     const serving: ControlDeps['serving'] & {} = { signup: policy?.signup ? 'own' : options.signup }
     const control = await openControl({ ...deps, options, backups, serving })
-    closers.push(() => control.close())
+    closers.add(() => control.close())
     const underWay = new UnderWay()
     const handlers = underWay.watch(createHttpHandlers(deps))
     const edge = await openEdge(options, {
@@ -254,6 +256,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       },
       scrape: counted && options.metricsToken !== undefined ? { token: options.metricsToken, text: counted.text } : undefined
     })
+    closeEdge = edge.close
     ownPort = edge.port
     serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
@@ -263,9 +266,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       log.info({}, 'Finishing what is under way')
       edge.stopListening()
       await underWay.settled(drainWithinMs, clock)
-      await hub.close()
-      await closeAll()
-      edge.close()
+      hub.closeConnections()
+      await closers.close()
       log.info({}, 'Closed')
     }
     let closing: Promise<void> | undefined
@@ -281,7 +283,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       }
     }
   } catch (error) {
-    await closeAll()
+    // What kept it from starting is the news.
+    await closers.close().catch(onError)
     throw error
   }
 }

@@ -117,8 +117,12 @@ export class Hub {
     return count
   }
 
-  async close(): Promise<void> {
+  closeConnections(): void {
     for (const connection of [...this.all()]) connection.close('server-shutdown')
+  }
+
+  async close(): Promise<void> {
+    this.closeConnections()
     this.answerDeadlines.close()
     await this.leaveRevocations?.()
   }
