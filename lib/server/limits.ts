@@ -12,7 +12,7 @@ export const limits = {
   /** Signatures to check, from one place and in all: checking one costs more than anything else a stranger can ask for. */
   login: { by: 'address', burst: 20, perSecond: 1 / 6 },
   everyLogin: { by: 'server', burst: 200, perSecond: 200 },
-  /** Good signatures of one key: each leaves a row for ever. Bad ones are not counted, else anybody could lock its owner out. */
+  /** Good signatures of one key over challenges not used before: each leaves a row for ever. Others are not counted, else anybody could lock its owner out. */
   loginOfKey: { by: 'key', burst: 10, perSecond: 1 / 120 },
   /** Keys that nobody has signed in with before. */
   newKey: { by: 'address', burst: 3, perSecond: 1 / 3600 },

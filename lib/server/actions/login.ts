@@ -38,7 +38,7 @@ export async function enter(
 ): Promise<{ account: AccountId; device: DeviceId | undefined; token: NewToken }> {
   const { store, signup, limits, now, newId } = deps
   const publicKey = keyBytes.toString('hex').toUpperCase()
-  limits.take('loginOfKey', publicKey)
+  limits.check('loginOfKey', publicKey)
   const newcomer = { publicKey, setupCode, invite, ...from }
   const create = await findDoor(deps, newcomer)
 
@@ -59,6 +59,8 @@ export async function enter(
   })
   // A used challenge is answered like a bad signature: whoever replays one learns nothing.
   if (outcome.result === 'challenge-used') throw failure('bad-signature')
+  // Only now is it proven that the owner of the key asks; else anybody who heard a sign-in once could use up what it may.
+  limits.charge('loginOfKey', publicKey, 1)
   if (outcome.result === 'unknown-key') throw await signup.refusal(newcomer, create)
   if (outcome.result !== 'signed-in') throw failure(outcome.result === 'held' ? 'login-held' : 'legacy-login-off')
   if (outcome.created) signup.accountCreated()

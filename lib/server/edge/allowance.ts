@@ -15,13 +15,10 @@ export class Allowance {
     this.sender = sender
   }
 
-  /** Before its body is taken; throws the refusal. What is counted by bytes is only looked at, since they are not known yet. */
+  /** Before its body is taken; throws the refusal, and then counts nothing. What is counted by bytes is only looked at, since they are not known yet. */
   open(bearer: Bearer | undefined): void {
-    for (const name of this.names) {
-      const key = this.keyOf(name, bearer)
-      if (name === 'messageBytes') this.counter.check(name, key)
-      else this.counter.take(name, key)
-    }
+    for (const name of this.names) this.counter.check(name, this.keyOf(name, bearer))
+    for (const name of this.names) if (name !== 'messageBytes') this.counter.charge(name, this.keyOf(name, bearer), 1)
   }
 
   asked(bearer: Bearer | undefined, bytes: number): void {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { io } from 'socket.io-client'
 import t, { type Test } from 'tap'
-import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import { cryptoReady, engine, signForServer, signingKeypair, toBase64 } from '../../../lib/crypto/index.ts'
 import { limits, mostSockets } from '../../../lib/server/limits.ts'
 import { type ManualClock, manualClock } from '../../kit/manual-clock.ts'
 import { call, signInBody, signUp } from '../../kit/person.ts'
@@ -28,6 +28,17 @@ async function loginsLookedAt(server: { url: string }, count: number, headers: (
     else if (status !== 429) throw new Error(`A login was answered with ${status}`)
   }
   return looked
+}
+
+/** What a client of ours sends to sign in, over a nonce of the server. */
+async function freshSignInBody(server: { url: string }, secret: Uint8Array) {
+  const { nonce, serverKeyId } = (await call(server, 'GET', '/v2/auth/nonce')).body
+  const [account, device] = [signingKeypair(secret), signingKeypair(randomBytes(32))]
+  const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
+  const said = { serverKeyId: bytesOf(serverKeyId), origin: server.url, nonce: bytesOf(nonce), deviceKey: device.publicKey }
+  const signature = toBase64(signForServer(account.secretKey, { ...said, purpose: 'sign-in' }))
+  const keys = { publicKey: toBase64(account.publicKey), deviceKey: toBase64(device.publicKey) }
+  return { purpose: 'sign-in', ...keys, origin: server.url, nonce, signature }
 }
 
 t.before(() => cryptoReady())
@@ -111,6 +122,32 @@ t.test('one key signs in so often, and bad signatures for it lock nobody out [Q1
     statuses.push((await call(server, 'POST', '/v1/auth', { body, ...from(`198.51.100.${time}`) })).status)
   }
   t.same(statuses, [...Array(9).fill(200), 429], 'its sign-up was the first')
+})
+
+t.test('somebody who replays a captured sign-in uses up nothing of its owner’s, whichever way it was made [Q1, A1]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const ada = await signUp(t, server)
+  const captured = await signInBody(ada.secret)
+  t.equal((await call(server, 'POST', '/v1/auth', { body: captured })).status, 200)
+  const fresh = await freshSignInBody(server, ada.secret)
+  t.equal((await call(server, 'POST', '/v2/auth', { body: fresh })).status, 200)
+  for (let time = 0; time < 40; time += 1) {
+    const [path, body] = time % 2 === 0 ? ['/v1/auth', captured] : ['/v2/auth', fresh]
+    t.equal((await call(server, 'POST', path, { body, ...from(`192.0.2.${time}`) })).status, 401)
+  }
+  t.equal((await call(server, 'POST', '/v1/auth', { body: await signInBody(ada.secret) })).status, 200)
+  const renewed = await freshSignInBody(server, ada.secret)
+  t.equal((await call(server, 'POST', '/v2/auth', { body: renewed })).status, 200)
+})
+
+t.test('what is refused for one limit is counted against no other [Q1]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const burst = Math.ceil(limits.everyLogin.burst / limits.login.burst)
+  for (let address = 0; address < burst; address += 1)
+    t.equal(await loginsLookedAt(server, limits.login.burst, () => from(`192.0.2.${address}`).headers), 20)
+  t.equal(await loginsLookedAt(server, 30, () => from('198.51.100.1').headers), 0, 'the server has enough')
+  server.clock.advance(1_000)
+  t.equal(await loginsLookedAt(server, 25, () => from('198.51.100.1').headers), 20)
 })
 
 t.test('pairings that begin are limited, and the polls of one that waits never are [Q1, A7]', async t => {
