@@ -39,7 +39,12 @@ async function world(t: Test, names: readonly string[]) {
     await server.kill()
     return () => startServerProcess(t, { ...serve, port: Number(new URL(server.url).port) })
   }
-  return { home, session, phones, first, run, restart }
+  /** How many the server knows, asked by a device that rings not itself. */
+  const channels = async () => {
+    const answer = await fetch(`${server.url}/v1/notifications`, { headers: { authorization: `Bearer ${account.token}` } })
+    return ((await answer.json()) as Told).channels.length
+  }
+  return { home, session, phones, first, run, restart, channels }
 }
 
 const completed = (session: PhoneSession) => Object.values(session.state.completedRequests ?? {})
@@ -129,14 +134,56 @@ t.test('a plain command is allowed from its notification once its person turned 
 })
 
 t.test('turned off, the server forgets the device', async t => {
-  const { first } = await world(t, ['one'])
-  const channels = async () => ((await first.ask('GET', '/v1/notifications')) as Told).channels.length
+  const { first, channels } = await world(t, ['one'])
   t.equal(await channels(), 1)
   await first.device.visit('/settings/notifications')
   const forgotten = first.device.page.waitForResponse(response => response.request().method() === 'DELETE')
   await first.device.press(/^Turn off/)
   t.equal((await forgotten).status(), 200)
   t.equal(await channels(), 0)
+})
+
+t.test('a question is answered with words in its notification [P8]', async t => {
+  const { session, first } = await world(t, ['one'])
+  await session.say('SCRIPT: ask How shall the gate be called?')
+  await first.deliver('question')
+  t.match(await first.until(one), [{ body: 'How shall the gate be called?' }])
+  await first.tap('reply', 'The green one')
+  await first.until(([only]) => only?.body === 'Applied: answered')
+  await session.until(({ messages }) => JSON.stringify(messages).includes('answer: The green one'))
+})
+
+t.test('when the browser renews its subscription, the server learns it without any page and forgets the old one', async t => {
+  const { first, run, channels } = await world(t, ['one'])
+  await first.renewSubscription()
+  await run('touch never')
+  await first.deliver('permission')
+  await first.until(one)
+  t.equal(await channels(), 1)
+})
+
+t.test('who signs out, or is signed out, is rung no more', async t => {
+  const { first, phones, channels } = await world(t, ['one', 'other'])
+  const other = phones[1] ?? first
+  t.equal(await channels(), 2)
+  for (const { device } of phones) await device.visit('/settings')
+  await first.device.press('Sign out')
+  await first.device.page.getByRole('dialog').getByRole('button', { name: 'Sign out' }).click()
+  await first.device.see('Create an account')
+  t.equal(await channels(), 1)
+
+  const { devices } = (await other.ask('GET', '/v1/devices')) as { devices: { id: string; current: boolean }[] }
+  await other.ask('DELETE', `/v1/devices/${devices.find(({ current }) => current)?.id}`)
+  await other.device.see(/This device was unlinked on/)
+  t.equal(await channels(), 0)
+  for (const phone of phones)
+    await phone.device.page.waitForFunction(() =>
+      navigator.serviceWorker.ready.then(({ pushManager }) => pushManager.getSubscription()).then(now => now === null)
+    )
+  t.same(
+    phones.map(phone => phone.ended()),
+    [1, 1]
+  )
 })
 
 t.test('with the app lock on nothing is opened and nothing is answered outside of the app [P8]', async t => {

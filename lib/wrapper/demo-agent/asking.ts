@@ -1,7 +1,13 @@
 import type { CreateElicitationRequest, CreateElicitationResponse } from '@agentclientprotocol/sdk'
 
+/** The form of the demo, a page to open, or one question that words answer. */
+export function asked(sessionId: string, what: string | undefined): CreateElicitationRequest {
+  if (what === undefined) return askForm(sessionId)
+  return /^https?:/.test(what) && URL.canParse(what) ? askLink(sessionId, what) : askForWords(sessionId, what)
+}
+
 /** What the demo asks when somebody writes "ask me": one of several, several of several, a number and a text. */
-export function askForm(sessionId: string): CreateElicitationRequest {
+function askForm(sessionId: string): CreateElicitationRequest {
   const titled = (...names: string[]) => names.map(name => ({ const: name.toLowerCase(), title: name }))
   return {
     mode: 'form',
@@ -31,8 +37,14 @@ export function askForm(sessionId: string): CreateElicitationRequest {
   }
 }
 
-export function askLink(sessionId: string, url: string): CreateElicitationRequest {
+function askLink(sessionId: string, url: string): CreateElicitationRequest {
   return { mode: 'url', sessionId, elicitationId: url, message: 'Please open this page.', url }
+}
+
+function askForWords(sessionId: string, question: string): CreateElicitationRequest {
+  const answer = { type: 'string' as const, title: 'Answer', description: question }
+  const requestedSchema = { type: 'object' as const, required: ['answer'], properties: { answer } }
+  return { mode: 'form', sessionId, message: question, requestedSchema }
 }
 
 /** What the demo says about an answer. */

@@ -8,8 +8,8 @@ export type Deed =
   | { type: 'many'; count: number; text: string; everyMs: number }
   | { type: 'plan'; steps: string[] }
   | { type: 'read' | 'write' | 'exec'; input: Record<string, string> }
-  /** Asks with a form, or to open a page. */
-  | { type: 'ask'; url: string | undefined }
+  /** Asks with a form, to open a page, or for words. */
+  | { type: 'ask'; what: string | undefined }
   /** Says what images came with the prompt. */
   | { type: 'look' }
   | { type: 'fail' }
@@ -22,7 +22,7 @@ export type Deed =
  *
  * `; ` stands between deeds, `;;` between turns of the model, which here is the same. Deeds are `think`, `text`,
  * `slow <ms> <text>`, `many <n> <text>`, `steady <ms> <n> <text>`, `plan a | b | c`, `tool write|read|exec {…}`,
- * `ask`, `ask <url>`, `look`, `error` and `die`.
+ * `ask`, `ask <url>`, `ask <question>`, `look`, `error` and `die`.
  * Undefined when the prompt has no script.
  */
 export function readScript(prompt: string): Deed[] | undefined {
@@ -57,7 +57,7 @@ function readDeed(text: string): Deed {
     case 'tool':
       return readTool(rest)
     case 'ask':
-      return { type: 'ask', url: rest.trim() || undefined }
+      return { type: 'ask', what: rest.trim() || undefined }
     case 'look':
       return { type: 'look' }
     case 'error':

@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { basename, dirname, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type AgentContext, methods, type PlanEntry, RequestError, type SessionUpdate, type ToolCall } from '@agentclientprotocol/sdk'
-import { askForm, askLink, retell } from './asking.ts'
+import { asked, retell } from './asking.ts'
 import { type Deed, readScript } from './script.ts'
 import type { DemoSession } from './sessions.ts'
 import { farewell, notesFile, planOnly, scratch, tellPlan, tellStory } from './story.ts'
@@ -31,7 +31,7 @@ export async function runTurn(turn: Turn): Promise<void> {
     if (script) await perform(turn, script)
     else if (session.mode === 'plan') await perform(turn, [{ type: 'say', text: planOnly, overMs: 600 }])
     else if (isReason(prompt)) await perform(turn, [{ type: 'say', text: 'Then I leave that.', overMs: 0 }])
-    else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', url: undefined }])
+    else if (/\bask me\b|^\/ask\b/i.test(prompt)) await perform(turn, [{ type: 'ask', what: undefined }])
     else if (/^\W*risky\W*$/i.test(prompt)) await risk(turn)
     else if (/\bplan\b/i.test(prompt)) await perform(turn, tellPlan)
     else await story(turn)
@@ -96,7 +96,7 @@ async function perform(turn: Turn, deeds: readonly Deed[]): Promise<boolean> {
         await plan.stepDone()
         break
       case 'ask':
-        await askPerson(turn, deed.url)
+        await askPerson(turn, deed.what)
         break
       case 'look':
         await say(turn, turn.images ?? 'There is no image.', 0)
@@ -118,10 +118,10 @@ async function think(turn: Turn, text: string): Promise<void> {
   if (effort === 'high') await report(turn, { sessionUpdate: 'agent_thought_chunk', ...said('And once more, to be sure.') })
 }
 
-async function askPerson(turn: Turn, url: string | undefined): Promise<void> {
+async function askPerson(turn: Turn, what: string | undefined): Promise<void> {
   const { client, session, canAsk } = turn
   if (!canAsk) return say(turn, 'I would ask you something, but this program shows no questions.', 0)
-  const question = url === undefined ? askForm(session.id) : askLink(session.id, url)
+  const question = asked(session.id, what)
   const response = await client.request(methods.client.elicitation.create, question)
   turn.signal.throwIfAborted()
   await say(turn, retell(response), 0)

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { CDPSession, Worker } from 'playwright-core'
 import type { Test } from 'tap'
 import { formatBackupKey } from '../../../lib/crypto/index.ts'
@@ -14,8 +15,6 @@ export interface Notified {
 /** A device whose push service is a stand-in: what came there is opened as a browser would, and handed to its worker. */
 export interface RingingDevice {
   readonly device: Device
-  /** Its endpoint, as the stand-in sees it. */
-  readonly path: string
   /** Asks the server in the name of this device. */
   ask(method: string, path: string, body?: unknown): Promise<unknown>
   choose(settings: Partial<NotificationSettings>): Promise<void>
@@ -28,8 +27,12 @@ export interface RingingDevice {
   notified(): Promise<Notified[]>
   /** Resolves once what it shows is so. */
   until(isSo: (all: Notified[]) => boolean): Promise<Notified[]>
-  /** As if a person tapped a button of the only notification, or, without one, the notification itself. */
-  tap(action?: string): Promise<void>
+  /** As if a person tapped a button of the only notification, or, without one, the notification itself. Some take words. */
+  tap(action?: string, reply?: string): Promise<void>
+  /** How many subscriptions the app has ended. */
+  ended(): number
+  /** As if the push service gave it another endpoint; until the server knows that one alone. */
+  renewSubscription(): Promise<void>
   /** Nobody looks at the app any more. */
   leave(): Promise<void>
 }
@@ -41,12 +44,16 @@ export async function openRinging(
   { url, service, secret, name }: { url: string; service: StandIn; secret: Uint8Array; name: string }
 ): Promise<RingingDevice> {
   const { keys, open } = receiver()
-  const path = `/push/${name}`
+  let path = `/push/${name}`
   const device = await devices.open(t, url)
   const { page, context } = device
   page.setDefaultTimeout(20_000)
   await context.grantPermissions(['notifications'], { origin: url })
   await context.addInitScript(standInForPushService, { endpoint: `${service.url}${path}`, keys })
+  let ended = 0
+  await context.exposeFunction('subscriptionEnded', () => {
+    ended += 1
+  })
   let bearer = ''
   page.on('request', request => {
     bearer = request.headers()['authorization'] ?? bearer
@@ -67,7 +74,6 @@ export async function openRinging(
   }
   const ringing: RingingDevice = {
     device,
-    path,
     async ask(method, asked, body) {
       const init = { method, headers: { authorization: bearer, 'content-type': 'application/json' } }
       const answer = await fetch(`${url}${asked}`, body === undefined ? init : { ...init, body: JSON.stringify(body) })
@@ -93,17 +99,33 @@ export async function openRinging(
       for (;;) {
         const all = await ringing.notified()
         if (isSo(all)) return all
-        await new Promise(resolve => setTimeout(resolve, 50))
+        await pause(50)
       }
     },
-    async tap(action = '') {
-      await worker().evaluate(tapIn, action)
+    async tap(action = '', reply = '') {
+      await worker().evaluate(tapIn, { action, reply })
+    },
+    ended: () => ended,
+    async renewSubscription() {
+      const before = await ringing.ask('GET', '/v1/push-tokens')
+      path = `${path}-renewed`
+      handedOn = 0
+      await worker().evaluate(standInForPushService, { endpoint: `${service.url}${path}`, keys })
+      await worker().evaluate(() => void self.dispatchEvent(new Event('pushsubscriptionchange')))
+      for (let now = before; !isOther(before, now); now = await ringing.ask('GET', '/v1/push-tokens')) await pause(50)
     },
     async leave() {
       await page.goto('about:blank')
     }
   }
   return ringing
+}
+
+function isOther(before: unknown, now: unknown): boolean {
+  const tokensIn = (answer: unknown) => (answer as { tokens: { token: string }[] }).tokens.map(({ token }) => token)
+  const [old] = tokensIn(before)
+  const [only, ...more] = tokensIn(now)
+  return only !== undefined && only !== old && more.length === 0
 }
 
 function registrationOf(cdp: CDPSession): Promise<string> {
@@ -116,7 +138,7 @@ function registrationOf(cdp: CDPSession): Promise<string> {
   return promise
 }
 
-// In the page: Chromium without Google's services has nobody to subscribe with.
+// In the page and in the worker: Chromium without Google's services has nobody to subscribe with.
 function standInForPushService({ endpoint, keys }: { endpoint: string; keys: object }): void {
   if (typeof PushManager === 'undefined') return
   let subscription: object | null = null
@@ -129,6 +151,7 @@ function standInForPushService({ endpoint, keys }: { endpoint: string; keys: obj
       toJSON: () => ({ endpoint, expirationTime: null, keys }),
       unsubscribe: async () => {
         subscription = null
+        Reflect.get(globalThis, 'subscriptionEnded')?.()
         return true
       }
     }
@@ -140,7 +163,7 @@ function standInForPushService({ endpoint, keys }: { endpoint: string; keys: obj
 interface InWorker {
   registration: ServiceWorkerRegistration
   dispatchEvent(event: Event): boolean
-  NotificationEvent: new (name: string, about: { notification: Notification; action: string }) => Event
+  NotificationEvent: new (name: string, about: { notification: Notification; action: string; reply: string }) => Event
 }
 
 async function readNotified(): Promise<Notified[]> {
@@ -152,9 +175,9 @@ async function readNotified(): Promise<Notified[]> {
   })
 }
 
-async function tapIn(action: string): Promise<void> {
+async function tapIn(tapped: { action: string; reply: string }): Promise<void> {
   const { registration, NotificationEvent, dispatchEvent } = self as unknown as InWorker
   const [notification] = await registration.getNotifications()
   if (!notification) throw new Error('Nothing is shown.')
-  dispatchEvent.call(self, new NotificationEvent('notificationclick', { notification, action }))
+  dispatchEvent.call(self, new NotificationEvent('notificationclick', { notification, ...tapped }))
 }
