@@ -33,7 +33,7 @@ function ring(): void {
   effect(() => {
     if (account.value.type === 'unlinked')
       load()
-        .then(({ endSubscription }) => endSubscription())
+        .then(({ forgetRinging }) => forgetRinging())
         .catch(() => {})
   })
 }

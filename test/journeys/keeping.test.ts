@@ -107,8 +107,10 @@ t.test('a newer app is offered, waits for a word, and loses nothing that was bei
   await tab.see('A newer Afield is ready')
   t.ok(await isSamePage(device), 'nor by another tab that opens')
 
+  const reloaded = device.page.waitForEvent('load')
   await device.press('Reload')
-  await device.page.waitForFunction(() => !('isSamePage' in globalThis))
+  await reloaded
+  t.notOk(await isSamePage(device))
   await device.see('Run this command?')
   await device.seeNoMore('A newer Afield is ready')
   t.not((await cacheNames(device)).join(), before.join(), 'the newer files took the place of the older')

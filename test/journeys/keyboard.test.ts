@@ -140,6 +140,7 @@ t.test('with a keyboard alone a session begins [app-design §10]', async t => {
   const { page } = device
   await page.keyboard.press('n')
   await page.waitForURL('**/new')
+  await seeFocusOn(device, 'New session')
   await goTo(device, 'What should it do?')
   await page.keyboard.type('SCRIPT: text Planted.')
   await press(device, /^Choose a folder|^code/)

@@ -116,6 +116,8 @@ function noteLeft(): void {
 /** The sign-in of this device is over: nothing may come to it any more. What the server knows goes with the sign-in. */
 export async function forgetRinging(): Promise<void> {
   choose(undefined)
+  wasLeftNow.value = false
+  localStorage.removeItem(leftName)
   await endSubscription()
 }
 
@@ -151,8 +153,7 @@ async function registerHere(): Promise<void> {
   })
 }
 
-/** Nothing may come to this browser. */
-export async function endSubscription(): Promise<void> {
+async function endSubscription(): Promise<void> {
   const registration = await navigator.serviceWorker?.getRegistration()
   const subscription = await registration?.pushManager?.getSubscription()
   await subscription?.unsubscribe()
