@@ -7,7 +7,7 @@ import { startStandIn } from '../server/push/stand-in.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
 import { linkedComputer } from '../wrapper/kit/world.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
-import { openRinging, type RingingDevice } from './kit/ringing.ts'
+import { type Owner, openRinging, type RingingDevice } from './kit/ringing.ts'
 
 const devices = await openDevices(t)
 
@@ -20,8 +20,10 @@ async function world(t: Test, names: readonly string[]) {
   runWrapper(t, { home, args: ['demo'] })
   const session = await account.session()
   const phones: RingingDevice[] = []
+  const open = (name: string, owner?: Owner) =>
+    openRinging(t, devices, { url: server.url, service, secret: account.secret, name, ...(owner && { owner }) })
   for (const name of names) {
-    const phone = await openRinging(t, devices, { url: server.url, service, secret: account.secret, name })
+    const phone = await open(name)
     const isKnown = phone.device.page.waitForResponse(
       response => response.url().endsWith('/v1/push-tokens') && response.request().method() === 'POST'
     )
@@ -32,8 +34,6 @@ async function world(t: Test, names: readonly string[]) {
     await phone.leave()
     phones.push(phone)
   }
-  const [first] = phones
-  if (!first) throw new Error('Name a phone.')
   const run = (command: string) => session.say(`SCRIPT: tool exec ${JSON.stringify({ command })}`)
   const restart = async () => {
     await server.kill()
@@ -44,7 +44,14 @@ async function world(t: Test, names: readonly string[]) {
     const answer = await fetch(`${server.url}/v1/notifications`, { headers: { authorization: `Bearer ${account.token}` } })
     return ((await answer.json()) as Told).channels.length
   }
-  return { home, session, phones, first, run, restart, channels }
+  return {
+    ...{ home, session, phones, run, restart, channels, open },
+    get first() {
+      const [first] = phones
+      if (!first) throw new Error('Name a phone.')
+      return first
+    }
+  }
 }
 
 const completed = (session: PhoneSession) => Object.values(session.state.completedRequests ?? {})
@@ -131,6 +138,35 @@ t.test('a plain command is allowed from its notification once its person turned 
   await first.until(([only]) => only?.body === 'Applied: allowed once')
   await session.until(({ state }) => Object.values(state.completedRequests ?? {}).some(({ status }) => status === 'approved'))
   await session.until(() => existsSync(join(home, 'demo/made')))
+})
+
+t.test('a phone with a session asks once, upon a tap, and says the way out of a no; a desktop does not ask', async t => {
+  const { open, channels } = await world(t, [])
+  const owner: Owner = { device: 'phone', answer: 'default' }
+  const { device } = await open('one', owner)
+  await device.see('Hear from agents when they are stuck')
+  await device.press('Turn on')
+  await device.see('Hear from agents when they are stuck')
+  owner.answer = 'granted'
+  await device.press('Turn on')
+  await device.seeNoMore('Hear from agents when they are stuck')
+  await device.visit('/settings/notifications')
+  await device.see('Not tried yet')
+  t.equal(await channels(), 1)
+
+  const refused = await open('other', { device: 'phone', answer: 'denied' })
+  await refused.device.press('Turn on')
+  await refused.device.see('Notifications are blocked for this site')
+  await refused.device.press('See how')
+  await refused.device.see('then Permissions, then Notifications')
+  t.equal(await channels(), 1)
+
+  const desk = await open('third', { device: 'desk', answer: 'granted' })
+  await desk.device.visit('/settings/notifications')
+  await desk.device.see('On a computer they stay off until you turn them on here.')
+  await desk.device.visit('/')
+  await desk.device.page.locator('a.row').first().waitFor()
+  t.equal(await desk.device.page.getByText('Hear from agents').count(), 0)
 })
 
 t.test('turned off, the server forgets the device', async t => {

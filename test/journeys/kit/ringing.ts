@@ -37,11 +37,17 @@ export interface RingingDevice {
   leave(): Promise<void>
 }
 
-/** Signed in with this account, and turned on. */
+/** Who holds a phone, or sits at a desk, and answers the browser when it asks whether notifications may come. */
+export interface Owner {
+  readonly device: 'phone' | 'desk'
+  answer: NotificationPermission
+}
+
+/** Signed in with this account; without an owner the browser lets notifications come from the beginning. */
 export async function openRinging(
   t: Test,
   devices: Awaited<ReturnType<typeof openDevices>>,
-  { url, service, secret, name }: { url: string; service: StandIn; secret: Uint8Array; name: string }
+  { url, service, secret, name, owner }: { url: string; service: StandIn; secret: Uint8Array; name: string; owner?: Owner }
 ): Promise<RingingDevice> {
   const { keys, open } = receiver()
   let path = `/push/${name}`
@@ -49,6 +55,10 @@ export async function openRinging(
   const { page, context } = device
   page.setDefaultTimeout(20_000)
   await context.grantPermissions(['notifications'], { origin: url })
+  if (owner) {
+    await context.exposeFunction('ownerAnswers', () => owner.answer)
+    await context.addInitScript(standInForOwner, owner.device)
+  }
   await context.addInitScript(standInForPushService, { endpoint: `${service.url}${path}`, keys })
   let ended = 0
   await context.exposeFunction('subscriptionEnded', () => {
@@ -158,6 +168,22 @@ function standInForPushService({ endpoint, keys }: { endpoint: string; keys: obj
     return subscription as PushSubscription
   }
   PushManager.prototype.getSubscription = async () => subscription as PushSubscription | null
+}
+
+// In the page: Chromium without a window has nobody to ask, and the app asks no browser that a program drives.
+function standInForOwner(device: Owner['device']): void {
+  const phone = 'Mozilla/5.0 (Linux; Android 15) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36'
+  const kept = 'stand-in-permission'
+  let permission = (sessionStorage.getItem(kept) ?? 'default') as NotificationPermission
+  Object.defineProperty(navigator, 'webdriver', { get: () => false })
+  if (device === 'phone') Object.defineProperty(navigator, 'userAgent', { get: () => phone })
+  Object.defineProperty(Notification, 'permission', { get: () => permission })
+  Notification.requestPermission = async () => {
+    if (!navigator.userActivation.isActive) throw new Error('A browser asks only upon a tap.')
+    permission = await Reflect.get(globalThis, 'ownerAnswers')()
+    sessionStorage.setItem(kept, permission)
+    return permission
+  }
 }
 
 interface InWorker {
