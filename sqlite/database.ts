@@ -9,6 +9,7 @@ import { type Lock, lockDirectory } from './lock.ts'
 import { refuseNetworkDisk } from './network-disk.ts'
 import { cannotOpen } from './open-error.ts'
 import { createPrivately } from './private-file.ts'
+import { settle } from './replace.ts'
 import { isUnborn } from './unborn.ts'
 
 /** "Afld" in the header of every database of ours; what does not carry it is somebody else's. */
@@ -42,6 +43,7 @@ export async function openDatabase(file: string, deps: OpenDatabaseDeps): Promis
       refuseNetworkDisk(directory, deps.fileSystemOf)
       locks.push(lockDirectory(directory))
     }
+    settle({ database: file, data: deps.dataDirectory })
     createPrivately(file)
     refuseForeign(file, deps.migrations.length)
     database = new Database(file, withAddon({ timeout: 50 }))

@@ -33,7 +33,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     const { madeAt, holds } = restored.manifest
     console.log(`Restored the backup of ${new Date(madeAt).toISOString()} into ${options.data}.`)
     console.log(`Accounts: ${holds.accounts}, sessions: ${holds.sessions}, messages: ${holds.messages}; every row was checked.`)
-    if (restored.putAside !== undefined) console.log(`What was there before is in ${restored.putAside}.`)
+    if (restored.putAside.length > 0) console.log(`What was there before is in ${restored.putAside.join(' and ')}.`)
     console.log(`${restored.endedTokens} sign-ins that had ended since stay ended. Apps reload everything when they reconnect.`)
     console.log("For 24 hours, sign-ins of Happy's apps with a known key wait for your approval in an app that is signed in.")
   } finally {

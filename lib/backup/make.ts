@@ -86,7 +86,8 @@ async function inspectCopy(directory: string): Promise<Omit<Inspection, 'flaws'>
 }
 
 /** What a server makes anew, and what lets somebody in. */
-const leftOut = /^(afield\.lock|control\.sock|setup-code|reserve|ended-tokens|.*-(wal|shm|journal)|copy-.*|restore-.*|control-.*)$/
+const leftOut =
+  /^(afield\.lock|control\.sock|setup-code|reserve|ended-tokens|.*-(wal|shm|journal)|copy-.*|restore-.*|control-.*|.*\.restoring(\.part)?)$/
 const mostKeyBytes = 1024 * 1024
 
 function keyFilesIn(data: string, store: string): string[] {

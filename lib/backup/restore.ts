@@ -1,11 +1,10 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
-import { CannotStart, exitCodes } from '../exit.ts'
+import { join, resolve } from 'node:path'
+import { CannotStart } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
-import { lockForRestore, openStore, readEndedTokens } from '../store/open.ts'
+import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
 import { type Manifest, unpack } from './archive.ts'
-import { syncDirectory } from './make.ts'
 import { sealingKey } from './seal.ts'
 
 /** For that long logins over challenges that clients chose need approval: those used since the backup are not known. */
@@ -23,47 +22,53 @@ export interface RestoreAsk {
 
 export interface Restored {
   manifest: Manifest
-  /** Where what was there before is now; undefined when there was nothing. */
-  putAside: string | undefined
+  /** Where what was there before is now: beside the database, and beside the small files where those are elsewhere. */
+  putAside: string[]
   /** How many sign-ins of the backup had ended since. */
   endedTokens: number
 }
 
 /**
- * Puts a backup in the place of what a data directory holds. Everything is unpacked and checked beside it first; until then
- * nothing of it is touched. Throws `CannotStart` while a server uses the directory, and for a backup that is not whole.
+ * Puts a backup in the place of what a data directory holds. Everything is unpacked and checked beside it first, on the
+ * same disk; until then nothing of it is touched, and then it changes as a whole, whenever the power fails. Throws `CannotStart` while a server uses the directory, and for a backup that is not whole.
  */
 export async function restoreBackup({ options, file, passphrase, force, now, tell }: RestoreAsk): Promise<Restored> {
   const data = resolve(options.data)
-  const database = databaseIn(data, options.store)
-  mkdirSync(data, { recursive: true, mode: 0o700 })
-  const lock = await lockForRestore(data)
+  const place = await openForRestore(options.store, data)
   try {
-    if (existsSync(database) && !force) {
+    if (existsSync(place.database) && !force) {
       throw new CannotStart(`${data} has a database already; with --force it is put aside and the backup takes its place.`)
     }
-    const fresh = mkdtempSync(join(data, 'restore-'))
+    const fresh = place.makeFresh()
+    let isReplacing = false
     try {
       const manifest = await unpackInto(fresh, { file, passphrase, tell })
       tell('checking')
-      const { endedTokens } = await adopt(fresh, manifest, await readEndedTokens(data), now)
-      const putAside = await swap(data, database, fresh, now)
+      const { endedTokens } = await adopt(fresh.database, manifest, await readEndedTokens(data), now)
+      const names = manifest.files.map(({ name }) => name).filter(name => name !== databaseName && !madeHere.test(name))
+      isReplacing = true
+      const putAside = place.replace({ fresh, databaseName, names }, `before-${timeIn(now)}`)
       return { manifest, putAside, endedTokens }
     } finally {
-      rmSync(fresh, { recursive: true, force: true })
+      // What was begun may be needed to complete it.
+      if (!isReplacing) for (const directory of Object.values(fresh)) rmSync(directory, { recursive: true, force: true })
     }
   } finally {
-    lock.free()
+    place.free()
   }
 }
 
-function databaseIn(data: string, store: string): string {
-  if (!store.startsWith('sqlite:')) throw new CannotStart('A backup is restored into a store of the kind sqlite.')
-  return resolve(data, store.slice('sqlite:'.length))
+/** In every backup. */
+const databaseName = 'afield.db'
+/** Of this place and not of the backup. */
+const madeHere = /^afield\.lock$|-(wal|shm|journal)$|^ended-tokens$|\.restoring(\.part)?$/
+
+function timeIn(now: number): string {
+  return new Date(now).toISOString().replace(/\..*/, '').replaceAll(':', '')
 }
 
 async function unpackInto(
-  directory: string,
+  fresh: { database: string; data: string },
   { file, passphrase, tell }: Pick<RestoreAsk, 'file' | 'passphrase' | 'tell'>
 ): Promise<Manifest> {
   tell('unpacking')
@@ -79,7 +84,7 @@ async function unpackInto(
       async (name, chunk) => {
         if (writing?.name !== name) {
           await finish()
-          writing = { name, handle: await open(join(directory, name), 'wx', 0o600) }
+          writing = { name, handle: await open(join(name === databaseName ? fresh.database : fresh.data, name), 'wx', 0o600) }
         }
         await writing.handle.write(chunk)
       },
@@ -105,21 +110,4 @@ async function adopt(directory: string, manifest: Manifest, endedTokens: readonl
   } finally {
     await store.close()
   }
-}
-
-// What was there is moved, never removed. A restore that is cut off in here leaves it under `before-…`, whole.
-async function swap(data: string, database: string, fresh: string, now: number): Promise<string | undefined> {
-  const restored = readdirSync(fresh).filter(name => !/^afield\.lock|-(wal|shm|journal)$|^ended-tokens$/.test(name))
-  const places = restored.map(name => ({ from: join(fresh, name), to: name === 'afield.db' ? database : join(data, name) }))
-  const old = [...places.map(({ to }) => to), ...['-wal', '-shm', '-journal'].map(end => database + end)].filter(path => existsSync(path))
-  const aside = join(data, `before-${new Date(now).toISOString().replace(/\..*/, '').replaceAll(':', '')}`)
-  try {
-    if (old.length > 0) mkdirSync(aside, { mode: 0o700 })
-    for (const path of old) renameSync(path, join(aside, basename(path)))
-    for (const { from, to } of places) renameSync(from, to)
-    await syncDirectory(data)
-  } catch (error) {
-    throw new CannotStart(`The backup could not be put in place; what was there is in ${aside}.`, exitCodes.storage, { cause: error })
-  }
-  return old.length > 0 ? aside : undefined
 }

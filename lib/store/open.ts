@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
+import type { RestorePlace } from './restore-place.ts'
 import type { Store, StoreBroken } from './store.ts'
 
 export interface OpenStoreDeps {
@@ -28,10 +29,11 @@ export async function openStore(url: string, { dataDirectory, onBroken, clock = 
   throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)
 }
 
-/** Keeps servers out of a data directory while its database is replaced. Throws `CannotStart` when one is using it. */
-export async function lockForRestore(dataDirectory: string): Promise<{ free(): void }> {
-  const { lockDirectory } = await import('../../sqlite/lock.ts')
-  return lockDirectory(dataDirectory)
+/** Keeps servers away from a database and a data directory while they are replaced. Throws `CannotStart` when one is using either. */
+export async function openForRestore(store: string, dataDirectory: string): Promise<RestorePlace> {
+  if (!store.startsWith('sqlite:')) throw new CannotStart('A backup is restored into a store of the kind sqlite.')
+  const { placeForRestore } = await import('../../sqlite/place-for-restore.ts')
+  return placeForRestore({ database: resolve(dataDirectory, store.slice('sqlite:'.length)), data: resolve(dataDirectory) })
 }
 
 /** The ids of the tokens that ended in a data directory, whatever became of its database. */

@@ -35,7 +35,7 @@ for (const passphrase of [undefined, 'correct horse battery staple']) {
 
       const empty = join(place, 'new')
       const restored = await restore(empty, file, passphrase)
-      t.match(restored, { putAside: undefined, endedTokens: 0 })
+      t.match(restored, { putAside: [], endedTokens: 0 })
       const store = await open(empty)
       t.same(
         (await readAll(store, ann, session)).map(message => message.sealed),
@@ -44,7 +44,7 @@ for (const passphrase of [undefined, 'correct horse battery staple']) {
       await store.close()
       t.equal(readFileSync(join(empty, 'push-key.pem'), 'utf8'), 'a key of the server')
       t.same(
-        readdirSync(empty).filter(name => name.startsWith('restore-')),
+        readdirSync(empty).filter(name => name.includes('restor')),
         []
       )
     }
@@ -90,7 +90,7 @@ t.test('what a backup does not know of is honoured when it is restored [A10] [O6
   await t.rejects(restore(data, file, undefined), { message: /has a database already; with --force/, exitCode: 78 })
   const { putAside, endedTokens } = await restore(data, file, undefined, true)
   t.equal(endedTokens, 1)
-  t.ok(putAside && readdirSync(putAside).includes('afield.db'), 'what was there is kept')
+  t.ok(readdirSync(putAside[0] ?? '').includes('afield.db'), 'what was there is kept')
   const restored = await open(data)
   t.equal(await restored.findBearer(sha256('a-lost-phone')), 'missing')
   await restored.close()
