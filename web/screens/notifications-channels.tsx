@@ -1,32 +1,32 @@
 import { useState } from 'preact/hooks'
-import { Icon, type IconName } from '../icons/icon.tsx'
+import type { IconName } from '../icons/icon.tsx'
 import { Banner, Problem } from '../parts/banner.tsx'
 import { useBusy } from '../parts/busy.ts'
-import { Button } from '../parts/button.tsx'
+import { Button, ButtonLink } from '../parts/button.tsx'
+import { Empty } from '../parts/empty.tsx'
 import { LinkRow } from '../parts/row.tsx'
 import { Sheet } from '../parts/sheet.tsx'
 import { offerUndo } from '../parts/undo.tsx'
-import { closeLayer } from '../router.ts'
+import { goFromLayer } from '../router.ts'
+import { pathOf } from '../routes.ts'
 import { takeChannelAway } from '../state/adding-channels.ts'
 import { healthOf } from '../state/channel-health.ts'
 import { now } from '../state/clock.ts'
 import type { Channel } from '../state/notifications.ts'
 import { notifications as words } from '../words/notifications.ts'
 import type { Told } from './notifications.tsx'
-import { TestButton } from './notifications-test.tsx'
+import { HealthCard } from './notifications-health.tsx'
 
 /** Everything else that rings for this account, how well it is reached, and how to add to it. */
-export function Channels(told: Told) {
-  const [open, setOpen] = useState<{ channel: Channel; to: 'test' | 'remove' }>()
-  const close = () => setOpen(undefined)
-  const others = othersOf(told.channels)
+export function Channels({ channels }: Pick<Told, 'channels'>) {
+  const others = othersOf(channels)
   return (
     <section class="grp">
       <h2>{words.channels}</h2>
       <ul class="card tight">
         {others.map(channel => (
           <li key={channel.id}>
-            <ChannelRow channel={channel} onAsk={to => setOpen({ channel, to })} />
+            <LinkRow href={hrefOf(channel)} icon={icons[channel.kind]} title={nameOfChannel(channel)} text={healthWords(channel)} />
           </li>
         ))}
         <li>
@@ -37,34 +37,37 @@ export function Channels(told: Told) {
         </li>
       </ul>
       {others.length > 0 && <p class="hint">{words.channelsHint}</p>}
-      {open?.to === 'test' && (
-        <Sheet title={nameOfChannel(open.channel)} onClose={close}>
-          <TestButton link={told.link} channel={open.channel} />
-        </Sheet>
-      )}
-      {open?.to === 'remove' && <RemoveSheet told={told} channel={open.channel} onClose={close} />}
     </section>
   )
 }
 
-function ChannelRow({ channel, onAsk }: { channel: Channel; onAsk(to: 'test' | 'remove'): void }) {
-  const name = nameOfChannel(channel)
+function hrefOf({ id }: Channel): string {
+  return pathOf({ name: 'settings', page: 'notifications', item: id })
+}
+
+/** One of the other places: how well it is reached, a test, and how to be rid of it. */
+export function OneChannel({ id, ...told }: Told & { id: string }) {
+  const [isRemoving, setRemoving] = useState(false)
+  const channel = told.channels.find(each => each.id === id)
+  if (!channel) {
+    return (
+      <Empty title={words.channelUnknown} text={words.channelUnknownText}>
+        <ButtonLink look="quiet" href="/settings/notifications">
+          {words.title}
+        </ButtonLink>
+      </Empty>
+    )
+  }
+  const { state, cause } = healthOf(channel, now.value)
   return (
-    <div class="irow">
-      <Icon name={icons[channel.kind]} />
-      <span>
-        <b dir="auto">{name}</b>
-        <small>{healthWords(channel)}</small>
-      </span>
-      <span class="device-acts">
-        <button class="ib" type="button" onClick={() => onAsk('test')} aria-label={words.channelTest(name)}>
-          <Icon name="bell-ring" />
-        </button>
-        <button class="ib" type="button" onClick={() => onAsk('remove')} aria-label={words.channelRemove(name)}>
-          <Icon name="trash" />
-        </button>
-      </span>
-    </div>
+    <>
+      <HealthCard link={told.link} channel={channel} title={state === 'missing' ? missingWords(channel) : healthWords(channel)} />
+      {cause && <Banner icon="triangle-alert" needs title={words.channelCause} text={words.causes[cause]} />}
+      <Button look="text" onClick={() => setRemoving(true)}>
+        {words.remove}
+      </Button>
+      {isRemoving && <RemoveSheet told={told} channel={channel} onClose={() => setRemoving(false)} />}
+    </>
   )
 }
 
@@ -99,8 +102,8 @@ function RemoveSheet({ told: { link, book }, channel, onClose }: { told: Told; c
     run(async () => {
       try {
         const putBack = await takeChannelAway(link, channel)
+        goFromLayer({ name: 'settings', page: 'notifications' })
         await book.read()
-        closeLayer()
         if (putBack) offerUndo(words.removed, { undo: () => void putBack().then(book.read, () => {}) })
       } catch {
         setFailed(true)

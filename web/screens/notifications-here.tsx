@@ -1,18 +1,14 @@
-import type { ComponentChildren } from 'preact'
 import { useEffect } from 'preact/hooks'
-import { Icon, type IconName } from '../icons/icon.tsx'
 import { Banner } from '../parts/banner.tsx'
 import { Button, ButtonLink } from '../parts/button.tsx'
-import { HealthBars } from '../parts/health-bars.tsx'
-import { type Arrival, type ChannelHealth, healthOf, type MissCause } from '../state/channel-health.ts'
+import { healthOf, type MissCause } from '../state/channel-health.ts'
 import { now } from '../state/clock.ts'
 import type { Channel } from '../state/notifications.ts'
 import { isMobile, isRingingBusy, isRingingHere, reach, ringingProblem, turnOff, turnOn } from '../state/ringing.ts'
-import { delayInWords, notifications as words } from '../words/notifications.ts'
+import { notifications as words } from '../words/notifications.ts'
 import { ringing } from '../words/ringing.ts'
-import { agoInWords } from '../words/time.ts'
 import type { Told } from './notifications.tsx'
-import { TestButton } from './notifications-test.tsx'
+import { HealthCard, State } from './notifications-health.tsx'
 
 /** Whether this device rings, and the way out where it does not. */
 export function ThisDevice({ told }: { told: Told | undefined }) {
@@ -66,58 +62,12 @@ function Ringing({ told, device }: { told: Told | undefined; device: 'phone' | '
 }
 
 function Health({ told, channel, device }: { told: Told; channel: Channel; device: 'phone' | 'computer' }) {
-  const { state, arrivals, last, cause } = healthOf(channel, now.value)
-  const { sent, arrived, typicalMs, slowestMs } = channel.health
-  const title = state === 'untried' ? words.untried : words[state][device]
+  const { state, cause } = healthOf(channel, now.value)
   return (
     <>
-      <State icon={state === 'reaching' ? 'check' : 'bell'} needs={state === 'missing'} title={title} text={lastWords(last, state)}>
-        {arrivals.length > 0 && (
-          <>
-            <HealthBars arrivals={arrivals} />
-            <dl class="stats">
-              <Stat name={words.arrived} value={words.arrivedOf(arrived, sent)} />
-              <Stat name={words.typical} value={typicalMs === null ? words.unknown : delayInWords(typicalMs)} />
-              <Stat name={words.slowest} value={slowestMs === null ? words.unknown : delayInWords(slowestMs)} />
-            </dl>
-          </>
-        )}
-        <TestButton link={told.link} channel={channel} />
-      </State>
+      <HealthCard link={told.link} channel={channel} title={state === 'untried' ? words.untried : words[state][device]} />
       {cause && <Banner icon="triangle-alert" needs title={causeHere(cause)[0]} text={causeHere(cause)[1]} />}
     </>
-  )
-}
-
-/** What stands on top of the page: how it is here, and what can be done about it. */
-function State(props: { icon: IconName; needs?: boolean; title: string; text: string; children?: ComponentChildren }) {
-  const look = props.needs ? 'gl-needs' : props.icon === 'check' ? 'gl-done' : 'gl-away'
-  return (
-    <section class="card form" aria-labelledby="here-h">
-      <div class="ask-h">
-        <span class={`gl big ${look}`}>
-          <Icon name={props.icon} />
-        </span>
-        <div class="intro">
-          <h2 id="here-h">{props.title}</h2>
-          <p class="lead" role="status">
-            {props.text}
-          </p>
-        </div>
-      </div>
-      {props.children}
-    </section>
-  )
-}
-
-function Stat({ name, value }: { name: string; value: string }) {
-  return (
-    <div>
-      <dt class="hint">{name}</dt>
-      <dd>
-        <b>{value}</b>
-      </dd>
-    </div>
   )
 }
 
@@ -127,14 +77,6 @@ function ToNtfy() {
       {words.useNtfy}
     </ButtonLink>
   )
-}
-
-function lastWords(last: Arrival | undefined, state: ChannelHealth['state']): string {
-  if (last === undefined) return words.untriedText
-  if (state === 'missing') return words.lastTwoMissed
-  const when = agoInWords(last.at, now.value)
-  if (last.has === 'missed') return words.lastMissed(when)
-  return last.delayMs === null ? words.lastUntimed(when) : words.lastArrived(when, delayInWords(last.delayMs))
 }
 
 /** What probably holds them back here, and what to do about it. */

@@ -12,7 +12,7 @@ import type { Live } from '../state/live.ts'
 import { type NotificationBook, notificationsOf, type ToldNotifications } from '../state/notifications.ts'
 import { notifications as words } from '../words/notifications.ts'
 import { AddNtfy, AddWebhook } from './notifications-add.tsx'
-import { Channels, MissingElsewhere } from './notifications-channels.tsx'
+import { Channels, MissingElsewhere, nameOfChannel, OneChannel } from './notifications-channels.tsx'
 import { ThisDevice } from './notifications-here.tsx'
 import { InTheNotification, TellWhen, WhileLooking } from './notifications-kinds.tsx'
 import { QuietHours, quietSummary } from './notifications-quiet.tsx'
@@ -36,9 +36,16 @@ export function NotificationsScreen({ part }: { part: string | undefined }) {
       return <Page title={words.addNtfy} show={told => <AddNtfy {...told} />} />
     case 'webhook':
       return <Page title={words.addWebhook} show={told => <AddWebhook {...told} />} />
-    default:
+    case undefined:
       return <Page title={words.title} always={told => <ThisDevice told={told} />} show={told => <Whole {...told} />} />
+    default:
+      return <Page title={words.channel} named={told => channelName(told, part)} show={told => <OneChannel id={part} {...told} />} />
   }
+}
+
+function channelName({ channels }: Told, id: string): string | undefined {
+  const channel = channels.find(each => each.id === id)
+  return channel && nameOfChannel(channel)
 }
 
 function Whole(told: Told) {
@@ -70,8 +77,13 @@ function Whole(told: Told) {
   )
 }
 
-/** `always` is there too while the server has not told the settings, or does not. */
-function Page(props: { title: string; always?: (told: Told | undefined) => ComponentChildren; show(told: Told): ComponentChildren }) {
+/** `always` is there too while the server has not told the settings, or does not; `named` is a better title once it has. */
+function Page(props: {
+  title: string
+  named?(told: Told): string | undefined
+  always?(told: Told | undefined): ComponentChildren
+  show(told: Told): ComponentChildren
+}) {
   const link = live.value
   const book = link && notificationsOf(link)
   const isLive = connection.value.type === 'live'
@@ -85,7 +97,7 @@ function Page(props: { title: string; always?: (told: Told | undefined) => Compo
   const told = link && book && reading?.type === 'told' ? { ...reading, link, book } : undefined
   return (
     <div class="screen">
-      <Bar title={props.title} sub={<SavingWord book={book} />} back={parentOf(route.value)} keepBack />
+      <Bar title={(told && props.named?.(told)) ?? props.title} sub={<SavingWord book={book} />} back={parentOf(route.value)} keepBack />
       <div class="scroll">
         <div class="col form">
           {book && <Unsaved book={book} />}
