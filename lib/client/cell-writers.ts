@@ -52,7 +52,9 @@ export function writeSettings(rest: Pick<Rest, 'call'>): WriteCell {
   }
 }
 
-type Ack = { result: 'success' | 'version-mismatch'; version: number } | { result: 'error'; message?: string | undefined }
+type Ack =
+  | { result: 'success' | 'version-mismatch'; version: number }
+  | { result: 'error'; message?: string | undefined; status?: number | undefined }
 
 function outcomeOf(ack: Ack, value: string | null): Awaited<ReturnType<WriteCell>> {
   switch (ack.result) {
@@ -61,14 +63,18 @@ function outcomeOf(ack: Ack, value: string | null): Awaited<ReturnType<WriteCell
     case 'version-mismatch':
       return { type: 'conflict', version: ack.version, value }
     case 'error':
-      throw refusalOf(ack.message)
+      throw refusalOf(ack.message, ack.status)
   }
 }
 
-/** An acknowledgement carries no status: what it says tells a server in trouble from a row that is not there and from what does not fit. */
-function refusalOf(message = notFound): Refused | Unreachable {
-  if (message === callFailures.internal || message === tooFast) return new Unreachable('server-error', { code: message })
-  return new Refused(message === notFound ? 404 : 400, message)
+/** Where an acknowledgement carries no status, what it says tells a server in trouble from a row that is not there and from what does not fit. */
+function refusalOf(message = notFound, status = statusOf(message)): Refused | Unreachable {
+  return status >= 500 ? new Unreachable('server-error', { status, code: message }) : new Refused(status, message)
+}
+
+function statusOf(message: string): number {
+  if (message === callFailures.internal || message === tooFast) return 503
+  return message === notFound ? 404 : 400
 }
 
 const notFound = 'Not found'

@@ -36,10 +36,15 @@ t.test('a change that the server will never take is told, and takes no other wit
   const cells = createUplinkCells({ cipher, metadata, onChange() {}, onStored() {}, onRefused: told.resolve })
   t.teardown(() => cells.close())
   let version = 0
-  const answers = ['Internal error', 'Too many messages at once']
+  const answers = [
+    { message: 'Internal error' },
+    { message: 'Too many messages at once' },
+    { message: 'The server has no room left', status: 507 },
+    { message: 'Too many requests', status: 429 }
+  ]
   const request = async (_name: string, { agentState = '' }: { agentState?: string }) => {
     const trouble = answers.shift()
-    if (trouble !== undefined) return { result: 'error', message: trouble }
+    if (trouble !== undefined) return { result: 'error', ...trouble }
     if (agentState.length > 4000) return { result: 'error', message: 'Invalid parameters' }
     version += 1
     return { result: 'success', version, agentState }

@@ -17,7 +17,8 @@ import { accessKeyRecord, amounts, artifactRecord } from './records.ts'
 import { artifactDraft } from './routes/artifacts.ts'
 import type { Need } from './scopes.ts'
 
-const refused = z.object({ result: z.literal('error'), message: z.string().optional() })
+/** `status`: ours, the one that the same refusal has over HTTP. */
+const refused = z.object({ result: z.literal('error'), message: z.string().optional(), status: z.int().optional() })
 const artifactCell = z.object({ version, data: sealed })
 const artifactPart = z.object({ data: sealed, expectedVersion: version })
 const total = amounts.refine(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')

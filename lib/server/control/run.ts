@@ -1,8 +1,8 @@
 import type * as z from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import type { Progress } from '../../local-socket/ask.ts'
-import { Failure } from '../../protocol/wire/failures.ts'
-import { StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
+import type { FailureCode } from '../../protocol/wire/failures.ts'
+import { refusalOf } from '../refusals.ts'
 import type { Command, ControlDeps } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
 
@@ -18,11 +18,13 @@ export async function runCommand(deps: ControlDeps, name: CommandName, ask: unkn
   return command.run(deps, parsed.data, tell)
 }
 
+/** The disk or the database is in trouble; a restart may help. */
+const ofStorage = new Set<FailureCode>(['storage-full', 'storage-busy', 'storage-failed', 'row-damaged'])
+
 /** What a person is told of a command that failed; undefined for an error nobody foresaw. */
 export function sentenceOf(error: unknown): { says: string; exitCode: number } | undefined {
   if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
-  if (error instanceof Failure) return { says: error.detail ?? error.message, exitCode: 1 }
-  if (error instanceof StoreFull || error instanceof StoreBusy || error instanceof StoreBroken)
-    return { says: error.message, exitCode: exitCodes.storage }
+  const known = refusalOf(error)
+  if (known) return { says: known.detail ?? known.message, exitCode: ofStorage.has(known.code) ? exitCodes.storage : 1 }
   return undefined
 }

@@ -1,10 +1,9 @@
 import { ZodUndefined } from 'zod'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../protocol/wire/events.ts'
-import { callFailures, Failure, failure } from '../../protocol/wire/failures.ts'
+import { callFailures, failure, failures } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
-import { OverQuota } from '../../store/quotas.ts'
-import { type Cell, type CellRef, type Conflict, StoreBroken, StoreBusy, StoreFull, type Written } from '../../store/store.ts'
+import type { Cell, CellRef, Conflict, Written } from '../../store/store.ts'
 import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
 import type { Deps } from '../actions/deps.ts'
@@ -15,6 +14,7 @@ import { eventFrame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
 import type { Metrics } from '../metrics.ts'
 import { filled } from '../records.ts'
+import { isWorthReport, refusalOf } from '../refusals.ts'
 import type { UnderWay } from '../under-way.ts'
 import { accountEventHandlers } from './account-events.ts'
 import type { Accepted } from './socketio.ts'
@@ -141,15 +141,8 @@ export function createEventHandlers(
           reply?.(ack)
         },
         error => {
-          // A refusal is an answer; only what nobody foresaw is worth a line in the log.
-          const isForeseen =
-            error instanceof Failure ||
-            error instanceof OverQuota ||
-            error instanceof StoreFull ||
-            error instanceof StoreBusy ||
-            error instanceof StoreBroken
-          metrics.eventTaken(name, isForeseen ? 'refused' : 'failed')
-          if (!isForeseen) onError(error)
+          metrics.eventTaken(name, refusalOf(error) ? 'refused' : 'failed')
+          if (isWorthReport(error)) onError(error)
           reply?.(failed(name, error))
         }
       )
@@ -179,10 +172,11 @@ function badInput(name: ClientEvent): unknown {
 }
 
 function failed(name: ClientEvent, error: unknown): unknown {
-  return refused(name, error instanceof Failure && name !== 'rpc-call' ? error.message : callFailures.internal)
+  const known = refusalOf(error)
+  return known ? refused(name, known.message, failures[known.code].status) : refused(name, callFailures.internal)
 }
 
-function refused(name: ClientEvent, message: string): unknown {
+function refused(name: ClientEvent, message: string, status?: number): unknown {
   switch (name) {
     case 'rpc-call':
     case 'access-key-get':
@@ -190,7 +184,7 @@ function refused(name: ClientEvent, message: string): unknown {
     case 'usage-report':
       return { success: false, error: message }
     default:
-      return { result: 'error', message }
+      return { result: 'error', message, ...(status !== undefined && { status }) }
   }
 }
 

@@ -1,10 +1,9 @@
 import type { HttpResponse } from 'uWebSockets.js'
-import { Failure, failure } from '../../protocol/wire/failures.ts'
+import { failure } from '../../protocol/wire/failures.ts'
 import type { BytesOut } from '../../protocol/wire/routes.ts'
-import { OverQuota } from '../../store/quotas.ts'
-import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../../store/store.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
+import { isWorthReport, refusalOf } from '../refusals.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { Budget } from './budget.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
@@ -147,18 +146,3 @@ const json: Headers = [
   ['content-type', 'application/json; charset=utf-8'],
   ['cache-control', 'no-store']
 ]
-
-// Damage is a refusal to the client and news to the operator.
-function isWorthReport(error: unknown): boolean {
-  return error instanceof RowDamaged || !refusalOf(error)
-}
-
-function refusalOf(error: unknown): Failure | undefined {
-  if (error instanceof Failure) return error
-  if (error instanceof OverQuota) return failure(error.quota === 'kvValueBytes' ? 'body-too-large' : 'quota-reached')
-  if (error instanceof StoreFull) return failure('storage-full')
-  if (error instanceof RowDamaged) return failure('row-damaged')
-  if (error instanceof StoreBusy) return failure('storage-busy')
-  if (error instanceof StoreBroken) return failure('storage-failed')
-  return undefined
-}

@@ -9,6 +9,7 @@ import type { Presence } from '../actions/presence.ts'
 import type { CloseReason, Connection } from '../connection.ts'
 import type { Hub } from '../hub.ts'
 import type { Seats } from '../limits.ts'
+import { isWorthReport } from '../refusals.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
 import type { EventHandlers } from './events.ts'
@@ -81,7 +82,7 @@ export class SocketConnection implements EngineHandler {
       this.state = 'connecting'
       this.connect(packet.auth).catch(error => {
         // Not the client's fault: it must come back by itself, which it does only after a plain close.
-        this.deps.onError(error)
+        if (isWorthReport(error)) this.deps.onError(error)
         this.engine.close('try-again')
       })
       return

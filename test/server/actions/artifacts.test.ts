@@ -108,7 +108,7 @@ t.test('artifacts by socket: made, read, replaced, removed, refused', async t =>
   const id = randomUUID()
   const draft = { id, header: 'h', body: 'b', dataEncryptionKey: 'k' }
   const artifact = { ...draft, headerVersion: 1, bodyVersion: 1, seq: 0, createdAt: now, updatedAt: now }
-  const missing = { result: 'error', message: 'Artifact not found' }
+  const missing = { result: 'error', message: 'Artifact not found', status: 404 }
   const ask = (event: string, body: unknown) => socket.emitWithAck(event, body)
   t.same(await ask('artifact-read', { artifactId: id }), missing)
   t.same(await ask('artifact-create', draft), { result: 'success', artifact })

@@ -1,0 +1,19 @@
+import { Failure, failure } from '../protocol/wire/failures.ts'
+import { OverQuota } from '../store/quotas.ts'
+import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../store/store.ts'
+
+/** What a caller is told of an error, whichever way it came: over HTTP, a socket or the control socket. Undefined for one nobody foresaw. */
+export function refusalOf(error: unknown): Failure | undefined {
+  if (error instanceof Failure) return error
+  if (error instanceof OverQuota) return failure(error.quota === 'kvValueBytes' ? 'body-too-large' : 'quota-reached')
+  if (error instanceof StoreFull) return failure('storage-full')
+  if (error instanceof RowDamaged) return failure('row-damaged')
+  if (error instanceof StoreBusy) return failure('storage-busy')
+  if (error instanceof StoreBroken) return failure('storage-failed')
+  return undefined
+}
+
+/** Damage is a refusal to the caller and news to the operator; so is whatever nobody foresaw. */
+export function isWorthReport(error: unknown): boolean {
+  return error instanceof RowDamaged || !refusalOf(error)
+}
