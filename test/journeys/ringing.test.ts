@@ -169,6 +169,20 @@ t.test('a phone with a session asks once, upon a tap, and says the way out of a 
   t.equal(await desk.device.page.getByText('Hear from agents').count(), 0)
 })
 
+t.test('where the command is not shown it can be denied all the same, as long as it is all that is asked', async t => {
+  const { session, first, run } = await world(t, ['one'])
+  await first.choose({ previews: false, watchedMinutes: 0 })
+  await run('touch never')
+  await first.deliver('permission')
+  const [shown] = await first.until(one)
+  t.notMatch(JSON.stringify(shown), 'touch')
+  t.same(shown?.actions, ['open', 'deny'])
+  await first.tap('deny')
+  await session.until(now => one(completed(now)))
+  t.match(completed(session), [{ status: 'denied', answeredBy: String }])
+  await first.until(([only]) => only?.body === 'Applied: denied')
+})
+
 t.test('turned off, the server forgets the device', async t => {
   const { first, channels } = await world(t, ['one'])
   t.equal(await channels(), 1)

@@ -30,6 +30,7 @@ export const notified = {
   undelivered: 'Could not deliver, open',
   offline: 'Could not deliver: no connection. Open to try again.',
   changed: 'Nothing was sent: this request changed or is over. Open to see.',
+  several: 'Nothing was sent: several requests are open. Open to decide.',
   snoozed: 'No notifications for an hour',
   notSnoozed: 'Could not snooze, open'
 }

@@ -33,6 +33,8 @@ export interface Ways {
   readonly words: NotifiedWords
   /** The person lets a plain request be allowed where only its text is seen. */
   readonly mayAllow: boolean
+  /** The account is here and not behind the app lock, so that buttons can answer by themselves. */
+  readonly mayAnswer: boolean
   /** How many buttons this browser shows, and whether one may take a text. */
   readonly maxActions: number
   readonly takesText: boolean
@@ -90,20 +92,22 @@ function sayingOf({ title, body }: Payload, preview: NoticePreview | undefined, 
 }
 
 /** The most wanted first: a browser may have room for one or two. */
-function actionsFor(kind: string, preview: NoticePreview | undefined, { words, mayAllow, takesText }: Ways): Action[] {
+function actionsFor(kind: string, preview: NoticePreview | undefined, { words, mayAllow, mayAnswer, takesText }: Ways): Action[] {
   const open: Action = { action: 'open', title: words.open }
   const snooze: Action = { action: 'snooze', title: words.snooze }
+  const deny: Action = { action: 'deny', title: words.deny }
   const asks = preview?.asks
   switch (asks?.type) {
     case 'permission': {
       const first: Action = mayAllow && asks.mayAllow ? { action: 'allow', title: words.allow } : open
-      return [first, { action: 'deny', title: words.deny }, snooze]
+      return [first, deny, snooze]
     }
     case 'question': {
       const reply: Action = { action: 'reply', title: words.reply, type: 'text', placeholder: words.replyHint }
       return takesText && asks.reply !== undefined ? [reply, open, snooze] : [open, snooze]
     }
     case undefined:
-      return kind === 'test' ? [open] : [open, snooze]
+      if (kind === 'test') return [open]
+      return kind === 'permission' && mayAnswer ? [open, deny, snooze] : [open, snooze]
   }
 }

@@ -36,7 +36,7 @@ const syncTag = 'afield-receipts'
 async function show(worker: ServiceWorkerGlobalScope, event: Pushed): Promise<void> {
   const payload = readPayload(event)
   const known = await withDeadline(opensWithinMs, readDevice).catch(() => nothingKnown)
-  const shown = notificationOf(payload, payload && previewIn(payload, known), waysOf(known.choices))
+  const shown = notificationOf(payload, payload && previewIn(payload, known), waysOf(known))
   await tell(worker, shown)
   if (payload) await acknowledge(worker, [payload.data.receipt])
 }
@@ -98,9 +98,10 @@ function previewIn({ data }: Payload, { device, choices }: Known): NoticePreview
   }
 }
 
-function waysOf(choices: RingingChoices): Ways {
+function waysOf({ device, choices }: Known): Ways {
   const { maxActions = 0 } = Notification as { maxActions?: number }
-  return { words: wordsIn(choices), mayAllow: choices.mayAllow, maxActions, takesText: takesText() }
+  const mayAnswer = device !== undefined && !choices.isLocked
+  return { words: wordsIn(choices), mayAllow: choices.mayAllow, mayAnswer, maxActions, takesText: takesText() }
 }
 
 function wordsIn({ language }: RingingChoices): NotifiedWords {

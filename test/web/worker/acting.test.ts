@@ -6,7 +6,7 @@ import { act } from '../../../web/worker/acting.ts'
 type Around = Parameters<typeof act>[0]
 
 /** A worker whose device is not locked, and what it said and asked. */
-function world({ isLocked = false, fails = false } = {}) {
+function world({ isLocked = false, mayAllow = false, fails = false } = {}) {
   const said: (string | undefined)[] = []
   const written: unknown[] = []
   let isClosed = false
@@ -19,7 +19,7 @@ function world({ isLocked = false, fails = false } = {}) {
     }
   }
   const worker = { registration: { showNotification: async (_: string, { body }: NotificationOptions) => void said.push(body) } }
-  const known = { device: { rest, name: 'Phone' }, choices: { isLocked, mayAllow: false, language: 'en' } }
+  const known = { device: { rest, name: 'Phone' }, choices: { isLocked, mayAllow, language: 'en' } }
   const notification = { title: 'orchard', tag: 's1', close: () => (isClosed = true) }
   // Only as much of a worker as is asked for.
   const around = { worker, known, words } as unknown as Around
@@ -51,8 +51,8 @@ t.test('on a locked device every button opens the app, and none does anything', 
   }
 })
 
-t.test('without a preview there is nothing to answer, and it says that nothing was delivered', async t => {
-  const { said, tap } = world()
-  await tap('deny')
+t.test('without a preview nothing can be allowed, and it says that nothing was delivered', async t => {
+  const { said, tap } = world({ mayAllow: true })
+  await tap('allow')
   t.same(said, [words.sending, words.undelivered])
 })

@@ -13,7 +13,7 @@ const pushed = {
   silent: false,
   data: { v: 1, what: 'show', notice: 'n1', kind: 'permission', session: 's1', receipt: 'r1', createdAt: 1, preview: 'sealed' }
 }
-const ways: Ways = { words, mayAllow: false, maxActions: 3, takesText: false }
+const ways: Ways = { words, mayAllow: false, mayAnswer: true, maxActions: 3, takesText: false }
 
 type Permission = Extract<NonNullable<NoticePreview['asks']>, { type: 'permission' }>
 
@@ -56,13 +56,20 @@ t.test('a browser that reads the declaration by itself hands on what it read', a
   t.equal(readPayload({ data: null, notification: pushed })?.data.receipt, 'r1')
 })
 
-t.test('without a preview it says the fixed words of the server, and can only be opened', async t => {
+t.test('without a preview it says the fixed words of the server, and what is asked can be denied by who has the account', async t => {
   t.same(shown(), {
     title: 'Your agent needs a decision',
     body: 'Open the app to decide.',
-    actions: ['open', 'snooze'],
+    actions: ['open', 'deny', 'snooze'],
     data: { path: '/s/s1', notice: 'n1', kind: 'permission', session: 's1' }
   })
+  t.same(shown(undefined, { mayAnswer: false }).actions, ['open', 'snooze'])
+  const { options } = notificationOf(payload({ data: { ...pushed.data, kind: 'question' } }), undefined, ways)
+  t.same(
+    options.actions?.map(({ action }) => action),
+    ['open', 'snooze'],
+    'a question is not denied unread'
+  )
 })
 
 t.test('a preview says what is asked and where, and what is risky is not to be decided there', async t => {
