@@ -51,6 +51,9 @@ export function wholeDeviceRemoval(database: Database): (account: AccountId, dev
   const endApprovals = database.prepare<[AccountId, DeviceId]>(
     `UPDATE pairing_request SET state = 'over', account = NULL, response = NULL, answered_by = NULL WHERE answered_by = ${deviceKey}`
   )
+  const endDeliveries = database.prepare<[AccountId, DeviceId]>(
+    `UPDATE pairing_request SET response = NULL, sealed_token = NULL WHERE device = ${deviceKey}`
+  )
   const remove = database.prepare<[AccountId, DeviceId]>(`DELETE FROM device WHERE account = ${accountKey} AND id = ?`)
   const noteRevoked = insertRevocation(database)
 
@@ -59,6 +62,7 @@ export function wholeDeviceRemoval(database: Database): (account: AccountId, dev
     for (const token of tokens) noteRevoked(token)
     endAnswers.run(account, device)
     endApprovals.run(account, device)
+    endDeliveries.run(account, device)
     // Its push tokens go with it, as the schema says.
     return remove.run(account, device).changes > 0 ? { tokens } : 'missing'
   }

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AccountId, DeviceId } from '../lib/protocol/wire/ids.ts'
 import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus, Store } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
+import { sweepRequests as requestSweep } from './pairing-requests.ts'
 import { insertToken } from './tokens.ts'
 
 const rememberedMs = 24 * 60 * 60 * 1000
@@ -43,6 +44,7 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
   const wipeExpired = database.prepare<[number]>('UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?')
   const forget = database.prepare<[number]>('DELETE FROM pairing WHERE ends_at <= ?')
   const storeToken = insertToken(database)
+  const sweepRequests = requestSweep(database)
 
   function poll(ask: PairingPoll): PairingPolled {
     const row = find.get(ask.kind, ask.publicKey)
@@ -112,6 +114,7 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
       queue.write(() => {
         wipeExpired.run(now)
         forget.run(now - rememberedMs)
+        sweepRequests(now)
       })
   }
 }

@@ -38,7 +38,7 @@ import type { AccountVault } from './vault.ts'
 
 export { type RequestLink, readRequestLink }
 
-/** How a request ended. `expired`: nobody answered in time, it was refused, or the answer was handed out before. */
+/** How a request ended. `expired`: nobody answered in time, it was refused, or what it was given ended with it. */
 export type LinkingEnd = { type: 'paired'; signedIn: SignedIn; answer: PairingAnswer } | { type: 'expired' } | { type: 'unreadable' }
 
 export interface Linking {

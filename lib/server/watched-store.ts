@@ -29,10 +29,16 @@ function audited(store: Store, tell: Listeners['onAudit'], now: () => number): P
       return outcome
     },
     async pollPairingRequest(ask) {
-      const minted = remembered(ask.token)
-      const outcome = await store.pollPairingRequest({ ...ask, token: minted.mint })
-      if (outcome !== 'unknown' && outcome.state === 'delivered')
-        tell({ type: 'device-paired', account: outcome.account, ...namesOf(minted.draft()), at: now() })
+      let draft: TokenDraft | undefined
+      const token: typeof ask.token = (...given) => {
+        const minted = ask.token(...given)
+        draft = minted.draft
+        return minted
+      }
+      const outcome = await store.pollPairingRequest({ ...ask, token })
+      // A repeat pairs nobody.
+      if (draft && outcome !== 'unknown' && outcome.state === 'delivered')
+        tell({ type: 'device-paired', account: outcome.account, ...namesOf(draft), at: now() })
       return outcome
     },
     async answerPairing(answer) {

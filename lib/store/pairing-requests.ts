@@ -38,19 +38,32 @@ export interface PairingRequestRow {
 
 export type RequestPolled =
   | { state: 'waiting' }
-  | { state: 'delivered'; account: AccountId; response: string; device: DeviceId | undefined }
-  /** `again`, once: who had approved it, when it was delivered before. */
-  | { state: 'over'; again: AccountId | undefined }
+  | ({ state: 'delivered' } & Delivery)
+  | { state: 'over' }
+  /** Another secret than the asker's. `alarm`, once: who had approved the request that somebody else knows of. */
+  | { state: 'strange'; alarm: AccountId | undefined }
+
+/** What the asker is given: the answer and the token are sealed for it. */
+export interface Delivery {
+  account: AccountId
+  response: string
+  sealedToken: string
+  tokenEndsAt: number
+  device: DeviceId
+}
 
 export interface PairingRequestStore {
   addPairingRequest(draft: PairingRequestDraft): Promise<'added' | 'too-many'>
   readPairingRequest(id: PairingId, now: number): Promise<PairingRequestRow | 'unknown'>
-  /** Delivers an approval once, storing its token in the same transaction. `unknown` also for another poll secret. */
+  /**
+   * Delivers an approval, storing its token in the same transaction, and the same again until the request ends: a reply may
+   * be lost. `token` is asked once; it has an end and a device.
+   */
   pollPairingRequest(ask: {
     id: PairingId
     pollHash: string
     now: number
-    token: (account: AccountId, request: PairingRequestRow) => TokenDraft
+    token: (account: AccountId, request: PairingRequestRow) => { draft: TokenDraft; sealed: string }
   }): Promise<RequestPolled | 'unknown'>
   /** The same account may repeat the same bytes; anything else finds the request answered. */
   approvePairingRequest(ask: {

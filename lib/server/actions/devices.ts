@@ -38,7 +38,7 @@ export function tellOfDevice(deps: TellDeps, account: AccountId, device: { id: D
   tell(deps, account, { type: 'device-came', device: device.id, kind: device.kind, name: device.name, at: deps.now() })
 }
 
-/** Tells the account that an answer to a pairing was asked for twice: one of the two who asked was somebody else. */
+/** Tells the account that somebody else than the asker asked for an answer to a pairing, or that it was asked for twice where that looks the same. */
 export function tellOfSecondFetch(deps: TellDeps, account: AccountId): void {
   tell(deps, account, { type: 'pairing-fetched-twice', at: deps.now() })
 }

@@ -2,13 +2,14 @@ import { hash } from 'node:crypto'
 import { failure, tooMany } from '../../protocol/wire/failures.ts'
 import type { PairingId } from '../../protocol/wire/ids.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
+import type { PairingRequestRow } from '../../store/pairing-requests.ts'
 import { decodeBase64 } from '../base64.ts'
 import type { Limits } from '../limits.ts'
 import type { Caller, Deps } from './deps.ts'
 import { type TellDeps, tellOfDevice, tellOfSecondFetch } from './devices.ts'
 import type { Identity } from './fresh-login.ts'
 import { readApproval, sealToken } from './signatures.ts'
-import { mintToken, type NewToken } from './tokens.ts'
+import { mintToken } from './tokens.ts'
 
 const openForMs = 5 * 60_000
 const keyLength = 32
@@ -51,44 +52,46 @@ export async function readPairing({ store }: Pick<Deps, 'store'>, caller: Caller
     : { ...seen, isYours: account === caller.account }
 }
 
-/** Asked once a second by whoever has the secret of the request; to everybody else there is none. */
+/**
+ * Asked once a second by whoever has the secret of the request, who is answered again until it ends: a reply may be lost. To
+ * everybody else there is none, and whoever approved it is told that somebody else asked.
+ */
 export async function pollPairingRequest(
   deps: TellDeps & Pick<Deps, 'newId' | 'quotas'>,
   id: PairingId,
   { pollSecret }: BodyOf<'pollPairing'>,
   from: { network: string }
 ): Promise<ReplyOf<'pollPairing'>> {
-  const secret = decodeBase64(pollSecret)
-  if (!secret) throw failure('pairing-not-found')
-  const asked: { token?: NewToken; publicKey?: string; name?: string } = {}
+  const secret = decodeBase64(pollSecret) ?? new Uint8Array(0)
+  const now = await deps.store.time()
+  /** What its first delivery is made of. */
+  let asked: PairingRequestRow | undefined
   const polled = await deps.store.pollPairingRequest({
     id,
     pollHash: hash('sha256', secret, 'base64'),
-    now: await deps.store.time(),
-    token: (account, { kind, name, publicKey, deviceKey }) => {
+    now,
+    token: (account, request) => {
+      asked = request
+      const { kind, name, publicKey, deviceKey } = request
       const mostDevices = deps.quotas(account).devices
-      const token = mintToken(deps, account, { kind, label: name, from: from.network, deviceKey, mostDevices })
-      Object.assign(asked, { token, publicKey, name })
-      return token.draft
+      const { text, draft } = mintToken(deps, account, { kind, label: name, from: from.network, deviceKey, mostDevices })
+      return { draft, sealed: Buffer.from(sealToken(text, Buffer.from(publicKey, 'base64'))).toString('base64') }
     }
   })
   if (polled === 'unknown') throw failure('pairing-not-found')
-  if (polled.state === 'waiting') return polled
-  if (polled.state === 'over') {
-    if (polled.again) tellOfSecondFetch(deps, polled.again)
-    throw failure('pairing-over')
-  }
-  const { account, response, device } = polled
-  const { token, publicKey = '', name = '' } = asked
-  if (!token || device === undefined || token.draft.expiresAt === null) throw new Error('The store delivered a request without a token.')
-  tellOfDevice(deps, account, { id: device, kind: token.draft.kind, name })
-  return {
-    state: 'approved',
-    response,
-    sealedToken: Buffer.from(sealToken(token.text, Buffer.from(publicKey, 'base64'))).toString('base64'),
-    account,
-    device,
-    expiresInMs: token.draft.expiresAt - token.draft.createdAt
+  switch (polled.state) {
+    case 'waiting':
+      return polled
+    case 'over':
+      throw failure('pairing-over')
+    case 'strange':
+      if (polled.alarm) tellOfSecondFetch(deps, polled.alarm)
+      throw failure('pairing-not-found')
+    case 'delivered': {
+      const { account, device, response, sealedToken, tokenEndsAt } = polled
+      if (asked) tellOfDevice(deps, account, { id: device, kind: asked.kind, name: asked.name })
+      return { state: 'approved', response, sealedToken, account, device, expiresInMs: Math.max(0, Math.round(tokenEndsAt - now)) }
+    }
   }
 }
 

@@ -108,7 +108,8 @@ t.test('a socket event needs the scope of the table, and a connection needs to r
 
   const socket = await ada.connect({ token: await make('read') })
   const write = { sid: session, metadata: 'evil', expectedVersion: 0 }
-  t.same(await socket.emitWithAck('update-metadata', write), { result: 'error', message: 'This token is not allowed to do this' })
+  const refused = { result: 'error', message: 'This token is not allowed to do this', status: 403 }
+  t.same(await socket.emitWithAck('update-metadata', write), refused)
   t.match(await socket.emitWithAck('rpc-call', { method: 'x:y', params: 'x' }), { ok: false })
   socket.emit('message', { sid: session, message: 'evil' })
   await socket.emitWithAck('ping', {})

@@ -1,4 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import {
   cryptoReady,
@@ -52,7 +54,18 @@ async function startWorld(t: Test, options = {}) {
   return { server, ada: await signUp(t, server) }
 }
 
-t.test('a terminal is approved and gets answer and token once, sealed for it alone [A7]', async t => {
+/** What the apps of a person are alarmed of; resolves when all of it has come. */
+async function alarmsOf(person: Person): Promise<() => Promise<string[]>> {
+  const app = await person.connect()
+  const heard: string[] = []
+  app.on('ephemeral', ({ type }) => heard.push(type))
+  return async () => {
+    await app.emitWithAck('ping', {})
+    return heard
+  }
+}
+
+t.test('a terminal is approved and gets answer and token, sealed for it alone [A7]', async t => {
   const { server, ada } = await startWorld(t)
   const asked = await ask(server)
   t.same(await asked.poll(), { status: 200, body: { state: 'waiting' } })
@@ -72,7 +85,6 @@ t.test('a terminal is approved and gets answer and token once, sealed for it alo
   t.same(answer, { version: 2, contentPublicKey: new Uint8Array(32).fill(9) })
   t.equal(openLockedAnswer(Buffer.from(got.response, 'base64'), randomBytes(16), asked.box.secretKey), undefined)
 
-  t.same(await asked.poll(), over)
   const { devices } = (await ada.call('GET', '/v1/devices')).body
   t.match(
     devices.find(({ id }: Untyped) => id === got.device),
@@ -80,27 +92,55 @@ t.test('a terminal is approved and gets answer and token once, sealed for it alo
   )
 })
 
-t.test('of many polls at once one gets the answer, and a later one alarms the account once [A7]', async t => {
-  const { server, ada } = await startWorld(t)
-  const app = await ada.connect()
-  const heard: string[] = []
-  app.on('ephemeral', ({ type }) => heard.push(type))
+t.test('an asker that lost the reply is given the same again until its request ends, and nobody is alarmed [A7]', async t => {
+  const time = { at: Date.now() }
+  const { server, ada } = await startWorld(t, { now: () => time.at })
+  const heard = await alarmsOf(ada)
   const asked = await ask(server)
   await ada.call('POST', `${asked.path}/approval`, { body: approvalOf(server, asked, ada) })
   const answers = await Promise.all(Array.from({ length: 10 }, () => asked.poll()))
-  t.equal(answers.filter(({ status }) => status === 200).length, 1)
-  t.equal(answers.filter(({ status }) => status === 410).length, 9)
-  await app.emitWithAck('ping', {})
-  t.same(heard.toSorted(), ['device-came', 'pairing-fetched-twice'])
+  for (const answer of answers) t.same(answer, answers[0])
+  t.equal(answers[0]?.status, 200)
+  time.at += 60_000
+  const later = await asked.poll()
+  t.same(later.body, { ...answers[0]?.body, expiresInMs: answers[0]?.body.expiresInMs - 60_000 })
+  const token = openToken(Buffer.from(later.body.sealedToken, 'base64'), asked.box.secretKey) ?? ''
+  t.equal((await call(server, 'GET', '/v1/sessions', { token })).status, 200)
+  t.equal((await ada.call('GET', '/v1/devices')).body.devices.length, 2, 'one device was linked')
+  t.same(await heard(), ['device-came'])
+  time.at += 4 * 60_000
+  t.same(await asked.poll(), over)
+  t.same(await heard(), ['device-came'])
 })
 
-t.test('whoever has not the secret of a request finds none [A7]', async t => {
+t.test('whoever has not the secret of a request finds none, and once it was approved its account is alarmed once [A7]', async t => {
   const { server, ada } = await startWorld(t)
+  const heard = await alarmsOf(ada)
   const asked = await ask(server)
-  await ada.call('POST', `${asked.path}/approval`, { body: approvalOf(server, asked, ada) })
   t.same(await asked.poll(randomBytes(32)), notFound)
-  t.same(await asked.poll(new Uint8Array(0)), notFound)
+  t.same(await heard(), [], 'nobody yet whose it is')
+  await ada.call('POST', `${asked.path}/approval`, { body: approvalOf(server, asked, ada) })
+  for (const secret of [randomBytes(32), new Uint8Array(0), randomBytes(32)]) t.same(await asked.poll(secret), notFound)
+  t.same(await heard(), ['pairing-fetched-twice'])
   t.equal((await asked.poll()).status, 200)
+})
+
+t.test('what an ended request would have given is wiped without anybody asking [A7] [A6]', async t => {
+  const clock = manualClock()
+  const { server, ada } = await startWorld(t, { clock, now: () => 1e12 + clock.now() })
+  const [fetched, left] = [await ask(server), await ask(server)]
+  for (const asked of [fetched, left]) await ada.call('POST', `${asked.path}/approval`, { body: approvalOf(server, asked, ada) })
+  t.equal((await fetched.poll()).status, 200)
+  const kept = () => {
+    const database = new Database(join(server.data, 'afield.db'), { readonly: true })
+    const count = database.prepare('SELECT count(response) + count(sealed_token) FROM pairing_request').pluck().get()
+    database.close()
+    return count
+  }
+  t.equal(kept(), 3)
+  clock.advance(5 * 60_000 + 60_000)
+  while (kept() !== 0) await new Promise(setImmediate)
+  t.same(await left.poll(), over)
 })
 
 t.test('an approval is that of the account for this asker, this answer and this server [A7]', async t => {

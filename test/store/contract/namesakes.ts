@@ -110,7 +110,7 @@ const requestOf = (account: AccountId) => ({
   id: ids.pairingId.parse(`request-${account}`),
   pollHash: sha256('poll'),
   now: 50,
-  token: () => tokenDraft('terminal', `requested by ${account}`)
+  token: () => ({ draft: { ...tokenDraft('terminal', `requested by ${account}`), expiresAt: 1_000 }, sealed: 'sealed' })
 })
 
 async function fill(store: Store, account: AccountId, at: number): Promise<void> {

@@ -6,12 +6,14 @@ import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 
 const ttlMs = 5 * 60_000
+const tokenEndsAt = 24 * 60 * 60_000
 
 interface Request {
   state: 'waiting' | 'approved' | 'delivered' | 'refused'
   endsAt: number
   answer?: { account: AccountId; response: string }
-  askedAgain: boolean
+  delivery?: object
+  isAlarmed: boolean
 }
 interface Model {
   now: number
@@ -26,7 +28,7 @@ interface Real {
 type Command = fc.AsyncCommand<Model, Real>
 
 export function pairingRequestContract(t: Test, place: StorePlace): void {
-  t.test('a request of the second kind is approved once, fetched once with its secret alone, and ends [A7]', async t => {
+  t.test('a request of the second kind is approved once, fetched with its secret alone, the same until it ends [A7]', async t => {
     const store = await openFor(t, place)
     const accounts = await Promise.all([newAccount(store, 'ann'), newAccount(store, 'bob')])
     let round = 0
@@ -38,6 +40,19 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
       }),
       { numRuns: 40 }
     )
+  })
+
+  t.test('a device that was removed is not given its token again [A7] [A10]', async t => {
+    const store = await openFor(t, place)
+    const ann = await newAccount(store, 'ann')
+    const id = pairingId.parse('a')
+    await store.addPairingRequest(draft(id, 0))
+    await store.approvePairingRequest({ id, account: ann, device: null, response: 'one', now: 0 })
+    const token = () => ({ draft: { ...tokenDraft('terminal', 'laptop'), expiresAt: tokenEndsAt }, sealed: 'sealed' })
+    const poll = () => store.pollPairingRequest({ id, pollHash: 'right', now: 1, token })
+    t.match([await poll(), await poll()], [{ state: 'delivered' }, { state: 'delivered' }])
+    await store.removeDevice(ann, deviceId('device of laptop'))
+    t.same(await poll(), { state: 'over' })
   })
 
   t.test('what an asker says of itself is kept as it came, and may be nothing', async t => {
@@ -87,7 +102,7 @@ function askCommand(name: string): Command {
     check: ({ requests }) => !requests.has(name),
     async run(model, real) {
       await real.store.addPairingRequest(draft(idOf(real, name), model.now))
-      model.requests.set(name, { state: 'waiting', endsAt: model.now + ttlMs, askedAgain: false })
+      model.requests.set(name, { state: 'waiting', endsAt: model.now + ttlMs, isAlarmed: false })
     },
     toString: () => `ask ${name}`
   }
@@ -97,25 +112,33 @@ function pollCommand({ name, pollHash }: { name: string; pollHash: string }): Co
   const step = ({ now, requests }: Model, token: string) => {
     const request = requests.get(name)
     const state = stateOf(request, now)
-    if (!request || pollHash === 'wrong') return 'unknown'
+    if (!request) return 'unknown'
+    if (pollHash === 'wrong') {
+      const alarm = request.isAlarmed ? undefined : request.answer?.account
+      if (alarm) request.isAlarmed = true
+      return { state: 'strange', alarm }
+    }
     if (state === 'waiting') return { state }
     if (state === 'approved' && request.answer) {
       request.state = 'delivered'
-      return { state: 'delivered', ...request.answer, device: deviceId(`device of ${token}`) }
+      const sealed = { sealedToken: `sealed ${token}`, tokenEndsAt, device: deviceId(`device of ${token}`) }
+      request.delivery = { state: 'delivered', ...request.answer, ...sealed }
     }
-    const again = state === 'delivered' && !request.askedAgain ? request.answer?.account : undefined
-    if (state === 'delivered') request.askedAgain = true
-    return { state: 'over', again }
+    return request.delivery && now < request.endsAt ? request.delivery : { state: 'over' }
   }
   return {
     check: () => true,
     async run(model, real) {
       const token = `request-${real.round}-${real.tokens++}`
       const id = idOf(real, name)
-      const polled = await real.store.pollPairingRequest({ id, pollHash, now: model.now, token: () => tokenDraft('terminal', token) })
-      equal(polled, step(model, token))
-      const isDelivered = polled !== 'unknown' && polled.state === 'delivered'
-      equal((await real.store.findBearer(sha256(token))) !== 'missing', isDelivered)
+      let minted = 0
+      const mint = () => {
+        minted += 1
+        return { draft: { ...tokenDraft('terminal', token), expiresAt: tokenEndsAt }, sealed: `sealed ${token}` }
+      }
+      const isFirst = stateOf(model.requests.get(name), model.now) === 'approved' && pollHash === 'right'
+      equal(await real.store.pollPairingRequest({ id, pollHash, now: model.now, token: mint }), step(model, token))
+      equal([(await real.store.findBearer(sha256(token))) !== 'missing', minted], [isFirst, isFirst ? 1 : 0])
     },
     toString: () => `poll ${name} with the ${pollHash} secret`
   }

@@ -56,7 +56,8 @@ export const pairingRoutes = {
     auth: 'none',
     limit: kib,
     ours: true,
-    about: 'The asker asks whether it is answered. The answer is handed out once; its token is sealed for the key of the asker.',
+    about:
+      'The asker asks whether it is answered, and is given the same answer again until the request ends; its token is sealed for the key of the asker.',
     params,
     body: z.object({ pollSecret: key }),
     reply: z.discriminatedUnion('state', [
