@@ -163,7 +163,8 @@ function isClientEvent(name: string): name is ClientEvent {
 // A name like `<id>:<method>` is answered by that session or machine itself, so that nobody else can stand in for it.
 // An id may have colons, the method after it has none: else `a` could answer for `a:b`.
 function mayAnswer({ scope }: Accepted, method: string): boolean {
-  return scope !== 'app' && method.slice(0, method.lastIndexOf(':')) === scope.id
+  const colon = method.lastIndexOf(':')
+  return scope !== 'app' && colon !== -1 && method.slice(0, colon) === scope.id
 }
 
 function badInput(name: ClientEvent): unknown {

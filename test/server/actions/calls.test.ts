@@ -88,6 +88,20 @@ t.test('an id that begins like another answers nothing of the other [R1, R2]', a
   t.same(await app.emitWithAck('rpc-call', { method: `${long}:bash`, params: '' }), { ok: true, result: 'own' })
 })
 
+t.test('a name that is not of an id and a method is nobody’s to register [R2]', async t => {
+  const { ada } = await startWorld(t)
+  const machine = await ada.connect({ clientType: 'machine-scoped', machineId: 'lap' })
+  for (const method of ['lapX', 'lap', 'laps', ':lap', 'X']) {
+    const told = new Promise(resolve => {
+      machine.once('rpc-error', resolve)
+      machine.once('rpc-registered', resolve)
+    })
+    machine.emit('rpc-register', { method })
+    t.match(await told, { type: 'register' }, method)
+    machine.removeAllListeners()
+  }
+})
+
 t.test('a call to a session of another account is like one to nobody [R1, I1]', async t => {
   const { clock, server, open, method } = await startWorld(t)
   let calls = 0
