@@ -9,7 +9,7 @@ import type { Bearer } from '../../store/store.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
 import { subnetOf, type TrustedProxies } from '../address.ts'
-import { type LimitName, type Limits, limitsOf } from '../limits.ts'
+import { type LimitName, type Limits, limits, limitsOf } from '../limits.ts'
 import { Allowance } from './allowance.ts'
 import { BodyStream } from './body-stream.ts'
 import type { Budget } from './budget.ts'
@@ -41,6 +41,8 @@ interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   label: string
   paramNames: string[]
   limits: readonly LimitName[]
+  /** Whether somebody asks where a request came from: it takes several calls into the library to say. */
+  wantsSender: boolean
   handler: (asked: Parsed) => Promise<unknown>
 }
 
@@ -60,7 +62,9 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
     // One table, one loop: that handler and route belong together is checked where the handlers are made.
     const handler = deps.handlers[name] as Binding['handler']
     const counted = limitsOf(name, route.auth !== 'none')
-    const binding: Binding = { ...route, label: `${route.method} ${route.path}`, paramNames, limits: counted, handler }
+    const wantsSender = route.auth === 'none' || counted.some(limit => limits[limit].by === 'address')
+    const label = `${route.method} ${route.path}`
+    const binding: Binding = { ...route, label, paramNames, limits: counted, wantsSender, handler }
     const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[route.method]
     bind.call(app, route.path, (response, request) => serve(deps, binding, response, request))
   }
@@ -68,7 +72,7 @@ export function serveRoutes(app: Routes, deps: HttpDeps): void {
 
 function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
   const copied = copyRequest(request, binding.paramNames.length)
-  const sender = binding.auth === 'none' ? copySender(response, request, deps.isProxy) : unnamed
+  const sender = binding.wantsSender ? copySender(response, request, deps.isProxy) : unnamed
   const address = binding.tellsAddresses ? deps.ownAddress(response, request) : ''
   const range = binding.reply === bytesOut ? request.getHeader('range') : ''
   const { answer, answerBytes, refuse, client, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
@@ -173,7 +177,6 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   }
 }
 
-// Only routes without sign-in want to know who sends.
 const unnamed: Sender = { client: '', address: '', network: '' }
 
 function findBearer(

@@ -150,6 +150,19 @@ t.test('what is refused for one limit is counted against no other [Q1]', async t
   t.equal(await loginsLookedAt(server, 25, () => from('198.51.100.1').headers), 20)
 })
 
+t.test('who tries to remove an account without its key is held up where they are, and nobody else is [Q1]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const [ada, grace] = [await signUp(t, server), await signUp(t, server)]
+  const claim = { publicKey: pairingKey(), deviceKey: pairingKey(), nonce: pairingKey(), signature: Buffer.alloc(64).toString('base64') }
+  const remove = async (person: typeof ada, address: string) =>
+    (await person.call('POST', '/v1/account/removal', { body: { ...claim, origin: server.url }, ...from(address) })).status
+  const statuses = new Set<number>()
+  for (let time = 0; time < limits.login.burst; time += 1) statuses.add(await remove(ada, '192.0.2.7'))
+  t.notOk(statuses.has(429))
+  t.equal(await remove(ada, '192.0.2.7'), 429)
+  t.not(await remove(grace, '198.51.100.7'), 429)
+})
+
 t.test('pairings that begin are limited, and the polls of one that waits never are [Q1, A7]', async t => {
   const server = await startLimited(t)
   const ask = (publicKey: string) => call(server, 'POST', '/v1/auth/request', { body: { publicKey } })
