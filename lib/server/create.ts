@@ -53,6 +53,7 @@ import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
 import { reachableUrls } from './reach.ts'
 import { openSetupCode } from './setup-code.ts'
+import { StoreTime } from './store-time.ts'
 import type { Listeners } from './told.ts'
 import { UnderWay } from './under-way.ts'
 import { watchBus } from './watched-bus.ts'
@@ -137,6 +138,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     log.error({ ...at, error: noteOf(error) }, 'Met an unexpected error')
     tellError?.(error, at)
   }
+  const onStep = (byMs: number) =>
+    log.warn({ byMs: Math.round(byMs) }, 'The clock was set; what ends goes by the old time until the new one has stood for ten minutes')
   await cryptoReady()
   makeDataDirectory(options.data)
 
@@ -170,17 +173,20 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
+    const storeTime = await StoreTime.open({ store, clock, onStep })
+    closers.add(() => storeTime.close())
+    const time = storeTime.now
     const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
     const setup = hasOwner ? undefined : openSetupCode(options.data)
-    const others = policy?.signup ? ownSignup({ store, now }, policy.signup) : signupPolicies[options.signup]({ store, now })
+    const others = policy?.signup ? ownSignup({ store, time }, policy.signup) : signupPolicies[options.signup]({ store, time })
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
-    const authenticator = await createAuthenticator({ store, bus, now, clock, limits }, onError)
+    const authenticator = await createAuthenticator({ store, bus, time, clock, limits }, onError)
     closers.add(() => authenticator.close())
-    const identity = await openIdentity(store, randomBytes(32), ownOrigins(options))
+    const identity = await openIdentity({ store, time }, randomBytes(32), ownOrigins(options))
     const hub = await Hub.open({ bus, store, clock, onError }, instance)
     closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
-    const presence = new Presence({ store, bus, now, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
+    const presence = new Presence({ store, bus, now, time, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
     closers.add(() => presence.close())
     if (options.keepSessionsDays !== undefined) {
       const retention = new Retention({ store, bus, now, clock, presence, onError }, { keepSessionsDays: options.keepSessionsDays })
@@ -206,6 +212,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       store,
       bus,
       now,
+      time,
       clock,
       newId,
       presence,
@@ -289,7 +296,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   }
 }
 
-const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; now: () => number }) => SignupPolicy> = {
+const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; time: () => number }) => SignupPolicy> = {
   owner: closedSignup,
   approve: approvedSignup,
   invite: invitedSignup,

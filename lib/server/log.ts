@@ -18,6 +18,8 @@ export interface LogFields {
   event?: string
   status?: number | 'gone'
   ms?: number
+  /** How far a clock was set. */
+  byMs?: number
   port?: number
   count?: number
   error?: ErrorNote

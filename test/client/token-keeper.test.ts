@@ -2,6 +2,7 @@ import { registerHooks } from 'node:module'
 import t, { type Test } from 'tap'
 import { createRest, cryptoReady, type Fetch, keepToken, openSocket, type SignedIn, signIn } from '../../lib/client/index.ts'
 import { engine } from '../../lib/crypto/index.ts'
+import { movingTime } from '../kit/moving-time.ts'
 import { call } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 
@@ -11,8 +12,8 @@ const hours = 60 * 60_000
 
 /** A device that is signed in, on a server and in a time that a test moves by hand. */
 async function startWorld(t: Test) {
-  const time = { at: Date.now() }
-  const server = await startServer(t, { now: () => time.at })
+  const time = movingTime()
+  const server = await startServer(t, { now: time.now, clock: time.clock })
   const kept = await signIn({ server: server.url, secret: engine.randomBytes(32), fetch, deviceName: 'phone' })
   const renewed: SignedIn[] = []
   const options = { server: server.url, fetch, kept, now: () => time.at, onRenewed: (signedIn: SignedIn) => void renewed.push(signedIn) }

@@ -27,7 +27,7 @@ export interface Authenticator {
 }
 
 export async function createAuthenticator(
-  { store, bus, now, clock, limits }: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> & { limits: Limits },
+  { store, bus, time, clock, limits }: Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> & { limits: Limits },
   onError: (error: unknown) => void = () => {}
 ): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
@@ -63,7 +63,7 @@ export async function createAuthenticator(
   }
 
   function used(known: Known, from: () => string): Bearer | undefined {
-    const at = now()
+    const at = time()
     const { token, expiresAt, idleMs } = known.bearer
     if (expiresAt !== null && expiresAt <= at) {
       forget(token)
@@ -97,7 +97,7 @@ export async function createAuthenticator(
   // The bus may be dead, and an instance deaf to it: what ended is read from the store too [A4].
   async function readEnded(): Promise<void> {
     await writeMarks()
-    await store.endExpiredTokens(now())
+    await store.endExpiredTokens(time())
     publishRevoked(
       { bus },
       (await store.recentRevocations()).filter(token => !revoked.has(token))

@@ -11,6 +11,8 @@ export interface Deps {
   bus: Bus
   /** Wall clock in milliseconds, for what people read and what is stored. */
   now: () => number
+  /** The store's time, for whatever ends: it does not jump with the clock of a machine. */
+  time: () => number
   /** Monotonic clock, for waits and limits. */
   clock: Clock
   /** What an account may keep. */

@@ -6,7 +6,7 @@ import type { TokenKind } from '../../store/store.ts'
 import type { Caller, Deps } from './deps.ts'
 import { type NotifyDeps, notifyAccount } from './notify.ts'
 
-export interface TellDeps extends Pick<NotifyDeps, 'store' | 'bus' | 'now' | 'newId' | 'deliveries' | 'providers'> {
+export interface TellDeps extends Pick<NotifyDeps, 'store' | 'bus' | 'now' | 'newId' | 'deliveries' | 'providers'>, Pick<Deps, 'time'> {
   onError: (error: unknown) => void
 }
 

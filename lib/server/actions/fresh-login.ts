@@ -22,7 +22,7 @@ export interface Identity {
 
 /** Makes the identity at the first start; from then on every instance on this store has it. `fresh`: 32 random bytes. */
 export async function openIdentity(
-  store: Pick<Deps['store'], 'keepSecret' | 'time'>,
+  { store, time }: Pick<Deps, 'time'> & { store: Pick<Deps['store'], 'keepSecret'> },
   fresh: Uint8Array,
   isOwnOrigin: (origin: string) => boolean
 ): Promise<Identity> {
@@ -33,11 +33,11 @@ export async function openIdentity(
   return {
     keyId,
     isOwnOrigin,
-    issueNonce: async () => nonces.issue(await store.time()),
+    issueNonce: async () => nonces.issue(time()),
     async readClaim(claim, purpose) {
       if (!isOwnOrigin(claim.origin)) throw failure('wrong-origin')
       const read = readServerClaim(claim, keyId, purpose)
-      if (!nonces.isGood(read.nonce, await store.time())) throw failure('bad-nonce')
+      if (!nonces.isGood(read.nonce, time())) throw failure('bad-nonce')
       return read
     }
   }
@@ -75,7 +75,7 @@ async function renew(
       token = mintToken(deps, body.account, { kind, label: name, from: from.network, deviceKey })
       return token.draft
     },
-    now: deps.now()
+    now: deps.time()
   })
   if (outcome.result === 'nonce-used') throw failure('bad-nonce')
   if (outcome.result === 'unknown-device' || !token) throw failure('device-unknown')
@@ -83,12 +83,12 @@ async function renew(
 }
 
 function answer(
-  { text, draft }: NewToken,
+  { text, lastsMs }: NewToken,
   account: ReplyOf<'freshSignIn'>['account'],
   device: ReplyOf<'freshSignIn'>['device'] | undefined
 ) {
-  if (device === undefined || draft.expiresAt === null) throw new Error('A token of a device has an end.')
-  return { token: text, account, device, expiresInMs: draft.expiresAt - draft.createdAt }
+  if (device === undefined || lastsMs === null) throw new Error('A token of a device has an end.')
+  return { token: text, account, device, expiresInMs: lastsMs }
 }
 
 /** Removes the caller's own account with everything it has. A token alone is not enough: the key of the account signs it. */

@@ -12,24 +12,25 @@ export type Invite = Pick<InviteRow, 'id' | 'label' | 'createdAt' | 'endsAt'> & 
 
 /** The code goes into a link and is not kept: 128 random bits, for one account within 24 hours. */
 export async function createInvite(
-  { store, now, newId }: Pick<Deps, 'store' | 'now' | 'newId'>,
+  { store, now, time, newId }: Pick<Deps, 'store' | 'now' | 'time' | 'newId'>,
   label: string
 ): Promise<{ invite: Invite; code: string }> {
   const code = randomBytes(16).toString('base64url')
   const createdAt = now()
-  const row = { id: newId() as InviteId, label, createdAt, endsAt: createdAt + validForMs }
+  const endsAt = time() + validForMs
+  const row = { id: newId() as InviteId, label, createdAt, endsAt }
   await store.addInvite({ ...row, hash: hashInvite(code) })
   return { invite: { ...row, state: 'unused' }, code }
 }
 
-export async function listInvites({ store, now }: Pick<Deps, 'store' | 'now'>): Promise<Invite[]> {
+export async function listInvites({ store, time }: Pick<Deps, 'store' | 'time'>): Promise<Invite[]> {
   const rows = await store.listInvites()
   return rows.map(({ id, label, createdAt, endsAt, ...row }) => ({
     id,
     label,
     createdAt,
     endsAt,
-    state: stateOf({ endsAt, ...row }, now())
+    state: stateOf({ endsAt, ...row }, time())
   }))
 }
 
@@ -43,11 +44,11 @@ export async function revokeInvite({ store }: Pick<Deps, 'store'>, id: InviteId)
  * opened the link.
  */
 export async function openInvite(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, time }: Pick<Deps, 'store' | 'time'>,
   code: string,
   { network }: { network: string }
 ): Promise<{ openUntil: number }> {
-  const at = now()
+  const at = time()
   const outcome = await store.openInvite(hashInvite(code), { network, now: at, until: at + openForMs })
   if (outcome === 'missing') throw failure('invite-not-found')
   return { openUntil: at + openForMs }

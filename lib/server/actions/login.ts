@@ -36,7 +36,7 @@ export async function enter(
   { setupCode, invite, deviceName }: Pick<BodyOf<'signIn'>, 'setupCode' | 'invite' | 'deviceName'>,
   from: From
 ): Promise<{ account: AccountId; device: DeviceId | undefined; token: NewToken }> {
-  const { store, signup, limits, now, newId } = deps
+  const { store, signup, limits, time, newId } = deps
   const publicKey = keyBytes.toString('hex').toUpperCase()
   limits.check('loginOfKey', publicKey)
   const newcomer = { publicKey, setupCode, invite, ...from }
@@ -55,7 +55,7 @@ export async function enter(
       token = mintToken(deps, account, { kind: 'account', label, from: from.network, deviceKey, mostDevices })
       return token.draft
     },
-    now: now()
+    now: time()
   })
   // A used challenge is answered like a bad signature: whoever replays one learns nothing.
   if (outcome.result === 'challenge-used') throw failure('bad-signature')

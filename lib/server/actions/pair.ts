@@ -22,7 +22,7 @@ export async function pollPairing(
   if (deps.legacyPairing === 'off') throw failure('legacy-pairing-off')
   // A new device is there to have the account; a terminal that asks for its key is only old.
   if (deps.legacyPairing === 'no-keys' && kind === 'terminal' && !body.supportsV2) throw failure('legacy-keys-off')
-  const now = deps.now()
+  const now = deps.time()
   const publicKey = canonicalKey(body.publicKey)
   const { status } = await deps.store.readPairing(kind, publicKey, now)
   // Only what begins is counted: to existing clients a refused poll is the end of the pairing.
@@ -53,19 +53,19 @@ export async function pollPairing(
 }
 
 export async function readPairingStatus(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, time }: Pick<Deps, 'store' | 'time'>,
   publicKey: string
 ): Promise<ReplyOf<'readPairingStatus'>> {
   const key = decodeBase64(publicKey)
   if (key?.length !== keyLength) return { status: 'not_found', supportsV2: false }
-  const { status, supportsV2 } = await store.readPairing('terminal', Buffer.from(key).toString('base64'), now())
+  const { status, supportsV2 } = await store.readPairing('terminal', Buffer.from(key).toString('base64'), time())
   if (status === 'waiting') return { status: 'pending', supportsV2 }
   return { status: status === 'answered' ? 'authorized' : 'not_found', supportsV2: false }
 }
 
 /** The first answer counts; the same account may repeat it, everybody else is told that it came too late. */
 export async function answerPairing(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, time }: Pick<Deps, 'store' | 'time'>,
   caller: Caller,
   kind: PairingKind,
   body: BodyOf<'answerTerminalPairing'>
@@ -76,7 +76,7 @@ export async function answerPairing(
     response: body.response,
     account: caller.account,
     device: caller.device,
-    now: now()
+    now: time()
   })
   if (outcome === 'unknown') throw failure('pairing-not-found')
   if (outcome === 'answered-before') throw failure('pairing-answered')

@@ -16,14 +16,14 @@ const keyLength = 32
 
 /** A terminal or a device asks to be paired; the id is in the link that it shows. */
 export async function askPairing(
-  deps: Pick<Deps, 'store' | 'newId'> & { identity: Identity; limits: Pick<Limits, 'mostPairings'> },
+  deps: Pick<Deps, 'store' | 'time' | 'newId'> & { identity: Identity; limits: Pick<Limits, 'mostPairings'> },
   body: BodyOf<'askPairing'>,
   from: { client: string; network: string }
 ): Promise<ReplyOf<'askPairing'>> {
-  const { store, newId, identity, limits } = deps
+  const { store, time, newId, identity, limits } = deps
   if (body.origin !== undefined && !identity.isOwnOrigin(body.origin)) throw failure('wrong-origin')
   const id = newId() as PairingId
-  const now = await store.time()
+  const now = time()
   const outcome = await store.addPairingRequest({
     id,
     kind: body.kind,
@@ -41,8 +41,12 @@ export async function askPairing(
   return { id, expiresInMs: openForMs, serverKeyId: Buffer.from(identity.keyId).toString('base64') }
 }
 
-export async function readPairing({ store }: Pick<Deps, 'store'>, caller: Caller, id: PairingId): Promise<ReplyOf<'readPairing'>> {
-  const now = await store.time()
+export async function readPairing(
+  { store, time }: Pick<Deps, 'store' | 'time'>,
+  caller: Caller,
+  id: PairingId
+): Promise<ReplyOf<'readPairing'>> {
+  const now = time()
   const row = await store.readPairingRequest(id, now)
   if (row === 'unknown') throw failure('pairing-not-found')
   const { kind, name, from, about, publicKey, deviceKey, state, account, endsAt } = row
@@ -63,7 +67,7 @@ export async function pollPairingRequest(
   from: { network: string }
 ): Promise<ReplyOf<'pollPairing'>> {
   const secret = decodeBase64(pollSecret) ?? new Uint8Array(0)
-  const now = await deps.store.time()
+  const now = deps.time()
   /** What its first delivery is made of. */
   let asked: PairingRequestRow | undefined
   const polled = await deps.store.pollPairingRequest({
@@ -97,14 +101,14 @@ export async function pollPairingRequest(
 
 /** The key of the account itself has to agree: whoever stole a token lets nobody in with it. */
 export async function approvePairing(
-  deps: Pick<Deps, 'store'> & { identity: Identity },
+  deps: Pick<Deps, 'store' | 'time'> & { identity: Identity },
   caller: Caller,
   id: PairingId,
   body: BodyOf<'approvePairing'>
 ): Promise<void> {
-  const { store, identity } = deps
+  const { store, time, identity } = deps
   if (!identity.isOwnOrigin(body.origin)) throw failure('wrong-origin')
-  const now = await store.time()
+  const now = time()
   const row = await store.readPairingRequest(id, now)
   if (row === 'unknown') throw failure('pairing-not-found')
   const accountKey = await store.readAccountKey(caller.account)
@@ -115,8 +119,8 @@ export async function approvePairing(
   if (outcome === 'answered-before') throw failure('pairing-answered')
 }
 
-export async function rejectPairing({ store }: Pick<Deps, 'store'>, id: PairingId): Promise<void> {
-  const outcome = await store.rejectPairingRequest(id, await store.time())
+export async function rejectPairing({ store, time }: Pick<Deps, 'store' | 'time'>, id: PairingId): Promise<void> {
+  const outcome = await store.rejectPairingRequest(id, time())
   if (outcome === 'unknown') throw failure('pairing-not-found')
   if (outcome === 'answered-before') throw failure('pairing-answered')
 }

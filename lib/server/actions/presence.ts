@@ -37,7 +37,7 @@ type Mark = { account: AccountId; row: RowRef; active: boolean; at: number }
  * A row that is not the caller's is passed over in silence.
  */
 export class Presence {
-  private readonly deps: Pick<Deps, 'store' | 'bus' | 'now' | 'clock'> & {
+  private readonly deps: Pick<Deps, 'store' | 'bus' | 'now' | 'time' | 'clock'> & {
     /** The computer of a working agent was lost and did not come back; once for all that an account loses at a time. */
     onDropped?: (account: AccountId) => void
   }
@@ -218,7 +218,7 @@ export class Presence {
       const swept = await this.deps.store.sweepActive(this.deps.now() - silentForMs)
       for (const { account, row, activeAt } of swept) this.signal(account, row, { active: false, at: activeAt, thinking: false })
     }
-    await this.deps.store.sweepPairings(this.deps.now())
+    await this.deps.store.sweepPairings(this.deps.time())
   }
 
   private mayTellSilence(): boolean {

@@ -9,7 +9,7 @@ import { fingerprintOfKey, type Newcomer, refusals, type SignupPolicy } from './
 const wrongCodesAllowed = 10
 const lockedForMs = 60_000
 
-type PolicyDeps = Pick<Deps, 'store' | 'now'>
+type PolicyDeps = Pick<Deps, 'store' | 'time'>
 
 export function openSignup(deps: PolicyDeps): SignupPolicy {
   return policy(deps, () => 'always')

@@ -36,10 +36,10 @@ export interface SignupPolicy {
  * `too-many-requests` when too many new keys come from one address.
  */
 export async function findDoor(
-  { store, now, limits, signup }: Pick<Deps, 'store' | 'now'> & { limits: Limits; signup: SignupPolicy },
+  { store, time, limits, signup }: Pick<Deps, 'store' | 'time'> & { limits: Limits; signup: SignupPolicy },
   newcomer: Newcomer
 ): Promise<Door> {
-  const standing = await store.readStanding(newcomer.publicKey, now())
+  const standing = await store.readStanding(newcomer.publicKey, time())
   if (standing === 'member') return 'never'
   // Who waits may ask again, and the first person may mistype the setup code: both have bounds of their own.
   if (standing === 'unknown' && (await store.hasAccounts())) limits.take('newKey', subnetOf(newcomer.address))
@@ -47,11 +47,11 @@ export async function findDoor(
 }
 
 /** What most policies say of a door that stayed shut; one that waits for the owner takes its place among those who do. */
-export function refusals({ store, now }: Pick<Deps, 'store' | 'now'>): SignupPolicy['refusal'] {
+export function refusals({ store, time }: Pick<Deps, 'store' | 'time'>): SignupPolicy['refusal'] {
   return async ({ publicKey, client, address }, door) => {
     if (typeof door === 'object') return failure('invite-required')
     if (door !== 'if-approved') return failure('signup-closed')
-    const askedAt = now()
+    const askedAt = time()
     const asked = await store.askSignup({
       publicKey,
       fingerprint: fingerprintOfKey(publicKey),
@@ -79,11 +79,11 @@ export function fingerprintOfKey(publicKey: string): string {
 
 /** What the owner says of somebody who waits holds as long as the wait did. */
 export async function decideSignup(
-  { store, now }: Pick<Deps, 'store' | 'now'>,
+  { store, time }: Pick<Deps, 'store' | 'time'>,
   fingerprint: string,
   state: 'approved' | 'rejected'
 ): Promise<void> {
-  const at = now()
+  const at = time()
   const outcome = await store.decideSignup(fingerprint, { state, now: at, endsAt: at + waitsForMs })
   if (outcome === 'missing') throw failure('signup-not-found')
 }

@@ -17,6 +17,8 @@ export const accessForMs = dayMs
 export interface NewToken {
   text: string
   draft: TokenDraft
+  /** For how long it is good; null for ever. */
+  lastsMs: number | null
 }
 
 /** Who shall have a token, and what for. */
@@ -38,7 +40,7 @@ export interface TokenAsk {
  * Makes a token: `afield1-<kind>.<base64 of {"sub":account,"tid":id}>.<secret and checksum>`. Existing apps read `sub`
  * from the middle; the server never does, it knows a token by the hash of the whole text.
  */
-export function mintToken({ now, newId }: Pick<Deps, 'now' | 'newId'>, account: AccountId, ask: TokenAsk): NewToken {
+export function mintToken({ now, time, newId }: Pick<Deps, 'now' | 'time' | 'newId'>, account: AccountId, ask: TokenAsk): NewToken {
   const { kind, label, from, deviceKey } = ask
   const id = newId() as TokenId
   const payload = Buffer.from(JSON.stringify({ sub: account, tid: id })).toString('base64')
@@ -46,7 +48,9 @@ export function mintToken({ now, newId }: Pick<Deps, 'now' | 'newId'>, account: 
   const text = `afield1-${kind}.${payload}.${secret}${checksum(secret)}`
   const device = kind === 'named' ? null : { id: newId() as DeviceId, publicKey: deviceKey ?? null, most: ask.mostDevices }
   const scopes = ask.scopes ?? scopesOf[kind]
-  return { text, draft: { id, hash: hashToken(text), kind, label, scopes, device, from, createdAt: now(), ...lifeOf(ask, now()) } }
+  const at = time()
+  const draft = { id, hash: hashToken(text), kind, label, scopes, device, from, createdAt: now(), ...lifeOf(ask, at) }
+  return { text, draft, lastsMs: draft.expiresAt === null ? null : draft.expiresAt - at }
 }
 
 // What was stolen from a computer must let nobody else in: a wrapper's token approves nothing and ends nobody's sign-in.
@@ -73,7 +77,7 @@ export async function listTokens({ store }: Pick<Deps, 'store'>, caller: Pick<Ca
 
 /** Makes a named token; its text is told this once. Nobody hands out more than they may do themselves. */
 export async function createToken(
-  deps: Pick<Deps, 'store' | 'now' | 'newId'>,
+  deps: Pick<Deps, 'store' | 'now' | 'time' | 'newId'>,
   caller: Pick<Caller, 'account' | 'scopes'>,
   { name, scopes, expiresAt }: BodyOf<'createToken'>
 ): Promise<{ id: TokenId; token: string }> {

@@ -35,7 +35,7 @@ export const userCommands = {
         z.object({ fingerprint: z.string(), client: z.string(), address: z.string(), askedAt: z.number(), endsAt: z.number() })
       )
     }),
-    run: async deps => ({ users: await listUsers(deps), waiting: await deps.store.listSignups(deps.now()) })
+    run: async deps => ({ users: await listUsers(deps), waiting: await deps.store.listSignups(deps.time()) })
   }),
   approveSignup: command({
     ask: fingerprint,

@@ -122,7 +122,7 @@ export function createHttpHandlers(
 
     async listSignups({ caller }) {
       await mustBeOwner(deps, caller)
-      const rows = await deps.store.listSignups(deps.now())
+      const rows = await deps.store.listSignups(deps.time())
       return { signups: rows.map(({ publicKey: _, ...row }) => row) }
     },
     async approveSignup({ caller, params }) {

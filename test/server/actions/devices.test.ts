@@ -6,6 +6,7 @@ import { everyScope } from '../../../lib/protocol/wire/scopes.ts'
 import type { PushNotice } from '../../../lib/server/push.ts'
 import { openStore } from '../../../lib/store/open.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
+import { movingTime } from '../../kit/moving-time.ts'
 import { call, next, type Person, signUp, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
@@ -133,8 +134,8 @@ t.test('a named token is listed without its text, ends when revoked, and gives n
 })
 
 async function startWithTime(t: Test) {
-  const time = { at: Date.now() }
-  const server = await startServer(t, { now: () => time.at })
+  const time = movingTime()
+  const server = await startServer(t, { now: time.now, clock: time.clock })
   return { server, time, ada: await signUp(t, server) }
 }
 

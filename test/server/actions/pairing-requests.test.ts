@@ -15,6 +15,7 @@ import {
   toBase64
 } from '../../../lib/crypto/index.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
+import { movingTime } from '../../kit/moving-time.ts'
 import { call, type Person, signUp, type Untyped } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
@@ -93,8 +94,8 @@ t.test('a terminal is approved and gets answer and token, sealed for it alone [A
 })
 
 t.test('an asker that lost the reply is given the same again until its request ends, and nobody is alarmed [A7]', async t => {
-  const time = { at: Date.now() }
-  const { server, ada } = await startWorld(t, { now: () => time.at })
+  const time = movingTime()
+  const { server, ada } = await startWorld(t, { now: time.now, clock: time.clock })
   const heard = await alarmsOf(ada)
   const asked = await ask(server)
   await ada.call('POST', `${asked.path}/approval`, { body: approvalOf(server, asked, ada) })
@@ -179,8 +180,8 @@ t.test('the first approval counts, and a request that was refused stays so [A7]'
 })
 
 t.test('a request ends after five minutes, approved or not [A7]', async t => {
-  const time = { at: Date.now() }
-  const { server, ada } = await startWorld(t, { now: () => time.at })
+  const time = movingTime()
+  const { server, ada } = await startWorld(t, { now: time.now, clock: time.clock })
   const [waiting, approved] = [await ask(server), await ask(server)]
   await ada.call('POST', `${approved.path}/approval`, { body: approvalOf(server, approved, ada) })
   time.at += 5 * 60_000 - 1

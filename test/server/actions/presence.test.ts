@@ -190,7 +190,7 @@ t.test('a machine that is back before its leaving was stored is there', async t 
   await bus.subscribe(accountTopic(account), event => {
     if (event.type === 'signal' && event.signal.type === 'presence') told.push(event.signal.active)
   })
-  const presence = new Presence({ store, bus, clock, now: clock.now }, { idleAfterMs: 1 })
+  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1 })
   t.teardown(() => presence.close())
   const row: RowRef = { of: 'machine', id: machineId.parse('laptop') }
   const left = presence.machineLeft(account, row)
@@ -372,7 +372,7 @@ t.test('those heard last are remembered, and no more of them than allowed', asyn
     markActive: async () => {}
   } as unknown as Store
   const bus = openLocalBus({ onError: error => t.error(error) })
-  const presence = new Presence({ store, bus, clock, now: clock.now }, { idleAfterMs: 1, mostRemembered: 2 })
+  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1, mostRemembered: 2 })
   t.teardown(() => presence.close())
   const caller = { account: accountId.parse('ada') } as unknown as Caller
   const beat = (id: string) => presence.alive(caller, { of: 'session', id: sessionId.parse(id) }, { time: 0, thinking: false })

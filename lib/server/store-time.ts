@@ -1,0 +1,88 @@
+import type { Clock } from '../async/clock.ts'
+import type { Store } from '../store/store.ts'
+
+const lookEveryMs = 2_000
+/** A look that took longer tells too little of when it was. */
+const longestLookMs = 1_000
+/** Further away than this the store's clock was set. */
+const stepMs = 2_000
+/** How far it is followed at once where it only runs faster or slower. */
+const mostSlew = 0.1
+/** A clock that was set has to stay as it is for so long until it is followed. */
+const believedAfterMs = 10 * 60_000
+
+/**
+ * The time by which it is judged what has ended, the same on all instances: that of the store, moved on by the monotonic clock
+ * between looks. A clock that jumps ends and prolongs nothing: the new date counts once it has stood for ten minutes.
+ */
+export class StoreTime {
+  private readonly deps: { store: Pick<Store, 'time'>; clock: Clock; onStep?: (byMs: number) => void }
+  /** The store's time less the monotonic one, as it is gone by. */
+  private offset = 0
+  private lookedAt = 0
+  /** Another offset that was seen, and since when. */
+  private doubted: { offset: number; since: number } | undefined
+  /** Since when the clock was seen to run as it should, by the monotonic clock. */
+  private steadySince = 0
+  private cancel = () => {}
+  private isClosed = false
+
+  private constructor(deps: StoreTime['deps']) {
+    this.deps = deps
+  }
+
+  static async open(deps: StoreTime['deps']): Promise<StoreTime> {
+    const time = new StoreTime(deps)
+    time.offset = (await deps.store.time()) - deps.clock.now()
+    time.lookedAt = deps.clock.now()
+    time.steadySince = time.lookedAt
+    time.lookLater()
+    return time
+  }
+
+  /** In whole milliseconds, as it is stored. */
+  readonly now = (): number => Math.round(this.deps.clock.now() + this.offset)
+
+  /** For how long the clock was not seen to jump. */
+  readonly steadyForMs = (): number => (this.doubted ? 0 : this.deps.clock.now() - this.steadySince)
+
+  close(): void {
+    this.isClosed = true
+    this.cancel()
+  }
+
+  private lookLater(): void {
+    this.cancel = this.deps.clock.after(lookEveryMs, () => {
+      // A store that cannot be asked now is asked again.
+      this.look()
+        .catch(() => {})
+        .finally(() => !this.isClosed && this.lookLater())
+    })
+  }
+
+  private async look(): Promise<void> {
+    const { store, clock, onStep } = this.deps
+    const began = clock.now()
+    const seen = await store.time()
+    const at = clock.now()
+    if (at - began > longestLookMs) return
+    const offset = seen - at
+    const error = offset - this.offset
+    const most = mostSlew * (at - this.lookedAt)
+    this.lookedAt = at
+    if (Math.abs(error) <= stepMs) {
+      if (this.doubted) this.steadySince = at
+      this.doubted = undefined
+      this.offset += Math.max(-most, Math.min(most, error))
+      return
+    }
+    if (!this.doubted || Math.abs(offset - this.doubted.offset) > stepMs) {
+      this.doubted = { offset, since: at }
+      onStep?.(error)
+    }
+    if (at - this.doubted.since < believedAfterMs) return
+    this.doubted = undefined
+    this.offset = offset
+    this.steadySince = at
+  }
+}

@@ -1,0 +1,21 @@
+import { type Clock, systemClock } from '../../lib/async/clock.ts'
+
+/**
+ * A time that stands until a test moves it: `at` is the date, and the monotonic clock goes with it, as on a machine whose
+ * date nobody sets. Timers are those of the system.
+ */
+export interface MovingTime {
+  at: number
+  readonly now: () => number
+  readonly clock: Clock
+}
+
+export function movingTime(at = Date.now()): MovingTime {
+  const began = at
+  const time = {
+    at,
+    now: () => time.at,
+    clock: { now: () => time.at - began, after: systemClock.after }
+  }
+  return time
+}
