@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import { questionTool } from '../protocol/sealed/ask-user-question.ts'
+import { plainLine, shortened } from '../protocol/sealed/plain-line.ts'
 import type { SessionMetadata, UsageWindow } from '../protocol/sealed/session.ts'
-import type { AgentEvent, PermissionAsk } from './agents/agent.ts'
+import type { AgentCommand, AgentEvent, PermissionAsk } from './agents/agent.ts'
 import { codesOf } from './choices.ts'
 import type { SessionParts } from './session-parts.ts'
 import type { Turns } from './session-turns.ts'
@@ -114,7 +115,11 @@ function saidIn(
       return metadata => ({ ...metadata, agentSettings })
     }
     case 'commands':
-      return metadata => ({ ...metadata, slashCommands: event.names })
+      return metadata => ({
+        ...metadata,
+        slashCommands: event.commands.map(({ name }) => name),
+        slashDescriptions: described(event.commands)
+      })
     case 'usage-windows':
       return metadata => ({ ...metadata, usageWindows: newest(metadata.usageWindows, event.windows) })
     case 'title': {
@@ -127,4 +132,20 @@ function saidIn(
 function newest(known: readonly UsageWindow[] = [], told: readonly UsageWindow[]): UsageWindow[] {
   const others = known.filter(each => !told.some(({ minutes, of }) => each.minutes === minutes && each.of === of))
   return [...others, ...told].toSorted((one, other) => one.minutes - other.minutes)
+}
+
+// Metadata goes to every phone with every change of it: what does not fit is left out, the last ones first.
+const longestDescription = 160
+const mostDescribed = 12_000
+
+/** Of each command that the agent describes, one plain line. */
+function described(commands: readonly AgentCommand[]): Record<string, string> {
+  let room = mostDescribed
+  return Object.fromEntries(
+    commands.flatMap(({ name, description = '' }) => {
+      const text = shortened(plainLine(description.slice(0, 1000)), longestDescription)
+      room -= name.length + text.length
+      return text === '' || room < 0 ? [] : [[name, text]]
+    })
+  )
 }

@@ -194,7 +194,7 @@ t.test('a slash offers the commands of the agent, an @ the files of its folder, 
   await text.pressSequentially('/')
   await page.getByRole('option', { name: '/plan' }).waitFor()
   await page.keyboard.press('ArrowDown')
-  await page.getByRole('option', { name: '/ask', selected: true }).waitFor()
+  await page.getByRole('option', { name: '/ask', selected: true }).getByText('Asks you something with a form.').waitFor()
   await page.keyboard.press('Enter')
   t.equal(await text.inputValue(), '/ask ')
   await text.pressSequentially('about @callback.j')

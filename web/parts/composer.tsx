@@ -8,10 +8,10 @@ import type { SessionFacts } from '../state/session-facts.ts'
 import type { Queued } from '../state/session-queue.ts'
 import { compose } from '../words/compose.ts'
 import { session as words } from '../words/session.ts'
-import { type Changes, ChangesBar } from './composer-changes.tsx'
+import type { Changes } from './composer-changes.tsx'
 import { isMouseDevice, placeholderOf } from './composer-hint.ts'
 import { ComposerMenu } from './composer-menu.tsx'
-import { SuggestionList, suggestionId, suggestionsId, useSuggestions } from './composer-suggestions.tsx'
+import { suggestionId, suggestionsId, useSuggestions } from './composer-suggestions.ts'
 import { useFileDrop } from './file-drop.ts'
 import { useGrowing } from './growing.ts'
 import { ModeButton } from './mode-button.tsx'
@@ -56,6 +56,7 @@ export function Composer(props: {
   const chosen = files.chosen.value
   const isUploading = chosen.some(({ state }) => ['reading', 'waits', 'uploading'].includes(state.type))
   const { ComposerFiles } = (chosen.length > 0 && composerFiles.get()) || {}
+  const { ChangesBar } = (changes && changesBar.get()) || {}
   const canSend = text.trim() !== '' || chosen.some(({ state }) => state.type !== 'failed')
 
   useEffect(() => {
@@ -91,11 +92,14 @@ export function Composer(props: {
     else sendNow(waits.isSteer)
   }, [waits, isUploading, chosen.length, isAsleep, isNotWoken])
   const lines = useGrowing(area, text, props.isShown)
-  const suggestions = useSuggestions(text, caret, {
+  const { SuggestionList } = (caret !== undefined && suggestionList.get()) || {}
+  const suggested = useSuggestions(text, caret, {
     commands: facts.commands,
     hasFiles: canFindFiles(facts),
     findFiles: model.findFiles
   })
+  // No key takes what is not shown yet.
+  const suggestions = SuggestionList && suggested
   const isDropping = useFileDrop(dropped => files.choose(dropped))
 
   const write = (next: string, at?: number) => {
@@ -216,10 +220,10 @@ export function Composer(props: {
           <span>{words.notKept}</span>
         </p>
       )}
-      {suggestions && <SuggestionList suggestions={suggestions} onTake={take} />}
+      {suggestions && SuggestionList && <SuggestionList suggestions={suggestions} abouts={facts.commandAbouts} onTake={take} />}
       <div class="cbox">
         {ComposerFiles && <ComposerFiles files={files} />}
-        {changes && (
+        {changes && ChangesBar && (
           <ChangesBar
             changes={changes}
             onCancel={() => {
@@ -294,6 +298,8 @@ export function Composer(props: {
 
 const linesToExpand = 4
 const composerFiles = onUse(() => import('./composer-files.tsx'))
+const changesBar = onUse(() => import('./composer-changes.tsx'))
+const suggestionList = onUse(() => import('./suggestion-list.tsx'))
 
 function canFindFiles({ methods, presence }: SessionFacts): boolean {
   return presence === 'here' && methods?.includes('findFiles') === true

@@ -1,6 +1,5 @@
 import { Fragment } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { askServer } from '../state/about.ts'
 import { words } from '../words/index.ts'
 import { CopyButton } from './copy-button.tsx'
 
@@ -32,7 +31,8 @@ export function useProgram(): string {
   const [program, setProgram] = useState('afield')
   useEffect(() => {
     let isGone = false
-    void askServer()
+    import('../state/about.ts')
+      .then(({ askServer }) => askServer())
       .then(said => !isGone && setProgram(said.program))
       .catch(() => {})
     return () => {

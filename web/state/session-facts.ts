@@ -63,6 +63,8 @@ export interface SessionFacts {
   readonly windows: readonly UsageWindow[]
   /** The agent's own commands, without their slash. */
   readonly commands: readonly string[]
+  /** What it says of them, by their names as it tells them. */
+  readonly commandAbouts: Readonly<Record<string, string>> | undefined
   /** What the session answers; undefined for existing wrappers, which do not tell. */
   readonly methods: readonly string[] | undefined
   readonly deliveredSeq: number
@@ -126,6 +128,7 @@ export function factsOf(session: SessionView, machine: MachineView | undefined):
     unanswered: `${agentState?.unanswered?.denyAfterMinutes ?? null}`,
     unansweredSince: agentState?.unanswered?.since ?? 0,
     windows: metadata?.usageWindows ?? [],
+    commandAbouts: metadata?.slashDescriptions,
     commands: (metadata?.slashCommands ?? []).map(name => name.replace(/^\//, '')),
     methods: metadata?.methods,
     deliveredSeq: session.deliveredSeq ?? 0,

@@ -65,6 +65,8 @@ export const sessionMetadata = z.looseObject({
   /** Ours: whatever else of the agent can be chosen. */
   agentSettings: z.array(setting).optional().catch(undefined),
   slashCommands: z.array(z.string()).optional().catch(undefined),
+  /** Ours: by the names of those commands, what the agent says of them, each in one line. */
+  slashDescriptions: z.record(z.string(), z.string()).optional().catch(undefined),
   /** Written by the app: the mode a person picked. */
   permissionMode: z.string().nullish(),
   /** Ours: the id by which the agent itself knows the conversation, and what to call the agent on screen. */

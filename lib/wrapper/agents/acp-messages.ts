@@ -95,7 +95,10 @@ const update = z.discriminatedUnion('sessionUpdate', [
     title: z.string().nullish(),
     state: z.object({ state: z.string() }).nullish().catch(undefined)
   }),
-  z.object({ sessionUpdate: z.literal('available_commands_update'), availableCommands: z.array(z.object({ name: z.string() })) }),
+  z.object({
+    sessionUpdate: z.literal('available_commands_update'),
+    availableCommands: z.array(z.object({ name: z.string(), description: z.string().optional().catch(undefined) }))
+  }),
   z.object({ sessionUpdate: z.literal('current_mode_update'), currentModeId: z.string() }),
   z.object({ sessionUpdate: z.literal('config_option_update'), configOptions }),
   z.object({ sessionUpdate: z.literal('session_info_update'), title: z.string().nullish() }),

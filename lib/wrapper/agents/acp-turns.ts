@@ -195,7 +195,7 @@ export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = sy
         emit({ type: 'plan', entries: [] })
         return
       case 'available_commands_update':
-        emit({ type: 'commands', names: update.availableCommands.map(({ name }) => name) })
+        emit({ type: 'commands', commands: update.availableCommands })
         return
       case 'session_info_update':
         if (update.title) emit({ type: 'title', title: update.title })

@@ -90,6 +90,12 @@ export interface ToldUpTo {
   offset: number
 }
 
+/** What is typed after a slash, and what the agent says of it in one line. */
+export interface AgentCommand {
+  readonly name: string
+  readonly description?: string | undefined
+}
+
 export type AgentEvent =
   /** A block as it stands while it still grows; `text` is all of it. May be left out when the reader is slow. */
   | { type: 'text-grew'; block: string; text: string; thinking: boolean }
@@ -129,7 +135,7 @@ export type AgentEvent =
   | { type: 'options'; models: Options | undefined; efforts: Options | undefined }
   /** All of them as they stand now. */
   | { type: 'settings'; settings: Setting[] }
-  | { type: 'commands'; names: string[] }
+  | { type: 'commands'; commands: readonly AgentCommand[] }
   | { type: 'title'; title: string }
   /** What it works towards until it is so, or that this is over. */
   | { type: 'goal'; goal: AgentGoalStatus }

@@ -12,6 +12,7 @@ export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
     value: evil(`${name}.value`),
     description: evil(`${name}.description`)
   })
+  const command = evil('slash')
   const [mode, model, thought] = [choice('mode'), choice('model'), choice('thought')]
   return {
     path: `/${evilName(evil, 'session.path')}`,
@@ -43,7 +44,8 @@ export function metadataOf(evil: Evil, machineId: string): SessionMetadata {
         ]
       }
     ],
-    slashCommands: [evil('slash')],
+    slashCommands: [command, 'constructor'],
+    slashDescriptions: { [command]: evil('slash.description') },
     methods: [
       'setMode',
       'setModel',

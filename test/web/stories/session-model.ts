@@ -62,6 +62,11 @@ const facts: SessionFacts = {
   unansweredSince: 0,
   windows: [],
   commands: ['compact', 'context', 'review', 'init'],
+  commandAbouts: {
+    compact: 'Sums up what was said so far, so that more fits into the context.',
+    context: 'Shows how full the context is.',
+    review: 'Looks over a pull request, or over what has changed here.'
+  },
   methods: ['findFiles', 'setMode', 'setModel', 'setEffort', 'setUnanswered'],
   deliveredSeq: 0,
   readSeq: 0,

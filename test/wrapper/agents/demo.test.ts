@@ -33,6 +33,13 @@ testAgent(t, {
   }
 })
 
+t.test('its commands say what they do', async t => {
+  const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
+  t.teardown(() => agent.stop())
+  const { commands } = await listenTo(agent).until('commands')
+  t.match(commands, [{ name: 'plan', description: /plan/ }, { name: 'ask' }, { name: 'risky' }])
+})
+
 t.test('with the model that is quick there is no level that only the careful one has', async t => {
   const agent = await start({ directory: t.testdir(), env: { PATH: process.env['PATH'] ?? '' } })
   t.teardown(() => agent.stop())

@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import * as z from 'zod'
 import { hasGroups, signalGroup } from '../../end-group.ts'
+import type { AgentCommand } from '../agent.ts'
 
 /** What Claude Code says of itself when it is asked without a screen; at its own screen it tells none of it. */
 export interface Inquiry {
-  /** The names of its commands, as its adapter lists them. None from a version that does not answer. */
-  commands(): Promise<readonly string[]>
+  /** Its commands, as its adapter lists them. None from a version that does not answer. */
+  commands(): Promise<readonly AgentCommand[]>
   /** Whether this begins with a command: one that is a `prompt` is said to the model, any `other` does something at the terminal. */
   commandIn(text: string): Promise<'prompt' | 'other' | undefined>
   /** How many tokens fit into a model, by the id that Claude Code writes down. */
@@ -28,7 +29,7 @@ export function createInquiry(options: InquiryOptions): Inquiry {
   const ask = () => (first ??= askClaude(options))
   const own = async () => (await ask()).commands.filter(({ name }) => !unlisted.has(name) && !/\s/.test(name))
   return {
-    commands: async () => (await own()).map(({ name }) => name),
+    commands: async () => (await own()).map(({ name, description }) => ({ name, description })),
     async commandIn(text) {
       const [, name, rest = ''] = /^\/(\S+)\s*([\s\S]*)$/.exec(text) ?? []
       const command = name === undefined ? undefined : (await own()).find(each => each.name === name)
@@ -65,7 +66,11 @@ interface Answer {
   window: number | undefined
 }
 
-const command = z.looseObject({ name: z.string(), builtin: z.boolean().optional().catch(undefined) })
+const command = z.looseObject({
+  name: z.string(),
+  description: z.string().optional().catch(undefined),
+  builtin: z.boolean().optional().catch(undefined)
+})
 const reply = z.looseObject({
   type: z.literal('control_response'),
   response: z.looseObject({

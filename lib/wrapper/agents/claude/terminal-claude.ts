@@ -146,8 +146,8 @@ class OnTerminal implements TerminalClaude {
   }
 
   async #tellCommands(): Promise<void> {
-    const names = await this.#options.inquiry.commands()
-    if (names.length > 0) this.#options.emit({ type: 'commands', names: [...names] })
+    const commands = await this.#options.inquiry.commands()
+    if (commands.length > 0) this.#options.emit({ type: 'commands', commands })
   }
 
   #open(program: Parameters<typeof openOwnScreen>[0], console: Console): OwnScreen {

@@ -1,5 +1,5 @@
 import { toBase64 } from '../../../crypto/bytes.ts'
-import type { AgentEvent, Image } from '../agent.ts'
+import type { AgentCommand, AgentEvent, Image } from '../agent.ts'
 import { newMessageId } from './message-id.ts'
 import { type Chosen, createOptions, type OpencodeOptions } from './options.ts'
 import { Refused } from './refusals.ts'
@@ -56,8 +56,8 @@ export async function readOptions(server: Server, emit: (event: AgentEvent) => v
   return createOptions({ agents, providers, first: config.default_agent, model: config.model ?? usual, emit })
 }
 
-export async function commandsOf(server: Server): Promise<string[]> {
-  return (await server.get('/command', shapes.commandList)).map(({ name }) => name)
+export async function commandsOf(server: Server): Promise<AgentCommand[]> {
+  return (await server.get('/command', shapes.commandList)).map(({ name, description }) => ({ name, description }))
 }
 
 export interface Saying {

@@ -162,7 +162,7 @@ export const providers = z.looseObject({
   )
 })
 
-export const commandList = z.array(z.looseObject({ name: z.string() }))
+export const commandList = z.array(z.looseObject({ name: z.string(), description: z.string().optional().catch(undefined) }))
 
 export type Message = z.infer<typeof message>
 export type Session = z.infer<typeof session>

@@ -2,7 +2,11 @@
 import { randomUUID } from 'node:crypto'
 import { createInterface } from 'node:readline'
 
-const commands = [{ name: 'mine' }, { name: 'tidy', builtin: true }, ...['clear', 'compact', 'goal'].map(name => ({ name, builtin: true }))]
+const commands = [
+  { name: 'mine', description: `Does\n  mine.\u202e ${'And more. '.repeat(90)}` },
+  { name: 'tidy', builtin: true, description: 7 },
+  ...['clear', 'compact', 'goal'].map(name => ({ name, builtin: true }))
+]
 const windows = { fake: 200_000, other: 50_000 }
 const longestUnmarked = 1000
 

@@ -28,6 +28,10 @@ t.test('its commands are on the phone, and one that is a prompt is run in the te
   const { terminal, session } = computer
   await session.until(({ metadata }) => metadata.slashCommands !== undefined)
   t.strictSame(session.metadata.slashCommands, ['mine', 'tidy', 'compact', 'goal'])
+  const { mine = '', ...others } = session.metadata.slashDescriptions ?? {}
+  t.match(mine, /^Does mine\. And more\. .*…$/, 'in one line that is not long')
+  t.ok(mine.length <= 160)
+  t.strictSame(others, {}, 'and nothing of what says nothing of itself')
   await session.say('/mine this')
   await session.until(session => turnsEnded(session) === 1)
   await session.say('/tidy')

@@ -1,6 +1,4 @@
 import { useEffect, useState } from 'preact/hooks'
-import { Icon } from '../icons/icon.tsx'
-import { compose as words } from '../words/compose.ts'
 import { commandsLike, filesLike, tokenAt } from './suggested.ts'
 
 /** What could go on where the caret stands: a command of the agent, or a file of its folder. */
@@ -66,27 +64,3 @@ export function useSuggestions(text: string, caret: number | undefined, sources:
 
 export const suggestionsId = 'composer-suggestions'
 export const suggestionId = (index: number) => `${suggestionsId}-${index}`
-
-export function SuggestionList({ suggestions, onTake }: { suggestions: Suggestions; onTake(index: number): void }) {
-  const { kind, found, at } = suggestions
-  return (
-    <div class="suggest" role="listbox" id={suggestionsId} aria-label={kind === 'command' ? words.commands : words.files}>
-      {found.map((each, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the text area, which keeps the focus
-        <div
-          key={each}
-          id={suggestionId(index)}
-          class="sug"
-          role="option"
-          tabIndex={-1}
-          aria-selected={index === at}
-          onPointerDown={event => event.preventDefault()}
-          onClick={() => onTake(index)}
-        >
-          <Icon name={kind === 'command' ? 'square-terminal' : 'file-text'} />
-          <bdi>{kind === 'command' ? `/${each}` : each}</bdi>
-        </div>
-      ))}
-    </div>
-  )
-}
