@@ -1,3 +1,4 @@
+import type { RpcParams } from '../protocol/wire/events.ts'
 import type { CallFailure } from '../protocol/wire/failures.ts'
 import type { AccountId, ArtifactId, ConnectionId, DeviceId, Sealed, SessionId, TokenId } from '../protocol/wire/ids.ts'
 import type { NoticeKind, PushKind, RingKind } from '../protocol/wire/notifications.ts'
@@ -42,7 +43,15 @@ export type BusEvent =
    * A stamp is above all that its instance had heard of.
    */
   | { type: 'callee-here'; method: string; connection: ConnectionId; stamp: number; heldForMs: number }
-  | { type: 'call'; id: string; replyTo: Topic; from: ConnectionId | undefined; by?: DeviceId | undefined; method: string; params: Sealed }
+  | {
+      type: 'call'
+      id: string
+      replyTo: Topic
+      from: ConnectionId | undefined
+      by?: DeviceId | undefined
+      method: string
+      params: RpcParams
+    }
   /** The callee has the call; from now on only its answer or its end is waited for. */
   | { type: 'call-taken'; id: string }
   | { type: 'call-dropped'; id: string }

@@ -80,16 +80,16 @@ export function createAnswerDesk(
       entry.confirm()
     },
     heardRequest(frame, acknowledge) {
-      const request = rpcRequest.safeParse(frame)
-      const entry = request.success ? entryByMethod.get(request.data.method) : undefined
+      const { method = '', params, by } = rpcRequest.safeParse(frame).data ?? {}
+      const entry = entryByMethod.get(method)
       // An answer that is no text ends the call at once; without one the caller would wait for the time limit.
-      if (!request.success || !entry) return acknowledge(null)
+      if (!entry || typeof params !== 'string') return acknowledge(null)
       const { promise: answered, resolve } = Promise.withResolvers<void>()
       const answer = (result: string | null) => {
         acknowledge(result)
         resolve()
       }
-      entry.handler(request.data.params, request.data.by, answered).then(answer, () => answer(null))
+      entry.handler(params, by, answered).then(answer, () => answer(null))
     }
   }
 }

@@ -23,6 +23,9 @@ const artifactCell = z.object({ version, data: sealed })
 const artifactPart = z.object({ data: sealed, expectedVersion: version })
 const total = amounts.refine(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
 export const rpcMethod = z.string().min(1).max(4096)
+/** Sealed text from every client we know of; whatever it is goes to the callee as it came. */
+export const rpcParams = z.json().optional()
+export type RpcParams = z.infer<typeof rpcParams>
 
 /** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
 export const events = {
@@ -79,7 +82,7 @@ export const events = {
   ),
   'rpc-call': event(
     'call',
-    z.object({ method: rpcMethod, params: sealed }),
+    z.object({ method: rpcMethod, params: rpcParams }),
     z.union([z.object({ ok: z.literal(true), result: sealed }), z.object({ ok: z.literal(false), error: z.string() })]),
     'Calls a method that another connection of the account answers.'
   ),
@@ -157,7 +160,7 @@ export type AckOf<Name extends ClientEvent> = z.infer<(typeof events)[Name]['ack
  * What the handler of a call hears, with an acknowledgement that carries its sealed answer. `by`: ours, the device whose sign-in called, as
  * this server knows it; none for a token that is no device.
  */
-export const rpcRequest = z.object({ method: rpcMethod, params: sealed, by: deviceId.optional().catch(undefined) })
+export const rpcRequest = z.object({ method: rpcMethod, params: rpcParams, by: deviceId.optional().catch(undefined) })
 export const rpcRegistered = z.object({ method: rpcMethod })
 export const rpcError = z.object({ type: z.enum(['register', 'unregister']), error: z.string() })
 

@@ -1,5 +1,6 @@
 import { Deadlines } from '../../async/deadlines.ts'
 import { accountTopic, type BusEvent, instanceTopic, type Topic } from '../../bus/bus.ts'
+import type { RpcParams } from '../../protocol/wire/events.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
 import { Seats } from '../limits.ts'
@@ -18,7 +19,7 @@ export type CallResult = { ok: true; value: Sealed } | { ok: false; why: CallFai
 
 export interface Calls {
   /** Resolves once, always: with the answer, or why there is none. Aborting the signal ends the wait. */
-  call(caller: Caller, ask: { method: string; params: Sealed; from: ConnectionId | undefined; signal: AbortSignal }): Promise<CallResult>
+  call(caller: Caller, ask: { method: string; params: RpcParams; from: ConnectionId | undefined; signal: AbortSignal }): Promise<CallResult>
   close(): Promise<void>
 }
 

@@ -229,22 +229,23 @@ t.test('nobody calls himself', async t => {
   t.same(await process.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Cannot call RPC on the same socket' })
 })
 
-t.test('a call without a method, or with other parameters than text, is refused at once', async t => {
-  const { app, method } = await startWorld(t)
+t.test('a call without a method is refused at once', async t => {
+  const { app } = await startWorld(t)
   const refused = { ok: false, error: 'Invalid parameters: method is required' }
-  for (const payload of [
-    undefined,
-    null,
-    {},
-    { method: {} },
-    { method: '', params: 'x' },
-    { method, params: {} },
-    { params: 'x' },
-    'text',
-    []
-  ]) {
+  for (const payload of [undefined, null, {}, { method: {} }, { method: '', params: 'x' }, { params: 'x' }, 'text', []]) {
     t.same(await app.emitWithAck('rpc-call', payload), refused)
   }
+})
+
+t.test('whatever JSON a call has for parameters comes to the callee as it is, and so does nothing', async t => {
+  const { app, open, method } = await startWorld(t)
+  const heard: unknown[] = []
+  const process = await open()
+  process.on('rpc-request', ({ params }) => heard.push(params))
+  await answerCalls(process, method, () => 'done')
+  const all = [undefined, null, '', 7, -0.5, true, { a: { b: [1, 'x', null] } }, [], ['x', {}], '\ud800', { 'ü\u0000': '🔐' }]
+  for (const params of all) t.same(await app.emitWithAck('rpc-call', { method, params }), { ok: true, result: 'done' })
+  t.strictSame(heard, all)
 })
 
 t.test('an answer that is no text is an error, whatever it is', async t => {
