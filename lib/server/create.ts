@@ -251,7 +251,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       app,
       underWay,
       handlers,
-      events: createEventHandlers({ ...deps, underWay }),
+      events: createEventHandlers({ ...deps, isLimited, underWay }),
       newRequestId: requestIds(instance),
       isServing: () => !underWay.isClosing,
       backups,

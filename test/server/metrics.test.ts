@@ -114,6 +114,8 @@ t.test('ten thousand names of methods, called and registered, leave the measurem
     for (const each of [socket, callee]) await each.emitWithAck('ping')
   }
   await hostile(100)
+  // One that ends; the others wait.
+  await socket.emitWithAck('rpc-call', {})
   await scrape(server)
   const before = [...(await scrape(server)).keys()]
   await hostile(10_000)

@@ -5,10 +5,9 @@ import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
 import { Seats } from '../limits.ts'
 import type { Metrics } from '../metrics.ts'
+import { CallQueue, mostCallsInFlight } from './call-queue.ts'
 import type { Caller, Deps } from './deps.ts'
 
-/** Calls without a connection that one token may have under way; a connection counts its own. */
-const mostCallsInFlight = 32
 /** How long a call waits for somebody to register its method: the gap of a reconnect. */
 const graceMs = 15_000
 const answerWithinMs = 30_000
@@ -46,7 +45,9 @@ export async function createCalls(
 ): Promise<Calls> {
   const replyTo = instanceTopic(instance)
   const waitingById = new Map<string, Waiting>()
+  /** Of one token over HTTP, which may ask again when it is told that there are too many. */
   const seats = new Seats(mostCallsInFlight)
+  const queue = new CallQueue(clock)
   const listens = new Deadlines(clock, listenWithinMs)
   const graces = new Deadlines(clock, graceMs)
   const limits = new Deadlines(clock, graceMs + answerWithinMs)
@@ -61,9 +62,20 @@ export async function createCalls(
   }
 
   async function call(caller: Caller, ask: Ask): Promise<CallResult> {
-    if (ask.from !== undefined) return run(caller, ask)
+    if (ask.from !== undefined) return runInTurn(ask.from, caller, ask)
     if (!seats.take(caller.token)) return { ok: false, why: 'too-many' }
     return run(caller, ask).finally(() => seats.leave(caller.token))
+  }
+
+  async function runInTurn(connection: ConnectionId, caller: Caller, ask: Ask): Promise<CallResult> {
+    const turn = await queue.enter(connection)
+    if (turn !== 'go') return { ok: false, why: turn }
+    try {
+      // It may have gone while it waited, and all that waited with it.
+      return ask.signal.aborted ? { ok: false, why: 'internal' } : await run(caller, ask)
+    } finally {
+      queue.leave(connection)
+    }
   }
 
   async function run(caller: Caller, { method, params, from, signal }: Ask): Promise<CallResult> {
@@ -120,6 +132,7 @@ export async function createCalls(
   return {
     call,
     async close() {
+      queue.close()
       for (const waiting of waitingById.values()) waiting.settle({ ok: false, why: 'internal' })
       listens.close()
       graces.close()

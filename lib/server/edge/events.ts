@@ -19,7 +19,8 @@ import type { UnderWay } from '../under-way.ts'
 import { accountEventHandlers } from './account-events.ts'
 import type { Accepted } from './socketio.ts'
 
-const mostCallsInFlight = 32
+/** So many calls in a row that find no room are answered before their connection is closed. */
+const mostCallsRefused = 100
 /** More than any client registers, and little enough to keep for each connection. */
 const mostMethods = 256
 
@@ -41,11 +42,12 @@ export function createEventHandlers(
     calls: Calls
     hub: Hub
     metrics: Pick<Metrics, 'eventTaken'>
+    isLimited: boolean
     underWay: Pick<UnderWay, 'begin'>
     onError: (error: unknown) => void
   }
 ): EventHandlers {
-  const { presence, calls, hub, metrics, underWay, onError } = deps
+  const { presence, calls, hub, metrics, isLimited, underWay, onError } = deps
 
   const handlers: Handlers = {
     ...accountEventHandlers(deps),
@@ -96,14 +98,11 @@ export function createEventHandlers(
       hub.unregister(from, method)
     },
     async 'rpc-call'(from, { method, params }) {
-      if (from.callsInFlight >= mostCallsInFlight) return { ok: false, error: 'Too many calls at once' }
-      from.callsInFlight += 1
-      try {
-        const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
-        return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
-      } finally {
-        from.callsInFlight -= 1
-      }
+      const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
+      const isTooMany = !result.ok && result.why === 'too-many'
+      from.callsRefused = isTooMany ? from.callsRefused + 1 : 0
+      if (isLimited && from.callsRefused > mostCallsRefused) from.close('too-fast')
+      return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
     },
     'app-state'(from, { state, partials, watchedForMs }) {
       from.watch(state, watchedForMs)

@@ -182,7 +182,8 @@ export class Accepted implements Connection {
   takesPartials: boolean
   /** Settles when every write taken so far is done, so that `ping` can be answered after them. */
   written: Promise<unknown> = nothingWritten
-  callsInFlight = 0
+  /** Calls in a row that found no room. */
+  callsRefused = 0
   private eventsUnderWay = 0
   private readonly engine: EngineConnection
   private readonly bearer: Bearer

@@ -1,5 +1,6 @@
 import type { Socket } from 'socket.io-client'
 import t, { type Test } from 'tap'
+import type { ServerSetup } from '../../../lib/index.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 import { next, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
@@ -9,9 +10,9 @@ const seconds = 1000
 const metricsToken = 'a-token-of-the-monitor'
 const notAvailable = { ok: false, error: 'RPC method not available' }
 
-async function startWorld(t: Test) {
+async function startWorld(t: Test, options: ServerSetup = {}) {
   const clock = manualClock()
-  const server = await startServer(t, { clock, metricsToken, now: () => 1_700_000_000_000 + clock.now() })
+  const server = await startServer(t, { clock, metricsToken, now: () => 1_700_000_000_000 + clock.now(), ...options })
   const ada = await signUp(t, server)
   const session = await ada.openSession()
   const app = await ada.connect()
@@ -256,14 +257,66 @@ t.test('an answer that is no text is an error, whatever it is', async t => {
   for (const _ of answers) t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Internal error' })
 })
 
-t.test('a connection has at most 32 calls under way [B5]', async t => {
+t.test('a connection has 32 calls under way, 256 more wait in their order, and those beyond are refused [B5]', async t => {
   const { clock, app, open, method } = await startWorld(t)
-  const waiting = Array.from({ length: 32 }, () => app.emitWithAck('rpc-call', { method, params: 'x' }))
-  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Too many calls at once' })
-  clock.advance(15 * seconds)
-  for (const answer of await Promise.all(waiting)) t.same(answer, notAvailable)
-  await answerCalls(await open(), method, () => 'done')
-  t.same(await app.emitWithAck('rpc-call', { method, params: 'x' }), { ok: true, result: 'done' }, 'and then again')
+  const process = await open()
+  const asked: { params: string; reply: (answer: string) => void }[] = []
+  process.on('rpc-request', ({ params }, reply) => asked.push({ params, reply }))
+  await answerCalls(process, method)
+  const call = (params: string) => app.emitWithAck('rpc-call', { method, params })
+  const burst = Array.from({ length: 32 + 256 }, (_, at) => call(`${at}`))
+  t.same(await call('one too many'), { ok: false, error: 'Too many calls at once' })
+  await process.emitWithAck('ping')
+  t.same(asked.length, 32)
+
+  // Each that is answered makes room for the next.
+  for (let at = 0; at < burst.length; at += 1) {
+    while (asked.length <= at) await process.emitWithAck('ping')
+    t.equal(asked[at]?.params, `${at}`)
+    asked[at]?.reply(`re: ${at}`)
+  }
+  t.same(
+    await Promise.all(burst),
+    burst.map((_, at) => ({ ok: true, result: `re: ${at}` }))
+  )
+  t.equal(clock.now(), 0, 'nobody waited for a limit')
+})
+
+t.test('a call that waits behind others that nobody answers ends when an answer would have had to be there [B5, R3]', async t => {
+  const { clock, app, open, method } = await startWorld(t)
+  await answerCalls(await open(), method)
+  const answers = Array.from({ length: 33 }, () => app.emitWithAck('rpc-call', { method, params: 'x' }))
+  await app.emitWithAck('ping')
+  clock.advance(30 * seconds)
+  for (const answer of await Promise.all(answers)) t.same(answer, { ok: false, error: 'operation has timed out' })
+})
+
+t.test('who goes on calling where there is no room is let go of [B5]', async t => {
+  const { app, open, method } = await startWorld(t, { limits: 'default' })
+  await answerCalls(await open(), method)
+  const left = next(app, 'disconnect')
+  for (let at = 0; at < 32 + 256 + 101; at += 1) app.emit('rpc-call', { method, params: 'x' }, () => {})
+  t.equal(await left, 'transport close')
+})
+
+t.test('calls that wait go with their connection, and take nothing along [R3]', async t => {
+  const { ada, app, open, method } = await startWorld(t)
+  const process = await open()
+  let asked = 0
+  process.on('rpc-request', () => {
+    asked += 1
+  })
+  await answerCalls(process, method)
+  for (let at = 0; at < 64; at += 1) app.emit('rpc-call', { method, params: 'x' }, () => {})
+  while (asked < 32) await process.emitWithAck('ping')
+  app.disconnect()
+  const other = await ada.connect()
+  const answer = other.emitWithAck('rpc-call', { method, params: 'mine' })
+  while (asked < 33) await process.emitWithAck('ping')
+  await process.emitWithAck('ping')
+  t.equal(asked, 33, 'what waited was never asked')
+  process.disconnect()
+  t.same(await answer, { ok: false, error: 'RPC target disconnected' })
 })
 
 t.test('calls of many at once each get their own answer', async t => {
