@@ -151,6 +151,7 @@ t.test('a query that does not fit is refused', async t => {
     'after_seq=x',
     'after_seq=',
     'before_seq=0',
+    'before_seq=9007199254740992',
     'limit=0',
     'limit=501',
     'limit=1e2',

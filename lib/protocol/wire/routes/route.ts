@@ -57,6 +57,13 @@ export const wholeNumber = z
   .regex(/^\d{1,10}$/, 'a whole number')
   .transform(Number)
 
+/** A place among the messages of a session. Existing clients name ends that no session reaches. */
+export const seqInQuery = z
+  .string()
+  .regex(/^\d{1,16}$/, 'a whole number')
+  .transform(Number)
+  .refine(Number.isSafeInteger, 'a whole number')
+
 const nothing = z.object({})
 
 export function route<

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { localId, plainText, sealed, sealedKey, sealedMetadata, sealedState, sessionId } from '../ids.ts'
 import { listedSession, messageReceipt, messageRecord, sessionRecord } from '../records.ts'
-import { kib, milliseconds, ok, route, wholeNumber } from './route.ts'
+import { kib, milliseconds, ok, route, seqInQuery, wholeNumber } from './route.ts'
 
 const sessionParams = z.object({ id: sessionId })
 
@@ -88,8 +88,8 @@ export const sessionRoutes = {
     params: sessionParams,
     query: z
       .object({
-        after_seq: wholeNumber.optional(),
-        before_seq: wholeNumber.pipe(z.number().min(1)).optional(),
+        after_seq: seqInQuery.optional(),
+        before_seq: seqInQuery.pipe(z.number().min(1)).optional(),
         limit: wholeNumber.pipe(z.number().min(1).max(500)).default(100)
       })
       .refine(q => q.after_seq === undefined || q.before_seq === undefined, 'after_seq and before_seq exclude each other'),
