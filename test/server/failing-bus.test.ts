@@ -68,7 +68,7 @@ t.test('a connection that left while the bus was asked is nobody that answers or
   bus.subscriptions.push('hangs')
   const gone = await openWebSocket(t, server)
   await gone.next()
-  gone.send(`40${JSON.stringify({ token: ada.token, appState: 'active' })}`)
+  gone.send(`40${JSON.stringify({ token: ada.token, clientType: 'user-scoped', appState: 'active' })}`)
   while (bus.subscriptions.length > 0) await new Promise(setImmediate)
   gone.sendBytes(Buffer.from([0x88, 0x80, 0, 0, 0, 0]))
   await gone.ended()

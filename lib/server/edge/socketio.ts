@@ -189,6 +189,8 @@ export class Accepted implements Connection {
   private readonly bearer: Bearer
   private readonly clock: Pick<Clock, 'now'>
   private readonly isEchoed: boolean
+  /** It said so itself: a program that only calls sends a token and nothing else, and nobody looks at it. */
+  private readonly isApp: boolean
   private caller: Caller | undefined
   private controller: AbortController | undefined
   private registered: Set<string> | undefined
@@ -201,6 +203,7 @@ export class Accepted implements Connection {
     this.id = id
     this.bearer = bearer
     this.scope = scopeOf(hello)
+    this.isApp = hello.clientType === 'user-scoped'
     // Only ours say anything of an echo, also those of before there was `signals`.
     this.knowsOurs = hello.signals ?? hello.echo === false
     this.takesPartials = hello.partials ?? this.knowsOurs
@@ -210,7 +213,7 @@ export class Accepted implements Connection {
 
   /** Takes the word of the app for whether its person looks at it, and for how long. */
   watch(state: string | undefined, forMs = Number.POSITIVE_INFINITY): void {
-    this.watchedUntil = state === 'active' ? this.clock.now() + forMs : Number.NEGATIVE_INFINITY
+    this.watchedUntil = this.isApp && state === 'active' ? this.clock.now() + forMs : Number.NEGATIVE_INFINITY
   }
 
   get account(): Connection['account'] {

@@ -112,6 +112,10 @@ t.test('nobody is notified while somebody looks at an app of the account, and ag
   const wrapper = await ada.connect({ clientType: 'session-scoped', sessionId: await ada.openSession(), appState: 'active' })
   t.match(await notify(), { result: 'sent' }, `a stranger looks (${stranger.connected}), or a wrapper says so (${wrapper.connected})`)
 
+  const unnamed = await ada.connect({ clientType: undefined, appState: 'active' })
+  unnamed.emit('app-state', { state: 'active' })
+  await unnamed.emitWithAck('ping')
+  t.match(await notify(), { result: 'sent' }, 'who does not say to be an app is not looked at')
   const app = await ada.connect({ appState: 'active' })
   t.same(await notify(), suppressed)
   app.emit('app-state', { state: 'background' })
@@ -125,7 +129,7 @@ t.test('nobody is notified while somebody looks at an app of the account, and ag
   let outcome = await notify()
   while (outcome.result === 'suppressed') outcome = await notify()
   t.match(outcome, { result: 'sent' })
-  t.equal(provider.requests.length, 3)
+  t.equal(provider.requests.length, 4)
 })
 
 t.test('an app that says nothing of itself counts as not looked at', async t => {
