@@ -37,7 +37,7 @@ for (const [words, byMs] of [
     await ask(device).waitFor()
     await pressAwake(device, 'Always…')
     await device.page.getByRole('radio', { name: '2 hours' }).check()
-    await pressAwake(device, 'Allow from now on')
+    await pressAwake(device, 'Allow for 2 hours')
     await ask(device).waitFor({ state: 'hidden' })
     const [rule] = openRules(home).read().rules
     t.ok(Math.abs((rule?.endsAt ?? 0) - Date.now() - 2 * hours) < 5 * 60_000, 'a rule ends when it was said to end')

@@ -37,7 +37,7 @@ t.test('what is allowed for the session or from now on is not asked again, and a
   await pressAwake(phone, 'Allow from now on')
   await ask(phone).waitFor({ state: 'hidden' })
   await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 3)
-  t.match(openRules(home).read().rules, [{ pattern: 'echo one' }, { pattern: 'echo *', on: 'command', used: 0 }])
+  t.match(openRules(home).read().rules, [{ pattern: 'echo one' }, { pattern: 'echo *', on: 'command', used: 0, endsAt: undefined }])
 
   await run(phone, 'echo three')
   await session.until(({ state }) => Object.keys(state.completedRequests ?? {}).length === 4)

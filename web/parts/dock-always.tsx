@@ -20,7 +20,7 @@ export function AlwaysSheet(props: {
   onClose(): void
 }) {
   const { on, pattern, folder } = props.suggested
-  const [rule, setRule] = useState<RuleText>({ on, pattern, folder, end: 'hours' })
+  const [rule, setRule] = useState<RuleText>({ on, pattern, folder, end: 'removed' })
   const [fault, setFault] = useState<string>()
   const [isSure, setSure] = useState(false)
   const isInert = useInert(String(isSure))
@@ -49,7 +49,7 @@ export function AlwaysSheet(props: {
           {session.cancel}
         </Button>
         <Button look="primary" isLarge isOff={fault !== undefined || rule.pattern.trim() === ''} onClick={allow}>
-          {isSure ? words.sure : words.allowAlways}
+          {isSure ? words.sure : words.allowUntil[rule.end]}
         </Button>
       </div>
     </Sheet>

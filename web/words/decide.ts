@@ -3,7 +3,7 @@ import { inLanguage, type Said } from './spoken.ts'
 /** What is said about decisions that last, questions and plans, in English. */
 const english = {
   always: 'Always…',
-  allowAlways: 'Allow from now on',
+  allowUntil: { hours: 'Allow for 2 hours', today: 'Allow until midnight', removed: 'Allow from now on' },
   sessionRule: 'Only this, and only in this session.',
   byRule: (rule: string) => `Allowed by rule ${rule}`,
   alwaysBy: { me: 'Allowed by you, from now on', other: (by: string) => `Allowed from now on, on ${by}`, unknown: 'Allowed from now on' },

@@ -7,7 +7,7 @@ import { blocksOf } from './acp-blocks.ts'
 import { createChoosing } from './acp-choosing.ts'
 import { openLine } from './acp-line.ts'
 import { type Initialized, openedSession, promptEnded, steered, type Update } from './acp-messages.ts'
-import { openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
+import { isGone, openConversation, sayHello, whyNotOpened } from './acp-opening.ts'
 import { createOptions } from './acp-options.ts'
 import { listenToPast } from './acp-past.ts'
 import { createTold, placeOf, readPlace, type Told } from './acp-places.ts'
@@ -87,6 +87,8 @@ class AcpAgent implements Agent {
   #past: ReturnType<typeof listenToPast | typeof listenForRest> | undefined
   #hello: Initialized | undefined
   #isReady = false
+  /** The agent can begin its conversation again. */
+  #isWrittenDown = false
   #isStopping = false
   /** The agent lives, and what it needs to go on does not: how that came to be. */
   #brokenBy: string | undefined
@@ -140,6 +142,7 @@ class AcpAgent implements Agent {
     this.#tellPlace()
     this.#turn = this.#prompting.run(text, images).then(({ isLost, ...end }) => {
       this.#asking.closeAll()
+      if (!isLost && end.reason !== 'failed') this.#isWrittenDown = true
       this.#turns.end(end, isLost)
     })
     return true
@@ -207,6 +210,7 @@ class AcpAgent implements Agent {
     this.#told?.goOn(how.resume === undefined ? 0 : isRepeated ? this.#past?.messages : place?.messages)
     this.#past = undefined
     this.conversation = opened.sessionId ?? how.resume ?? ''
+    this.#isWrittenDown = how.resume !== undefined
     this.#isReady = true
     this.#options.take(opened)
     await this.#settleMode(how.mode)
@@ -284,7 +288,13 @@ class AcpAgent implements Agent {
     try {
       if (!this.#hello) return false
       const hello = this.#hello
-      const { opened } = await withDeadline(openingMs, () => openConversation(this.#connection.agent, title, at, hello))
+      const open = (more: object) =>
+        withDeadline(openingMs, () => openConversation(this.#connection.agent, title, { ...at, ...more }, hello))
+      const { opened } = await open({}).catch(error => {
+        if (this.#isWrittenDown || !isGone(error)) throw error
+        return open({ resume: undefined })
+      })
+      this.#goOnIn(opened.sessionId ?? this.conversation)
       this.#options.take(opened)
       await this.#choosing.restore(chosen)
       await this.#settleMode(chosen.mode)
@@ -296,6 +306,15 @@ class AcpAgent implements Agent {
     } finally {
       this.#isReady = true
     }
+  }
+
+  /** An agent that ended within its first words had written nothing down: what it heard is lost to it, and the conversation has another id. */
+  #goOnIn(conversation: string): void {
+    if (conversation === this.conversation) return
+    this.conversation = conversation
+    this.#told?.goOn(0)
+    this.#emit({ type: 'conversation', id: conversation })
+    this.#emit({ type: 'notice', text: `${this.#program.title} had not kept this conversation yet, and begins a new one.` })
   }
 
   /** What the agent cannot take into the turn that runs stays ours to say. */

@@ -2,7 +2,7 @@ import type { DecideWords } from '../decide.ts'
 
 export const decide: DecideWords = {
   always: '始终…',
-  allowAlways: '从现在起允许',
+  allowUntil: { hours: '允许 2 小时', today: '允许到今晚零点', removed: '从现在起允许' },
   sessionRule: '仅此一项，且仅在本会话中。',
   byRule: rule => `已由规则 ${rule} 允许`,
   alwaysBy: { me: '你已允许，从现在起有效', other: by => `已在 ${by} 上允许，从现在起有效`, unknown: '已允许，从现在起有效' },

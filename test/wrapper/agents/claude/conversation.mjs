@@ -1,7 +1,7 @@
 // What the fake Claude Code and its fake adapter have in common: the file in which a conversation is written down, and a
 // model that does what its prompt says.
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 
@@ -30,6 +30,7 @@ export function openConversation(conversation, entrypoint, lagMs = 0) {
     id: conversation,
     file,
     exists: () => existsSync(file),
+    forget: () => rmSync(file, { force: true }),
     history() {
       const lines = existsSync(file) ? readFileSync(file, 'utf8').trimEnd().split('\n') : []
       return lines.map(line => JSON.parse(line)).filter(({ type }) => type === 'user' || type === 'assistant')

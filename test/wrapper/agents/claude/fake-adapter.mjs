@@ -89,6 +89,8 @@ agent({ name: 'fake-claude-agent-acp' })
   .onRequest(methods.agent.session.new, () => {
     if (process.env.FAKE_REFUSES === 'both') throw new RequestError(-32603, 'Internal error', { details: 'this Claude Code is too old' })
     conversation = openConversation(randomUUID(), 'sdk-ts')
+    if (isGone) mode = 'auto'
+    isGone = false
     return { sessionId: conversation.id, modes: modes(), configOptions: configOptions() }
   })
   .onRequest(methods.agent.session.resume, ({ params }) => {
@@ -128,6 +130,7 @@ agent({ name: 'fake-claude-agent-acp' })
       await client.notify(methods.client.session.update, { sessionId: conversation.id, update })
     }
     if (when && !hasEnded) hasEnded = isGone = true
+    if (isGone && prompt.includes('unwritten')) conversation.forget()
     if (isGone && when !== 'after') throw RequestError.internalError(undefined, 'The Claude Agent process exited unexpectedly.')
     const [, goal] = /^\/goal (.*)$/s.exec(prompt) ?? []
     if (goal !== undefined) conversation.goal({ met: goal === 'clear', sentinel: true, condition: goal })

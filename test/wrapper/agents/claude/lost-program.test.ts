@@ -70,6 +70,23 @@ t.test('one that ended in the middle of a turn is not given it again, and its ha
   t.strictSame(textsOf(talk), ['half a sent [cut]', 'go on'])
 })
 
+t.test('one that ended before it had written anything down goes on in a new conversation, and says so', async t => {
+  const { agent, talk, conversation } = await begin(t)
+  await agent.prompt('end in it unwritten')
+  t.match(await talk.until('turn-ended'), { reason: 'failed', isLost: true })
+  const told = talk.heard.findLast(event => event.type === 'conversation')
+  t.equal(told?.id, agent.conversation)
+  t.not(agent.conversation, conversation)
+  t.ok(talk.heard.some(event => event.type === 'notice' && /had not kept this conversation yet/.test(event.text)))
+  await agent.prompt('slow 1 go on')
+  t.match(await talk.until('turn-ended'), { reason: 'done' })
+  t.strictSame(textsOf(talk), ['half a sent [cut]', 'go on'])
+  t.match(
+    talk.heard.findLast(({ type }) => type === 'modes'),
+    { modes: { current: 'acceptEdits' } }
+  )
+})
+
 t.test('another mode is set also when it ended before', async t => {
   const { agent, talk } = await begin(t)
   await agent.prompt('end after')
@@ -83,6 +100,8 @@ t.test('another mode is set also when it ended before', async t => {
 
 t.test('one that cannot be started again ends, with how that came to be', async t => {
   const { agent, talk } = await begin(t, { FAKE_REFUSES: 'again' })
+  await agent.prompt('slow 1 first')
+  await talk.until('turn-ended')
   await agent.prompt('end in it')
   t.match(await talk.until('turn-ended'), {
     reason: 'failed',
