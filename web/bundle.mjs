@@ -32,6 +32,8 @@ const forBrowsers = {
   jsxImportSource: 'preact',
   legalComments: 'none',
   logLevel: 'warning',
+  // What the small validator of the app lacks would be found by the first phone that opens it.
+  logOverride: { 'import-is-undefined': 'error' },
   metafile: true
 }
 

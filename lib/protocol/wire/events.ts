@@ -24,7 +24,7 @@ const artifactPart = z.object({ data: sealed, expectedVersion: version })
 const total = amounts.refine(names => Object.hasOwn(names, 'total') && Object.keys(names).length <= 50, 'a total, and at most 50 names')
 export const rpcMethod = z.string().min(1).max(4096)
 /** Sealed text from every client we know of; whatever it is goes to the callee as it came. */
-export const rpcParams = z.json().optional()
+export const rpcParams = z.unknown().optional()
 export type RpcParams = z.infer<typeof rpcParams>
 
 /** What a connected client may send: the payload of each Socket.IO event and what its acknowledgement carries. */
