@@ -63,8 +63,15 @@ export class SocketConnection implements EngineHandler {
 
   closed(): void {
     this.cancelDeadline()
+    this.leave()
     this.state = 'gone'
+  }
+
+  /** It takes part no more; what carries it may stay open, and somebody sign in on it again. */
+  private leave(): void {
+    this.state = 'new'
     if (this.seatedAt) this.deps.seats.leave(seatOf(this.seatedAt))
+    this.seatedAt = undefined
     const { accepted } = this
     this.accepted = undefined
     if (!accepted) return
@@ -97,14 +104,14 @@ export class SocketConnection implements EngineHandler {
   private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
     switch (packet.type) {
       case 'disconnect':
-        this.engine.close('client-left')
+        this.leave()
         return
       case 'ack':
         accepted.acknowledged(packet.ackId, packet.reply)
         return
       case 'event': {
         const { ackId } = packet
-        const reply = ackId === undefined ? undefined : (body: unknown) => this.engine.send(ackFrame(ackId, body))
+        const reply = ackId === undefined ? undefined : (body: unknown) => this.acknowledge(accepted, ackId, body)
         // Nothing new is begun; without an answer the client knows that this was not.
         if (this.deps.underWay.isClosing) return
         if (!isOver) this.deps.events.handle(accepted, packet.name, packet.payload, reply)
@@ -113,6 +120,11 @@ export class SocketConnection implements EngineHandler {
         else this.engine.close('too-fast')
       }
     }
+  }
+
+  // Whoever signs in after it on the same line may use the same number.
+  private acknowledge(accepted: Accepted, ackId: number, body: unknown): void {
+    if (this.accepted === accepted) this.engine.send(ackFrame(ackId, body))
   }
 
   private async connect(auth: unknown): Promise<void> {

@@ -115,10 +115,48 @@ t.test('connections are pinged every 15 s, and closed when they do not answer fo
 t.test('a client that says goodbye is gone at once', async t => {
   const server = await startServer(t)
   const ada = await signUp(t, server)
-  for (const goodbye of ['41', '1']) {
-    const web = await openAccepted(t, server, { token: ada.token })
-    web.send(goodbye)
-    t.equal(await web.ended(), 1000)
+  const web = await openAccepted(t, server, { token: ada.token })
+  web.send('1')
+  t.equal(await web.ended(), 1000)
+})
+
+t.test('who leaves the namespace takes part no more, and the line stays for whoever signs in on it', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { clock, limits: 'default' })
+  const ada = await signUp(t, server)
+  const app = await ada.connect()
+  await ada.call('POST', '/v1/machines', { body: { id: 'm', metadata: 'x' } })
+  const machine = { token: ada.token, clientType: 'machine-scoped', machineId: 'm' }
+  const web = await openAccepted(t, server, machine)
+  web.send('420["rpc-register",{"method":"m:run"}]')
+  t.match(await web.next(), 'rpc-registered')
+  t.match(await web.next(), '430')
+  const told = next(app, 'ephemeral', ({ active }) => active === false)
+  web.send('41')
+  t.match(await told, { type: 'machine-activity', id: 'm' })
+  clock.advance(15_000)
+  t.equal(await web.next(), '2', 'it is pinged as before')
+  web.send('3')
+  clock.advance(10_000)
+
+  web.send(`40${JSON.stringify({ ...machine, machineId: 'other' })}`)
+  t.match(await web.next(), /^40\{"sid"/)
+  web.send('421["rpc-register",{"method":"m:run"}]')
+  t.match(await web.next(), 'rpc-error', 'it is who signed in last')
+  t.match(await web.next(), '431')
+  web.send('41')
+  web.send('422["ping"]')
+  t.equal(await web.ended(), 4400, 'and nobody in between')
+})
+
+t.test('an account has its seats back from connections that left the namespace', async t => {
+  const server = await startServer(t, { limits: 'default' })
+  const ada = await signUp(t, server)
+  const web = await openAccepted(t, server, { token: ada.token })
+  for (let time = 0; time < 70; time += 1) {
+    web.send('41')
+    web.send(`40${JSON.stringify({ token: ada.token })}`)
+    t.match(await web.next(), /^40\{"sid"/)
   }
 })
 
