@@ -4,6 +4,7 @@ import type { ServerOptions } from '../../options.ts'
 import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
 import type { Seats } from '../limits.ts'
+import { createAckIds } from './ack-ids.ts'
 import { createAdmission, guardRoutes } from './admission.ts'
 import { Backlog } from './backlog.ts'
 import { Budget } from './budget.ts'
@@ -42,7 +43,7 @@ export interface Edge {
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
-    SocketDeps &
+    Omit<SocketDeps, 'nextAckId'> &
     StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? sharedPlace(deps.app, options) : ownPlace(options, deps)
@@ -58,13 +59,14 @@ export async function openEdge(
   const strangers = new Strangers(options)
   const http = { ...deps, ...memory, turn, ownAddress, strangers, corsOrigin: options.corsOrigin }
   const visits = new Visits({ ...deps, strangers, hint: createProxyHint(deps) })
+  const sockets = { ...deps, nextAckId: createAckIds() }
   const engine = {
     ...http,
     heartbeat,
     visits,
     limits: options.limits,
     backlog: new Backlog(deps.underWay),
-    accept: (connection: EngineConnection) => new SocketConnection(deps, connection)
+    accept: (connection: EngineConnection) => new SocketConnection(sockets, connection)
   }
   const polling = new PollingClients(engine)
   const serveOn = (bare: Routes) => {

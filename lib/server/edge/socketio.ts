@@ -26,6 +26,8 @@ export interface SocketDeps {
   presence: Presence
   clock: Clock
   newId: () => string
+  /** An id that no other connection uses for what it is asked. */
+  nextAckId: () => number
   authenticator: Pick<Authenticator, 'bearer'>
   /** Of each account. */
   seats: Seats
@@ -138,7 +140,7 @@ export class SocketConnection implements EngineHandler {
     // Not refused, which clients take for final: there may be room later.
     if (!this.deps.seats.take(seatOf(shaken.bearer.account))) return this.engine.close('try-again')
     this.seatedAt = shaken.bearer.account
-    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps.clock)
+    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps)
     await this.deps.hub.attach(accepted)
     // It may have gone while it was being let in.
     if (this.state !== 'connecting') {
@@ -199,7 +201,7 @@ export class Accepted implements Connection {
   private eventsUnderWay = 0
   private readonly engine: EngineConnection
   private readonly bearer: Bearer
-  private readonly clock: Pick<Clock, 'now'>
+  private readonly deps: { clock: Pick<Clock, 'now'>; nextAckId: () => number }
   private readonly isEchoed: boolean
   /** It said so itself: a program that only calls sends a token and nothing else, and nobody looks at it. */
   private readonly isApp: boolean
@@ -207,10 +209,9 @@ export class Accepted implements Connection {
   private controller: AbortController | undefined
   private registered: Set<string> | undefined
   private asked: Map<number, (reply: unknown) => void> | undefined
-  private lastAckId = 0
 
-  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake, clock: Pick<Clock, 'now'>) {
-    this.clock = clock
+  constructor(engine: EngineConnection, id: ConnectionId, bearer: Bearer, hello: Handshake, deps: Accepted['deps']) {
+    this.deps = deps
     this.engine = engine
     this.id = id
     this.bearer = bearer
@@ -225,7 +226,7 @@ export class Accepted implements Connection {
 
   /** Takes the word of the app for whether its person looks at it, and for how long. */
   watch(state: string | undefined, forMs = Number.POSITIVE_INFINITY): void {
-    this.watchedUntil = this.isApp && state === 'active' ? this.clock.now() + forMs : Number.NEGATIVE_INFINITY
+    this.watchedUntil = this.isApp && state === 'active' ? this.deps.clock.now() + forMs : Number.NEGATIVE_INFINITY
   }
 
   get account(): Connection['account'] {
@@ -269,8 +270,7 @@ export class Accepted implements Connection {
   }
 
   ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void {
-    this.lastAckId += 1
-    const ackId = this.lastAckId
+    const ackId = this.deps.nextAckId()
     this.asked ??= new Map()
     this.asked.set(ackId, onReply)
     this.engine.send(askFrame(ackId, event, body))

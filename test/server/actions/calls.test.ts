@@ -5,6 +5,7 @@ import { manualClock } from '../../kit/manual-clock.ts'
 import { next, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { passTime } from '../pass-time.ts'
+import { openAccepted } from '../raw-websocket.ts'
 
 const seconds = 1000
 const metricsToken = 'a-token-of-the-monitor'
@@ -329,6 +330,26 @@ t.test('calls of many at once each get their own answer', async t => {
     answers,
     asked.map(({ params }) => ({ ok: true, result: `re: ${params}` }))
   )
+})
+
+t.test('an answer to a call of the connection before is not taken for one to a call of now [R5]', async t => {
+  const { ada, server, app, session, method } = await startWorld(t)
+  const scope = { token: ada.token, clientType: 'session-scoped', sessionId: session }
+  const asked = async (params: string) => {
+    const web = await openAccepted(t, server, scope)
+    web.send(`42["rpc-register",{"method":"${method}"}]`)
+    await web.next()
+    const answer = app.emitWithAck('rpc-call', { method, params })
+    const [, id] = /^42(\d+)\["rpc-request"/.exec((await web.next()) ?? '') ?? []
+    return { web, answer, id }
+  }
+  const before = await asked('before')
+  before.web.send('1')
+  t.same(await before.answer, { ok: false, error: 'RPC target disconnected' })
+  const now = await asked('now')
+  now.web.send(`43${before.id}["late"]`)
+  now.web.send(`43${now.id}["in time"]`)
+  t.same(await now.answer, { ok: true, result: 'in time' })
 })
 
 t.test('a large answer goes through', async t => {
