@@ -98,6 +98,8 @@ export function createEventHandlers(
       hub.unregister(from, method)
     },
     async 'rpc-call'(from, { method, params }) {
+      // As text they would be many times as large, and no client sends them.
+      if (hasBytes(params)) return { ok: false, error: callFailures['no-method'] }
       const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
       const isTooMany = !result.ok && result.why === 'too-many'
       from.callsRefused = isTooMany ? from.callsRefused + 1 : 0
@@ -164,6 +166,11 @@ function isClientEvent(name: string): name is ClientEvent {
 function mayAnswer({ scope }: Accepted, method: string): boolean {
   const colon = method.lastIndexOf(':')
   return scope !== 'app' && colon !== -1 && method.slice(0, colon) === scope.id
+}
+
+function hasBytes(value: unknown): boolean {
+  if (value instanceof Uint8Array) return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasBytes)
 }
 
 function badInput(name: ClientEvent): unknown {

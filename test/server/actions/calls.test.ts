@@ -231,10 +231,21 @@ t.test('nobody calls himself', async t => {
   t.same(await process.emitWithAck('rpc-call', { method, params: 'x' }), { ok: false, error: 'Cannot call RPC on the same socket' })
 })
 
-t.test('a call without a method is refused at once', async t => {
+t.test('a call without a method, or with bytes in its parameters, is refused at once', async t => {
   const { app } = await startWorld(t)
   const refused = { ok: false, error: 'Invalid parameters: method is required' }
-  for (const payload of [undefined, null, {}, { method: {} }, { method: '', params: 'x' }, { params: 'x' }, 'text', []]) {
+  for (const payload of [
+    undefined,
+    null,
+    {},
+    { method: {} },
+    { method: '', params: 'x' },
+    { params: 'x' },
+    'text',
+    [],
+    { method: 'm:x', params: Buffer.from('x') },
+    { method: 'm:x', params: { a: [Buffer.from('x')] } }
+  ]) {
     t.same(await app.emitWithAck('rpc-call', payload), refused)
   }
 })
