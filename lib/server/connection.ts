@@ -23,6 +23,8 @@ export interface Connection {
   readonly token: TokenId
   /** An app sees the whole account; a row's own process sees that row. */
   readonly scope: 'app' | RowRef
+  /** Whether it counts as the process of its row, or as an app that somebody looks at; who may only read shows nobody anything. */
+  readonly isPresent: boolean
   /** Whether it asked for updates and signals that existing clients do not know. */
   readonly knowsOurs: boolean
   /** Until when its person counts as looking at the app, by the monotonic clock; existing apps say from when to when, and ours how long a touch counts. */

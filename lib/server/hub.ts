@@ -93,7 +93,7 @@ export class Hub {
 
   /** Whether a process of the row itself is connected here. */
   hasOwn(account: AccountId, row: RowRef): boolean {
-    for (const { scope } of this.lines.get(account)?.connections ?? []) if (isScopedTo(scope, row)) return true
+    for (const { scope, isPresent } of this.lines.get(account)?.connections ?? []) if (isPresent && isScopedTo(scope, row)) return true
     return false
   }
 

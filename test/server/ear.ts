@@ -10,6 +10,7 @@ export class Ear implements Connection {
   readonly account = account
   readonly token = ids.tokenId.parse('t')
   readonly scope: Connection['scope'] = 'app'
+  readonly isPresent = true
   knowsOurs = true
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials = true

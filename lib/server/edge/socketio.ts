@@ -167,9 +167,9 @@ export class SocketConnection implements EngineHandler {
     return isAllowed(bearer.scopes, 'read') ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
   }
 
-  private tellPresence({ account, scope }: Connection, what: 'came' | 'left'): void {
+  private tellPresence({ account, scope, isPresent }: Connection, what: 'came' | 'left'): void {
     const { hub, presence, onError } = this.deps
-    if (scope === 'app') return
+    if (scope === 'app' || !isPresent) return
     if (what === 'came') {
       if (scope.of === 'machine') presence.machineCame(account, scope).catch(onError)
       // What comes over a new line was said after the end.
@@ -191,6 +191,7 @@ const nothingWritten = Promise.resolve()
 export class Accepted implements Connection {
   readonly id: ConnectionId
   readonly scope: Connection['scope']
+  readonly isPresent: boolean
   readonly knowsOurs: boolean
   watchedUntil = Number.NEGATIVE_INFINITY
   takesPartials: boolean
@@ -216,6 +217,7 @@ export class Accepted implements Connection {
     this.id = id
     this.bearer = bearer
     this.scope = scopeOf(hello)
+    this.isPresent = isAllowed(bearer.scopes, 'write')
     this.isApp = hello.clientType === 'user-scoped'
     // Only ours say anything of an echo, also those of before there was `signals`.
     this.knowsOurs = hello.signals ?? hello.echo === false
@@ -226,7 +228,7 @@ export class Accepted implements Connection {
 
   /** Takes the word of the app for whether its person looks at it, and for how long. */
   watch(state: string | undefined, forMs = Number.POSITIVE_INFINITY): void {
-    this.watchedUntil = this.isApp && state === 'active' ? this.deps.clock.now() + forMs : Number.NEGATIVE_INFINITY
+    this.watchedUntil = this.isApp && this.isPresent && state === 'active' ? this.deps.clock.now() + forMs : Number.NEGATIVE_INFINITY
   }
 
   get account(): Connection['account'] {
