@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, PairingId } from '../lib/protocol/wire/ids.ts'
 import type { Delivery, PairingRequestDraft, PairingRequestRow, PairingRequestStore, RequestPolled } from '../lib/store/pairing-requests.ts'
 import type { Deps } from './deps.ts'
+import { makeRoom } from './make-room.ts'
 import { insertToken } from './tokens.ts'
 
 const rememberedMs = 24 * 60 * 60 * 1000
@@ -37,6 +38,13 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
   const countFrom = database
     .prepare<[string, number], number>("SELECT count(*) FROM pairing_request WHERE state = 'waiting' AND asked_from = ? AND ends_at > ?")
     .pluck()
+  const roomFor = makeRoom(database, {
+    table: 'pairing_request',
+    index: 'pairing_request_by_end',
+    isWaiting: "state = 'waiting' AND ends_at > ?",
+    from: 'asked_from',
+    key: 'id'
+  })
   const add = database.prepare<[PairingId, string, string, string, string, string, string, string | null, number]>(
     `INSERT INTO pairing_request (id, kind, name, public_key, device_key, poll_hash, asked_from, about, ends_at)
      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`
@@ -64,7 +72,8 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
   function insert(draft: PairingRequestDraft): 'added' | 'too-many' {
     const now = Math.floor(draft.now)
     const { most } = draft
-    if (most && ((countFrom.get(draft.from, now) ?? 0) >= most.here || (countWaiting.get(now) ?? 0) >= most.inAll)) return 'too-many'
+    if (most && (countFrom.get(draft.from, now) ?? 0) >= most.here) return 'too-many'
+    if (most && (countWaiting.get(now) ?? 0) >= most.inAll && !roomFor(draft.from, now)) return 'too-many'
     const { id, kind, name, publicKey, deviceKey, pollHash, from, about = null, endsAt } = draft
     add.run(id, kind, name, publicKey, deviceKey, pollHash, from, about, Math.floor(endsAt))
     return 'added'

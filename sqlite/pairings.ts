@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { AccountId, DeviceId } from '../lib/protocol/wire/ids.ts'
 import type { PairingAnswer, PairingKind, PairingPoll, PairingPolled, PairingStatus, Store } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
+import { makeRoom } from './make-room.ts'
 import { sweepRequests as requestSweep } from './pairing-requests.ts'
 import { insertToken } from './tokens.ts'
 
@@ -30,6 +31,13 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
   const countWaiting = database.prepare<[string, number], { here: number; inAll: number }>(
     'SELECT count(*) AS inAll, count(CASE asked_from WHEN ? THEN 1 END) AS here FROM pairing WHERE account IS NULL AND delivered = 0 AND ends_at > ?'
   )
+  const roomFor = makeRoom(database, {
+    table: 'pairing',
+    index: 'pairing_waiting',
+    isWaiting: 'account IS NULL AND delivered = 0 AND ends_at > ?',
+    from: 'asked_from',
+    key: 'kind, public_key'
+  })
   const answer = database.prepare<[AccountId, DeviceId | null, string, Buffer, PairingKind, string]>(
     `UPDATE pairing SET account = (SELECT key FROM account WHERE id = ?), answered_by = (SELECT key FROM device WHERE id = ?),
        response = ?, answer_hash = ?
@@ -76,8 +84,8 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
 
   function isFull({ from, now, most }: PairingPoll): boolean {
     if (!most) return false
-    const waiting = countWaiting.get(from, now)
-    return waiting !== undefined && (waiting.here >= most.here || waiting.inAll >= most.inAll)
+    const { here, inAll } = countWaiting.get(from, now) ?? { here: 0, inAll: 0 }
+    return here >= most.here || (inAll >= most.inAll && !roomFor(from, now))
   }
 
   function status(kind: PairingKind, publicKey: string, now: number): PairingStatus {

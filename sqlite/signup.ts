@@ -3,6 +3,7 @@ import type { InviteId } from '../lib/protocol/wire/ids.ts'
 import type { InviteDraft, InviteRow, SignupRow, SignupStore, Standing } from '../lib/store/signup.ts'
 import type { SignIn } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
+import { makeRoom } from './make-room.ts'
 
 const weekMs = 7 * 24 * 60 * 60 * 1000
 
@@ -22,6 +23,13 @@ export function signup({
   const countWaiting = database
     .prepare<[number], number>("SELECT count(*) FROM signup INDEXED BY signup_by_end WHERE ends_at > ? AND state = 'waiting'")
     .pluck()
+  const roomFor = makeRoom(database, {
+    table: 'signup',
+    index: 'signup_by_end',
+    isWaiting: "ends_at > ? AND state = 'waiting'",
+    from: 'address',
+    key: 'public_key'
+  })
   const ask = database.prepare<[string, string, string, string, number, number]>(
     `INSERT INTO signup (public_key, fingerprint, state, client, address, asked_at, ends_at) VALUES (?, ?, 'waiting', ?, ?, ?, ?)`
   )
@@ -52,7 +60,7 @@ export function signup({
     forget.run(askedAt)
     const known = findState.get(publicKey, askedAt)
     if (known) return known
-    if ((countWaiting.get(askedAt) ?? 0) >= most) return 'full'
+    if ((countWaiting.get(askedAt) ?? 0) >= most && !roomFor(address, askedAt)) return 'full'
     ask.run(publicKey, fingerprint, client, address, askedAt, endsAt)
     return 'waiting'
   }

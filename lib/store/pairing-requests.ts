@@ -16,7 +16,7 @@ export interface PairingRequestDraft {
   pollHash: string
   /** The network it was asked for from. */
   from: string
-  /** It is not made when so many wait already, from this network or in all. */
+  /** It is not made when so many wait already from this network; when there are so many in all, the oldest of the network with the most goes. */
   most?: { here: number; inAll: number } | undefined
   endsAt: number
   now: number

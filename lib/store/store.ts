@@ -161,7 +161,7 @@ export interface PairingPoll {
   /** Network prefix of the asker; only the creator's prefix is handed the answer. */
   from: string
   expiresAt: number
-  /** A request is not made when so many wait already, from this network or in all. */
+  /** A request is not made when so many wait already from this network; when there are so many in all, the oldest of the network with the most goes. */
   most?: { here: number; inAll: number } | undefined
   now: number
   token: (account: AccountId) => TokenDraft

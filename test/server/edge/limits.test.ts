@@ -188,6 +188,27 @@ t.test('so many pairings wait at once from one network, and time alone makes roo
   t.equal((await ask('192.0.2.10')).status, 200)
 })
 
+t.test('a crowd from many networks that asks to be paired shuts nobody else out [A7, Q2]', async t => {
+  const server = await startLimited(t, { trustProxy: 'loopback' })
+  const asks = {
+    '/v1/auth/request': () => ({ publicKey: pairingKey() }),
+    '/v2/pairings': () => ({ kind: 'terminal', publicKey: pairingKey(), deviceKey: pairingKey(), pollHash: pairingKey() })
+  }
+  for (const [path, body] of Object.entries(asks)) {
+    const ask = async (address: string, given = body()) => (await call(server, 'POST', path, { body: given, ...from(address) })).status
+    for (let network = 0; network < 126; network += 1) {
+      // Of which each address may begin five.
+      const hosts = [1, 1, 1, 1, 2, 2, 2, 2].map(host => ask(`10.${network}.${path.length}.${host}`))
+      t.same(new Set(await Promise.all(hosts)), new Set([200]))
+    }
+    const own = body()
+    t.equal(await ask('192.0.2.1', own), 200)
+    if (path !== '/v1/auth/request') continue
+    for (let network = 0; network < 20; network += 1) await ask(`10.${network}.${path.length}.3`)
+    t.equal(await ask('192.0.2.1', own), 200, 'its request still waits')
+  }
+})
+
 t.test('an account asks so much, others are not held up, and time makes room [Q1]', async t => {
   const server = await startLimited(t)
   const [ada, bob] = [await signUp(t, server), await signUp(t, server)]

@@ -63,15 +63,27 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.match(await store.readPairingRequest(pairingId.parse('b'), 0), { about: null })
   })
 
-  t.test('so many wait at once from one network, and in all, and not one more [A7]', async t => {
+  t.test('so many wait at once from one network, and in all, where the fullest network makes room [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 3 }
     const ask = (id: string, from: string, now = 0) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })
     t.same([await ask('a', '10.0.0'), await ask('b', '10.0.0'), await ask('c', '10.0.0')], ['added', 'added', 'too-many'])
-    t.same([await ask('d', '10.0.1'), await ask('e', '10.0.2')], ['added', 'too-many'])
-    await store.rejectPairingRequest(pairingId.parse('a'), 0)
-    t.equal(await ask('f', '10.0.2'), 'added', 'one that was refused waits no more')
-    t.equal(await ask('g', '10.0.0', ttlMs), 'added', 'nor does one whose time is up')
+    t.equal(await ask('d', '10.0.1'), 'added')
+    const states = async (...names: string[]) =>
+      Promise.all(
+        names.map(async name => {
+          const row = await store.readPairingRequest(pairingId.parse(name), 1)
+          return row === 'unknown' ? row : row.state
+        })
+      )
+    t.equal(await ask('e', '10.0.2', 1), 'added', 'the oldest of the fullest network makes room')
+    t.same(await states('a', 'b', 'd', 'e'), ['unknown', 'waiting', 'waiting', 'waiting'])
+    t.equal(await ask('f', '10.0.2', 1), 'too-many', 'not for who has as many as the fullest')
+    t.equal(await ask('g', '10.0.3', 1), 'added')
+    t.same(await states('b', 'd', 'e', 'g'), ['unknown', 'waiting', 'waiting', 'waiting'], 'of equals the oldest')
+    await store.rejectPairingRequest(pairingId.parse('d'), 1)
+    t.equal(await ask('h', '10.0.3', 1), 'added', 'one that was refused waits no more')
+    t.equal(await ask('i', '10.0.3', ttlMs + 1), 'added', 'nor does one whose time is up')
   })
 }
 

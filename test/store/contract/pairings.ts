@@ -58,6 +58,23 @@ export function pairingContract(t: Test, place: StorePlace): void {
     t.equal(await store.findBearer(sha256('twice')), 'missing')
   })
 
+  t.test('so many wait at once from one network, and in all, where the fullest network makes room [A7]', async t => {
+    const store = await openFor(t, place)
+    const most = { here: 2, inAll: 3 }
+    const ask = async (publicKey: string, from: string, now = 0) =>
+      (await store.pollPairing(poll({ publicKey, from, most, now, expiresAt: now + ttlMs }))).state
+    const waiting = async (...keys: string[]) =>
+      Promise.all(keys.map(async key => (await store.readPairing('terminal', key, 1)).status === 'waiting'))
+    t.same([await ask('a', '10.0.0'), await ask('b', '10.0.0', 1), await ask('c', '10.0.0', 1)], ['waiting', 'waiting', 'full'])
+    t.same([await ask('d', '10.0.1', 1), await ask('e', '10.0.2', 1)], ['waiting', 'waiting'])
+    t.same(await waiting('a', 'b', 'd', 'e'), [false, true, true, true])
+    t.equal(await ask('f', '10.0.2', 1), 'full', 'not for who has as many as the fullest')
+    const ann = await newAccount(store, 'ann')
+    await store.answerPairing({ kind: 'terminal', publicKey: 'd', response: 'sealed', account: ann, now: 1 })
+    t.equal(await ask('f', '10.0.2', 1), 'waiting', 'one that was answered waits no more')
+    t.same(await waiting('b', 'e', 'f'), [true, true, true])
+  })
+
   t.test('a device and a terminal with the same key are two requests', async t => {
     const store = await openFor(t, place)
     await store.pollPairing(poll({ kind: 'device' }))

@@ -72,6 +72,19 @@ export function signUpContract(t: Test, place: StorePlace): void {
     )
   })
 
+  t.test('when too many wait, the oldest of the address with the most makes room', async t => {
+    const store = await openFor(t, place)
+    const ask = (name: string, address: string, askedAt: number) => store.askSignup(asks(name, { address, askedAt, endsAt: askedAt + 10 }))
+    const waiting = async () => (await store.listSignups(13)).map(({ fingerprint }) => fingerprint.replace('words of ', '')).toSorted()
+    await ask('ann', '192.0.2.1', 10)
+    await ask('bob', '192.0.2.1', 11)
+    t.equal(await ask('ida', '192.0.2.2', 12), 'waiting')
+    t.same(await waiting(), ['bob', 'ida'])
+    t.equal(await ask('eve', '192.0.2.2', 13), 'full', 'but not for who has as many')
+    t.equal(await ask('joe', '192.0.2.3', 13), 'waiting')
+    t.same(await waiting(), ['ida', 'joe'])
+  })
+
   t.test('an invitation lets one in: by its code, or whoever comes from where it was opened [A9]', async t => {
     const store = await openFor(t, place)
     const enter = (name: string, code: string | null, network: string, now: number) =>
