@@ -47,7 +47,8 @@ export function lookForLost(): string[] {
     const isThere =
       hit !== null &&
       (element.contains(hit) ||
-        hit.closest('.to-end') !== null ||
+        // These go away by themselves, or by a tap.
+        hit.closest('.to-end, .alert-bar') !== null ||
         hit.contains(element) ||
         element.closest('label')?.contains(hit) === true)
     if (!isThere) lost.push(`${name(element)} cannot be reached${hit ? `, ${name(hit)} is above it` : ''}`)
