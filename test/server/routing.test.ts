@@ -295,7 +295,8 @@ t.test(
     const socket = await mallory.connect()
     for (const sid of ['unknown', session]) {
       socket.emit('message', { sid, message: 'x', localId: 'a' })
-      t.same(await socket.emitWithAck('message', { sid, message: 'x' }), { result: 'error', message: 'Session not found' })
+      const refused = { result: 'error', message: 'Session not found', status: 404 }
+      t.same(await socket.emitWithAck('message', { sid, message: 'x' }), refused)
     }
     t.same(await socket.emitWithAck('ping'), {})
     t.same((await ada.call('GET', `/v3/sessions/${session}/messages`)).body.messages, [])
