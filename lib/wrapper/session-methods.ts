@@ -1,6 +1,6 @@
 import { withDeadline } from '../async/deadline.ts'
 import type { SessionHandlers } from '../client/calls.ts'
-import { tryRule } from './approvals/rule-methods.ts'
+import { ruleMethods } from './approvals/rule-methods.ts'
 import type { Home } from './credentials.ts'
 import { confine } from './methods/confine.ts'
 import { fileMethods } from './methods/files.ts'
@@ -112,6 +112,6 @@ function folderMethods({ folder }: SessionParts, { home, env }: Pick<SessionMeth
     ...shellMethods({ confinement, mayUseShell, env }),
     ...gitMethods({ confinement, mayUseShell, env }),
     ...searchMethods({ confinement, env }),
-    'rules-try': pattern => tryRule(home.path, pattern)
+    ...ruleMethods(home.path)
   }
 }

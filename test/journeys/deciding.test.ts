@@ -52,6 +52,15 @@ t.test('what is allowed for the session or from now on is not asked again, and a
   await pressAwake(phone, 'Deny, go on')
   await ask(phone).waitFor({ state: 'hidden' })
   t.equal(existsSync(join(home, 'demo/tricked')), false)
+
+  await phone.visit('/settings/rules')
+  await phone.page.getByRole('link', { name: /^echo \*/ }).click()
+  await phone.page.getByRole('button', { name: 'Remove' }).click()
+  await phone.page.getByRole('link', { name: /^echo one/ }).waitFor()
+  t.match(openRules(home).read().rules, [{ pattern: 'echo one' }], 'no helper runs: the session takes it back')
+  await phone.visit(`/s/${session.id}`)
+  await run(phone, 'echo five')
+  await ask(phone).waitFor()
 })
 
 t.test('what was decided on a device stands with it, and nothing of another that calls itself the same', async t => {

@@ -1,6 +1,7 @@
 import t from 'tap'
 import type { SessionMetadata } from '../../lib/protocol/sealed/session.ts'
 import { hasHelper, modelsOf, stateOfMachine, stoppedAt } from '../../web/state/machines.ts'
+import { keeperOf } from '../../web/state/rules.ts'
 import type { MachineView, SessionView } from '../../web/state/store.ts'
 
 const startedAt = 1000
@@ -28,6 +29,22 @@ t.test('a helper that said goodbye was stopped, one that runs again or fell sile
   t.equal(stopped('running', 4000), undefined)
   t.equal(stopped('running'), undefined)
   t.equal(stopped('offline'), undefined)
+})
+
+t.test('a helper answers for the rules of a machine, else a session that runs there and can', async t => {
+  const session = (id: string, of: { isActive: boolean; methods?: string[]; machineId?: string }) =>
+    [id, { id, isActive: of.isActive, createdAt: 1, activeAt: 1, metadata: { machineId: 'm1', ...of } } as unknown as SessionView] as const
+  const methods = ['permission', 'rules']
+  const sessions = new Map([
+    session('over', { isActive: false, methods }),
+    session('elsewhere', { isActive: true, methods, machineId: 'm2' }),
+    session('older', { isActive: true, methods: ['permission'] }),
+    session('running', { isActive: true, methods })
+  ])
+  t.equal(keeperOf(machine({}), { sessions }), 'm1')
+  t.equal(keeperOf(machine({ daemonState: null }), { sessions }), 'running')
+  sessions.delete('running')
+  t.equal(keeperOf(machine({ daemonState: null }), { sessions }), undefined)
 })
 
 function machine(of: Partial<MachineView>): MachineView {

@@ -9,8 +9,8 @@ import { go } from '../router.ts'
 import { account, live } from '../state/account.ts'
 import { trueNow } from '../state/clock.ts'
 import { home } from '../state/home.ts'
-import { hasHelper, nameOfMachine } from '../state/machines.ts'
-import { rulesOf } from '../state/rules.ts'
+import { nameOfMachine } from '../state/machines.ts'
+import { keeperOf, rulesOf } from '../state/rules.ts'
 import { decide as words } from '../words/decide.ts'
 import { lists } from '../words/lists.ts'
 import { clockTime } from '../words/time.ts'
@@ -27,7 +27,7 @@ export function RulePage({ item, known }: { item: string; known: KnownRules }) {
 }
 
 function Editor(props: { rule: ApprovalRule | undefined; machine: string | undefined }) {
-  const machines = [...home.value.machines.values()].filter(hasHelper)
+  const machines = [...home.value.machines.values()].filter(machine => keeperOf(machine, home.value) !== undefined)
   const [machine, setMachine] = useState(props.machine ?? machines[0]?.id)
   const [text, setText] = useState<RuleText>(() => textOf(props.rule, machines.find(({ id }) => id === machine)?.metadata?.homeDir))
   const [fault, setFault] = useState<string>()
@@ -35,8 +35,9 @@ function Editor(props: { rule: ApprovalRule | undefined; machine: string | undef
   const { isBusy, run } = useBusy()
   const chosen = machines.find(({ id }) => id === machine)
   const link = live.value
-  if (chosen === undefined || link === undefined) return <p class="lead">{words.noMachines}</p>
-  const book = rulesOf(link, chosen.id)
+  const keeper = chosen && keeperOf(chosen, home.value)
+  if (chosen === undefined || keeper === undefined || link === undefined) return <p class="lead">{words.noneThere}</p>
+  const book = rulesOf(link, keeper)
   const host = nameOfMachine(chosen)
   const leave = () => go({ name: 'settings', page: 'rules' }, 'replace')
   const save = () =>

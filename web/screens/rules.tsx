@@ -10,8 +10,8 @@ import { visible } from '../parts/visible.ts'
 import { live } from '../state/account.ts'
 import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
-import { hasHelper, nameOfMachine } from '../state/machines.ts'
-import { type MachineRules, rulesOf } from '../state/rules.ts'
+import { nameOfMachine } from '../state/machines.ts'
+import { keeperOf, type MachineRules, rulesOf } from '../state/rules.ts'
 import { folderOf } from '../state/sessions.ts'
 import type { MachineView } from '../state/store.ts'
 import { decide as words } from '../words/decide.ts'
@@ -30,7 +30,7 @@ export function RulesPage({ item }: { item: string | undefined }) {
   return (
     <>
       <p class="lead">{words.rulesLead}</p>
-      {known.size > 0 && <Pause isPaused={isPaused} machines={[...known.keys()]} onDone={again} />}
+      {known.size > 0 && <Pause isPaused={isPaused} machines={machines.filter(({ id }) => known.has(id))} onDone={again} />}
       {machines.map(machine => (
         <OfMachine key={machine.id} machine={machine} rules={known.get(machine.id)} />
       ))}
@@ -49,12 +49,13 @@ function useRules(): { known: KnownRules; again(): void } {
   const link = live.value
   const [known, setKnown] = useState<KnownRules>(new Map())
   const [attempt, setAttempt] = useState(0)
-  const helped = [...home.value.machines.values()].filter(hasHelper).map(({ id }) => id)
+  const keepers = new Map([...home.value.machines.values()].map(machine => [machine.id, keeperOf(machine, home.value)]))
   useEffect(() => {
     if (!link || isStale.peek()) return
     let isGone = false
-    for (const id of helped) {
-      rulesOf(link, id)
+    for (const [id, keeper] of keepers) {
+      if (keeper === undefined) continue
+      rulesOf(link, keeper)
         .read()
         .catch(() => 'unknown' as const)
         .then(rules => !isGone && setKnown(before => new Map(before).set(id, rules)))
@@ -62,16 +63,17 @@ function useRules(): { known: KnownRules; again(): void } {
     return () => {
       isGone = true
     }
-  }, [link, helped.join(' '), attempt, isStale.value])
+  }, [link, [...keepers.values()].join(' '), attempt, isStale.value])
   return { known, again: () => setAttempt(count => count + 1) }
 }
 
-function Pause({ isPaused, machines, onDone }: { isPaused: boolean; machines: readonly string[]; onDone(): void }) {
+function Pause({ isPaused, machines, onDone }: { isPaused: boolean; machines: readonly MachineView[]; onDone(): void }) {
   const { isBusy, run } = useBusy()
   const toggle = () =>
     run(async () => {
       const link = live.peek()
-      if (link) await Promise.allSettled(machines.map(id => rulesOf(link, id).pause(!isPaused)))
+      const keepers = machines.map(machine => keeperOf(machine, home.peek())).filter(keeper => keeper !== undefined)
+      if (link) await Promise.allSettled(keepers.map(keeper => rulesOf(link, keeper).pause(!isPaused)))
       onDone()
     })
   return (
@@ -98,7 +100,7 @@ function Pause({ isPaused, machines, onDone }: { isPaused: boolean; machines: re
 
 function OfMachine({ machine, rules }: { machine: MachineView; rules: MachineRules | 'unknown' | undefined }) {
   const host = nameOfMachine(machine)
-  if (!hasHelper(machine) || rules === 'unknown') {
+  if (keeperOf(machine, home.value) === undefined || rules === 'unknown') {
     return (
       <section class="grp">
         <h2>{host}</h2>

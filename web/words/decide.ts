@@ -78,8 +78,9 @@ const english = {
   add: 'Add a rule',
   gone: 'This rule is not there any more',
   noHelper: (host: string) => `${host} cannot be asked now`,
-  noHelperText: 'Its helper is not there. Rules it has still count there.',
+  noHelperText: 'Neither its helper nor a session runs. Its rules still count.',
   noMachines: 'No machine is linked yet',
+  noneThere: 'No machine can take a rule now: neither a helper nor a session runs.',
   asking: 'Asking the machines',
 
   asks: (agent: string, index: number, all: number) => (all === 1 ? `${agent} asks` : `${agent} asks, ${index} of ${all}`),

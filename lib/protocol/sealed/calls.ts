@@ -69,8 +69,8 @@ export const sessionCalls = {
   ...shellCalls,
   ...gitCalls,
   ...searchCalls,
-  /** Ours: as the machine's own, which is not always there to be asked. */
-  'rules-try': ruleCalls['rules-try']
+  /** Ours: as the machine's own, whose helper is not always there to be asked. */
+  ...ruleCalls
 } as const
 
 /** What existing apps call, of sessions and of machines. They do not say what a call is for. */

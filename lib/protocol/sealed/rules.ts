@@ -67,7 +67,7 @@ export const ruleTrial = z.looseObject({
 
 const params = z.looseObject({})
 
-/** Ours: methods of a machine. */
+/** Ours: methods of a machine, and of each session on it. */
 export const ruleCalls = {
   rules: { params, result: z.looseObject({ rules: z.array(approvalRule), isPaused: z.boolean() }) },
   /** With an id it changes that rule. */

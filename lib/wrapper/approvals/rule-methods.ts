@@ -5,7 +5,7 @@ import { allowing, faultOf } from './patterns.ts'
 import type { Request } from './request.ts'
 import { openRules } from './rules.ts'
 
-/** What a phone may see and change of the rules of this computer. */
+/** What a phone may see and change of the rules of this computer: the daemon answers, and each session for want of one. */
 export function ruleMethods(home: string): Pick<MachineHandlers, keyof typeof ruleCalls> {
   const book = openRules(home)
   return {
@@ -41,7 +41,7 @@ function madeOn(home: string, device: string): DecisionEntry[] {
 const mostTried = 50
 
 /** Over the last decisions of its kind. Throws, with a sentence for a person, when it can be no rule. */
-export function tryRule(home: string, pattern: RulePattern): RuleTrial {
+function tryRule(home: string, pattern: RulePattern): RuleTrial {
   const fault = faultOf(pattern)
   if (fault !== undefined) throw new Error(fault)
   const asked = openDecisionLog(home)

@@ -70,8 +70,9 @@ export const decide: DecideWords = {
   add: '添加规则',
   gone: '这条规则已不存在',
   noHelper: host => `现在无法询问 ${host}`,
-  noHelperText: '它的辅助程序没有运行。已有规则仍有效。',
+  noHelperText: '它的辅助程序和会话都没有运行。已有规则仍有效。',
   noMachines: '尚未关联机器',
+  noneThere: '现在没有机器能接收规则：辅助程序和会话都没有运行。',
   asking: '正在询问各台机器',
 
   asks: (agent, index, all) => (all === 1 ? `${agent} 提问` : `${agent} 提问，第 ${index} 个，共 ${all} 个`),
