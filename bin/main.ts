@@ -2,12 +2,15 @@ import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { folded } from '../lib/wrapper/terminal/style.ts'
 import { commands } from './commands.ts'
+import { outliveOutput } from './lost-output.ts'
 import { misuse, refuseUnknownCommand } from './misuse.ts'
 import { readStartedLine } from './started-line.ts'
 
 /** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
 export async function main(argv: string[]): Promise<void> {
   process.on('uncaughtException', stop)
+  // Programs that Afield itself runs have nobody to write for but their parent, and end with it.
+  if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) outliveOutput()
   // Socket.IO's client looks whether there is one, and uses `ws` here; to tell it, Node.js would load all that it has for `fetch`.
   Reflect.deleteProperty(globalThis, 'WebSocket')
   try {

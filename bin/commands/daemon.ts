@@ -33,6 +33,8 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const action = actions[(args['action'] ?? 'status') as keyof typeof actions]
   const follow = args['follow'] === true
+  // Nobody reads what would be written for ever.
+  if (follow) process.stdout.on('error', () => process.exit())
   const keepAwake = typeof args['keep-awake'] === 'boolean' ? args['keep-awake'] : undefined
   process.exit(await action({ ...readServerOption(args), lines: wholeNumber(args, 'lines'), follow, keepAwake }))
 }
