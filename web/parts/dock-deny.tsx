@@ -63,16 +63,19 @@ export function DenyForm(props: {
         aria-label={words.denyReason}
         onInput={event => setText(event.currentTarget.value)}
       />
-      <p class="hint">{words.denyHint(props.facts.agentShort)}</p>
       <div class="acts two">
-        <button class="btn quiet lg" type="button" onClick={() => answer('stop')}>
-          {words.denyStop}
-        </button>
-        {props.deny.kind === 'deny' && (
-          <button class="btn primary lg" type="button" onClick={() => answer('deny')}>
-            {words.denyGoOn}
+        <div>
+          <button class="btn quiet lg" type="button" onClick={() => answer('stop')}>
+            {words.denyStop}
           </button>
-        )}
+          {props.deny.kind === 'deny' && (
+            <button class="btn quiet lg" type="button" onClick={() => answer('deny')}>
+              {words.denyGoOn}
+            </button>
+          )}
+        </div>
+        {/* Nothing to press where Allow stands before and after. */}
+        <p class="hint">{words.denyHint(props.facts.agentShort)}</p>
       </div>
     </footer>
   )

@@ -22,6 +22,7 @@ export const decisions: Record<string, () => SessionModel> = {
       requests: [run('p1', 'npm run build')],
       isWorking: true
     }),
+  denying: () => model({ transcript: waits('npm run build'), requests: [run('p1', 'npm run build')], isWorking: true }),
   unanswered: () =>
     model({
       facts: { title: 'Publish hotfix 2.4.1', unanswered: '15', unansweredSince: 0 },

@@ -20,5 +20,6 @@ export const presses: Readonly<Record<string, readonly string[]>> = {
   changing: ['2 waiting', 'Edit'],
   'deciding-queue': ['2 waiting'],
   'mode-usage': ['Ask first'],
+  denying: ['see Deny…', 'calm', 'Deny'],
   'question-unsaid': ['Something else']
 }

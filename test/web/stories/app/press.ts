@@ -1,6 +1,7 @@
+import { pause } from '../../../../lib/async/pause.ts'
 import { saidHere } from './said.ts'
 
-/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words; all else begins the name of what is pressed, after `dialog` in the sheet that opens. Words and names are the English ones in every language. */
+/** `ctrl k` and `?` are keys, `type 1234` fills the field of the screen, `hold` holds its button, `see this` waits for words, `calm` until buttons that came just now can be pressed; all else begins the name of what is pressed, after `dialog` in the sheet that opens. Words and names are the English ones in every language. */
 export async function press(what: string): Promise<void> {
   if (what === '?' || what.startsWith('ctrl ')) {
     const key = what.replace('ctrl ', '')
@@ -8,6 +9,7 @@ export async function press(what: string): Promise<void> {
     document.dispatchEvent(new KeyboardEvent('keydown', { key, ctrlKey: key !== what, bubbles: true }))
     return
   }
+  if (what === 'calm') return pause(500)
   if (what.startsWith('see ')) {
     const words = saidHere(what.replace('see ', ''))
     await found(() => words.test(document.body.textContent ?? '') || undefined)

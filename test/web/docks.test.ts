@@ -1,0 +1,40 @@
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { openChromium } from '../kit/chromium.ts'
+import { serveStories } from './stories/serve.ts'
+
+const { origin, close } = await serveStories(t.testdir())
+t.teardown(close)
+const browser = await openChromium(t)
+
+t.test('nothing that can be pressed stands where Allow stood while a no is given, nor looks like it [U1]', async t => {
+  const page = await open(t, 'plain')
+  const allow = await page.getByRole('button', { name: 'Allow once' }).boundingBox()
+  await page.getByRole('button', { name: 'Deny…' }).click()
+  await page.getByRole('button', { name: 'Deny, go on' }).waitFor()
+  for (const button of await page.locator('.dock button').all()) {
+    const name = await button.innerText()
+    t.notOk(overlap(allow, await button.boundingBox()), `${name} stands elsewhere`)
+    t.notMatch(await button.getAttribute('class'), /primary|danger/, `${name} looks otherwise`)
+  }
+})
+
+type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>
+
+function overlap(a: Box, b: Box): boolean {
+  if (a === null || b === null) throw new Error('Both are shown.')
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+async function open(t: Test, story: string): Promise<Page> {
+  const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  page.on('pageerror', error => t.error(error, 'the page runs without an error'))
+  await page.clock.install()
+  await page.goto(`${origin}/?story=${story}`)
+  await page.locator('.dock').waitFor()
+  await page.clock.runFor(450)
+  return page
+}
