@@ -19,11 +19,35 @@ t.test('nothing that can be pressed stands where Allow stood while a no is given
   }
 })
 
+t.test('a form says once where it is, and why it cannot go on yet', async t => {
+  const page = await open(t, 'question')
+  const header = page.locator('.dock-h')
+  t.match(await header.innerText(), 'Codex asks, question 1 of 2')
+  const next = page.getByRole('button', { name: 'Next' })
+  t.ok(await next.isDisabled())
+  t.equal(await described(page), 'Answer this question first.')
+  await page.getByRole('radio').first().check()
+  t.equal(await described(page), 'Answers are sent together after the last question.')
+  await next.click()
+  await page.clock.runFor(450)
+  t.match(await header.innerText(), 'question 2 of 2')
+  await next.click()
+  await page.getByRole('heading', { name: 'Your answers' }).waitFor()
+  t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
+})
+
 type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>
 
 function overlap(a: Box, b: Box): boolean {
   if (a === null || b === null) throw new Error('Both are shown.')
   return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+/** What is said of the button that goes on. */
+function described(page: Page): Promise<string | null | undefined> {
+  return page.locator('.dock .acts > :last-child').evaluate(button => {
+    return document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent
+  })
 }
 
 async function open(t: Test, story: string): Promise<Page> {

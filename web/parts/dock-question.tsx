@@ -82,7 +82,7 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
     <AskDock
       {...props}
       titleId={title}
-      above={aboveOf(asked, words.asks(facts.agentShort, Math.min(at + 1, questions.length), questions.length))}
+      above={aboveOf(asked, words.asks(facts.agentShort, at + 1, asked ? questions.length : 1))}
       title={asked === undefined ? words.review : visible(asked.question)}
     >
       <div class="dock-b">
@@ -97,7 +97,13 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
           <AnswerLife life={mine} facts={facts} onWithdraw={() => props.onWithdraw?.()} />
         </footer>
       ) : (
-        <FormButtons {...props} at={at} answers={clean(answers)} lacks={asked && lackOf(asked, answers[asked.id])} onAt={setAt} />
+        <FormButtons
+          {...props}
+          at={at}
+          answers={clean(answers)}
+          lacks={asked && lackOf(asked, answers[asked.id], questions.length === 1)}
+          onAt={setAt}
+        />
       )}
     </AskDock>
   )
@@ -117,8 +123,7 @@ function FormButtons(
   const isInert = useInert(`${question.id} ${question.shown ?? ''} ${at}`)
   const asked = questions[at]
   const isLast = questions.length === 1 || asked === undefined
-  const isOpen = asked?.isRequired === true && answers[asked.id] === undefined
-  const isEmpty = asked !== undefined && questions.length === 1 && answers[asked.id] === undefined
+  const why = useId()
   const go = () => {
     if (isInert || !isCurrent || lacks !== undefined) return
     if (isLast) props.onAnswer(answers)
@@ -142,12 +147,12 @@ function FormButtons(
             {words.before}
           </button>
         )}
-        <button class="btn primary lg" type="button" disabled={!isCurrent || isOpen || isEmpty || lacks !== undefined} onClick={go}>
+        <button class="btn primary lg" type="button" disabled={!isCurrent || lacks !== undefined} aria-describedby={why} onClick={go}>
           {isLast ? (questions.length === 1 ? words.sendAnswer : words.sendAnswers) : words.next}
           {!isLast && <Icon name="arrow-right" />}
         </button>
       </div>
-      <p class="dock-s">
+      <p class="dock-s" id={why}>
         {lacks !== undefined
           ? lacks
           : props.isOffline
@@ -240,12 +245,13 @@ function Review({ questions, answers, onChange }: { questions: readonly Question
   )
 }
 
-/** What is missing before the answer can be sent: "Something else" was chosen and not said, or what was said is no number. */
-function lackOf({ options, number }: Question, answer: QuestionAnswer | undefined): string | undefined {
-  const own = answer?.other
-  if (own === undefined) return undefined
-  if (own.trim() === '') return options.length > 0 ? words.unsaid : undefined
-  return number && readNumber(own, number) === undefined ? words.noNumber : undefined
+/** What is missing before the answer can be sent: there is none, "Something else" was chosen and not said, or what was said is no number. */
+function lackOf({ options, number, isRequired }: Question, answer: QuestionAnswer | undefined, isOnly: boolean): string | undefined {
+  const own = answer?.other?.trim()
+  if (own === '' && options.length > 0) return words.unsaid
+  if (own && number && readNumber(own, number) === undefined) return words.noNumber
+  const isOpen = !own && !answer?.values.length
+  return isOpen && (isRequired || isOnly) ? words.answerFirst : undefined
 }
 
 /** Without what was begun and left empty. */

@@ -83,11 +83,12 @@ const english = {
   noneThere: 'No machine can take a rule now: neither a helper nor a session runs.',
   asking: 'Asking the machines',
 
-  asks: (agent: string, index: number, all: number) => (all === 1 ? `${agent} asks` : `${agent} asks, ${index} of ${all}`),
+  asks: (agent: string, index: number, all: number) => (all === 1 ? `${agent} asks` : `${agent} asks, question ${index} of ${all}`),
   chooseAny: 'Choose any',
   chooseOne: 'Choose one',
   other: 'Something else…',
   otherLabel: 'Your answer',
+  answerFirst: 'Answer this question first.',
   unsaid: 'Write your answer, or choose another.',
   aNumber: (isWhole: boolean, minimum: number | undefined, maximum: number | undefined) => {
     const what = isWhole ? 'A whole number' : 'A number'

@@ -75,11 +75,12 @@ export const decide: DecideWords = {
   noneThere: '现在没有机器能接收规则：辅助程序和会话都没有运行。',
   asking: '正在询问各台机器',
 
-  asks: (agent, index, all) => (all === 1 ? `${agent} 提问` : `${agent} 提问，第 ${index} 个，共 ${all} 个`),
+  asks: (agent, index, all) => (all === 1 ? `${agent} 提问` : `${agent} 提问，第 ${index} 个问题，共 ${all} 个`),
   chooseAny: '可选多项',
   chooseOne: '选择一项',
   other: '其他…',
   otherLabel: '你的回答',
+  answerFirst: '请先回答这个问题。',
   unsaid: '请写下你的回答，或选择其他答案。',
   aNumber: (isWhole, minimum, maximum) => {
     const what = isWhole ? '整数' : '数字'
