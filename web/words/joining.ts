@@ -83,8 +83,8 @@ const english = {
     goOn: 'Go on',
     again: 'Show me the key again',
     fileLead: 'Open the file that you saved, as you would do it on a new device.',
-    byFile: 'I saved it as a file',
-    byGroups: 'I wrote it down',
+    byFile: 'Check with a key file instead',
+    byGroups: 'Check with three groups instead',
     otherKey: 'This file opens another account',
     otherKeyText: 'Choose the one you saved from here, or save it once more.'
   },

@@ -79,8 +79,8 @@ export const joining: JoiningWords = {
     goOn: '继续',
     again: '再给我看一次密钥',
     fileLead: '请打开你保存的文件，就像在新设备上那样。',
-    byFile: '我保存成了文件',
-    byGroups: '我写下来了',
+    byFile: '改用密钥文件核对',
+    byGroups: '改用三组字符核对',
     otherKey: '此文件打开的是另一个账户',
     otherKeyText: '请选择从这里保存的那个文件，或再保存一次。'
   },

@@ -226,7 +226,7 @@ const first = {
   'key-locked': at('/start/key', { isKeyChecked: false, kept: riskyLock }),
   check: at('/start/check', { isKeyChecked: false }),
   'check-file': at('/start/check', { isKeyChecked: false, isKeyInFile: true }),
-  'check-other-way': at('/start/check', { isKeyChecked: false, isKeyInFile: true, press: ['I wrote it down'] }),
+  'check-other-way': at('/start/check', { isKeyChecked: false, isKeyInFile: true, press: ['Check with three groups'] }),
   'key-file': at('/start/key', { isKeyChecked: false, press: ['Save file'] }),
   'key-file-plain': at('/start/key', { isKeyChecked: false, press: ['Save file', 'dialog Save file'] }),
   'lock-offer': at('/start/key', { isKeyChecked: false, isFirstRun: true, press: ['Later'] }),
