@@ -3,11 +3,12 @@ import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { folded } from '../lib/wrapper/terminal/style.ts'
 import { commands } from './commands.ts'
 import { outliveOutput } from './lost-output.ts'
-import { misuse, refuseUnknownCommand } from './misuse.ts'
+import { misuse, refuseBareOption, refuseUnknownCommand } from './misuse.ts'
 import { readStartedLine } from './started-line.ts'
 
 /** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
-export async function main(argv: string[]): Promise<void> {
+export async function main(typed: string[]): Promise<void> {
+  const argv = typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed
   process.on('uncaughtException', stop)
   // Programs that Afield itself runs have nobody to write for but their parent, and end with it.
   if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) outliveOutput()
@@ -70,6 +71,7 @@ function refuseFor(argv: readonly string[]) {
   return (complaint: string | null, error: Error | undefined, line: Argv): never => {
     if (error) throw error
     if (complaint) throw misuse(complaint, argv)
+    refuseBareOption(argv)
     line.showHelp()
     process.exit(exitCodes.configuration)
   }

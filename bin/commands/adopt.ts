@@ -48,7 +48,7 @@ async function choose(
   if (!only)
     throw new CannotStart(
       words.length > 0
-        ? `No conversation of an agent has these words. Pick one with: ${typed('adopt')}`
+        ? `No conversation of an agent has these words. Pick one with:\n  ${typed('adopt')}`
         : 'No agent has a conversation on this computer.'
     )
   if (others.length === 0 && words.length > 0) return only

@@ -4,6 +4,7 @@ import { resolve } from 'node:path'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { readPolicy, writeFolders } from '../../lib/wrapper/methods/policy.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { plain } from '../../lib/wrapper/terminal/style.ts'
 import { readServerOption } from '../wrapper-line.ts'
 
@@ -20,7 +21,7 @@ export function handler(args: ArgumentsCamelCase): void {
   const { home, terminal } = readServerOption(args)
   const path = typeof args['path'] === 'string' ? args['path'] : undefined
   if (path !== undefined && args['list'] !== true) change(home.path, path, args['remove'] === true)
-  else if (args['remove'] === true) throw new CannotStart('Which folder? For example: afield allow --remove ~/code')
+  else if (args['remove'] === true) throw new CannotStart(`Which folder? For example:\n  ${typed('allow --remove ~/code')}`)
   const { folders } = readPolicy(home.path)
   if (folders.length === 0) terminal.write('Your phone may begin sessions nowhere on this computer.\n')
   else terminal.write(`Your phone may begin sessions below:\n${folders.map(folder => `  ${plain(folder)}\n`).join('')}`)
@@ -32,11 +33,11 @@ function change(home: string, path: string, isRemoval: boolean): void {
     writeFolders(home, folders => {
       const left = folders.filter(folder => folder !== asked && folder !== real(asked))
       if (left.length < folders.length) return left
-      throw new CannotStart(`${asked} is not among the folders that are allowed. See them with: afield allow --list`)
+      throw new CannotStart(`${asked} is not among the folders that are allowed. See them with:\n  ${typed('allow --list')}`)
     })
     return
   }
-  if (!statSync(asked, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`${asked} is no folder.`)
+  if (!statSync(asked, { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no folder ${asked}.`)
   writeFolders(home, folders => [...new Set([...folders, real(asked)])])
 }
 

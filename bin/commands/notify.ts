@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { notify } from '../../lib/wrapper/notify.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { anyWords, readServerOption, serverOption, wordsOf } from '../wrapper-line.ts'
 
 const mostLetters = 500
@@ -18,7 +19,7 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const text = wordsOf(args, 'words').join(' ').trim()
-  if (text === '') throw new CannotStart('What should your phone show? For example: afield notify The build has ended')
+  if (text === '') throw new CannotStart(`What should your phone show? For example:\n  ${typed('notify The build has ended')}`)
   if (text.length > mostLetters) throw new CannotStart(`A notification has at most ${mostLetters} letters; this one has ${text.length}.`)
   const session = typeof args['session'] === 'string' ? args['session'] : undefined
   process.exit(await notify({ ...readServerOption(args), text, session }))

@@ -1,5 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { type Channel, openPushChannels, type PushChannels } from '../../lib/wrapper/push-channels.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
@@ -41,7 +42,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 async function status(channels: PushChannels, terminal: Terminal, env: Readonly<Record<string, string | undefined>>): Promise<void> {
   const all = await channels.list()
   if (all.length === 0) {
-    tell(terminal, 'No device gets notifications yet. Try: afield push add ntfy https://ntfy.sh/a-name-that-nobody-guesses')
+    tell(terminal, `No device gets notifications yet. Add one with:\n  ${typed(anExample)}`)
     return
   }
   const rows = all.map(({ kind, device, acknowledges, health }, index) => [
@@ -59,7 +60,7 @@ async function status(channels: PushChannels, terminal: Terminal, env: Readonly<
 
 async function test(channels: PushChannels, what: string | undefined, terminal: Terminal): Promise<number> {
   const all = await channels.list()
-  if (all.length === 0) throw new CannotStart('No device gets notifications yet. See: afield push --help')
+  if (all.length === 0) throw new CannotStart(`No device gets notifications yet. Add one with:\n  ${typed(anExample)}`)
   const results = await channels.test(what === undefined ? undefined : chosen(all, what))
   for (const [index, { id, kind }] of all.entries()) {
     const result = results.find(result => result.id === id)
@@ -74,18 +75,20 @@ async function add(
   terminal: Terminal
 ): Promise<void> {
   if ((kind !== 'ntfy' && kind !== 'webhook') || url === undefined) {
-    throw new CannotStart('Add what? For example: afield push add ntfy https://ntfy.sh/a-name-that-nobody-guesses')
+    throw new CannotStart(`Add what? For example:\n  ${typed(anExample)}`)
   }
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CannotStart(`${url} is no web address; it begins with https://`)
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CannotStart(`${url} is not a web address, which begins with https://`)
   if (kind === 'ntfy') await channels.addNtfy({ url, ...(token !== undefined && { token }) })
   else tell(terminal, `Its requests are signed with this secret, which is shown only now: ${await channels.addWebhook({ url })}`)
-  tell(terminal, 'Added. Try it with: afield push test')
+  tell(terminal, `Added. Try it with:\n  ${typed('push test')}`)
 }
+
+const anExample = 'push add ntfy https://ntfy.sh/a-name-that-nobody-guesses'
 
 function chosen(all: readonly Channel[], what: string | undefined): Channel {
   const channel = what !== undefined && /^\d+$/.test(what) ? all[Number(what) - 1] : undefined
   if (channel) return channel
-  throw new CannotStart(`${what === undefined ? 'Which one?' : `There is no channel ${what}.`} See the numbers with: afield push`)
+  throw new CannotStart(`${what === undefined ? 'Which one?' : `There is no channel ${what}.`} See the numbers with:\n  ${typed('push')}`)
 }
 
 const kinds: Record<Channel['kind'], string> = {

@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { acpKind } from '../../lib/wrapper/agents/kinds.ts'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { runAgent } from '../../lib/wrapper/run.ts'
 import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
@@ -14,6 +15,6 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const [command, ...rest] = wordsOf(args, 'agent')
-  if (command === undefined) throw new CannotStart('Which agent? For example: afield run gemini --acp')
+  if (command === undefined) throw new CannotStart(`Which agent? For example:\n  ${typed('run gemini --acp')}`)
   process.exit(await runAgent({ ...readAgentOptions(args), kind: acpKind(command, rest) }))
 }

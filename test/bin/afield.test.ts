@@ -17,15 +17,20 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
   const port = typeof address === 'object' && address ? String(address.port) : ''
 
   const refused: [why: string, args: string[], says: RegExp][] = [
-    ['a command with a slip in it', ['sevre'], /^There is no command sevre\. Did you mean serve\? See afield --help\.$/m],
-    ['an unknown command', ['bogus'], /^There is no command bogus\. See afield --help\.$/m],
-    ['an unknown option', ['serve', '--prot', '1'], /^Nothing here is called prot\. See afield serve --help\.$/m],
+    ['a command with a slip in it', ['sevre'], /^There is no command sevre\. Did you mean serve\? See node build\.mjs start --help\.$/m],
+    ['an unknown command', ['bogus'], /^There is no command bogus\. See node build\.mjs start --help\.$/m],
+    ['an unknown option', ['serve', '--prot', '1'], /^There is no option --prot\. See node build\.mjs start serve --help\.$/m],
+    ['an unknown option of two words', ['serve', '--new-port=1'], /^There is no option --new-port\. See/],
+    ['an unknown option of one letter', ['sessions', '-x'], /^There is no option -x\. See/],
+    ['an unknown option without a command', ['--bogus'], /^There is no option --bogus\. See node build\.mjs start --help\.$/m],
+    ['a word too many', ['login', 'here'], /^There is no place for the word here\. See/],
+    ['help with an unknown command', ['help', 'bogus'], /^There is no command bogus\./],
     ['an option without its value', ['serve', '--port'], /^--port needs a value\./],
     ['an option that takes other words', ['serve', '--signup', 'all'], /^--signup takes one of owner, .*, closed, not all\. See/],
     ['an argument that takes other words', ['daemon', 'bogus'], /^action takes one of start, .*, not bogus\. See/],
     ['a number that is none', ['flush', '--seconds', 'soon'], /^--seconds takes a whole number above 0\.$/m],
-    ['nothing to tell', ['notify'], /^What should your phone show\? For example: afield notify /],
-    ['an argument that is missing', ['backup'], /^Something is missing: afield backup <target>\. See afield backup --help\.$/m],
+    ['nothing to tell', ['notify'], /^What should your phone show\? For example:\n {2}node build\.mjs start notify /],
+    ['an argument that is missing', ['backup'], /^Something is missing: node build\.mjs start backup <target>\. See .* backup --help\.$/m],
     ['a busy port', ['serve', '--port', port, '--data', join(directory, 'data')], new RegExp(port)],
     ['a data directory inside a file', ['serve', '--port', '0', '--data', join(directory, 'file', 'data')], /data directory/],
     ['an open network without HTTPS', ['serve', '--port', '0', '--host', '0.0.0.0'], /HTTPS/]
@@ -35,10 +40,24 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
       const { status, stderr, stdout } = run(args)
       t.equal(status, 78)
       t.match(stderr, says)
-      t.equal(stderr.trim().split('\n').length, 1, stderr)
+      // A command to copy stands on a line of its own.
+      t.equal(
+        stderr
+          .replace(/\n {2}.*/, '')
+          .trim()
+          .split('\n').length,
+        1,
+        stderr
+      )
       t.equal(stdout, '')
     })
   }
+})
+
+t.test('help before a command is that of the command', t => {
+  t.match(run(['help', 'sessions']), { status: 0, stdout: /^afield sessions /, stderr: '' })
+  t.match(run(['help']), { status: 0, stdout: /afield <command>/, stderr: '' })
+  t.end()
 })
 
 t.test('of an option that is given twice the last one counts', async t => {

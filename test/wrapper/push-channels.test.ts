@@ -14,8 +14,8 @@ t.test('a computer adds ntfy and a webhook, tests them, sees what arrived, and r
   }
   t.match(await push(), { code: 0, output: /No device gets notifications yet/ })
   t.match(await push('test'), { code: 78, output: /No device gets notifications yet/ })
-  t.match(await push('add', 'pigeon', 'coop'), { code: 78, output: /Add what\? For example: afield push add ntfy/ })
-  t.match(await push('add', 'ntfy', 'ftp://nowhere'), { code: 78, output: /is no web address/ })
+  t.match(await push('add', 'pigeon', 'coop'), { code: 78, output: /Add what\? For example:\n {2}.* push add ntfy/ })
+  t.match(await push('add', 'ntfy', 'ftp://nowhere'), { code: 78, output: /is not a web address/ })
 
   t.match(await push('add', 'ntfy', `${service.url}/mine`, '--ntfy-token', 'a b'), {
     code: 1,
