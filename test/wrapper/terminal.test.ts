@@ -2,7 +2,7 @@ import { PassThrough } from 'node:stream'
 import xterm from '@xterm/headless'
 import t from 'tap'
 import { drawSession, type SessionView } from '../../lib/wrapper/terminal/session-view.ts'
-import { fit, fitPath, folded, plain, styleFor, widthOf } from '../../lib/wrapper/terminal/style.ts'
+import { fit, fitPath, folded, plain, styleFor, widthOf, wrapped } from '../../lib/wrapper/terminal/style.ts'
 import { openBlock, processTerminal } from '../../lib/wrapper/terminal/terminal.ts'
 
 t.test('a sentence is broken between words, and what is to be copied not at all', t => {
@@ -79,6 +79,21 @@ t.test('no line is longer than the screen, and the address of the session is nev
     for (const line of lines) t.ok(widthOf(line) < columns, `${columns}: ${line}`)
     t.match(lines.join('').replaceAll(' ', ''), 'https://home.example/s/cmabc')
   }
+  t.end()
+})
+
+t.test('what to do is never cut short on a narrow terminal', t => {
+  const shown = (changes: Partial<SessionView>) => draw(changes, 40).join(' ').replace(/ +/g, ' ')
+  t.match(shown({ isWorking: true, questions: [{ title: 'Edit a.ts' }] }), 'Answer on your phone. Ctrl-C stops the turn.')
+  t.match(shown({ stopping: 'ending' }), 'Ending. Ctrl-C again leaves at once; nothing is lost.')
+  t.match(shown({ link: { type: 'unlinked' } }), 'unlinked: run node build.mjs start login')
+  t.match(shown({ trouble: 'the disk of this computer is full: make room' }), 'the disk of this computer is full: make room')
+  t.end()
+})
+
+t.test('a word that fits on a line of its own is not broken', t => {
+  t.strictSame(wrapped('curl -fsSL https://example.com/install.sh | bash', 30), ['curl -fsSL', 'https://example.com/install.sh', '| bash'])
+  t.strictSame(wrapped('rm a/path/that/is/longer/than/one/line', 20), ['rm a/path/that/is/lo', 'nger/than/one/line'])
   t.end()
 })
 

@@ -28,6 +28,8 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
   const room = columns - indent.length - labelWidth - 1
   const row = (label: string, text: string, look: (text: string) => string = text => text) =>
     `${indent}${style.dim(label.padEnd(labelWidth))}${look(fit(plain(text), room))}`
+  const whole = (label: string, text: string, look?: (text: string) => string) =>
+    wrapped(plain(text), room).map((line, index) => row(index === 0 ? label : '', line, look))
   return [
     '',
     `${indent}${style.bold('Afield')}  ${fit(plain(`${view.title} in ${view.folder}`), columns - indent.length - 9)}`,
@@ -37,14 +39,14 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ...(view.isLog ? [] : [row('Watching', watching(view))]),
     row('Agent', agent(view)),
     ...view.questions.flatMap(question => needs(question, row, room, style)),
-    ...(view.lastingYes === undefined ? [] : [row('Your yes', view.lastingYes)]),
-    row('Link', link(view), linkLook(view, style)),
+    ...(view.lastingYes === undefined ? [] : whole('Your yes', view.lastingYes)),
+    ...whole('Link', link(view), linkLook(view, style)),
     ...(view.leftovers > 0
       ? [row('Earlier', `delivering what ${view.leftovers === 1 ? 'a session' : `${view.leftovers} sessions`} left behind`)]
       : []),
-    ...(view.trouble === undefined ? [] : [row('Trouble', view.trouble, style.bad)]),
+    ...(view.trouble === undefined ? [] : whole('Trouble', view.trouble, style.bad).slice(0, mostTroubleLines)),
     '',
-    `${indent}${style.dim(fit(hint(view), columns - indent.length - 1))}`,
+    ...wrapped(hint(view), columns - indent.length - 1).map(line => `${indent}${style.dim(line)}`),
     ''
   ]
 }
@@ -70,6 +72,9 @@ function needs({ title, risk }: Asked, row: Row, room: number, style: Style): st
 
 // The rest of the screen stays in sight on a terminal of 24 lines.
 const mostLines = 10
+
+// What another program complains of may be of any length.
+const mostTroubleLines = 4
 
 const riskWords: Readonly<Record<string, string>> = {
   deletes: 'deletes files',

@@ -40,14 +40,15 @@ export function fitPath(path: string, columns: number): string {
   return `…${letters.join('')}`
 }
 
-/** As lines that show all of it, broken between words where one ends nearby. The text must be plain. */
+/** As lines that show all of it, broken between words; only a word that is longer than a line is broken itself. The text must be plain. */
 export function wrapped(text: string, columns: number): string[] {
   const lines = []
   let rest = text
   while (widthOf(rest) > columns) {
     const most = upTo(rest, columns) || ([...rest][0] ?? '')
     const lastSpace = rest[most.length] === ' ' ? most.length : most.lastIndexOf(' ')
-    const line = lastSpace > 0 && most.length - lastSpace <= longestLostWord ? rest.slice(0, lastSpace) : most
+    const [word = ''] = rest.slice(lastSpace + 1).split(' ', 1)
+    const line = lastSpace > 0 && (lastSpace === most.length || widthOf(word) <= columns) ? rest.slice(0, lastSpace) : most
     lines.push(line.trimEnd())
     rest = rest.slice(line.length).trimStart()
   }
