@@ -150,16 +150,20 @@ function answerWords({ outcome, by, rule, said, grants }: Answered, me: string |
 
 /** Who answered a permission, how and when; the reason below when there was one. */
 export function AnsweredLine({ answered, me }: { answered: Answered; me: string | undefined }) {
-  const { outcome, at, reason } = answered
+  const { at, reason } = answered
   const text = answerWords(answered, me)
-  const isYes = outcome === 'allowed-once' || outcome === 'allowed-session'
+  const isAllowed = isYes(answered)
   return (
-    <p class={`tool-f ${isYes ? '' : 'no'}`}>
-      <Icon name={isYes ? 'check' : 'x'} />
+    <p class={`tool-f ${isAllowed ? '' : 'no'}`}>
+      <Icon name={isAllowed ? 'check' : 'x'} />
       <span>
         {words.at(text, clockTime(at, Date.now()))}
         {reason !== undefined && reason !== '' && <q dir="auto">{reason}</q>}
       </span>
     </p>
   )
+}
+
+export function isYes({ outcome }: Answered): boolean {
+  return outcome === 'allowed-once' || outcome === 'allowed-session'
 }

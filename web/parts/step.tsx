@@ -11,7 +11,7 @@ import { session as words } from '../words/session.ts'
 import { bytes } from '../words/size.ts'
 import { duration } from '../words/time.ts'
 import { ChangeCount } from './change-count.tsx'
-import { Body } from './step-body.tsx'
+import { AnsweredLine, Body, isYes } from './step-body.tsx'
 import { foundBy } from './step-hits.tsx'
 import { changesOf, resultOf, textOf, wordsOf } from './step-words.ts'
 import { useTicking } from './ticking.ts'
@@ -56,6 +56,7 @@ export function StepRow({ step, context }: { step: Step; context: StepContext })
       meta={<Meta step={step} isWaiting={isWaiting} since={Math.max(step.at, answered?.at ?? 0)} />}
       isOpen={opensItself(step, isWaiting) || (answered?.reason ?? '') !== ''}
       isRunning={isRunning}
+      foot={answered?.by !== undefined && isYes(answered) && <AnsweredLine answered={answered} me={context.me} />}
       body={hasBody(step, answered) ? () => <Body step={step} answered={answered} whole={told.whole} context={context} /> : undefined}
     />
   )
@@ -109,7 +110,7 @@ function hasBody(step: Step, answered: Answered | undefined): boolean {
   return step.content.length > 0 || Object.keys(step.args).length > 0 || answered !== undefined || step.inner !== undefined
 }
 
-/** A line on the trail that opens. `body` is drawn only while open; without one the line does not open. */
+/** A line on the trail that opens. `body` is drawn only while open, and `foot` until then; without a body the line does not open. */
 export function Fold(props: {
   look: 'ok' | 'run' | 'err' | 'wait' | 'no'
   kind?: string
@@ -119,6 +120,7 @@ export function Fold(props: {
   meta?: ComponentChildren
   isOpen: boolean
   isRunning?: boolean
+  foot?: ComponentChildren
   body: (() => ComponentChildren) | undefined
 }) {
   const [chosen, choose] = useState<boolean>()
@@ -156,7 +158,7 @@ export function Fold(props: {
         {line}
         <Icon name="chevron-down" class="chev" />
       </button>
-      {isOpen && <div class="tool-b">{props.body()}</div>}
+      {(isOpen || props.foot) && <div class="tool-b">{isOpen ? props.body() : props.foot}</div>}
     </li>
   )
 }
