@@ -36,6 +36,25 @@ t.test('a form says once where it is, and why it cannot go on yet', async t => {
   t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
 })
 
+t.test('what was answered stands as answered beside what waits, and says by whom also where it is folded', async t => {
+  const page = await open(t, 'allowed')
+  const step = (name: string) => page.locator('.step', { hasText: name })
+  t.match(await step('Ship 2.4.1').innerText(), /^Allowed Ship 2\.4\.1/)
+  t.match(await step('git push').innerText(), /Allowed once by you, \d+:\d+/)
+  t.equal(await step('git push').getByRole('button').getAttribute('aria-expanded'), 'false')
+  await step('git push').getByRole('button').click()
+  await step('git push').getByText('forced update').waitFor()
+  t.equal(await step('git push').getByText('Allowed once by you').count(), 1)
+  t.same(await page.getByText(/^Wants to/).allInnerTexts(), ['Wants to run npm test'])
+})
+
+t.test('beside a command that waits stands what would run, and no plan', async t => {
+  const page = await open(t, 'allowed', { width: 1400, height: 900 })
+  const side = page.locator('.chat-side')
+  await side.getByRole('heading', { name: 'What would run' }).waitFor()
+  t.same(await side.getByRole('heading').allInnerTexts(), ['What would run', 'Similar requests before'])
+})
+
 type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>
 
 function overlap(a: Box, b: Box): boolean {
@@ -50,8 +69,8 @@ function described(page: Page): Promise<string | null | undefined> {
   })
 }
 
-async function open(t: Test, story: string): Promise<Page> {
-  const context = await browser.newContext({ viewport: { width: 390, height: 844 } })
+async function open(t: Test, story: string, viewport = { width: 390, height: 844 }): Promise<Page> {
+  const context = await browser.newContext({ viewport })
   t.teardown(() => context.close())
   const page = await context.newPage()
   page.setDefaultTimeout(10_000)

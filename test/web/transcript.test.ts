@@ -131,6 +131,23 @@ t.test('the plan stands once per turn and the latest is the one shown', async t 
   t.equal(transcript.plan?.[0]?.status, 'completed')
 })
 
+t.test('a plan that was done to its end is none of the next turn, and one that was not goes on', async t => {
+  const planned = (status: 'completed' | 'pending') => [
+    told(1, { t: 'turn-start' }),
+    told(2, {
+      t: 'plan',
+      entries: [
+        { content: 'a', status: 'completed' },
+        { content: 'b', status }
+      ]
+    }),
+    told(3, { t: 'turn-end', status: 'completed' })
+  ]
+  t.equal(from(...planned('completed')).plan?.length, 2)
+  t.equal(from(...planned('completed'), told(4, { t: 'turn-start' }, { turn: 'next' })).plan, undefined)
+  t.equal(from(...planned('pending'), told(4, { t: 'turn-start' }, { turn: 'next' })).plan?.length, 2)
+})
+
 t.test('a to-do tool of an older wrapper is a plan', async t => {
   const todos = [{ content: 'a', status: 'in_progress', activeForm: 'doing a' }]
   const output = opened(1, {

@@ -3,11 +3,12 @@ import { Icon } from '../icons/icon.tsx'
 import type { Answered } from '../state/session-decisions.ts'
 import type { Looked, TrailRow } from '../state/transcript-blocks.ts'
 import { commandOf, contentOfArgs, kindOf } from '../state/transcript-steps.ts'
+import { decide } from '../words/decide.ts'
 import { session as words } from '../words/session.ts'
 import { duration } from '../words/time.ts'
 import { Markdown } from './markdown.tsx'
 import { Fold, type StepContext, StepRow } from './step.tsx'
-import { AnsweredLine } from './step-body.tsx'
+import { AnsweredLine, isYes } from './step-body.tsx'
 import { wordsOf } from './step-words.ts'
 import { visible } from './visible.ts'
 
@@ -55,14 +56,14 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
         'wants',
         context.folder
       )
-      const isYes = answered.outcome === 'allowed-once' || answered.outcome === 'allowed-session'
+      const isAllowed = isYes(answered)
       return (
         <Fold
-          look={isYes ? 'ok' : 'no'}
+          look={isAllowed ? 'ok' : 'no'}
           icon={told.icon}
           title={
             <>
-              {told.verb} <code>{told.object}</code>
+              {isAllowed ? decide.wasAllowed : words.deniedStep} <code>{told.object}</code>
             </>
           }
           hover={told.whole}

@@ -124,7 +124,7 @@ export function SessionView(props: {
           tabIndex={0}
         >
           {BeforeThis && shown?.type === 'permission' && <BeforeThis key={shown.id} model={model} facts={facts} request={shown.request} />}
-          {plan !== undefined && (
+          {plan !== undefined && !BeforeThis && (
             <>
               <h2>
                 {words.plan} <span>{words.planMeta(plan.filter(entry => entry.status === 'completed').length, plan.length)}</span>

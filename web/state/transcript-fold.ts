@@ -216,6 +216,8 @@ function enterTurn(fold: Fold, turn: string, place: Place): void {
 
 function startTurn(fold: Fold, turn: string | undefined, place: Place): void {
   fold.turn = { id: turn, startedAt: place.at }
+  // What was done to its end is no plan of this turn.
+  if (fold.plan?.every(({ status }) => status === 'completed')) fold.plan = undefined
   fold.queue = startWithNext(fold.queue, fold.items, place)
 }
 

@@ -101,6 +101,36 @@ export const answers: Record<string, () => SessionModel> = {
   offline: () => model({ transcript: waits('npm run build'), feed: 'stale', isOffline: true, requests: [run('p1', 'npm run build')] }),
   'offline-risky': () => model({ transcript: waits(force), feed: 'stale', isOffline: true, requests: [run('p1', force)] }),
   stale: () => model({ transcript: edited().done(), feed: 'stale', requests: [run('p1', 'npm run build')] }),
+  allowed: () => {
+    const told = tell()
+      .mine('Ship it.')
+      .turn()
+      .plan(['Build it', 'completed'], ['Publish it', 'in_progress'])
+      .step({ call: 'push', kind: 'execute', args: { command: 'git push --force-with-lease origin main' } }, 4, {
+        status: 'completed',
+        content: [{ type: 'text', text: 'main -> main (forced update)\nexit code: 0' }]
+      })
+      .step({ call: 'wait1', kind: 'execute', args: { command: 'npm test' } })
+      .done()
+    const { at } = told.items[0] ?? { at: 0 }
+    return model({
+      transcript: told,
+      isWorking: true,
+      requests: [run('p3', 'npm test')],
+      answered: [
+        {
+          ...allowed,
+          id: 'p1',
+          call: undefined,
+          tool: 'ExitPlanMode',
+          title: 'Ship 2.4.1 in three steps',
+          outcome: 'allowed-once',
+          at: at + 1
+        },
+        { ...allowed, id: 'p2', call: 'push', tool: 'Bash', outcome: 'allowed-once', at: at + 2 }
+      ]
+    })
+  },
   ruled: () =>
     model({
       transcript: tell()
