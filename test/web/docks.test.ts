@@ -55,6 +55,11 @@ t.test('beside a command that waits stands what would run, and no plan', async t
   t.same(await side.getByRole('heading').allInnerTexts(), ['What would run', 'Similar requests before'])
 })
 
+t.test('a decision says in which folder, by its whole path, also on a phone', async t => {
+  const page = await open(t, 'permission')
+  t.equal(await page.locator('.dock .where code').first().innerText(), '/home/mira/work/orchard-api')
+})
+
 type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>
 
 function overlap(a: Box, b: Box): boolean {

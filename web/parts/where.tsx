@@ -1,16 +1,24 @@
 import type { ComponentChildren } from 'preact'
 import { Icon } from '../icons/icon.tsx'
 import type { SessionFacts } from '../state/session-facts.ts'
+import { escaped } from './escaped.tsx'
 
-/** Where something would be done: the folder, its branch, the machine. */
-export function Where({ facts: { branch, folder, host }, children }: { facts: SessionFacts; children?: ComponentChildren }) {
+/** Where something would be done: the folder with its whole path, its branch, the machine. */
+export function Where({ facts, children }: { facts: SessionFacts; children?: ComponentChildren }) {
+  const { branch, folder, host, path = folder } = facts
+  const name = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1
   return (
     <p class="where">
       <Icon name={branch === undefined ? 'folder' : 'folder-git-2'} />
-      <b>{folder}</b>
+      <code>
+        {escaped(path.slice(0, name))}
+        <b>{escaped(path.slice(name))}</b>
+      </code>
       {branch !== undefined && <span>{branch}</span>}
-      <Icon name="monitor" />
-      <span>{host}</span>
+      <span>
+        <Icon name="monitor" />
+        {host}
+      </span>
       {children}
     </p>
   )
