@@ -20,7 +20,7 @@ export const tokenCommands = {
     }
   }),
   createToken: command({
-    ask: z.strictObject({ account, name: plainText(100), scopes: z.array(scope).min(1), expiresAt: time.optional() }),
+    ask: z.strictObject({ account, name: plainText(100), scopes: z.array(scope).min(1), expiresAt: time.int().optional() }),
     reply: z.object({ id: tokenId, token: z.string() }),
     // Whoever can read the data directory could do all of it anyway.
     run: async (deps, ask) => createToken(deps, { account: await accountOf(deps, ask.account), scopes: everyScope }, ask)

@@ -149,6 +149,14 @@ t.test('a named token is good until its end', async t => {
   t.same(await ask(), gone)
 })
 
+t.test('a token that would end between two milliseconds is refused at the edge', async t => {
+  const { ada } = await startWithTime(t)
+  for (const expiresAt of [1.5, -1, 1e16]) {
+    const { status } = await ada.call('POST', '/v1/tokens', { body: { name: 'x', scopes: ['read'], expiresAt } })
+    t.equal(status, 400, `${expiresAt}`)
+  }
+})
+
 t.test('the token of an existing client ends when half a year passed without it', async t => {
   const { time, ada } = await startWithTime(t)
   time.at += 179 * days

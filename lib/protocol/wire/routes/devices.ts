@@ -54,7 +54,7 @@ export const deviceRoutes = {
     ours: true,
     about:
       'Makes a named token with scopes that the caller has too; without `expiresAt` it ends when it is revoked. Its text is told this once.',
-    body: z.object({ name: plainText(100), scopes: z.array(scope).min(1).max(10), expiresAt: time.nullish() }),
+    body: z.object({ name: plainText(100), scopes: z.array(scope).min(1).max(10), expiresAt: time.int().nullish() }),
     reply: z.object({ id: tokenId, token: z.string() })
   }),
   revokeToken: route({
