@@ -21,3 +21,16 @@ t.test('Home says what is risky, what is to be answered, how far the work is and
   t.match(await row('Write the changelog').locator('.pm').textContent(), /48 lines added.*3 lines removed/)
   t.equal(await row('SSO loses return path').locator('.pm').count(), 0)
 })
+
+t.test('a session whose agent is still there looks otherwise than one that ended, and says so', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+  await openStory(page, origin, '/?app=home-quiet', 'light')
+  const row = (title: string) => page.locator('.row', { hasText: title })
+  const glyph = (title: string) => row(title).locator('.gl').getAttribute('class')
+  t.not(await glyph('Explain the sign-in'), await glyph('Rename the tables'))
+  t.match(await row('Explain the sign-in').locator('.row-m').innerText(), /^Idle · orchard-api/)
+  t.match(await row('Rename the tables').textContent(), /^Ended\. /)
+})

@@ -70,10 +70,12 @@ t.test('a session shows one state, the one that matters most', async t => {
       { agentState: { requests: { r: request }, completedRequests: { r: answered(request) } } },
       'quiet'
     ],
-    ['nobody can answer without a helper', { ...asking, isActive: false }, 'quiet'],
+    ['nobody can answer without a helper', { ...asking, isActive: false }, 'ended'],
     ['work', { isThinking: true }, 'working'],
     ['a helper that is gone without saying so', { isActive: false, metadata: metadata({ lifecycleState: 'running' }) }, 'away'],
-    ['one that ended', { isActive: false, metadata: metadata({ lifecycleState: 'archived' }) }, 'quiet'],
+    ['one that ended', { isActive: false, metadata: metadata({ lifecycleState: 'archived' }) }, 'ended'],
+    ['one that ended and is not read yet', { isActive: false, seq: 5 }, 'done'],
+    ['one that ended when somebody stopped it', { isActive: false, seq: 5, last: { seq: 5, at, text: 'x', end: 'cancelled' } }, 'ended'],
     ['a turn that somebody stopped is not finished work', { seq: 5, last: { seq: 5, at, text: 'x', end: 'cancelled' } }, 'quiet'],
     ['a turn that failed', { last: { seq: 1, at, text: 'x', end: 'failed' } }, 'failed'],
     ['one that cannot be opened', { metadata: undefined, agentState: undefined }, 'quiet']

@@ -29,6 +29,7 @@ const drawings: Record<SessionState, (icon: IconName) => ComponentChildren> = {
   done: () => <Icon name="check" />,
   failed: () => <Icon name="x" />,
   quiet: () => null,
+  ended: () => null,
   away: () => <Icon name="circle-dashed" />
 }
 

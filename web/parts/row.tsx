@@ -50,7 +50,7 @@ export function SessionRow({
       aria-current={isCurrent ? 'page' : undefined}
     >
       <Glyph state={state} icon={rowIcon(session)} />
-      <span class="vh">{words.state[state]}. </span>
+      <span class="vh">{words.state[known]}. </span>
       <span class="row-b">
         <span class="row-t" dir="auto">
           {session.metadata ? (titleOf(session) ?? words.session.untitled) : words.session.sealed}
@@ -60,6 +60,7 @@ export function SessionRow({
         </span>
         <span class="row-m">
           {session.metadata && isInCopy(session.metadata) && <CopyMark branch={session.metadata.gitBranch} />}
+          {state === 'quiet' && known === state && `${words.state[state]} · `}
           {whereOf(session)}
         </span>
       </span>
@@ -215,6 +216,6 @@ function liveLine(session: SessionView, state: SessionState): string {
   const decision = openDecisions(session)[0]
   if (decision) return decisionTitle(decision)
   if (state === 'working') return last ?? words.session.working
-  if (last !== undefined || !session.isActive) return last ?? words.session.ended
+  if (last !== undefined || !session.isActive) return last ?? words.state.ended
   return session.last ? words.session.ready : words.session.starting
 }

@@ -4,8 +4,8 @@ import { type OpenRequest, openRequests } from './session-decisions.ts'
 import { type OpenQuestion, openQuestions } from './session-questions.ts'
 import type { Home, LastLine, MachineView, SessionView } from './store.ts'
 
-/** What a session is doing, as its glyph shows it. */
-export type SessionState = 'needs' | 'working' | 'done' | 'failed' | 'quiet' | 'away'
+/** What a session is doing, as its glyph shows it. `quiet`: its agent is there and does nothing; of one that `ended` nothing runs. */
+export type SessionState = 'needs' | 'working' | 'done' | 'failed' | 'quiet' | 'ended' | 'away'
 
 /** Something an agent waits for a person with. */
 export type OpenDecision = { readonly session: SessionView; readonly id: string; readonly createdAt: number } & (
@@ -78,8 +78,8 @@ export function stateOfSession(session: SessionView, home: Pick<Home, 'seenSeq'>
     return 'away'
   }
   if (lastLineOf(session)?.end === 'failed') return 'failed'
-  if (session.last?.end === 'cancelled') return 'quiet'
-  return isUnread(session, home) ? 'done' : 'quiet'
+  if (session.last?.end !== 'cancelled' && isUnread(session, home)) return 'done'
+  return session.isActive ? 'quiet' : 'ended'
 }
 
 /** Its last line; undefined when that is how a turn ended which the running session has left behind. */

@@ -83,7 +83,8 @@ const english = {
     working: 'Working',
     done: 'Finished, unread',
     failed: 'Failed',
-    quiet: 'Quiet',
+    quiet: 'Idle',
+    ended: 'Ended',
     away: 'Not reachable'
   },
 
@@ -95,7 +96,6 @@ const english = {
     working: 'Working',
     ready: 'Ready for a message',
     waitsFor: (host: string) => `Waits for ${host}`,
-    ended: 'Ended',
     helperGone: 'Its helper is not running',
     failed: 'Stopped with an error',
     cancelled: 'Stopped',

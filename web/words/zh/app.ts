@@ -78,7 +78,8 @@ export const app: AppWords = {
     working: '工作中',
     done: '已完成，未读',
     failed: '失败',
-    quiet: '安静',
+    quiet: '空闲',
+    ended: '已结束',
     away: '无法连接'
   },
 
@@ -90,7 +91,6 @@ export const app: AppWords = {
     working: '工作中',
     ready: '可以发消息了',
     waitsFor: host => `等待 ${host}`,
-    ended: '已结束',
     helperGone: '它的辅助程序没有运行',
     failed: '因错误停止',
     cancelled: '已停止',

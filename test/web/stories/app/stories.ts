@@ -10,6 +10,7 @@ import {
   buildAsk,
   editAsk,
   homeOf,
+  idle,
   limited,
   machines,
   moving,
@@ -24,7 +25,7 @@ import {
 
 const riskyLock = { 'afield-lock': '{"choice":"risky","id":"AAAA"}' }
 const nobody = homeOf([], [])
-const quiet = homeOf(machines, [...resting, ...archived])
+const quiet = homeOf(machines, [...resting, idle, ...archived])
 const none = (path: string, given: Partial<AppStory> = {}): AppStory => at(path, { account: 'none', home: emptyHome, ...given })
 const away = { link: { isOnline: false, socket: 'none', feed: 'away' } } as const
 const manyAsk = Array.from({ length: 7 }, (_, index) =>

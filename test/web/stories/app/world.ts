@@ -224,6 +224,7 @@ export const resting = [
   }),
   session({ title: 'Rename the tables', ago: 60 * 26, line: 'All 14 tables carry their new names.', end: 'completed', isActive: false })
 ]
+export const idle = session({ title: 'Explain the sign-in', ago: 90, line: 'It goes through the state cookie.', end: 'completed' })
 export const archived = Array.from({ length: 14 }, (_, index) =>
   session({
     title: ['Sort the imports', 'Upgrade Postgres to 17', 'Why is CI slow on Mondays', 'Translate the onboarding'][index % 4] ?? '',
