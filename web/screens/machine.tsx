@@ -47,7 +47,7 @@ export function MachineScreen({ id }: { id: string }) {
           )}
           <Helper machine={machine} running={active.length} />
           <Earlier sessions={sessions.filter(session => !session.isActive)} />
-          <Facts machine={machine} />
+          <Facts machine={machine} isOnline={state === 'online'} />
           <Unlink machine={machine} />
         </div>
       </div>
@@ -74,7 +74,7 @@ function Earlier({ sessions }: { sessions: readonly SessionView[] }) {
   )
 }
 
-function Facts({ machine: { metadata, createdAt, activeAt } }: { machine: MachineView }) {
+function Facts({ machine: { metadata, createdAt, activeAt }, isOnline }: { machine: MachineView; isOnline: boolean }) {
   return (
     <section class="grp">
       <h2>{words.machine.facts}</h2>
@@ -83,7 +83,7 @@ function Facts({ machine: { metadata, createdAt, activeAt } }: { machine: Machin
         {metadata && <Fact name={words.machine.helper} value={metadata.happyCliVersion} />}
         {metadata && <Fact name={words.machine.home} value={metadata.homeDir} isCode />}
         <Fact name={words.machine.linked} value={date(createdAt)} />
-        <Fact name={words.machine.seen} value={agoInWords(activeAt, now.value)} />
+        {!isOnline && <Fact name={words.machine.seen} value={agoInWords(activeAt, now.value)} />}
       </dl>
     </section>
   )
