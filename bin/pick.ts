@@ -1,4 +1,4 @@
-import { type Style, styleFor } from '../lib/wrapper/terminal/style.ts'
+import { folded, type Style, styleFor } from '../lib/wrapper/terminal/style.ts'
 import { type Terminal, tell } from '../lib/wrapper/terminal/terminal.ts'
 
 export interface Picking<Entry> {
@@ -16,18 +16,26 @@ export interface Picking<Entry> {
 /** Lets a person pick by number, or search with words first. Undefined when they leave; `nobody` when there is nobody to ask. */
 export async function pick<Entry>(picking: Picking<Entry>): Promise<Entry | 'nobody' | undefined> {
   const { terminal, search, numberOf } = picking
-  let shown = show(picking, picking.entries)
+  let shown = picking.entries
+  let count = show(picking, shown)
+  const numbersOf = (entries: readonly Entry[]) => entries.map((entry, index) => String(numberOf?.(entry) ?? index + 1))
   for (;;) {
-    const numbers = shown.map((entry, index) => String(numberOf?.(entry) ?? index + 1))
-    const answer = (await terminal.ask(`Which one? ${rangeOf(numbers)}, words to search for, or nothing to leave: `))?.trim()
+    const answer = (await terminal.ask(questionFor(numbersOf(shown.slice(0, count)))))?.trim()
     if (answer === undefined) return 'nobody'
     if (answer === '') return undefined
-    const picked = shown[numbers.indexOf(answer)]
+    // Also one that is not in sight.
+    const picked = shown[numbersOf(shown).indexOf(answer)]
     if (picked !== undefined) return picked
     const found = /^\d+$/.test(answer) ? [] : await search(answer.split(/\s+/))
-    if (found.length > 0) shown = show(picking, found)
-    else tell(terminal, `Nothing here is called ${answer}.`)
+    if (found.length > 0) {
+      shown = found
+      count = show(picking, found)
+    } else tell(terminal, /^\d+$/.test(answer) ? `There is no number ${answer} here.` : `Nothing was found for ${answer}.`)
   }
+}
+
+function questionFor(numbers: readonly string[]): string {
+  return `Which one? ${rangeOf(numbers)}, words to search for, or nothing to leave: `
 }
 
 function rangeOf(numbers: readonly string[]): string {
@@ -37,19 +45,19 @@ function rangeOf(numbers: readonly string[]): string {
   return isWhole ? `${first} to ${last}` : 'its number'
 }
 
-/** As many as fit on the screen with the question below them, so that the first can be seen. Returns these. */
-function show<Entry>({ terminal, env, draw }: Picking<Entry>, entries: readonly Entry[]): readonly Entry[] {
-  const fitting = Math.floor((terminal.rows - linesAround) / linesPerEntry)
-  const shown = entries.slice(0, terminal.isTTY ? Math.min(mostShown, Math.max(fewestShown, fitting)) : mostShown)
+/** As many as fit on the screen with the question below them, so that the first can be seen. Returns how many these are. */
+function show<Entry>({ terminal, env, draw }: Picking<Entry>, entries: readonly Entry[]): number {
   const style = styleFor(terminal, env)
-  const more = entries.length - shown.length
-  const lines = [...draw(shown, style, terminal.columns), ...(more > 0 ? [style.dim(`  and ${more} more`)] : [])]
-  terminal.write(`\n${lines.join('\n')}\n\n`)
-  return shown
+  const linesOf = (count: number) => draw(entries.slice(0, count), style, terminal.columns)
+  const room = terminal.rows - linesAround - folded(questionFor(['10', '20']), terminal.columns).split('\n').length
+  let count = Math.min(mostShown, entries.length)
+  while (terminal.isTTY && count > fewestShown && linesOf(count).length > room) count -= 1
+  const more = entries.length - count
+  terminal.write(`\n${[...linesOf(count), ...(more > 0 ? [style.dim(`  and ${more} more`)] : [])].join('\n')}\n\n`)
+  return count
 }
 
-const linesPerEntry = 2
-// Three empty or short ones, the question, and that the command was typed.
-const linesAround = 5
+// Two empty ones, how many more there are, and that the command was typed.
+const linesAround = 4
 const fewestShown = 3
 const mostShown = 20

@@ -1,11 +1,24 @@
-import { plain, type Style, widthOf } from '../lib/wrapper/terminal/style.ts'
+import { plain, type Style, widthOf, wrapped } from '../lib/wrapper/terminal/style.ts'
 
-/** Columns as wide as their widest text, under a line of names. What it is given may come from strangers. */
-export function drawTable(names: readonly string[], rows: readonly (readonly string[])[], style: Style): string {
+/**
+ * Columns as wide as their widest text, under a line of names; on a screen that is too narrow for that, each row as lines of name and text.
+ * What it is given may come from strangers.
+ */
+export function drawTable(names: readonly string[], rows: readonly (readonly string[])[], style: Style, columns: number): string {
   const cells = rows.map(row => row.map(plain))
   const widths = names.map((name, column) => Math.max(...[name, ...cells.map(row => row[column] ?? '')].map(widthOf)))
+  const width = widths.reduce((sum, width) => sum + 2 + width, 0)
+  if (width > columns) return cells.map(row => drawRow(names, row, style, columns)).join('\n')
   const line = (row: readonly string[]) => row.map((cell, column) => cell + ' '.repeat((widths[column] ?? 0) - widthOf(cell))).join('  ')
   return [style.dim(line(names).trimEnd()), ...cells.map(row => line(row).trimEnd())].map(text => `  ${text}\n`).join('')
+}
+
+function drawRow(names: readonly string[], row: readonly string[], style: Style, columns: number): string {
+  const width = Math.max(...names.map(widthOf))
+  const lines = row.flatMap((cell, column) =>
+    wrapped(cell, columns - width - 4).map((text, index) => [index === 0 ? (names[column] ?? '') : '', text] as const)
+  )
+  return lines.map(([name, text]) => `  ${style.dim(name.padEnd(width))}  ${text}`.trimEnd().concat('\n')).join('')
 }
 
 /** When something was or will be, to the minute, in the time of this computer. */

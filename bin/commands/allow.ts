@@ -6,6 +6,7 @@ import { CannotStart } from '../../lib/exit.ts'
 import { readPolicy, writeFolders } from '../../lib/wrapper/methods/policy.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { plain } from '../../lib/wrapper/terminal/style.ts'
+import { tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { readServerOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -23,7 +24,7 @@ export function handler(args: ArgumentsCamelCase): void {
   if (path !== undefined && args['list'] !== true) change(home.path, path, args['remove'] === true)
   else if (args['remove'] === true) throw new CannotStart(`Which folder? For example:\n  ${typed('allow --remove ~/code')}`)
   const { folders } = readPolicy(home.path)
-  if (folders.length === 0) terminal.write('Your phone may begin sessions nowhere on this computer.\n')
+  if (folders.length === 0) tell(terminal, 'Your phone may begin sessions nowhere on this computer.')
   else terminal.write(`Your phone may begin sessions below:\n${folders.map(folder => `  ${plain(folder)}\n`).join('')}`)
 }
 

@@ -47,8 +47,9 @@ async function create(options: Options, { what, url }: Asked, terminal: Terminal
     throw new CannotStart('No running server says under which address phones reach it: start it, or name the address with --public-url.')
   const { invite, code } = await askServer(options, 'createInvite', what === undefined ? {} : { label: what })
   terminal.write(`${server}/#invite=${code}\n`)
-  terminal.write(
-    `\nGood for one account until ${shownTime(invite.endsAt)}. It is shown this once; who has it comes in, so send it safely.\n`
+  tell(
+    terminal,
+    `\nGood for one account until ${shownTime(invite.endsAt)}. It is shown only now, and anyone who has it can sign up: send it safely.`
   )
   if (serving?.signup !== 'invite')
     console.error(`${serving ? 'It cannot be used now: t' : 'T'}he server takes invitations only when it is started with --signup invite.`)
@@ -61,13 +62,13 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     return
   }
   const rows = invites.map(({ id, label, state, createdAt, endsAt }) => [id, label, state, shownTime(createdAt), shownTime(endsAt)])
-  terminal.write(drawTable(['invitation', 'for', 'state', 'made', 'until'], rows, styleFor(terminal, process.env)))
+  terminal.write(drawTable(['invitation', 'for', 'state', 'made', 'until'], rows, styleFor(terminal, process.env), terminal.columns))
 }
 
 async function revoke(options: Options, { what }: Asked, terminal: Terminal): Promise<void> {
   if (what === undefined) throw new CannotStart('invite revoke needs the id of an invitation; "invite list" shows them.')
   await askServer(options, 'revokeInvite', { id: inviteId.parse(what) })
-  terminal.write(`The invitation ${what} lets nobody in any more.\n`)
+  tell(terminal, `The invitation ${what} can no longer be used.`)
 }
 
 function textOf(value: unknown): string | undefined {

@@ -19,8 +19,7 @@ export function handler(args: ArgumentsCamelCase): void {
     terminal.write(`${JSON.stringify(describeSessions(found), undefined, 2)}\n`)
     return
   }
-  const columns = terminal.isTTY ? terminal.columns : Number.POSITIVE_INFINITY
-  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), columns, { ids: true })
+  const lines = drawSessions(found, Date.now(), styleFor(terminal, env), terminal.columns, { ids: true })
   if (found.length > 0) terminal.write(`${lines.join('\n')}\n`)
   else tell(terminal, words.length > 0 ? 'No session has these words.' : 'No session has run on this computer yet.')
 }

@@ -79,11 +79,11 @@ async function list({ options, account }: Asked, terminal: Terminal): Promise<vo
     shownTime(lastUsedFrom === '' ? null : lastUsedAt),
     shownTime(expiresAt)
   ])
-  terminal.write(drawTable(['token', 'for', 'allows', 'last used', 'until'], rows, styleFor(terminal, process.env)))
+  terminal.write(drawTable(['token', 'for', 'allows', 'last used', 'until'], rows, styleFor(terminal, process.env), terminal.columns))
 }
 
 async function revoke({ options, what, account }: Asked, terminal: Terminal): Promise<void> {
   if (what === undefined) throw new CannotStart('token revoke needs the id of a token; "token list" shows them.')
   await askServer(options, 'revokeToken', { account, id: tokenId.parse(what) })
-  terminal.write(`The token ${what} lets nobody in any more.\n`)
+  tell(terminal, `The token ${what} can no longer be used.`)
 }

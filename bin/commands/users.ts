@@ -45,8 +45,8 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     String(messages),
     shownBytes(bytes)
   ])
-  if (rows.length === 0) terminal.write('Nobody has an account yet.\n')
-  else terminal.write(drawTable(['account', 'key', 'role', 'since', 'last seen', 'messages', 'size'], rows, style))
+  if (rows.length === 0) tell(terminal, 'Nobody has an account yet.')
+  else terminal.write(drawTable(['account', 'key', 'role', 'since', 'last seen', 'messages', 'size'], rows, style, terminal.columns))
   if (waiting.length === 0) return
   const asked = waiting.map(({ fingerprint, address, client, askedAt, endsAt }) => [
     fingerprint,
@@ -55,20 +55,20 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     shownTime(askedAt),
     shownTime(endsAt)
   ])
-  terminal.write(`\n${drawTable(['waits: key', 'from', 'calls itself', 'asked', 'until'], asked, style)}`)
+  terminal.write(`\n${drawTable(['waits: key', 'from', 'calls itself', 'asked', 'until'], asked, style, terminal.columns)}`)
   tell(terminal, `\nOnly you can know whose key it is. Let somebody in with:\n  ${typed('users approve <key>')}`)
 }
 
 async function approve(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
   const fingerprint = required(who, 'approve', 'the words of somebody who waits')
   await askServer(options, 'approveSignup', { fingerprint })
-  terminal.write(`${fingerprint} may come in: signing in once more within 15 minutes creates the account.\n`)
+  tell(terminal, `${fingerprint} may come in: signing in again within 15 minutes creates the account.`)
 }
 
 async function reject(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
   const fingerprint = required(who, 'reject', 'the words of somebody who waits')
   await askServer(options, 'rejectSignup', { fingerprint })
-  terminal.write(`${fingerprint} was turned away, and is for the next 15 minutes.\n`)
+  tell(terminal, `${fingerprint} was rejected, and cannot ask again for 15 minutes.`)
 }
 
 async function remove(options: Options, { who, isSure }: Asked, terminal: Terminal): Promise<void> {
@@ -79,7 +79,7 @@ async function remove(options: Options, { who, isSure }: Asked, terminal: Termin
   const loss = `account ${id} with ${user.messages} messages (${shownBytes(user.bytes)})`
   if (!isSure) await confirm(terminal, `This removes ${loss} for ever. Write the id to go on: `, id)
   await askServer(options, 'removeUser', { id })
-  terminal.write(`Removed ${loss}.\n`)
+  tell(terminal, `Removed ${loss}.`)
 }
 
 async function confirm(terminal: Terminal, question: string, word: string): Promise<void> {

@@ -14,7 +14,7 @@ import { fetch } from './fetch.ts'
 import { registerMachine } from './machine.ts'
 import { typed } from './own-program.ts'
 import { linkScreen } from './terminal/link-screen.ts'
-import { fit, plain, type Style, styleFor } from './terminal/style.ts'
+import { plain, type Style, styleFor, wrapped } from './terminal/style.ts'
 import { openBlock, type Terminal, tell } from './terminal/terminal.ts'
 import { certificateTrouble, codeOf, whyUnreachable } from './why-unreachable.ts'
 
@@ -60,7 +60,7 @@ export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promis
   const answer = await terminal.ask(`This computer is not linked to an account on ${server} yet. Link it now? [Y/n] `)
   if (answer === undefined) return needCredentials(home, server)
   if (!/^n/i.test(answer.trim())) return linkComputer({ home, server, env, terminal, forHappy: false })
-  terminal.write(`Nothing was started. Link it later with:\n  ${typed(`login --server ${server}`)}\n`)
+  tell(terminal, `Nothing was started. Link it later with:\n  ${typed(`login --server ${server}`)}`)
   return undefined
 }
 
@@ -97,7 +97,7 @@ async function linkComputer(options: LoginOptions & { server: string }): Promise
       const credentials = { server, ...end.linked, keys: asBefore(home.credentials(server)?.keys, end.linked.keys) }
       home.saveCredentials(credentials)
       home.rememberServer(server)
-      terminal.write(`${style.good('This computer is linked')} to your account on ${server}\n\n`)
+      tell(terminal, `${style.good('This computer is linked')} to your account on ${server}\n`)
       // So that the app shows this computer at once; each session does it again.
       await registerMachine(createRest({ server, token: credentials.token, fetch }), home, credentials.keys).catch(() => {})
       return credentials
@@ -116,7 +116,7 @@ async function pair(server: string, style: Style, options: LoginOptions): Promis
   let progress: Progress = { type: 'asking' }
   let checkCode: string | undefined
   const openLine = () =>
-    openBlock(terminal, columns => (progress.type === 'over' ? [] : [progressLine(progress, checkCode, style, columns)]))
+    openBlock(terminal, columns => (progress.type === 'over' ? [] : progressLines(progress, checkCode, style, columns)))
   let line = openLine()
   const show = (now: Progress) => {
     progress = now
@@ -220,17 +220,18 @@ async function askInFirstWay(asker: PairingOptions, show: (now: Progress) => voi
 
 type Progress = { type: 'asking' | 'waiting' | 'over' } | { type: 'trouble'; trouble: string }
 
-function progressLine(progress: Progress, checkCode: string | undefined, style: Style, columns: number): string {
+function progressLines(progress: Progress, checkCode: string | undefined, style: Style, columns: number): string[] {
   const label = checkCode === undefined ? '' : `Check code ${checkCode}  `
-  const room = columns - 3 - label.length
-  const says = style.bold(label)
-  if (progress.type === 'trouble') return `  ${says}${style.needs(fit(`${plain(progress.trouble)} Trying again.`, room))}`
-  if (progress.type === 'asking') return `  ${style.dim(fit('Asking the server …', room))}`
-  const wait =
-    checkCode === undefined
-      ? 'Waiting for your answer. The code is good for five minutes.'
-      : 'The app asks for it. Waiting, at most five minutes.'
-  return `  ${says}${style.dim(fit(wait, room))}`
+  const look = progress.type === 'trouble' ? style.needs : style.dim
+  const [first = '', ...rest] = wrapped(progressWords(progress, checkCode), columns - 3 - label.length)
+  return [`  ${style.bold(label)}${look(first)}`, ...rest.map(line => `  ${' '.repeat(label.length)}${look(line)}`)]
+}
+
+function progressWords(progress: Progress, checkCode: string | undefined): string {
+  if (progress.type === 'trouble') return `${plain(progress.trouble)} Trying again.`
+  if (progress.type === 'asking') return 'Asking the server …'
+  if (checkCode === undefined) return 'Waiting for your answer. The code is good for five minutes.'
+  return 'The app asks for it. Waiting, at most five minutes.'
 }
 
 function nextCommands(): string {

@@ -24,7 +24,7 @@ async function picked(answers: readonly (string | undefined)[], changes: Partial
     },
     env: { NO_COLOR: '1' },
     entries,
-    draw: entries => entries.map((entry, index) => `${index + 1} ${entry}`),
+    draw: entries => entries.flatMap((entry, index) => [`${index + 1} ${entry}`, '  about it']),
     search: words => entries.filter(entry => words.every(word => entry.includes(word))),
     ...changes
   })
@@ -34,18 +34,27 @@ async function picked(answers: readonly (string | undefined)[], changes: Partial
 t.test('the first of many fit on the screen, and the others are counted', async t => {
   const { result, output } = await picked(['2'])
   t.equal(result, 'entry 2')
-  t.match(output, /1 entry 1\n.*9 entry 9\n {2}and 21 more\n\nWhich one\? 1 to 9, words to search for, or nothing to leave: $/s)
+  t.match(
+    output,
+    /1 entry 1\n.*9 entry 9\n {2}about it\n {2}and 21 more\n\nWhich one\? 1 to 9, words to search for, or nothing to leave: $/s
+  )
   t.notMatch(output, 'entry 10')
 })
 
+t.test('a number that is not in sight picks as well, and entries of more lines leave room for the question', async t => {
+  t.match(await picked(['28']), { result: 'entry 28' })
+  const { output } = await picked([''], { draw: entries => entries.flatMap(entry => [entry, 'about it', 'and more']) })
+  t.match(output, /and 24 more/)
+})
+
 t.test('words search among all, and a number picks of what was found', async t => {
-  t.match(await picked(['entry 2', '3']), { result: 'entry 20', output: /1 entry 2\n2 entry 12\n3 entry 20\n/ })
-  t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing here is called pear\..*Nothing here is called 99\./s })
+  t.match(await picked(['entry 2', '3']), { result: 'entry 20', output: /1 entry 2\n.*\n2 entry 12\n.*\n3 entry 20\n/ })
+  t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing was found for pear\..*There is no number 99 here\./s })
 })
 
 t.test('who types nothing leaves, and nobody cannot be asked', async t => {
   t.match(await picked([' ']), { result: undefined })
-  t.match(await picked([undefined], {}, false), { result: 'nobody', output: /20 entry 20\n {2}and 10 more/ })
+  t.match(await picked([undefined], {}, false), { result: 'nobody', output: /20 entry 20\n.*\n {2}and 10 more/ })
 })
 
 t.test('Ctrl-C or Ctrl-D instead of an answer leaves with a sentence', async t => {

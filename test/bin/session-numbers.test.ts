@@ -40,5 +40,5 @@ t.test('the numbers by which sessions are resumed are those that `sessions` prin
   const picking = runOnTerminal(t, { home, directory: home, args: ['resume'] })
   await picking.sees(/2 {2}ended[\s\S]*3 {2}older[\s\S]*4 {2}oldest[\s\S]*Which one\? 2 to 4/)
   picking.type('1\r')
-  await picking.sees(/Nothing here is called 1\./)
+  await picking.sees(/There is no number 1 here\./)
 })

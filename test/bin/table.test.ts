@@ -11,9 +11,23 @@ t.test('columns are as wide as their widest text, and what strangers say moves n
       ['\u001b[2Jan\napp', 'x'],
       ['手机', 'yy']
     ],
-    plainStyle
+    plainStyle,
+    80
   )
   t.equal(drawn, '  name    of\n  an app  x\n  手机    yy\n')
+})
+
+t.test('a table that is wider than the screen is told row by row, with nothing cut off', async t => {
+  const names = ['account', 'key']
+  const rows = [
+    ['one', 'tirat-josif-rubor-vifod'],
+    ['two', 'with words of some length']
+  ]
+  t.equal(drawTable(names, rows, plainStyle, 40).split('\n')[1], '  one      tirat-josif-rubor-vifod')
+  t.equal(
+    drawTable(names, rows, plainStyle, 30),
+    '  account  one\n  key      tirat-josif-rubor-v\n           ifod\n\n  account  two\n  key      with words of some\n           length\n'
+  )
 })
 
 t.test('bytes are shown in the largest unit that fits', async t => {

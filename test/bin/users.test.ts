@@ -38,7 +38,7 @@ t.test('who waits is listed, approved and rejected while the server runs', async
   const waiting = listed.stdout.slice(listed.stdout.indexOf('waits'))
   t.match(waiting, /127\.0\.0\.1 +an app/)
 
-  t.match(await afield(data, 'users', 'reject', keyOf(waiting)), { status: 0, stdout: /turned away/ })
+  t.match(await afield(data, 'users', 'reject', keyOf(waiting)), { status: 0, stdout: /was rejected/ })
   t.match((await enter()).body, { error: 'This server takes no new accounts.' })
   t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 0, stdout: /may come in/ })
   t.equal((await enter()).status, 200)

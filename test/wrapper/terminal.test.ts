@@ -3,7 +3,7 @@ import xterm from '@xterm/headless'
 import t from 'tap'
 import { drawSession, type SessionView } from '../../lib/wrapper/terminal/session-view.ts'
 import { fit, fitPath, folded, plain, styleFor, widthOf, wrapped } from '../../lib/wrapper/terminal/style.ts'
-import { openBlock, processTerminal } from '../../lib/wrapper/terminal/terminal.ts'
+import { openBlock, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 
 t.test('a sentence is broken between words, and what is to be copied not at all', t => {
   const command = '  npm install --prefix /home/ann/.afield/agents'
@@ -191,6 +191,22 @@ t.test('on a terminal without any sequences nothing is drawn over', t => {
   const output = Object.assign(new PassThrough(), { isTTY: true }) as never
   t.equal(processTerminal(output, { TERM: 'xterm' }).isTTY, true)
   t.equal(processTerminal(output, { TERM: 'dumb' }).isTTY, false)
+  t.end()
+})
+
+t.test('a terminal without sequences breaks between words, and a file has each sentence on one line', t => {
+  const sentence = 'Agent      waits for a message from your phone'
+  const written = (changes: { isTTY: boolean; columns?: number }, TERM: string) => {
+    let text = ''
+    const output = Object.assign(new PassThrough(), changes, { write: (more: string) => (text += more) })
+    const terminal = processTerminal(output as never, { TERM })
+    openBlock(terminal, () => [sentence]).close()
+    tell(terminal, sentence)
+    return text
+  }
+  const broken = 'Agent      waits for a\nmessage from your phone\n'
+  t.equal(written({ isTTY: true, columns: 24 }, 'dumb'), broken + broken)
+  t.equal(written({ isTTY: false }, 'xterm'), `${sentence}\n${sentence}\n`)
   t.end()
 })
 

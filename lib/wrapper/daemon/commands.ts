@@ -9,7 +9,7 @@ import { fetch } from '../fetch.ts'
 import { ownProgram, typed } from '../own-program.ts'
 import { listOpenSessions } from '../session-folder.ts'
 import { ago } from '../terminal/session-list.ts'
-import { plain, styleFor } from '../terminal/style.ts'
+import { plain, styleFor, wrapped } from '../terminal/style.ts'
 import { type Terminal, tell } from '../terminal/terminal.ts'
 import { askDaemon } from './control.ts'
 import { startDaemon } from './daemon.ts'
@@ -83,14 +83,17 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
   }
   const running = ((await askDaemon(home.path, 'list')) ?? listOpenSessions(home.path).filter(({ pid }) => pid !== undefined)).length
   const look = daemon.link === 'live' ? style.good : style.needs
-  const rows = [
+  const rows: [label: string, text: string, look?: (text: string) => string][] = [
     ['Daemon', `process ${daemon.pid}, version ${daemon.version}, started ${ago(Date.now() - daemon.startedAt)}`],
     ['Server', daemon.server],
-    ['Link', look(plain(daemon.link))],
+    ['Link', daemon.link, look],
     ['Sessions', running === 0 ? 'none runs' : running === 1 ? 'one runs' : `${running} run`],
     ['Log', logFile(home.path)]
-  ] as const
-  terminal.write(`${rows.map(([label, text]) => `  ${style.dim(label.padEnd(10))}${text}`).join('\n')}\n`)
+  ]
+  const lines = rows.flatMap(([label, text, look = (text: string) => text]) =>
+    wrapped(plain(text), terminal.columns - 12).map((line, index) => `  ${style.dim((index === 0 ? label : '').padEnd(10))}${look(line)}`)
+  )
+  terminal.write(`${lines.join('\n')}\n`)
   return 0
 }
 

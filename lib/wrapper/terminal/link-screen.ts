@@ -1,7 +1,7 @@
 import { isLoopback } from '../../options.ts'
 import { typed } from '../own-program.ts'
 import { drawQr } from './qr.ts'
-import type { Style } from './style.ts'
+import { foldedAside, type Style, widthOf } from './style.ts'
 import type { Terminal } from './terminal.ts'
 
 export interface LinkScreen {
@@ -20,41 +20,49 @@ export function linkScreen({ server, link, happyLink, forHappy, style, terminal 
   const scanned = forHappy ? happyLink : undefined
   const { hostname } = new URL(server)
   const isHere = isLoopback(hostname.replace(/^\[|\]$/g, ''))
-  const other = happyLink ? `${style.dim('In the Happy app:')} ${happyLink}` : style.dim(`For the Happy app: ${typed('login')} --happy`)
   // The code comes last: on a terminal of 24 lines it just fits, and what is above it may scroll away.
+  const beside = (label: string, what: string) => {
+    const [first, second] = [`  ${style.dim(label)}`, `  ${what}`]
+    return widthOf(`  ${label} ${what}`) <= terminal.columns ? [`${first} ${what}`] : [first, second]
+  }
   return [
     '',
-    `  ${style.bold('Link this computer')} to your account on ${server}`,
+    foldedAside(`Link this computer to your account on ${server}`, terminal.columns).replace(title, style.bold(title)),
     '',
-    `  Open this address ${isHere ? 'in a browser of this computer' : 'on a device'} where you are signed in:`,
+    foldedAside(`Open this address ${isHere ? 'in a browser of this computer' : 'on a device'} where you are signed in:`, terminal.columns),
     `  ${link}`,
     '',
-    `  ${other}`,
+    ...(happyLink ? beside('In the Happy app:', happyLink) : beside('For the Happy app:', typed('login --happy'))),
     '',
-    ...(isHere && !scanned ? notFromPhone(hostname) : codeLines(scanned ?? link, forHappy, terminal)),
+    ...(isHere && !scanned ? notFromPhone(hostname, terminal) : codeLines(scanned ?? link, forHappy, terminal)),
     ''
   ].join('\n')
 }
 
+const title = 'Link this computer'
+
 function codeLines(link: string, forHappy: boolean, terminal: LinkScreen['terminal']): string[] {
   const code = drawQr(link, terminal)
-  if (terminal.isTTY && !fits(code, terminal)) return ['  The window is too small for a code to scan: make it larger and run this again.']
+  if (terminal.isTTY && !fits(code, terminal))
+    return [foldedAside('The window is too small for a code to scan: make it larger and run this again.', terminal.columns)]
   return [`  Or scan this with ${forHappy ? 'the Happy app' : 'your phone'}:`, ...code.map(line => `  ${line}`)]
 }
 
 /** With the margin on its left, and below it the line that says what is waited for. */
 function fits(code: readonly string[], { columns, rows }: LinkScreen['terminal']): boolean {
-  return 2 + widthOf(code) <= columns && code.length + 2 <= rows
+  return 2 + codeWidth(code) <= columns && code.length + 2 <= rows
 }
 
-function widthOf([line = '']: readonly string[]): number {
+function codeWidth([line = '']: readonly string[]): number {
   return [...line].filter(letter => ' ▀▄█'.includes(letter)).length
 }
 
-function notFromPhone(hostname: string): string[] {
+function notFromPhone(hostname: string, { columns }: LinkScreen['terminal']): string[] {
   return [
-    `  A phone cannot reach ${hostname}. To link with it, name the server by the`,
-    '  address at which the phone opens Afield:',
+    foldedAside(
+      `A phone cannot reach ${hostname}. To link with it, name the server by the address at which the phone opens Afield:`,
+      columns
+    ),
     `  ${typed('login --server https://home.example')}`,
     ''
   ]

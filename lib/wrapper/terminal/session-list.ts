@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { KnownSession } from '../session-folder.ts'
 import type { SessionNotes } from '../session-notes.ts'
-import { fit, fitPath, plain, type Style } from './style.ts'
+import { fit, fitPath, plain, type Style, widthOf } from './style.ts'
 
 /** A session by the number under which a person sees and names it, everywhere the same: its place among all of this computer. */
 export interface NumberedSession extends KnownSession {
@@ -58,20 +58,29 @@ interface Entry {
   id?: string
 }
 
-/** Two lines for each, and one more for an id. Of a folder that is too long the end is left, so that what stands behind it can be read. */
+/** Two lines for each, three on a narrow screen, and one more for an id. Of a folder that is too long the end is left. */
 export function drawNumbered(entries: readonly Entry[], style: Style, columns: number): string[] {
   const numberWidth = String(Math.max(...entries.map(({ number }, index) => number ?? index + 1))).length
   const room = columns - numberWidth - 5
   return entries.flatMap(({ number, title, agent, folder, state, id }, index) => {
-    const [before, behind] = [plain(`${agent} in `), plain(`, ${state}`)]
-    const about = `${before} ${fitPath(plain(tilde(folder)), Math.max(10, room - before.length - 1 - behind.length))}${behind}`
     return [
       `  ${style.bold(String(number ?? index + 1).padStart(numberWidth))}  ${fit(plain(title), room)}`,
-      `  ${' '.repeat(numberWidth)}  ${style.dim(fit(about, room))}`,
-      ...(id === undefined ? [] : [`  ${' '.repeat(numberWidth)}  ${style.dim(id)}`])
+      ...[...about({ agent, folder, state }, room), ...(id === undefined ? [] : [id])].map(
+        line => `  ${' '.repeat(numberWidth)}  ${style.dim(line)}`
+      )
     ]
   })
 }
+
+/** What happened to it stands alone where too little of the folder would be left. */
+function about({ agent, folder, state }: Pick<Entry, 'agent' | 'folder' | 'state'>, room: number): string[] {
+  const [before, path, behind] = [plain(`${agent} in`), plain(tilde(folder)), plain(`, ${state}`)]
+  const left = room - widthOf(before) - 1
+  if (left - widthOf(behind) >= Math.min(widthOf(path), leastPath)) return [`${before} ${fitPath(path, left - widthOf(behind))}${behind}`]
+  return [fit(`${before} ${fitPath(path, Math.max(8, left))}`, room), plain(state)]
+}
+
+const leastPath = 14
 
 /** Those in which every word stands somewhere: in the title, the folder, the agent or the id. */
 export function findSessions<Session extends KnownSession>(sessions: readonly Session[], words: readonly string[]): Session[] {

@@ -77,6 +77,13 @@ export function folded(text: string, columns: number): string {
     .join('\n')
 }
 
+/** The same for a sentence that stands a little from the edge. */
+export function foldedAside(text: string, columns: number): string {
+  return folded(text, columns - aside.length).replace(/^/gm, aside)
+}
+
+const aside = '  '
+
 function foldedLine(text: string, columns: number): string {
   let line = ''
   const lines = []

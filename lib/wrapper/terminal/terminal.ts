@@ -7,6 +7,7 @@ import { folded, widthOf } from './style.ts'
 export interface Terminal {
   /** Whether lines can be drawn over. */
   readonly isTTY: boolean
+  /** Infinity where there is no screen: a file, or another program, has each sentence on one line. */
   readonly columns: number
   readonly rows: number
   write(text: string): void
@@ -15,11 +16,12 @@ export interface Terminal {
   ask(question: string): Promise<string | undefined>
 }
 
-/** Sentences for a person, broken between words; a file or another program has each on one line. */
-export function tell(terminal: Pick<Terminal, 'isTTY' | 'columns' | 'write'>, sentences: string): void {
-  terminal.write(`${terminal.isTTY ? folded(sentences, terminal.columns) : sentences}\n`)
+/** Sentences for a person, broken between words. */
+export function tell(terminal: Pick<Terminal, 'columns' | 'write'>, sentences: string): void {
+  terminal.write(`${folded(sentences, terminal.columns)}\n`)
 }
 
+const roomToAnswer = 2
 // As a shell says of a program that Ctrl-C ended.
 const interrupted = 130
 
@@ -29,7 +31,7 @@ export function processTerminal(output: WriteStream = process.stdout, { TERM } =
       return output.isTTY === true && TERM !== 'dumb'
     },
     get columns() {
-      return output.columns || 80
+      return output.isTTY ? output.columns || 80 : Number.POSITIVE_INFINITY
     },
     get rows() {
       return output.rows || 24
@@ -45,7 +47,7 @@ export function processTerminal(output: WriteStream = process.stdout, { TERM } =
       const { createInterface } = await import('node:readline/promises')
       const lines = createInterface({ input: process.stdin, output })
       try {
-        return await lines.question(question)
+        return await lines.question(folded(question, (output.columns || 80) - roomToAnswer))
       } catch (error) {
         if (!(error instanceof Error && error.name === 'AbortError')) throw error
         output.write('\n')
@@ -144,7 +146,7 @@ function plainBlock(terminal: Terminal, draw: (columns: number) => string[]): Bl
     clearTimeout(timer)
     timer = undefined
     const lines = draw(Number.POSITIVE_INFINITY).filter(line => line.trim() !== '')
-    for (const line of lines) if (!shown.has(line)) terminal.write(`${line.trim()}\n`)
+    for (const line of lines) if (!shown.has(line)) tell(terminal, line.trim())
     shown = new Set(lines)
   }
   write()

@@ -23,12 +23,14 @@ export function runOnTerminal(
     args,
     env = {},
     directory,
+    columns = 100,
     program = [process.execPath, resolve('bin/afield.ts')]
   }: {
     home: string
     args: readonly string[]
     env?: Record<string, string>
     directory: string
+    columns?: number
     /** Afield: from its sources unless told. */
     program?: readonly string[]
   }
@@ -68,7 +70,6 @@ export function runOnTerminal(
   }
 }
 
-const columns = 100
 const rows = 30
 
 function textOf({ buffer }: xterm.Terminal): string {

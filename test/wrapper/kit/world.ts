@@ -48,7 +48,7 @@ function readTerminal(): { terminal: Terminal } & Pick<WrapperProcess, 'says'> {
   return {
     terminal: {
       isTTY: false,
-      columns: 80,
+      columns: Number.POSITIVE_INFINITY,
       rows: 24,
       write(text) {
         output += text
