@@ -8,16 +8,22 @@ import type { MachineView } from '../state/store.ts'
 import { type KnownFolder, recentOf } from './folder-making.tsx'
 import { isAllowed } from './new-folder.tsx'
 
-/** What a session on the machine can be made of: as it says now, or as it said last. */
-export function useChoices(link: Live, machine: MachineView, attempt: number): KnownChoices | undefined {
-  const [choices, setChoices] = useState<KnownChoices>()
+interface Unknown {
+  readonly type: 'unknown'
+}
+
+/** What a session on the machine can be made of: as it says now, or as it said last; `unknown` when it never said. */
+export function useChoices(link: Live, machine: MachineView, attempt: number): KnownChoices | Unknown | undefined {
+  const [choices, setChoices] = useState<KnownChoices | Unknown>()
   // Before the link is whole the key of the machine may not be here yet.
   const canAsk = canAskNow(machine)
   const { id } = machine
   useEffect(() => {
     let isGone = false
     setChoices(undefined)
-    const asked = canAsk ? readChoices(link, id) : lastChoices(id).then((choices): KnownChoices => ({ type: 'choices', choices }))
+    const asked = canAsk
+      ? readChoices(link, id)
+      : lastChoices(id).then((choices): KnownChoices | Unknown => (choices ? { type: 'choices', choices } : { type: 'unknown' }))
     void asked.then(read => {
       if (isGone) return
       setChoices(read)

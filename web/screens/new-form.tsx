@@ -9,6 +9,7 @@ import { LockRefused, useStepUp } from '../parts/step-up.tsx'
 import { useTicking } from '../parts/ticking.ts'
 import { toast } from '../parts/toast.tsx'
 import { TroubleCard } from '../parts/trouble.tsx'
+import { WithCommand } from '../parts/with-command.tsx'
 import { go, goFromLayer } from '../router.ts'
 import type { Route } from '../routes.ts'
 import { trueNow } from '../state/clock.ts'
@@ -18,7 +19,7 @@ import { happyModeOf } from '../state/happy-codes.ts'
 import { home } from '../state/home.ts'
 import { folderStart, type LastStart, noteStart } from '../state/last-start.ts'
 import type { Live } from '../state/live.ts'
-import { hasHelper, isOurs, modelsOf, nameOfMachine } from '../state/machines.ts'
+import { hasHelper, isOurs, modelsOf, nameOfMachine, stateOfMachine } from '../state/machines.ts'
 import { type AskedStart, sayFirst, startSession, type Trouble } from '../state/starting.ts'
 import type { MachineView } from '../state/store.ts'
 import { lists } from '../words/lists.ts'
@@ -53,6 +54,7 @@ export function StartForm(props: {
   const host = nameOfMachine(machine)
   const [attempt, setAttempt] = useState(0)
   const answer = useChoices(link, machine, attempt)
+  const isHere = stateOfMachine(machine, home.value) === 'online'
   const waitsFor = isStale.value ? 'link' : hasHelper(machine) ? undefined : 'machine'
   const choices = answer?.type === 'choices' ? answer.choices : undefined
   const [folderChosen, setFolder] = useState(props.folder)
@@ -150,7 +152,13 @@ export function StartForm(props: {
           )}
           {answer?.type === 'failed' && (
             <>
-              <TroubleCard title={words.notAsked(host)} trouble={answer} host={host} />
+              <TroubleCard title={words.notAsked(host)} trouble={answer} host={host}>
+                {answer.why === 'away' && (
+                  <span>
+                    <WithCommand told={words.awayText} />
+                  </span>
+                )}
+              </TroubleCard>
               <Button look="quiet" onClick={() => setAttempt(attempt + 1)}>
                 {words.tryAgain}
               </Button>
@@ -182,7 +190,17 @@ export function StartForm(props: {
         {isBusy && <Waiting link={link} machine={machine.id} start={start} host={host} />}
         {isRefused && <LockRefused />}
         {waitsFor !== undefined && hasFiles && <p class="hint">{words.firstFilesNow}</p>}
-        {waitsFor !== undefined && <p class="hint">{hasKeepFailed ? words.notKept : isAutoLater ? words.offline : words.startWaits}</p>}
+        {waitsFor !== undefined && (
+          <p class="hint">
+            {hasKeepFailed
+              ? words.notKept
+              : answer?.type === 'unknown'
+                ? words.notKnown(host)
+                : isAutoLater
+                  ? words.offline
+                  : words.startWaits}
+          </p>
+        )}
         <Button
           look={mode === 'auto' ? 'danger' : 'primary'}
           type="submit"
@@ -194,7 +212,9 @@ export function StartForm(props: {
           {waitsFor === 'link'
             ? words.startWhenYou
             : waitsFor === 'machine'
-              ? words.startWhenBack(host)
+              ? isHere
+                ? words.startWhenHelper
+                : words.startWhenBack(host)
               : mode === 'auto'
                 ? words.startAuto(host)
                 : words.start(host)}

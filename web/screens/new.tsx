@@ -6,11 +6,14 @@ import { TextArea } from '../parts/field.tsx'
 import { WithCommand } from '../parts/with-command.tsx'
 import type { NewAt } from '../routes.ts'
 import { live } from '../state/account.ts'
+import { isStale } from '../state/connection.ts'
 import { home } from '../state/home.ts'
 import { keepLastStart, type LastStart, useLastStart } from '../state/last-start.ts'
-import { hasHelper, nameOfMachine } from '../state/machines.ts'
+import { hasHelper, nameOfMachine, stateOfMachine } from '../state/machines.ts'
 import type { Picked } from '../state/picked-file.ts'
 import type { MachineView } from '../state/store.ts'
+import { words as app } from '../words/index.ts'
+import { session } from '../words/session.ts'
 import { start as words } from '../words/start.ts'
 import { CommandCards, FirstTime } from './new-commands.tsx'
 import { StartForm } from './new-form.tsx'
@@ -48,7 +51,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
       <Page>
         <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />
         {picker}
-        <NoHelper host={nameOfMachine(machine)} keepsText={text.trim() !== ''} />
+        <NoHelper machine={machine} keepsText={text.trim() !== ''} />
         <CommandCards />
         <FirstTime />
       </Page>
@@ -67,6 +70,7 @@ function Beginning({ at, last }: { at: NewAt; last: LastStart }) {
     >
       <TextArea label={words.what} hint={words.whatHint} value={text} onInput={write} rows={3} />
       {picker}
+      {!isStale.value && !hasHelper(machine) && <NoHelper machine={machine} keepsText={false} />}
     </StartForm>
   )
 }
@@ -92,7 +96,7 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
             <input type="radio" name="machine" checked={machine.id === props.chosen} onChange={() => props.onChoose(machine.id)} />
             <span>
               <b dir="auto">{nameOfMachine(machine)}</b>
-              <small>{hasHelper(machine) ? words.ready : canBegin(machine) ? words.whenBack : words.noHelper}</small>
+              <small>{readiness(machine)}</small>
             </span>
             <i class={`dot ${hasHelper(machine) ? 'on' : ''}`} />
           </label>
@@ -102,23 +106,36 @@ function MachinePicker(props: { machines: readonly MachineView[]; chosen: string
   )
 }
 
-function NoHelper({ host, keepsText }: { host: string; keepsText: boolean }) {
+/** What is missing for a session to begin there, and what to do about it on the computer. */
+function NoHelper({ machine, keepsText }: { machine: MachineView; keepsText: boolean }) {
+  const isAway = canBegin(machine) && !isThere(machine)
   return (
     <section class="card">
       <h2 class="card-h with-icon">
-        <Icon name="moon" />
-        {words.awayTitle(host)}
+        <Icon name={isAway ? 'moon' : 'circle-alert'} />
+        {(isAway ? session : words).awayTitle(nameOfMachine(machine))}
       </h2>
       <p class="lead">
-        <WithCommand told={words.awayText} /> {keepsText && words.keepsText}
+        <WithCommand told={isAway ? words.wakeText : words.awayText} /> {keepsText && words.keepsText}
       </p>
     </section>
   )
 }
 
+function readiness(machine: MachineView): string {
+  if (hasHelper(machine)) return words.ready
+  if (!canBegin(machine)) return words.noHelper
+  return isThere(machine) ? app.session.helperGone : words.whenBack
+}
+
 /** Now, or once it is back. */
 function canBegin(machine: MachineView): boolean {
   return hasHelper(machine) || machine.daemonState?.status === 'running'
+}
+
+/** Something of it is heard, and if it is not its helper. */
+function isThere(machine: MachineView): boolean {
+  return stateOfMachine(machine, home.value) === 'online'
 }
 
 /** Those that can begin something first, then by name. */

@@ -1,8 +1,8 @@
 import { deviceDb } from './device-db.ts'
 import { type Choices, guessChoices } from './starting.ts'
 
-/** What a machine said last that it has, for while it cannot be asked; a guess when it never said. */
-export async function lastChoices(machine: string): Promise<Choices> {
+/** What a machine said last that it has, for while it cannot be asked; a guess, or nothing, when it never said. */
+export async function lastChoices(machine: string): Promise<Choices | undefined> {
   const kept = await deviceDb()
     .then(db => db.read(nameOf(machine)))
     .catch(() => undefined)

@@ -6,7 +6,7 @@ import { saidMode } from './happy-codes.ts'
 import type { ReminderLink } from './happy-resume.ts'
 import { home } from './home.ts'
 import type { Live } from './live.ts'
-import { sessionsOn } from './machines.ts'
+import { isOurs, sessionsOn } from './machines.ts'
 import { changeMetadata } from './session-metadata.ts'
 
 export { type Trouble, troubleOf } from './asking-machine.ts'
@@ -22,7 +22,8 @@ export type Started = { type: 'started'; id: string } | { type: 'wants-folder'; 
 export async function readChoices(link: MachineLink, machine: string): Promise<KnownChoices> {
   const told = await askMachine(link, machine, 'choices', {})
   if (told.type === 'told') return { type: 'choices', choices: told.result }
-  return told.why === 'away' ? { type: 'choices', choices: guessChoices(machine) } : told
+  const choices = told.why === 'away' ? guessChoices(machine) : undefined
+  return choices ? { type: 'choices', choices } : told
 }
 
 /** What the helper knows of a folder; undefined where it would begin nothing, and from helpers that do not tell. */
@@ -140,9 +141,11 @@ async function started<Name extends StartCall>(
   return { type: 'wants-folder', folder: result.directory }
 }
 
-export function guessChoices(machine: string): Choices {
+/** Of a machine whose helper is Happy's; one of ours says itself what it has, and until it did nobody knows. */
+export function guessChoices(machine: string): Choices | undefined {
   const seen = sessionsOn({ id: machine }, home.peek()).flatMap(({ metadata }) => metadata?.path ?? [])
   const about = home.peek().machines.get(machine)?.metadata
+  if (about && isOurs({ metadata: about })) return undefined
   const there = about?.cliAvailability
   return {
     // Happy's helper tells which it found; an older one does not.

@@ -13,8 +13,10 @@ const english = {
   noHelper: 'Cannot be started from here now',
   whenBack: 'Away. It can wait for it here.',
   startWhenBack: (host: string) => `Start when ${host} is back`,
+  startWhenHelper: 'Start when its helper runs',
   startWhenYou: 'Start when you are back',
   startWaits: 'It waits on this device and begins by itself while Afield is open. You can take it back on Home.',
+  notKnown: (host: string) => `This device does not know yet which agents ${host} has, so nothing can wait for it.`,
   notKept: 'This device could not keep it. Nothing waits.',
   folder: 'Folder',
   chooseFolder: 'Choose a folder',
@@ -108,6 +110,7 @@ const english = {
   notAsked: (host: string) => `${host} could not be asked what it has`,
 
   awayTitle: (host: string) => `The helper of ${host} is not running`,
+  wakeText: ['Wake it, or, if it is awake, run ', 'afield daemon start', ' there.'] as const,
   awayText: ['Run ', 'afield daemon start', ' there once, and sessions can begin from here.'] as const,
 
   helper: 'Helper',

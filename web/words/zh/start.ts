@@ -9,8 +9,10 @@ export const start: StartWords = {
   noHelper: '现在无法从这里启动',
   whenBack: '离线。可以在这里等它回来。',
   startWhenBack: host => `${host} 回来后开始`,
+  startWhenHelper: '辅助程序运行后开始',
   startWhenYou: '联网后开始',
   startWaits: '它保存在这台设备上，Afield 打开时会自动开始。可以在主页撤回。',
+  notKnown: host => `这台设备还不知道 ${host} 有哪些智能体，所以无法等待。`,
   notKept: '这台设备无法保存，没有任何内容在等待。',
   folder: '文件夹',
   chooseFolder: '选择文件夹',
@@ -99,6 +101,7 @@ export const start: StartWords = {
   notAsked: host => `无法询问 ${host}`,
 
   awayTitle: host => `${host} 的辅助程序没有运行`,
+  wakeText: ['请唤醒它；如果它没有休眠，请在那里运行 ', 'afield daemon start', '。'],
   awayText: ['请在那里运行一次 ', 'afield daemon start', '，之后就可以从这里新建会话。'],
 
   helper: '辅助程序',

@@ -10,6 +10,7 @@ import {
   Unreachable,
   userText
 } from '../../../../lib/client/index.ts'
+import { callFailures } from '../../../../lib/protocol/wire/failures.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
 import { noteLink, noteProgress } from '../../../../web/state/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/state/live.ts'
@@ -120,6 +121,7 @@ const socket: LiveSocket = {
     const answer = Reflect.get(shown().machine, method.slice(method.indexOf(':') + 1))
     if (answer === undefined) return never
     if (answer === 'away') throw new Unreachable('not-connected')
+    if (answer === 'gone') return { ok: false, error: callFailures['not-available'] }
     return JSON.parse(JSON.stringify({ ok: true, result: JSON.stringify(answer) }))
   },
   send: () => true,

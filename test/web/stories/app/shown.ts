@@ -14,7 +14,7 @@ export interface AppStory {
   readonly account?: 'none' | 'private' | 'unkept' | 'insecure' | undefined
   readonly home: Home
   readonly server: ToldByServer
-  readonly machine: ToldByMachine | Record<string, 'away'>
+  readonly machine: ToldByMachine | Record<string, 'away' | 'gone'>
   readonly link?: Partial<LinkFacts> | undefined
   readonly progress?: Progress | undefined
   /** What waits on this device for a link. */
