@@ -49,7 +49,7 @@ async function choose(
     throw new CannotStart(
       words.length > 0
         ? `No conversation of an agent has these words. Pick one with:\n  ${typed('adopt')}`
-        : 'No agent has a conversation on this computer.'
+        : `No agent has a conversation on this computer yet. Start one with:\n  ${typed('claude')}`
     )
   if (others.length === 0 && words.length > 0) return only
   const picked = await pick({
@@ -60,7 +60,7 @@ async function choose(
     search: async words => (await histories.list({ words: words.join(' '), limit: mostShown })).histories
   })
   if (picked === 'nobody') throw new CannotStart('Several conversations fit. Name one by its id or by more words.')
-  if (!picked) throw new CannotStart('Nothing was adopted.')
+  if (!picked) throw new CannotStart('Nothing was adopted.', 1)
   return picked
 }
 

@@ -3,7 +3,7 @@ import { cryptoReady } from '../../lib/crypto/ready.ts'
 import { fetch } from '../../lib/wrapper/fetch.ts'
 import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/leftovers.ts'
 import { findDamaged } from '../../lib/wrapper/session-folder.ts'
-import { tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { note, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { readServerOption, wholeNumber } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -14,11 +14,10 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const { home, terminal } = readServerOption(args)
   await cryptoReady()
   await takeFromOthers(home.path)
-  const onTrouble = (sentence: string) => tell(terminal, sentence)
-  const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * wholeNumber(args, 'seconds'), onTrouble })
+  const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * wholeNumber(args, 'seconds'), onTrouble: note })
   const damaged = findDamaged(home.path)
   if (found === 0 && damaged.length === 0) tell(terminal, 'Nothing waits: every earlier session was delivered.')
   if (found > 0) tell(terminal, `Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.`)
-  for (const path of damaged) tell(terminal, `What a session left in ${path} cannot be delivered: its notes are damaged.`)
+  for (const path of damaged) note(`What a session left in ${path} cannot be delivered: its notes are damaged.`)
   process.exit(delivered === found && damaged.length === 0 ? 0 : 1)
 }

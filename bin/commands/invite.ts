@@ -4,7 +4,7 @@ import { inviteId } from '../../lib/protocol/wire/ids.ts'
 import { askRunningServer, askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { note, processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownTime } from '../table.ts'
 
@@ -47,18 +47,15 @@ async function create(options: Options, { what, url }: Asked, terminal: Terminal
     throw new CannotStart('No running server says under which address phones reach it: start it, or name the address with --public-url.')
   const { invite, code } = await askServer(options, 'createInvite', what === undefined ? {} : { label: what })
   terminal.write(`${server}/#invite=${code}\n`)
-  tell(
-    terminal,
-    `\nGood for one account until ${shownTime(invite.endsAt)}. It is shown only now, and anyone who has it can sign up: send it safely.`
-  )
+  note(`\nGood for one account until ${shownTime(invite.endsAt)}. It is shown only now, and anyone who has it can sign up: send it safely.`)
   if (serving?.signup !== 'invite')
-    console.error(`${serving ? 'It cannot be used now: t' : 'T'}he server takes invitations only when it is started with --signup invite.`)
+    note(`${serving ? 'It cannot be used now: t' : 'T'}he server takes invitations only when it is started with --signup invite.`)
 }
 
 async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
   const { invites } = await askServer(options, 'listInvites', {})
   if (invites.length === 0) {
-    tell(terminal, `There are no invitations. Make one with:\n  ${typed('invite create <name>')}`)
+    note(`There are no invitations. Make one with:\n  ${typed('invite create <name>')}`)
     return
   }
   const rows = invites.map(({ id, label, state, createdAt, endsAt }) => [id, label, state, shownTime(createdAt), shownTime(endsAt)])

@@ -3,7 +3,7 @@ import { CannotStart } from '../../lib/exit.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { type Channel, openPushChannels, type PushChannels } from '../../lib/wrapper/push-channels.ts'
 import { foldedAside, styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { note, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { drawTable, shownTime } from '../table.ts'
 import { readServerOption, serverOption } from '../wrapper-line.ts'
 
@@ -42,7 +42,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 async function status(channels: PushChannels, terminal: Terminal, env: Readonly<Record<string, string | undefined>>): Promise<void> {
   const all = await channels.list()
   if (all.length === 0) {
-    tell(terminal, `No device gets notifications yet. Add one with:\n  ${typed(anExample)}`)
+    note(`No device gets notifications yet. Add one with:\n  ${typed(anExample)}`)
     return
   }
   const rows = all.map(({ kind, device, acknowledges, health }, index) => [
@@ -79,7 +79,7 @@ async function add(
   }
   if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CannotStart(`${url} is not a web address, which begins with https://`)
   if (kind === 'ntfy') await channels.addNtfy({ url, ...(token !== undefined && { token }) })
-  else tell(terminal, `Its requests are signed with this secret, which is shown only now: ${await channels.addWebhook({ url })}`)
+  else tell(terminal, `Its requests are signed with this secret, which is shown only now:\n  ${await channels.addWebhook({ url })}`)
   tell(terminal, `Added. Try it with:\n  ${typed('push test')}`)
 }
 

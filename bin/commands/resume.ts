@@ -84,7 +84,7 @@ async function choose(found: readonly NumberedSession[], { all, terminal, env, w
     throw new CannotStart(
       words.length > 0
         ? `${isNumber(words) ? `No session has the number ${words[0]}.` : 'No ended session has these words.'} See them with:\n  ${typed('sessions')}`
-        : 'No session has ended on this computer yet.'
+        : `No session has ended on this computer yet. See those that run with:\n  ${typed('sessions')}`
     )
   if (others.length === 0 && words.length > 0) return only
   const picked = await pick({
@@ -96,6 +96,6 @@ async function choose(found: readonly NumberedSession[], { all, terminal, env, w
     search: words => findSessions(all, words)
   })
   if (picked === 'nobody') throw new CannotStart('Several sessions fit. Name one by its id or by more words.')
-  if (!picked) throw new CannotStart('Nothing was resumed.')
+  if (!picked) throw new CannotStart('Nothing was resumed.', 1)
   return picked
 }

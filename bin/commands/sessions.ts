@@ -1,8 +1,9 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { typed } from '../../lib/wrapper/own-program.ts'
 import { listSessions } from '../../lib/wrapper/session-folder.ts'
 import { describeSessions, drawSessions, findSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { note } from '../../lib/wrapper/terminal/terminal.ts'
 import { anyWords, readServerOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
@@ -21,5 +22,8 @@ export function handler(args: ArgumentsCamelCase): void {
   }
   const lines = drawSessions(found, Date.now(), styleFor(terminal, env), terminal.columns, { ids: true })
   if (found.length > 0) terminal.write(`${lines.join('\n')}\n`)
-  else tell(terminal, words.length > 0 ? 'No session has these words.' : 'No session has run on this computer yet.')
+  else
+    note(
+      words.length > 0 ? 'No session has these words.' : `No session has run on this computer yet. Start one with:\n  ${typed('claude')}`
+    )
 }

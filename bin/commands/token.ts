@@ -5,7 +5,7 @@ import { everyScope, type Scope, scope } from '../../lib/protocol/wire/scopes.ts
 import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { note, processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownTime } from '../table.ts'
 
@@ -62,13 +62,13 @@ async function create({ options, what: name, account, scopes, days }: Asked, ter
   const expiresAt = days === undefined ? undefined : Date.now() + days * dayMs
   const made = await askServer(options, 'createToken', { account, name, scopes, expiresAt })
   terminal.write(`${made.token}\n`)
-  tell(terminal, `\nShown this once. It allows to ${scopes.join(', ')}. End it with:\n  ${typed(`token revoke ${made.id}`)}`)
+  note(`\nShown only now. It may ${scopes.join(', ')}. End it with:\n  ${typed(`token revoke ${made.id}`)}`)
 }
 
 async function list({ options, account }: Asked, terminal: Terminal): Promise<void> {
   const { tokens } = await askServer(options, 'listTokens', { account })
   if (tokens.length === 0) {
-    tell(terminal, `There are no named tokens. Make one with:\n  ${typed('token create <name>')}`)
+    note(`There are no named tokens. Make one with:\n  ${typed('token create <name>')}`)
     return
   }
   const rows = tokens.map(({ id, name, scopes, lastUsedAt, lastUsedFrom, expiresAt }) => [
@@ -85,5 +85,5 @@ async function list({ options, account }: Asked, terminal: Terminal): Promise<vo
 async function revoke({ options, what, account }: Asked, terminal: Terminal): Promise<void> {
   if (what === undefined) throw new CannotStart('token revoke needs the id of a token; "token list" shows them.')
   await askServer(options, 'revokeToken', { account, id: tokenId.parse(what) })
-  tell(terminal, `The token ${what} can no longer be used.`)
+  terminal.write(`The token ${what} can no longer be used.\n`)
 }

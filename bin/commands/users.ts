@@ -4,7 +4,7 @@ import { accountId } from '../../lib/protocol/wire/ids.ts'
 import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
-import { processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { note, processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownBytes, shownTime } from '../table.ts'
 
@@ -45,7 +45,7 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     String(messages),
     shownBytes(bytes)
   ])
-  if (rows.length === 0) tell(terminal, 'Nobody has an account yet.')
+  if (rows.length === 0) note('Nobody has an account yet.')
   else terminal.write(drawTable(['account', 'key', 'role', 'since', 'last seen', 'messages', 'size'], rows, style, terminal.columns))
   if (waiting.length === 0) return
   const asked = waiting.map(({ fingerprint, address, client, askedAt, endsAt }) => [
@@ -76,7 +76,7 @@ async function remove(options: Options, { who, isSure }: Asked, terminal: Termin
   const { users } = await askServer(options, 'listUsers', {})
   const user = users.find(row => row.id === id)
   if (!user) throw new CannotStart(`There is no account ${id}; "users list" shows them.`, 1)
-  const loss = `account ${id} with ${user.messages} messages (${shownBytes(user.bytes)})`
+  const loss = `account ${id} with ${user.messages} ${user.messages === 1 ? 'message' : 'messages'} (${shownBytes(user.bytes)})`
   if (!isSure) await confirm(terminal, `This removes ${loss} for ever. Write the id to go on: `, id)
   await askServer(options, 'removeUser', { id })
   tell(terminal, `Removed ${loss}.`)

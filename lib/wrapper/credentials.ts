@@ -102,7 +102,7 @@ export function openHome(env: Environment): Home {
 /** From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart when none is there or it is no address. */
 export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
   const given = flag || env['AFIELD_SERVER'] || home.server
-  if (!given) throw new CannotStart(`Which server? Name it once with:\n  ${typed('login --server https://home.example')}`)
+  if (!given) throw new CannotStart(`No server is named yet. Name it once with:\n  ${typed('login --server https://home.example')}`)
   return serverAddress(given)
 }
 
@@ -116,7 +116,7 @@ export function agentEnvironment(env: Environment): Record<string, string> {
 function serverAddress(text: string): string {
   const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
   if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.pathname !== '/' || url.search || url.hash) {
-    throw new CannotStart(`${text} is no address of a server. It looks like https://home.example or http://192.168.1.5:3005`)
+    throw new CannotStart(`${text} is not the address of a server, which looks like https://home.example or http://192.168.1.5:3005`)
   }
   return url.origin
 }

@@ -39,11 +39,11 @@ interface Request {
   wait(): Promise<LoginEnd>
 }
 
-/** Links this computer to an account, and says what can be done then. Resolves to the exit code. */
+/** Links this computer to an account, and says what can be done then. Resolves to the exit code; throws CannotStart when it was not linked. */
 export async function login(options: LoginOptions): Promise<number> {
   const { home, env, terminal } = options
   const server = await askForServer(options)
-  if (!(await linkComputer({ home, server, env, terminal, forHappy: options.forHappy }))) return 1
+  await linkComputer({ home, server, env, terminal, forHappy: options.forHappy })
   terminal.write(nextCommands())
   return 0
 }
@@ -80,19 +80,20 @@ async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 
   }
 }
 
-/** Shows a code and waits until a phone answers it. Undefined when it did not, which the terminal says. */
-async function linkComputer(options: LoginOptions & { server: string }): Promise<Credentials | undefined> {
+/** Shows a code and waits until a phone answers it. Throws CannotStart when it did not. */
+async function linkComputer(options: LoginOptions & { server: string }): Promise<Credentials> {
   const { home, env, terminal, server } = options
   const style = styleFor(terminal, env)
   await cryptoReady()
   const end = await pair(server, style, options)
   switch (end.type) {
     case 'expired':
-      tell(terminal, `This code has ended: it was refused, or nobody answered it in time. Show a new one with:\n  ${typed('login')}`)
-      return undefined
+      throw new CannotStart(
+        `This code has ended: it was refused, or nobody answered it in time. Show a new one with:\n  ${typed('login')}`,
+        1
+      )
     case 'unreadable':
-      tell(terminal, `The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`)
-      return undefined
+      throw new CannotStart(`The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`, 1)
     case 'paired': {
       const credentials = { server, ...end.linked, keys: asBefore(home.credentials(server)?.keys, end.linked.keys) }
       home.saveCredentials(credentials)

@@ -1,5 +1,6 @@
 import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
+import { CannotStart } from '../exit.ts'
 import { chooseServer, type Home } from './credentials.ts'
 import { fetch } from './fetch.ts'
 import { keptToken } from './kept-token.ts'
@@ -15,20 +16,16 @@ export async function logout(options: {
 }): Promise<number> {
   const { home, terminal } = options
   if (!options.server && !options.env['AFIELD_SERVER'] && !home.server) {
-    tell(terminal, 'This computer is not linked to an account.')
-    return 1
+    throw new CannotStart('This computer is not linked to an account.', 1)
   }
   const server = chooseServer(options.server, options.env, home)
   const credentials = home.credentials(server)
-  if (!credentials) {
-    tell(terminal, `This computer is not linked to an account on ${server}.`)
-    return 1
-  }
+  if (!credentials) throw new CannotStart(`This computer is not linked to an account on ${server}.`, 1)
   const running = listOpenSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
   if (running > 0) {
     const which =
       running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`
-    terminal.write(`${which}\nWhat is said there then stays on this computer.\n`)
+    tell(terminal, `${which}\nWhat is said there then stays on this computer.`)
     const answer = await terminal.ask('Unlink anyway? [y/N] ')
     // Undefined is nobody there to answer.
     if (answer !== undefined && !/^y/i.test(answer.trim())) {

@@ -3,6 +3,7 @@ import { CannotStart } from '../exit.ts'
 import { type Credentials, chooseServer, type Home, needCredentials } from './credentials.ts'
 import { fetch } from './fetch.ts'
 import { keptToken } from './kept-token.ts'
+import { typed } from './own-program.ts'
 import { type KnownSession, listSessions } from './session-folder.ts'
 import { type Terminal, tell } from './terminal/terminal.ts'
 
@@ -46,5 +47,5 @@ function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): 
   const found = session === undefined ? known.toSorted(byLife)[0] : known.find(({ notes }) => notes.id === session)
   if (found?.notes.id !== undefined) return found.notes.id
   const why = session === undefined ? 'No session has run on this computer yet' : `This computer knows no session ${session}`
-  throw new CannotStart(`${why}; a notification belongs to one.`)
+  throw new CannotStart(`${why}, and a notification belongs to one. See those it knows with:\n  ${typed('sessions')}`)
 }

@@ -12,7 +12,7 @@ t.test('a person who runs an agent on a computer that is not linked links it rig
   const person = runOnTerminal(t, { home, args: ['demo', 'SCRIPT: text hello'], directory: t.testdir() })
   await person.sees(/Which server\?/)
   person.type('nonsense://x\r')
-  await person.sees(/no address of a server/)
+  await person.sees(/not the address of a server/)
   person.type(`${server.url}\r`)
   await person.sees(/not linked to an account on .*\s+Link it now\? \[Y\/n\]/)
   person.type('\r')

@@ -46,8 +46,10 @@ t.test('logging out where nothing is linked says that, and not how to name a ser
     onResize: () => () => {},
     ask: async () => undefined
   }
-  t.equal(await logout({ home: openHome({ AFIELD_HOME: t.testdir() }), server: undefined, env: {}, terminal }), 1)
-  t.strictSame(said, ['This computer is not linked to an account.\n'])
+  const home = openHome({ AFIELD_HOME: t.testdir() })
+  const failure = { message: 'This computer is not linked to an account.', exitCode: 1 }
+  await t.rejects(logout({ home, server: undefined, env: {}, terminal }), failure)
+  t.strictSame(said, [])
 })
 
 t.test('a session without a title is listed by what was said first', async t => {

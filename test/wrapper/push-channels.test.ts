@@ -23,7 +23,7 @@ t.test('a computer adds ntfy and a webhook, tests them, sees what arrived, and r
   })
   t.match(await push('add', 'ntfy', `${service.url}/mine`), { code: 0, output: /Added\./ })
   const hook = await push('add', 'webhook', `${service.url}/hook`)
-  t.match(hook, { code: 0, output: /shown only now: whsec_/ })
+  t.match(hook, { code: 0, output: /shown only now:\n {2}whsec_/ })
   service.answer = ({ path }) => ({ status: path === '/hook' ? 403 : 200 })
   t.match(await push('test'), { code: 1, output: /1 {2}ntfy: handed over\n {2}2 {2}webhook: refused \(HTTP 403\)/ })
   t.match(await push('test', '1'), { code: 0, output: /1 {2}ntfy: handed over/ })

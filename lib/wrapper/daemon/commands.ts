@@ -10,7 +10,7 @@ import { ownProgram, typed } from '../own-program.ts'
 import { listOpenSessions } from '../session-folder.ts'
 import { ago } from '../terminal/session-list.ts'
 import { plain, styleFor, wrapped } from '../terminal/style.ts'
-import { type Terminal, tell } from '../terminal/terminal.ts'
+import { note, type Terminal, tell } from '../terminal/terminal.ts'
 import { askDaemon } from './control.ts'
 import { startDaemon } from './daemon.ts'
 import { setAwake } from './keep-awake.ts'
@@ -99,7 +99,7 @@ export async function showDaemon({ home, terminal, env }: DaemonCommand): Promis
 
 export async function showLog({ home, terminal, lines, follow }: DaemonCommand): Promise<number> {
   if (!existsSync(logFile(home.path))) {
-    tell(terminal, 'The daemon has written nothing yet.')
+    note('The daemon has written nothing yet.')
     return 0
   }
   terminal.write(`${lastLines(home.path, lines).join('\n')}\n`)
@@ -119,7 +119,7 @@ export async function installDaemon(options: DaemonCommand): Promise<number> {
   const { server } = credentialsFor(options)
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   const service = findService(env)
-  service.refuseIfUnable()
+  service.refuseIfUnable(`Start the daemon yourself with:\n  ${typed('daemon start')}`)
   // There is one daemon for a home; from now on it is that of the service.
   if (findDaemon(home.path)) await stopDaemon(options)
   service.install({ home: home.path, server })
@@ -132,7 +132,11 @@ export async function installDaemon(options: DaemonCommand): Promise<number> {
 
 export async function uninstallDaemon({ env, terminal }: DaemonCommand): Promise<number> {
   const service = findService(env)
-  service.refuseIfUnable()
+  if (!existsSync(service.file)) {
+    tell(terminal, 'The daemon is not installed: it does not start with this computer.')
+    return 0
+  }
+  service.refuseIfUnable(`Remove it yourself with:\n  rm ${service.file}`)
   service.uninstall()
   tell(terminal, 'The daemon does not start with this computer any more.')
   return 0
@@ -144,13 +148,13 @@ export async function runDaemon(options: DaemonCommand): Promise<number> {
   const credentials = credentialsFor(options)
   if (keepAwake !== undefined) setAwake(home.path, keepAwake)
   await cryptoReady()
-  const note = (line: string) => {
+  const addLine = (line: string) => {
     const dated = `${new Date().toISOString()} ${plain(line)}`
     console.log(dated)
     addToLog(home.path, dated)
   }
-  const daemon = startDaemon({ home, credentials, env, fetch, tell: note })
-  note(`started, process ${process.pid}, ${credentials.server}`)
+  const daemon = startDaemon({ home, credentials, env, fetch, tell: addLine })
+  addLine(`started, process ${process.pid}, ${credentials.server}`)
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => daemon.stop())
   if ((await daemon.ended) === 'stopped') return 0
   // Its service starts it again when it fails; nobody else would.

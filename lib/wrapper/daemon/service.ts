@@ -10,8 +10,8 @@ import { plain } from '../terminal/style.ts'
 export interface Service {
   /** The file that says so. */
   readonly file: string
-  /** Throws CannotStart when the system cannot be asked, before anything is changed. */
-  refuseIfUnable(): void
+  /** Throws CannotStart when the system cannot be asked, before anything is changed; `instead` says what a person can do then. */
+  refuseIfUnable(instead: string): void
   /** Also in place of an earlier one. */
   install(daemon: ServedDaemon): void
   uninstall(): void
@@ -61,13 +61,13 @@ function systemd(env: Env): Service {
   const file = join(env['XDG_CONFIG_HOME'] || join(homedir(), '.config'), 'systemd', 'user', 'afield.service')
   return {
     file,
-    refuseIfUnable() {
+    refuseIfUnable(instead) {
       const { error, status, stderr } = spawnSync('systemctl', ['--user', 'show-environment'], { encoding: 'utf8' })
       if (!error && status === 0) return
-      const why = error ? error.message : stderr.trim()
-      throw new CannotStart(
-        `systemd cannot be asked to run something for you here: ${plain(why)}. Without sign-in of your own, as behind su or in a container, there is none. Start the daemon yourself with:\n  ${typed('daemon start')}`
-      )
+      const why = error
+        ? 'This system has no systemd'
+        : `systemd does not answer here (${plain(stderr)}); it does so only where you signed in yourself, not behind su or in a container`
+      throw new CannotStart(`${why}. ${instead}`)
     },
     install(daemon) {
       save(file, unitOf(daemon, env))

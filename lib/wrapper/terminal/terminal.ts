@@ -21,6 +21,11 @@ export function tell(terminal: Pick<Terminal, 'columns' | 'write'>, sentences: s
   terminal.write(`${folded(sentences, terminal.columns)}\n`)
 }
 
+/** The same where a program may read the output: on the error output, as it is no part of what was asked for. */
+export function note(sentences: string): void {
+  tell(processTerminal(process.stderr), sentences)
+}
+
 const roomToAnswer = 2
 // As a shell says of a program that Ctrl-C ended.
 const interrupted = 130

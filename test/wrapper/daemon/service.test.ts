@@ -53,11 +53,20 @@ t.test('where systemd runs nothing for the person, the daemon that runs is left 
   mkdirSync(bin)
   writeFileSync(join(bin, 'systemctl'), '#!/bin/sh\necho "Failed to connect to bus: No medium found" >&2\nexit 1\n', { mode: 0o755 })
   const env = { PATH: `${bin}:${process.env['PATH']}`, XDG_CONFIG_HOME: config }
-  for (const action of ['install', 'uninstall']) {
-    const asked = runWrapper(t, { home, args: ['daemon', action], env })
-    t.equal(await asked.ended, 78)
-    t.match(asked.output, /No medium found\. .*Start the daemon yourself with:\n {2}.* daemon start/s)
+  const asked = async (action: string, changes = {}) => {
+    const run = runWrapper(t, { home, args: ['daemon', action], env: { ...env, ...changes } })
+    return { code: await run.ended, says: run.output }
   }
+  t.match(await asked('install'), {
+    code: 78,
+    says: /^systemd does not answer here \(Failed to connect to bus: No medium found\); .*\. Start the daemon yourself with:\n {2}.* daemon start\n$/
+  })
+  t.match(await asked('install', { PATH: '/nowhere' }), { code: 78, says: /^This system has no systemd\. Start the daemon yourself with:/ })
+  t.match(await asked('uninstall'), { code: 0, says: /^The daemon is not installed/ })
   t.ok(findDaemon(home))
   t.notOk(existsSync(config))
+  const file = join(config, 'systemd', 'user', 'afield.service')
+  mkdirSync(join(file, '..'), { recursive: true })
+  writeFileSync(file, '')
+  t.match(await asked('uninstall'), { code: 78, says: `Remove it yourself with:\n  rm ${file}\n` })
 })
