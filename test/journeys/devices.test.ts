@@ -39,7 +39,7 @@ t.test('what Devices says of adding a computer is typed there, and confirmed', a
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   await phone.visit('/settings/devices')
-  await phone.see('Add a device or a computer')
+  await phone.see('Add a device or a machine')
   // Until the server has said how it was installed, the usual stands there.
   await phone.page.locator('.add-device code', { hasText: 'build.mjs' }).waitFor()
   const command = ((await phone.page.locator('.add-device code').textContent()) ?? '').trim()

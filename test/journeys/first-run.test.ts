@@ -16,7 +16,7 @@ t.test('a link to pair with, opened on a device without an account, waits until 
   const first = await askToPair()
   const phone = await devices.open(t, url)
   await phone.page.goto(first.link)
-  await phone.see('First your account, then this computer')
+  await phone.see('First your account, then the machine')
   t.notMatch(phone.page.url(), /#/)
   await phone.press('Create an account')
   await phone.press('Create my account')

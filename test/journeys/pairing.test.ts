@@ -28,7 +28,7 @@ t.test('the phone says who asks and what it gets, and lets in the computer whose
   const isRoot = process.getuid?.() === 0
   t.match(facts, new RegExp(`Runs as\\s+${userInfo().username}${isRoot ? ', may change everything' : ''}`))
   t.match(facts, /System\s+\S/)
-  t.match(facts, /Asks from\s+The computer the server runs on/, 'and not a piece of its address')
+  t.match(facts, /Asks from\s+The machine the server runs on/, 'and not a piece of its address')
   await phone.hold('Hold to link', `${name} is linked`)
   t.equal(await login.ended, 0, login.output)
   t.equal(await phone.page.getByRole('link', { name: 'Start a session there' }).count(), 0, 'nothing runs there that could')

@@ -51,7 +51,7 @@ const english = {
   seenFrom: (seen: string, from: string) => (from === '' ? seen : `${seen}, from ${from}`),
 
   decided: 'Decisions on this device',
-  decidedLead: (device: string) => `What was decided on ${device}, as the computers have kept it.`,
+  decidedLead: (device: string) => `What was decided on ${device}, as the machines have kept it.`,
   unknownDevice: 'a device that is not linked any more',
   decidedNone: 'Nothing was decided here',
   decidedNoneText: 'What somebody allows or denies on it is listed here.',

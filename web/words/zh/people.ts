@@ -50,7 +50,7 @@ export const people: PeopleWords = {
   seenFrom: (seen, from) => (from === '' ? seen : `${seen}，来自 ${from}`),
 
   decided: '此设备上的决定',
-  decidedLead: device => `在 ${device} 上做出的决定，由各台电脑保存。`,
+  decidedLead: device => `在 ${device} 上做出的决定，由各台机器保存。`,
   unknownDevice: '已不再关联的设备',
   decidedNone: '此设备上没有做过决定',
   decidedNoneText: '在此设备上允许或拒绝的内容会列在这里。',

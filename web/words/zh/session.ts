@@ -181,11 +181,11 @@ export const session: SessionWords = {
   disk: {
     full: {
       title: host => `${host} 的磁盘已满`,
-      text: agent => `请在那台电脑上腾出一些空间，${agent} 会自动继续。在此之前，它说的内容会等着。`
+      text: agent => `请在那台机器上腾出一些空间，${agent} 会自动继续。在此之前，它说的内容会等着。`
     },
     failing: {
       title: host => `${host} 的磁盘无法写入`,
-      text: agent => `请到那台电脑上检查磁盘。在能保存之前，${agent} 说的内容会等着。`
+      text: agent => `请到那台机器上检查磁盘。在能保存之前，${agent} 说的内容会等着。`
     }
   },
   endedTitle: agent => `${agent} 已结束`,
