@@ -33,7 +33,9 @@ t.test('a session for a machine that is away waits on the phone, outlives the ap
 })
 
 async function askLater(device: Device): Promise<void> {
-  await device.page.getByRole('button', { name: /^Start when .+ is back$/ }).waitFor()
+  // Its agents are still there, only the helper is not.
+  await device.page.getByRole('button', { name: 'Start when its helper runs' }).waitFor()
+  await device.see(/^The helper of .+ is not running$/)
   await device.page.getByText('Demo agent', { exact: true }).click()
   await device.press(/^Start when /)
   await device.see('Leaves when it can')
