@@ -1,6 +1,6 @@
 import { Icon } from '../icons/icon.tsx'
 import { Problem } from '../parts/banner.tsx'
-import type { Choices } from '../state/starting.ts'
+import type { Choices } from '../state/choices.ts'
 import { start as words } from '../words/start.ts'
 import { Command } from './machine-upkeep.tsx'
 

@@ -1,5 +1,5 @@
+import { type Choices, guessChoices } from './choices.ts'
 import { deviceDb } from './device-db.ts'
-import { type Choices, guessChoices } from './starting.ts'
 
 /** What a machine said last that it has, for while it cannot be asked; a guess, or nothing, when it never said. */
 export async function lastChoices(machine: string): Promise<Choices | undefined> {

@@ -1,6 +1,6 @@
 import type { UsageWindow } from '../../lib/protocol/sealed/session.ts'
+import type { Choices } from './choices.ts'
 import { reachedUntil } from './limited.ts'
-import type { Choices } from './starting.ts'
 import type { Home } from './store.ts'
 
 /** What was told of windows that have ended says nothing of those that came after. */
