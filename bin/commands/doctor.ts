@@ -3,7 +3,8 @@ import { examine, keepsData } from '../../lib/doctor/examine.ts'
 import type { Finding } from '../../lib/doctor/finding.ts'
 import { readOptions } from '../../lib/options.ts'
 import { examineThisComputer } from '../../lib/wrapper/health.ts'
-import { type Style, styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { type Style, styleFor, wrapped } from '../../lib/wrapper/terminal/style.ts'
+import { processTerminal } from '../../lib/wrapper/terminal/terminal.ts'
 import { serverOptions } from './serve.ts'
 
 export function builder(line: Argv): Argv {
@@ -15,7 +16,10 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const findings = await look(args)
   const style = styleFor(process.stdout, process.env)
-  console.log(args['json'] === true ? JSON.stringify(findings, undefined, 2) : findings.map(finding => shown(finding, style)).join('\n'))
+  const { columns } = processTerminal()
+  console.log(
+    args['json'] === true ? JSON.stringify(findings, undefined, 2) : findings.map(finding => shown(finding, style, columns)).join('\n')
+  )
   process.exitCode = findings.some(({ state }) => state === 'fail') ? 1 : 0
 }
 
@@ -26,22 +30,13 @@ async function look(args: ArgumentsCamelCase): Promise<Finding[]> {
   return computer && !keepsData(options) ? computer : [...(await examine(options, Date.now)), ...(computer ?? [])]
 }
 
-const indent = 22
-
-function shown({ of, state, says, advice }: Finding, { good, needs, bad, dim }: Style): string {
-  const colour = { ok: good, warn: needs, fail: bad }[state]
-  const columns = Math.min(120, process.stdout.columns ?? 80)
+/** Beside its name, or below it on a narrow screen. */
+export function shown({ of, state, says, advice }: Finding, { good, needs, bad, dim }: Style, columns: number): string {
+  const name = `${{ ok: good, warn: needs, fail: bad }[state](state.padEnd(6))}${of}`
+  const isNarrow = columns < 60
+  const indent = isNarrow ? 6 : 22
   const [first = '', ...rest] = wrapped(says, columns - indent)
-  const more = [...rest, ...wrapped(advice === undefined ? '' : `→ ${advice}`, columns - indent).map(dim)]
-  return [`${colour(state.padEnd(6))}${of.padEnd(indent - 6)}${first}`, ...more.map(line => ' '.repeat(indent) + line)].join('\n')
-}
-
-function wrapped(text: string, columns: number): string[] {
-  const lines: string[] = []
-  for (const word of text.split(' ').filter(word => word !== '')) {
-    const last = lines.at(-1)
-    if (last !== undefined && last.length + 1 + word.length <= columns) lines[lines.length - 1] = `${last} ${word}`
-    else lines.push(word)
-  }
-  return lines
+  const beside = isNarrow ? [name, ' '.repeat(indent) + first] : [name + ' '.repeat(indent - 6 - of.length) + first]
+  const more = [...rest, ...(advice === undefined ? [] : wrapped(`→ ${advice}`, columns - indent).map(dim))]
+  return [...beside, ...more.map(line => ' '.repeat(indent) + line)].join('\n')
 }

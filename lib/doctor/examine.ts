@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import type { ServerOptions } from '../options.ts'
 import { examineDirectory, examineSpace } from './disk.ts'
 import type { Finding } from './finding.ts'
 import { examineAddress, examineCertificate, examinePush } from './network.ts'
-import { examineDatabase, examineServer } from './store.ts'
+import { examineDatabase, examineServer, servingUrl } from './store.ts'
 
 /** Everything that commonly goes wrong with a server, looked at in the order in which one thing rests on another. */
 export async function examine(options: ServerOptions, now: () => number): Promise<Finding[]> {
@@ -11,7 +11,8 @@ export async function examine(options: ServerOptions, now: () => number): Promis
   const stored = existsSync(options.data)
     ? [examineSpace(options.data), await examineDatabase(options), ...(await examineServer(options))]
     : []
-  const [address, push] = await Promise.all([examineAddress(options, now), examinePush(options)])
+  const url = await servingUrl(options.data)
+  const [address, push] = await Promise.all([examineAddress(options, url, now), examinePush(options)])
   const own = options.tlsCert === undefined ? [] : [examineCertificate(options.tlsCert, now())]
   // The file is what will be shown; what is shown now matters when a proxy shows it.
   const shown = address.filter(({ of }) => own.length === 0 || of !== 'certificate')
@@ -20,5 +21,15 @@ export async function examine(options: ServerOptions, now: () => number): Promis
 
 /** Whether a server was ever started on the directory. */
 export function keepsData({ data }: Pick<ServerOptions, 'data'>): boolean {
-  return existsSync(data)
+  // A restore that was refused leaves a lock.
+  return existsSync(data) && namesIn(data).some(name => !name.endsWith('.lock'))
+}
+
+/** Of one that others may not read it is said elsewhere why not. */
+function namesIn(directory: string): string[] {
+  try {
+    return readdirSync(directory)
+  } catch {
+    return ['unreadable']
+  }
 }

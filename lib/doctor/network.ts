@@ -14,9 +14,9 @@ const mostSkewMs = 60_000
 
 type Address = Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert'>
 
-/** What a phone meets: the address, its certificate, WebSocket, and the clock of the machine that answers. */
-export async function examineAddress(options: Address, now: () => number): Promise<Finding[]> {
-  const url = options.publicUrl ?? ownUrl(options)
+/** What a phone meets: the address, its certificate, WebSocket, and the clock of the machine that answers. `serving` is that of a server that runs. */
+export async function examineAddress(options: Address, serving: string | undefined, now: () => number): Promise<Finding[]> {
+  const url = options.publicUrl ?? serving ?? ownUrl(options)
   try {
     const { answer, expiresAt } = await get(new URL('health', `${url.replace(/\/$/, '')}/`))
     return [
@@ -44,9 +44,9 @@ function reached(url: string, answer: IncomingMessage): Finding {
 
 function clock({ headers: { date } }: IncomingMessage, now: number): Finding {
   const theirs = Date.parse(date ?? '')
-  if (Number.isNaN(theirs)) return ok('clock', `${new Date(now).toISOString()}; nobody to compare it with`)
+  if (Number.isNaN(theirs)) return ok('clock', `${new Date(now).toISOString()}; nothing to compare it with`)
   const skew = Math.round((now - theirs) / 1000)
-  if (Math.abs(now - theirs) <= mostSkewMs) return ok('clock', 'as that of the address')
+  if (Math.abs(now - theirs) <= mostSkewMs) return ok('clock', 'the same as at that address')
   return warn(
     'clock',
     `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} that of the address`,
@@ -85,7 +85,7 @@ async function sockets(url: string): Promise<Finding> {
     () => false
   )
   if (passes) return ok(of, 'passes')
-  return warn(of, 'does not pass; clients fall back to long-polling', 'Let the proxy in front pass on Upgrade and Connection')
+  return warn(of, 'does not pass; clients fall back to long-polling', 'Have the proxy in front pass on Upgrade and Connection')
 }
 
 /** Whoever hands notifications on: any answer at all means that it can be reached. */
@@ -94,7 +94,7 @@ export async function examinePush({ expoUrl }: Pick<ServerOptions, 'expoUrl'>): 
   if (expoUrl === 'off') return ok(of, 'off')
   return get(new URL(expoUrl)).then(
     () => ok(of, `${expoUrl} answers`),
-    error => warn(of, `${expoUrl} does not answer (${codeOf(error)})`, 'Let the server reach it, or start it with --expo-url off')
+    error => warn(of, `${expoUrl} does not answer (${codeOf(error)})`, 'Allow the server to reach it, or start it with --expo-url off')
   )
 }
 

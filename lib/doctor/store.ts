@@ -18,6 +18,12 @@ export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Prom
   }
 }
 
+/** Where the server that uses the directory is reached, as it says itself: it may have been started with other options than these. */
+export async function servingUrl(data: string): Promise<string | undefined> {
+  const status = await askRunningServer(data, 'readStatus', {}).catch(() => undefined)
+  return status?.serving?.url
+}
+
 function running(pid: number, theirs: string): Finding {
   if (theirs === version()) return ok('server', `running, version ${theirs}, process ${pid}`)
   return warn('server', `version ${theirs} is running, this is ${version()}`, 'Restart the server to run the version that is installed')

@@ -114,7 +114,7 @@ function clock(date: string | null, now: number): HealthFinding[] {
   const theirs = Date.parse(date ?? '')
   if (Number.isNaN(theirs)) return []
   const skew = Math.round((now - theirs) / 1000)
-  if (Math.abs(now - theirs) <= mostSkewMs) return [ok('clock here', 'as that of the server')]
+  if (Math.abs(now - theirs) <= mostSkewMs) return [ok('clock here', 'the same as on the server')]
   const says = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} that of the server`
   return [warn('clock here', says, 'Set it by network time, such as systemd-timesyncd')]
 }
@@ -138,7 +138,7 @@ async function agents(env: Env): Promise<HealthFinding> {
 async function daemon(home: string): Promise<HealthFinding> {
   const of = 'daemon'
   const notes = (await askDaemon(home, 'status').catch(() => undefined)) ?? findDaemon(home)
-  if (!notes) return warn(of, 'not running: your phone can begin and resume nothing here', `Run: ${typed('daemon start')}`)
+  if (!notes) return warn(of, 'not running: your phone cannot begin or resume sessions here', `Run: ${typed('daemon start')}`)
   const runs = `process ${notes.pid}, version ${notes.version}, ${notes.link}`
   if (notes.version !== version())
     return warn(of, `${runs}; this is ${version()}`, `Run: ${typed('daemon stop')}, then ${typed('daemon start')}`)

@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { examineSpace } from '../../lib/doctor/disk.ts'
-import { examine } from '../../lib/doctor/examine.ts'
+import { examine, keepsData } from '../../lib/doctor/examine.ts'
 import type { Finding } from '../../lib/doctor/finding.ts'
 import { certificate } from '../../lib/doctor/network.ts'
 import { completeOptions, type GivenOptions } from '../../lib/options.ts'
@@ -26,6 +26,21 @@ t.test('a server that is well gets a line for each thing that was looked at', as
     WebSocket: 'ok',
     notifications: 'ok'
   })
+})
+
+t.test('a server that runs is looked for where it says it is, whatever the options say', async t => {
+  const server = await startServer(t, { data: privateData(t) })
+  t.match(await states({ data: server.data, expoUrl: 'off' }), { address: 'ok', WebSocket: 'ok' })
+})
+
+t.test('a directory in which nothing but a lock was left has no server', async t => {
+  const data = privateData(t)
+  t.notOk(keepsData({ data: join(data, 'none') }))
+  t.notOk(keepsData({ data }))
+  writeFileSync(join(data, 'afield.lock'), '')
+  t.notOk(keepsData({ data }))
+  writeFileSync(join(data, 'afield.db'), '')
+  t.ok(keepsData({ data }))
 })
 
 t.test('what is wrong with the directory is said, and looking changes nothing', async t => {
