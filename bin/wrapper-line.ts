@@ -12,14 +12,14 @@ export function serverOption(line: Argv): Argv {
   return line.option('server', {
     type: 'string',
     requiresArg: true,
-    describe: 'Address of the server; else the one of the last login [AFIELD_SERVER]'
+    describe: 'Address of the server; by default that of the last login [AFIELD_SERVER]'
   })
 }
 
 /** Options of every command that runs an agent. */
 export function agentOptions(line: Argv): Argv {
   return serverOption(line)
-    .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to begin in; without it one in which the agent asks' })
+    .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to begin in; by default one in which the agent asks' })
     .option('tag', { type: 'string', hidden: true })
 }
 
@@ -28,7 +28,7 @@ export function resumeOption(line: Argv): Argv {
   return line.option('resume', {
     type: 'string',
     requiresArg: true,
-    describe: 'Go on with an earlier conversation of the agent, by its id'
+    describe: 'Continue an earlier conversation of the agent, by its id'
   })
 }
 

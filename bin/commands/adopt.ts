@@ -11,10 +11,10 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('words', anyWords('Words of its first prompt or folder, or its id; without them you pick one'))
+    .positional('words', anyWords('Words of its first prompt or folder, or its id; by default you pick one'))
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
-    .example('$0 adopt login page', 'go on with what you began in the agent alone')
+    .example('$0 adopt login page', 'continue what you began in the agent alone')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

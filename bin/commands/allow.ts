@@ -13,7 +13,7 @@ export function builder(line: Argv): Argv {
   return line
     .positional('path', { type: 'string', describe: 'The folder; its subfolders too' })
     .option('list', { type: 'boolean', describe: 'Show what is allowed' })
-    .option('remove', { type: 'boolean', describe: 'Do not allow it any more' })
+    .option('remove', { type: 'boolean', describe: 'Stop allowing it' })
     .example('$0 allow /srv/projects', 'besides your home directory')
     .example('$0 allow --remove ~', 'no longer all of your home directory')
 }

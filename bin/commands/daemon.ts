@@ -22,9 +22,9 @@ const actions = {
 
 export function builder(line: Argv): Argv {
   return serverOption(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; status without one' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default status' })
     .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many of the last lines' })
-    .option('follow', { type: 'boolean', alias: 'f', describe: 'With logs: go on as they are written' })
+    .option('follow', { type: 'boolean', alias: 'f', describe: 'With logs: keep printing what is added' })
     .option('keep-awake', { type: 'boolean', describe: 'With start and install: keep the computer from sleeping while a session works' })
     .example('$0 daemon start', 'let your phone begin and resume sessions here')
     .example('$0 daemon install', 'the same, whenever you are signed in')

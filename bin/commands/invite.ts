@@ -14,7 +14,7 @@ const actions = { create, list, revoke } as const
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; list without one' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default list' })
     .positional('what', { type: 'string', describe: 'With create: who it is for; with revoke: the id of an invitation' })
     .option('public-url', {
       type: 'string',

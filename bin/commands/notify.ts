@@ -12,7 +12,7 @@ export function builder(line: Argv): Argv {
     .option('session', {
       type: 'string',
       requiresArg: true,
-      describe: 'Id of the session it belongs to; else the newest one of this computer'
+      describe: 'Id of the session it belongs to; by default the newest one of this computer'
     })
     .example('make; $0 notify The build has ended', 'tell the phone that it is done')
 }

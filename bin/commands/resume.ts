@@ -14,11 +14,11 @@ import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-l
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', anyWords('Its number in the list of sessions, words of its title or folder, or its id; without them you pick one'))
+    .positional('words', anyWords('Its number in the list of sessions, words of its title or folder, or its id; by default you pick one'))
     .option('mode', {
       type: 'string',
       requiresArg: true,
-      describe: 'Mode to go on in; without it one in which the agent asks, or plans as before'
+      describe: 'Mode to continue in; by default one in which the agent asks, or plans as before'
     })
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })

@@ -14,18 +14,22 @@ const actions = { create, list, revoke } as const
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; list without one' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default list' })
     .positional('what', { type: 'string', describe: 'With create: what it is for; with revoke: the id of a token' })
-    .option('account', { type: 'string', requiresArg: true, describe: 'Whose token; needed where there are several accounts' })
+    .option('account', { type: 'string', requiresArg: true, describe: 'Whose token; needed when there are several accounts' })
     .option('scope', {
       type: 'string',
       requiresArg: true,
       default: 'read',
-      describe: `With create: what it allows, of ${everyScope.join(',')}`
+      describe: `With create: what it may do, one or more of ${everyScope.join(',')}`
     })
-    .option('days', { type: 'number', requiresArg: true, describe: 'With create: how long it is good; without, until it is revoked' })
+    .option('days', {
+      type: 'number',
+      requiresArg: true,
+      describe: 'With create: for how many days it is valid; by default until it is revoked'
+    })
     .example('$0 token create ci --scope read', 'a token for a program; shown once')
-    .example('$0 token revoke k3j9x2', 'end it')
+    .example('$0 token revoke k3j9x2', 'revoke it')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

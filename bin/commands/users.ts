@@ -14,12 +14,12 @@ const actions = { list, approve, reject, remove } as const
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; list without one' })
-    .positional('who', { type: 'string', describe: 'The words of somebody who waits, or the id of an account' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default list' })
+    .positional('who', { type: 'string', describe: 'The key of somebody who waits, or the id of an account' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'With remove: do not ask again' })
     .example('$0 users', 'who has an account, and who waits')
     .example('$0 users approve lusab-babad-…', 'let somebody in')
-    .example('$0 users remove k3j9x2', 'remove an account, for ever')
+    .example('$0 users remove k3j9x2', 'remove an account for good')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

@@ -57,6 +57,15 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
 t.test('help before a command is that of the command', t => {
   t.match(run(['help', 'sessions']), { status: 0, stdout: /^afield sessions /, stderr: '' })
   t.match(run(['help']), { status: 0, stdout: /afield <command>/, stderr: '' })
+  for (const command of ['serve', 'sessions', 'push']) {
+    const { stdout } = run([command, '--help'])
+    t.strictSame(
+      stdout.split('\n').filter(line => line.length > 80),
+      [],
+      'also behind a pipe it fits a usual screen'
+    )
+    t.notMatch(stdout, 'Positionals')
+  }
   t.end()
 })
 
