@@ -33,9 +33,9 @@ const english = {
     nothingNeedsYou: 'Nothing needs you',
     needYou: (n: number) => plural(n, { one: '1 agent needs you', other: `${n} agents need you` }),
     tally: (waiting: number, working: number, quiet: number) => {
-      if (working === 0 && quiet === 0) return waiting === 0 ? 'No sessions yet.' : 'Nothing else is going on.'
-      if (working === 0) return waiting === 0 ? 'Nothing needs you now.' : 'The rest are idle.'
-      return quiet === 0 ? `${working} at work.` : `${working} at work, the rest are idle.`
+      if (working > 0) return `${working} at work.`
+      if (waiting > 0) return 'Nothing else is going on.'
+      return quiet === 0 ? 'No sessions yet.' : 'Nothing needs you now.'
     },
     away: (host: string) => `${host} is away.`,
     manyAway: (n: number) => `${n} machines are away.`,

@@ -29,9 +29,9 @@ export const app: AppWords = {
     nothingNeedsYou: '没有什么需要你',
     needYou: n => `${n} 个智能体需要你`,
     tally: (waiting, working, quiet) => {
-      if (working === 0 && quiet === 0) return waiting === 0 ? '还没有会话。' : '没有其他事情。'
-      if (working === 0) return waiting === 0 ? '现在没有什么需要你。' : '其余的都在休息。'
-      return quiet === 0 ? `${working} 个在工作。` : `${working} 个在工作，其余的在休息。`
+      if (working > 0) return `${working} 个在工作。`
+      if (waiting > 0) return '没有其他事情。'
+      return quiet === 0 ? '还没有会话。' : '现在没有什么需要你。'
     },
     away: host => `${host} 不在线。`,
     manyAway: n => `${n} 台机器不在线。`,
