@@ -274,6 +274,26 @@ t.test('three or more steps that only read fold into one row', async t => {
   t.match(running, { rows: [{ type: 'looked' }, { type: 'step', state: 'running' }] })
 })
 
+t.test('a step that a person answered is not folded away, one that a rule allowed is', async t => {
+  const reads = [1, 3, 5, 7, 9].flatMap(seq => [call(seq, 'Read', 'read'), ended(seq + 1, seq, 'completed')])
+  const answer = {
+    id: 'p',
+    call: 'c9',
+    tool: 'Read',
+    args: {},
+    title: undefined,
+    outcome: 'allowed-once',
+    reason: undefined,
+    at: start
+  } as const
+  const rows = (by: string | undefined) => {
+    const [, trail] = blocksOf(from(...reads).items, [], new Map([['c9', { ...answer, by }]]))
+    return trail?.type === 'trail' ? trail.rows.map(({ type }) => type) : []
+  }
+  t.same(rows('This phone'), ['looked', 'step'])
+  t.same(rows(undefined), ['looked'])
+})
+
 t.test('each local day is announced once', async t => {
   const late = { ...mine(2, 'b'), at: start + 24 * 60 * minute }
   t.same(

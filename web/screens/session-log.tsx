@@ -59,7 +59,7 @@ export function SessionLog(props: {
     const calls = new Set(items.flatMap(item => (item.type === 'step' ? item.call : [])))
     return answered.filter(each => each.outcome !== 'ended' && (each.call === undefined || !calls.has(each.call)))
   }, [answered, items])
-  const blocks = useMemo(() => blocksOf(items, loose), [items, loose])
+  const blocks = useMemo(() => blocksOf(items, loose, context.answered), [items, loose, context.answered])
 
   const lastSeq = transcript.messages.at(-1)?.seq ?? 0
   const reading = useReading({

@@ -33,14 +33,17 @@ export type Block =
 /** Fewer steps than this are shown one by one. */
 const leastToFold = 3
 
-/** The items as blocks, with a day line before the first block of each local day. */
-export function blocksOf(items: readonly Item[], loose: readonly Answered[] = []): Block[] {
+/** By tool call: how it was answered. */
+type AnsweredCalls = ReadonlyMap<string, Answered>
+
+/** The items as blocks, with a day line before the first block of each local day. What a person `answered` stands by itself. */
+export function blocksOf(items: readonly Item[], loose: readonly Answered[] = [], answered: AnsweredCalls = new Map()): Block[] {
   const blocks: Block[] = []
   let rows: TrailRow[] = []
   let day = { from: 0, to: 0 }
   const closeTrail = (): void => {
     const [first] = rows
-    if (first !== undefined) blocks.push({ type: 'trail', key: `trail.${first.key}`, rows: folded(rows) })
+    if (first !== undefined) blocks.push({ type: 'trail', key: `trail.${first.key}`, rows: folded(rows, answered) })
     rows = []
   }
   for (const item of withLoose(items, loose)) {
@@ -100,7 +103,7 @@ function looseRow(decision: Answered | undefined): LooseAnswered[] {
   return decision === undefined ? [] : [{ type: 'decision', key: `decision.${decision.id}`, at: decision.at, answered: decision }]
 }
 
-function folded(rows: readonly TrailRow[]): TrailRow[] {
+function folded(rows: readonly TrailRow[], answered: AnsweredCalls): TrailRow[] {
   const out: TrailRow[] = []
   let run: (Step | ThinkingItem)[] = []
   const close = (): void => {
@@ -117,7 +120,7 @@ function folded(rows: readonly TrailRow[]): TrailRow[] {
     run = []
   }
   for (const row of rows) {
-    if (row.type === 'thinking' || (row.type === 'step' && isLook(row))) run.push(row)
+    if (row.type === 'thinking' || (row.type === 'step' && isLook(row) && answered.get(row.call)?.by === undefined)) run.push(row)
     else {
       close()
       out.push(row)
