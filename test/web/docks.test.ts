@@ -36,6 +36,16 @@ t.test('a form says once where it is, and why it cannot go on yet', async t => {
   t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
 })
 
+t.test('a form that is not the only thing that waits counts its own questions alone', async t => {
+  const page = await open(t, 'question-beside')
+  const next = page.getByRole('button', { name: 'Next decision' })
+  await page.getByRole('heading', { name: 'Which store should hold refresh tokens?' }).waitFor()
+  t.match(await page.locator('.dock-h').innerText(), /question 1 of 2\n/)
+  t.equal((await page.locator('.dock-h').innerText()).match(/ of /g)?.length, 1)
+  await next.click()
+  await page.getByRole('heading', { name: 'Run this command?' }).waitFor()
+})
+
 t.test('what was answered stands as answered beside what waits, and says by whom also where it is folded', async t => {
   const page = await open(t, 'allowed')
   const step = (name: string) => page.locator('.step', { hasText: name })

@@ -40,7 +40,14 @@ export function QuestionDock(props: QuestionProps) {
 
 /** What all that is asked has in common: who asks, what, and the way to the next. */
 export function AskDock(
-  props: Pick<QuestionProps, 'index' | 'count' | 'onNext'> & { above: string; title: string; titleId: string; children: ComponentChildren }
+  props: Pick<QuestionProps, 'index' | 'count' | 'onNext'> & {
+    above: string
+    title: string
+    titleId: string
+    /** It is counted itself: which of all that waits it is would be taken for that. */
+    hasParts?: boolean
+    children: ComponentChildren
+  }
 ) {
   return (
     <section class="dock" aria-labelledby={props.titleId}>
@@ -59,8 +66,14 @@ export function AskDock(
         </div>
         {props.count > 1 && (
           <button class="nxt" type="button" onClick={props.onNext}>
-            {session.oneOf(props.index, props.count)}
-            <span class="vh">. {session.nextRequest}</span>
+            {props.hasParts === true ? (
+              session.nextRequest
+            ) : (
+              <>
+                {session.oneOf(props.index, props.count)}
+                <span class="vh">. {session.nextRequest}</span>
+              </>
+            )}
             <Icon name="chevron-right" />
           </button>
         )}
@@ -82,6 +95,7 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
     <AskDock
       {...props}
       titleId={title}
+      hasParts={questions.length > 1}
       above={aboveOf(asked, words.asks(facts.agentShort, at + 1, asked ? questions.length : 1))}
       title={asked === undefined ? words.review : visible(asked.question)}
     >

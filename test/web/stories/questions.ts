@@ -3,6 +3,7 @@ import type { SessionModel } from '../../../web/state/session.ts'
 import type { OpenQuestion } from '../../../web/state/session-questions.ts'
 import { tell } from './fixtures.ts'
 import { type Given, model } from './session-model.ts'
+import { run } from './tales.ts'
 
 const waitingQuestion = { id: 'q1', createdAt: Date.now() - 60_000, title: undefined, call: undefined, shown: 'hq1' }
 const store: Question = {
@@ -41,6 +42,7 @@ const codex: Given = {
 /** A question in the dock, and what became of its answer. */
 export const questions: Record<string, () => SessionModel> = {
   question: () => model({ ...codex, questions: [asking(store, tests)] }),
+  'question-beside': () => model({ ...codex, questions: [asking(store, tests)], requests: [run('p1', 'npm test')] }),
   'question-unsaid': () => model({ ...codex, questions: [asking(store, tests)] }),
   'question-one': () => model({ ...codex, questions: [asking(store)] }),
   'question-number': () =>

@@ -21,5 +21,6 @@ export const presses: Readonly<Record<string, readonly string[]>> = {
   'deciding-queue': ['2 waiting'],
   'mode-usage': ['Ask first'],
   denying: ['see Deny…', 'calm', 'Deny'],
+  'question-beside': ['1 of 2'],
   'question-unsaid': ['Something else']
 }
