@@ -1,5 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { CannotStart } from '../lib/exit.ts'
 import { optionRows, readOptions, type ServerOptions } from '../lib/options.ts'
+import { typed } from '../lib/wrapper/own-program.ts'
 
 const own = ['data', 'store']
 
@@ -19,4 +21,14 @@ export function dataOptions(line: Argv): Argv {
 export function readDataOptions(args: ArgumentsCamelCase): Pick<ServerOptions, 'data' | 'store'> {
   const { data, store } = readOptions({ data: args['data'], store: args['store'] }, process.env)
   return { data, store }
+}
+
+/** What a server refused, with the command that lists what can be named. */
+export async function pointingTo<T>(list: string, asked: Promise<T>): Promise<T> {
+  try {
+    return await asked
+  } catch (error) {
+    if (!(error instanceof CannotStart) || error.exitCode !== 1) throw error
+    throw new CannotStart(`${error.message.replace(/\w$/, '$&.')} See the list with:\n  ${typed(list)}`, 1, { cause: error })
+  }
 }

@@ -1,5 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { makeBackup } from '../../lib/backup/make.ts'
+import { processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { passphraseOptions, readNewPassphrase } from '../passphrase.ts'
 import { progressLine } from '../progress-line.ts'
@@ -24,11 +25,13 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     })
     progress.clear()
     const { accounts, sessions, messages } = made.holds
-    console.log(`${made.file}  ${shownBytes(made.bytes)}`)
-    console.log(
+    const terminal = processTerminal()
+    tell(terminal, `${made.file}  ${shownBytes(made.bytes)}`)
+    tell(
+      terminal,
       `Accounts: ${accounts}, sessions: ${sessions}, messages: ${messages}${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
     )
-    if (!made.sealed) console.log('It has no passphrase: anyone who reads the file learns who has an account, though not what is said.')
+    if (!made.sealed) tell(terminal, 'It has no passphrase: anyone who reads the file learns who has an account, though not what is said.')
   } finally {
     progress.clear()
   }

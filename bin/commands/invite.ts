@@ -5,7 +5,7 @@ import { askRunningServer, askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
-import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { dataOptions, pointingTo, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownTime } from '../table.ts'
 
 type Options = ReturnType<typeof readDataOptions>
@@ -63,8 +63,8 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
 }
 
 async function revoke(options: Options, { what }: Asked, terminal: Terminal): Promise<void> {
-  if (what === undefined) throw new CannotStart('invite revoke needs the id of an invitation; "invite list" shows them.')
-  await askServer(options, 'revokeInvite', { id: inviteId.parse(what) })
+  if (what === undefined) throw new CannotStart(`invite revoke needs the id of an invitation. See the list with:\n  ${typed('invite')}`)
+  await pointingTo('invite', askServer(options, 'revokeInvite', { id: inviteId.parse(what) }))
   tell(terminal, `The invitation ${what} can no longer be used.`)
 }
 

@@ -1,6 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { restoreBackup } from '../../lib/backup/restore.ts'
 import { CannotStart } from '../../lib/exit.ts'
+import { processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, readDataOptions } from '../ask-line.ts'
 import { passphraseOptions, readPassphrase } from '../passphrase.ts'
 import { progressLine } from '../progress-line.ts'
@@ -31,11 +32,12 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     })
     progress.clear()
     const { madeAt, holds } = restored.manifest
-    console.log(`Restored the backup of ${new Date(madeAt).toISOString()} into ${options.data}.`)
-    console.log(`Accounts: ${holds.accounts}, sessions: ${holds.sessions}, messages: ${holds.messages}; every row was checked.`)
-    if (restored.putAside.length > 0) console.log(`What was there before is in ${restored.putAside.join(' and ')}.`)
-    console.log(`${restored.endedTokens} sign-ins that had ended since stay ended. Apps reload everything when they reconnect.`)
-    console.log("For 24 hours, sign-ins of Happy's apps with a known key wait for your approval in an app that is signed in.")
+    const terminal = processTerminal()
+    tell(terminal, `Restored the backup of ${new Date(madeAt).toISOString()} into ${options.data}.`)
+    tell(terminal, `Accounts: ${holds.accounts}, sessions: ${holds.sessions}, messages: ${holds.messages}; every row was checked.`)
+    if (restored.putAside.length > 0) tell(terminal, `What was there before is in ${restored.putAside.join(' and ')}.`)
+    tell(terminal, `${restored.endedTokens} sign-ins that had ended since stay ended. Apps reload everything when they reconnect.`)
+    tell(terminal, "For 24 hours, sign-ins of Happy's apps with a known key wait for your approval in an app that is signed in.")
   } finally {
     progress.clear()
   }

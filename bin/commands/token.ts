@@ -6,7 +6,7 @@ import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, processTerminal, type Terminal } from '../../lib/wrapper/terminal/terminal.ts'
-import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { dataOptions, pointingTo, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownTime } from '../table.ts'
 
 const dayMs = 24 * 60 * 60_000
@@ -61,7 +61,8 @@ interface Asked {
 }
 
 async function create({ options, what: name, account, scopes, days }: Asked, terminal: Terminal): Promise<void> {
-  if (name === undefined) throw new CannotStart('token create needs a name that says what it is for.')
+  if (name === undefined)
+    throw new CannotStart(`token create needs a name that says what it is for. For example:\n  ${typed('token create ci')}`)
   if (days !== undefined && !(days > 0)) throw new CannotStart('--days takes a number above 0.')
   const expiresAt = days === undefined ? undefined : Date.now() + days * dayMs
   const made = await askServer(options, 'createToken', { account, name, scopes, expiresAt })
@@ -87,7 +88,7 @@ async function list({ options, account }: Asked, terminal: Terminal): Promise<vo
 }
 
 async function revoke({ options, what, account }: Asked, terminal: Terminal): Promise<void> {
-  if (what === undefined) throw new CannotStart('token revoke needs the id of a token; "token list" shows them.')
-  await askServer(options, 'revokeToken', { account, id: tokenId.parse(what) })
+  if (what === undefined) throw new CannotStart(`token revoke needs the id of a token. See the list with:\n  ${typed('token')}`)
+  await pointingTo('token', askServer(options, 'revokeToken', { account, id: tokenId.parse(what) }))
   terminal.write(`The token ${what} can no longer be used.\n`)
 }

@@ -5,7 +5,7 @@ import { askServer } from '../../lib/server/control/ask.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
-import { dataOptions, readDataOptions } from '../ask-line.ts'
+import { dataOptions, pointingTo, readDataOptions } from '../ask-line.ts'
 import { drawTable, shownBytes, shownTime } from '../table.ts'
 
 type Options = ReturnType<typeof readDataOptions>
@@ -60,14 +60,14 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
 }
 
 async function approve(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
-  const fingerprint = required(who, 'approve', 'the words of somebody who waits')
-  await askServer(options, 'approveSignup', { fingerprint })
+  const fingerprint = required(who, 'approve', 'the key of somebody who waits')
+  await pointingTo('users', askServer(options, 'approveSignup', { fingerprint }))
   tell(terminal, `${fingerprint} may come in: signing in again within 15 minutes creates the account.`)
 }
 
 async function reject(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
-  const fingerprint = required(who, 'reject', 'the words of somebody who waits')
-  await askServer(options, 'rejectSignup', { fingerprint })
+  const fingerprint = required(who, 'reject', 'the key of somebody who waits')
+  await pointingTo('users', askServer(options, 'rejectSignup', { fingerprint }))
   tell(terminal, `${fingerprint} was rejected, and cannot ask again for 15 minutes.`)
 }
 
@@ -75,7 +75,7 @@ async function remove(options: Options, { who, isSure }: Asked, terminal: Termin
   const id = accountId.parse(required(who, 'remove', 'the id of an account'))
   const { users } = await askServer(options, 'listUsers', {})
   const user = users.find(row => row.id === id)
-  if (!user) throw new CannotStart(`There is no account ${id}; "users list" shows them.`, 1)
+  if (!user) throw new CannotStart(`There is no account ${id}. See the list with:\n  ${typed('users')}`, 1)
   const loss = `account ${id} with ${user.messages} ${user.messages === 1 ? 'message' : 'messages'} (${shownBytes(user.bytes)})`
   if (!isSure) await confirm(terminal, `This removes ${loss} for ever. Write the id to go on: `, id)
   await askServer(options, 'removeUser', { id })
@@ -89,6 +89,6 @@ async function confirm(terminal: Terminal, question: string, word: string): Prom
 }
 
 function required(who: string | undefined, action: string, what: string): string {
-  if (who === undefined) throw new CannotStart(`users ${action} needs ${what}; "users list" shows them.`)
+  if (who === undefined) throw new CannotStart(`users ${action} needs ${what}. See the list with:\n  ${typed('users')}`)
   return who
 }

@@ -28,16 +28,16 @@ export async function notify(options: NotifyOptions): Promise<number> {
   const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
     throw new CannotStart(`The server did not take it: ${error instanceof Error ? error.message : String(error)}.`, 1, { cause: error })
   })
+  if (result === 'failed') throw new CannotStart(`No phone could be told. See why with:\n  ${typed('push')}`, 1)
   tell(terminal, outcomes[result])
-  return result === 'failed' ? 1 : 0
+  return 0
 }
 
 const outcomes = {
   sent: 'Your phone was told.',
   partial: 'Some of your phones were told.',
   suppressed: 'Your phone was not told: you are looking at the app.',
-  no_tokens: 'No phone of yours takes notifications yet; an open app was told.',
-  failed: 'No phone could be told.'
+  no_tokens: 'No phone of yours takes notifications yet; an open app was told.'
 } as const
 
 function sessionFor({ home, session }: NotifyOptions, { server }: Credentials): string {

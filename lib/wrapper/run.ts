@@ -20,7 +20,7 @@ import { onInterrupts } from './terminal/interrupts.ts'
 import { drawSession, type SessionView } from './terminal/session-view.ts'
 import { shareTerminal } from './terminal/share.ts'
 import { plain, styleFor } from './terminal/style.ts'
-import { openBlock, type Terminal, tell } from './terminal/terminal.ts'
+import { note, openBlock, type Terminal, tell } from './terminal/terminal.ts'
 
 export interface RunOptions {
   home: Home
@@ -274,7 +274,7 @@ function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
   const rest = delivered
     ? 'Everything was delivered.'
     : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
-  const again = session === undefined ? '' : `Go on with it by:\n  ${typed(`resume ${session}`)}`
+  const again = session === undefined ? '' : `Resume it with:\n  ${typed(`resume ${session}`)}`
   switch (how.type) {
     case 'asked':
       tell(terminal, `The session has ended. ${rest} ${again}`.trimEnd())
@@ -290,7 +290,7 @@ function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
         .map(plain)
         .filter(line => line !== '')
       const lastWords = last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []
-      tell(terminal, [`${message} ${rest}`, ...lastWords, again].join('\n').trimEnd())
+      note([`${message} ${rest}`, ...lastWords, again].join('\n').trimEnd())
       return 1
     }
   }

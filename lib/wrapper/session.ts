@@ -47,6 +47,8 @@ export interface SessionStatus {
   watching: number
   /** Why something the agent said could not be kept, while that is so; else what was wrong with what reached it. */
   trouble: string | undefined
+  /** What the agent said of itself between turns, such as that it has no such mode. */
+  note: string | undefined
 }
 
 /** How a session came to its end: asked for at the terminal, from another device, or because the agent ended. */
@@ -111,6 +113,7 @@ class WrappedSession implements Session {
   readonly #leftOut: LeftOut
   /** What waits for a person may not be on the devices, and why. */
   #unseen: string | undefined
+  #note: string | undefined
 
   constructor(options: SessionOptions) {
     this.#options = options
@@ -135,7 +138,8 @@ class WrappedSession implements Session {
       lastingYes: this.#parts.decisions.lastingYes,
       queued: this.#turns.queued,
       watching: watchers.count,
-      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last
+      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last,
+      note: this.#note
     }
   }
 
@@ -243,6 +247,8 @@ class WrappedSession implements Session {
     try {
       for await (const event of this.#agent.events) {
         await this.#take(event)
+        if (this.#turns.isRunning) this.#note = undefined
+        else if (event.type === 'notice') this.#note = event.text
         if (this.#asked().length === 0) this.#unseen = undefined
         this.#options.onChange()
       }

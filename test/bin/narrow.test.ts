@@ -1,4 +1,7 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import t from 'tap'
+import { startServer } from '../kit/server.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 
 const columns = 40
@@ -10,4 +13,14 @@ t.test('questions break between words on a narrow terminal', async t => {
   await which.sees(/Which server\? Type the address at\nwhich you open Afield, such as\nhttps:\/\/home\.example\n>/)
   const linking = runOnTerminal(t, { home, directory: home, columns, args: ['demo', '--server', server] })
   await linking.sees(/This computer is not linked to an\naccount on http:\/\/127\.0\.0\.1:1 yet\.\nLink it now\? \[Y\/n\]/)
+})
+
+t.test('what a backup holds is told in whole words on a narrow terminal', async t => {
+  const { data } = await startServer(t)
+  const home = join(data, 'home')
+  mkdirSync(home)
+  const env = { AFIELD_BACKUP_PASSPHRASE: 'a few words of it' }
+  const backup = runOnTerminal(t, { home, directory: home, columns, env, args: ['backup', join(home, 'copy'), '--data', data] })
+  t.equal(await backup.ended, 0)
+  t.match(backup.screen.replaceAll('\n', ' '), /Accounts: 0, sessions: 0, messages: 0\S*.*; every row was checked\./)
 })

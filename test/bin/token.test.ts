@@ -34,7 +34,7 @@ t.test('a token is made, listed without its text, and ended while the server run
   const id = /^ {2}([a-z2-7]{24})/m.exec(listed.stdout)?.[1] ?? ''
   t.match(await token(server.data, 'revoke', id), { status: 0, stdout: /can no longer be used/ })
   t.equal((await use('GET', '/v1/sessions')).status, 401)
-  t.match(await token(server.data, 'revoke', id), { status: 1, stderr: 'Token not found\n' })
+  t.match(await token(server.data, 'revoke', id), { status: 1, stderr: /^Token not found\. See the list with:\n {2}.* token\n$/ })
 })
 
 t.test('where there are several accounts one is named', async t => {

@@ -42,8 +42,11 @@ t.test('who waits is listed, approved and rejected while the server runs', async
   t.match((await enter()).body, { error: 'This server takes no new accounts.' })
   t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 0, stdout: /may come in/ })
   t.equal((await enter()).status, 200)
-  t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 1, stderr: 'Nobody with this key waits\n' })
-  t.match(await afield(data, 'users', 'approve'), { status: 78, stderr: /^users approve needs .*\.\n$/ })
+  t.match(await afield(data, 'users', 'approve', keyOf(waiting)), {
+    status: 1,
+    stderr: /^Nobody with this key waits\. See the list with:\n {2}.* users\n$/
+  })
+  t.match(await afield(data, 'users', 'approve'), { status: 78, stderr: /^users approve needs .*\. See the list with:\n {2}.* users\n$/ })
 })
 
 t.test('an account is removed when that was meant, with its sockets, and the owner stays', async t => {
@@ -78,7 +81,7 @@ t.test('an invitation is made, listed and revoked, also when no server runs', as
   const id = /^ {2}([a-z0-9]{24}) /m.exec(listed.stdout)?.[1] ?? ''
   t.match(await afield(data, 'invite', 'revoke', id), { status: 0 })
   t.match(await afield(data, 'invite'), { stdout: '', stderr: /no invitations/ })
-  t.match(await afield(data, 'invite', 'revoke', id), { status: 1, stderr: 'Invitation not found\n' })
+  t.match(await afield(data, 'invite', 'revoke', id), { status: 1, stderr: /^Invitation not found\. See the list with:\n {2}.* invite\n$/ })
 
   const again = await startServer(t, { data, signup: 'invite' })
   const body = { ...(await signInBody(new Uint8Array(32).fill(9))), invite: code }

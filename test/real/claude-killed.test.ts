@@ -67,7 +67,7 @@ t.test('killed at its own terminal, that says how to go on', how, async t => {
   process.kill(below(terminal.pid).find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0, 'SIGKILL')
   t.equal(await terminal.ended, 1)
   await terminal.sees(/The agent ended by itself \(killed by SIGKILL\)/)
-  await terminal.sees(/Go on with it by:\s+.*resume /)
+  await terminal.sees(/Resume it with:\s+.*resume /)
 })
 
 t.test('its adapter killed, Claude Code ends with it and so does the session', how, async t => {
@@ -80,7 +80,7 @@ t.test('its adapter killed, Claude Code ends with it and so does the session', h
   t.match(session.metadata.agentEnd, { signal: 'SIGKILL' })
   t.equal(await terminal.ended, 1)
   t.notOk(isRunning(before))
-  t.match(terminal.screen, /Go on with it by:\s+.*resume /)
+  t.match(terminal.screen, /Resume it with:\s+.*resume /)
 })
 
 function notes({ events }: PhoneSession): string[] {

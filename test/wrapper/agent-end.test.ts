@@ -17,11 +17,14 @@ t.test(
 
 t.test('an agent that ended by itself leaves with how in the metadata, until the session goes on', async t => {
   const { session, wrapper, home } = await demo(t)
+  let complaint = ''
+  wrapper.child.stderr?.on('data', text => (complaint += text))
   await session.say('SCRIPT: die')
-  await wrapper.ended
+  t.equal(await wrapper.ended, 1)
+  t.match(complaint, /exit code 3/, 'a failure is told on the error output')
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
   t.same(session.metadata.agentEnd, { code: 3 })
-  t.match(wrapper.output, new RegExp(`Go on with it by:\\n  \\S.* resume ${session.id}\\n$`), 'and the terminal says how to go on')
+  t.match(wrapper.output, new RegExp(`Resume it with:\\n  \\S.* resume ${session.id}\\n$`), 'and the terminal says how to go on')
   runWrapper(t, { home, args: ['resume', session.id] })
   await session.until(({ metadata }) => metadata.lifecycleState === 'running')
   t.notOk('agentEnd' in session.metadata)

@@ -23,6 +23,16 @@ t.test('an agent that is not installed is not announced, and the command that in
   }
 })
 
+t.test('a mode that the agent does not have is said at the terminal too, until a turn begins', async t => {
+  const { home, phone } = await linkedComputer(t, await startServer(t))
+  const terminal = runOnTerminal(t, { home, directory: home, args: ['demo', '--mode', 'nosuch'] })
+  await terminal.sees(/Note +Demo agent has no mode “nosuch”; it asks first\./)
+  const session = await phone.session()
+  await session.say('SCRIPT: text done')
+  await session.until(({ events }) => events().some(({ t }) => t === 'turn-end'))
+  await terminal.sees(/waits for a message[^N]*Ctrl-C twice/)
+})
+
 t.test('a session that ends says at its terminal how to go on with it', async t => {
   const { home, phone } = await linkedComputer(t, await startServer(t))
   const terminal = runOnTerminal(t, { home, directory: home, args: ['demo'] })
@@ -30,5 +40,5 @@ t.test('a session that ends says at its terminal how to go on with it', async t 
   await terminal.sees(/Ctrl-C twice ends the session/)
   terminal.kill('SIGTERM')
   t.equal(await terminal.ended, 0)
-  t.match(terminal.screen, new RegExp(`The session has ended\\. .*Go on with it by:\n.* resume ${id}\n`, 's'))
+  t.match(terminal.screen, new RegExp(`The session has ended\\. .*Resume it with:\n.* resume ${id}\n`, 's'))
 })

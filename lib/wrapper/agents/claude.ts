@@ -34,7 +34,7 @@ export function claudeKind(options: ClaudeOptions): AgentKind {
       const claude = findClaude(options.env)
       if (claude === undefined) {
         throw new CannotStart(
-          'There is no command claude here. Install Claude Code, or name its file in CLAUDE_CODE_EXECUTABLE:\n  npm install --global @anthropic-ai/claude-code'
+          'There is no command claude here. Name its file in CLAUDE_CODE_EXECUTABLE, or install Claude Code with:\n  npm install --global @anthropic-ai/claude-code'
         )
       }
       // Of a session of ours in which nothing was said there is none either, and nobody misses it.

@@ -39,6 +39,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
     ...(view.isLog ? [] : [row('Watching', watching(view))]),
     row('Agent', agent(view)),
     ...view.questions.flatMap(question => needs(question, row, room, style)),
+    ...(view.note === undefined ? [] : whole('Note', view.note, style.needs).slice(0, mostTroubleLines)),
     ...(view.lastingYes === undefined ? [] : whole('Your yes', view.lastingYes)),
     ...whole('Link', link(view), linkLook(view, style)),
     ...(view.leftovers > 0
@@ -73,7 +74,7 @@ function needs({ title, risk }: Asked, row: Row, room: number, style: Style): st
 // The rest of the screen stays in sight on a terminal of 24 lines.
 const mostLines = 10
 
-// What another program complains of may be of any length.
+// What another program says may be of any length.
 const mostTroubleLines = 4
 
 const riskWords: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import { CannotStart } from '../../../exit.ts'
 import { findProgram, isProgram } from '../find-program.ts'
 
-export const howToGet = 'Install it, or name its file in CODEX_BIN:\n  npm install --global @openai/codex'
+export const howToGet = 'Name its file in CODEX_BIN, or install it with:\n  npm install --global @openai/codex'
 
 /** The Codex of this computer, or undefined when there is none. Throws CannotStart when CODEX_BIN names something else. */
 export function findCodex(env: Readonly<Record<string, string | undefined>>): string | undefined {

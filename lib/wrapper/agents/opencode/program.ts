@@ -11,7 +11,7 @@ export function findOpencode(env: Readonly<Record<string, string | undefined>>):
   const found = findProgram('opencode', env)
   if (found === undefined)
     throw new CannotStart(
-      'There is no command opencode here. Install it, or name its file in OPENCODE_BIN_PATH:\n  npm install --global opencode-ai'
+      'There is no command opencode here. Name its file in OPENCODE_BIN_PATH, or install it with:\n  npm install --global opencode-ai'
     )
   return found
 }
