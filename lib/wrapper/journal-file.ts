@@ -1,5 +1,6 @@
-import { type FileHandle, open, rename } from 'node:fs/promises'
+import { closeSync, fdatasync, fstatSync, ftruncateSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
+import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import * as z from 'zod'
 import { type Draft, draftKey, type Journal } from '../client/journal.ts'
@@ -18,9 +19,10 @@ const mark = Buffer.from([0xaf, 0x1e, 0x1d, 0x00]) // JSON has no zero byte, so 
 const headBytes = mark.length + 8
 const worthCompacting = 1024 * 1024
 
+/** Only to be on disk takes a while. What goes to the system's memory is done sooner than another thread is woken for it. */
 class JournalFile implements Journal {
   readonly #path: string
-  #file: FileHandle | undefined
+  #file: number | undefined
   #length = 0
   /** Behind that length the file may hold the beginning of a record. */
   #isTorn = false
@@ -35,11 +37,11 @@ class JournalFile implements Journal {
   load(): Promise<Draft[]> {
     return this.#inTurn(async () => {
       makePrivateFolder(dirname(this.#path))
-      const file = await open(this.#path, 'a+', 0o600)
+      const file = openSync(this.#path, 'a+', 0o600)
       this.#file = file
-      const { records, end } = readRecords(await file.readFile())
-      if (end < (await file.stat()).size) await file.truncate(end)
-      await file.datasync()
+      const { records, end } = readRecords(readFileSync(file))
+      if (end < fstatSync(file).size) ftruncateSync(file, end)
+      await sync(file)
       syncFolder(dirname(this.#path))
       this.#length = end
       for (const record of records) this.#apply(record)
@@ -61,7 +63,7 @@ class JournalFile implements Journal {
       const record: JournalRecord = { gone: drafts.map(({ session, localId }) => [session, localId]) }
       this.#apply(record)
       if (this.#waiting.size === 0) {
-        await file.truncate(0)
+        ftruncateSync(file, 0)
         this.#length = 0
         this.#isTorn = false
         return
@@ -76,21 +78,21 @@ class JournalFile implements Journal {
     await this.#busy
     const file = this.#file
     this.#file = undefined
-    await file?.close()
+    if (file !== undefined) closeSync(file)
   }
 
   async #write(bytes: Buffer, { isSynced } = { isSynced: true }): Promise<void> {
     const file = this.#opened()
     // Half a record must not come back after the caller was told that it failed, nor stand before what follows.
-    if (this.#isTorn) await file.truncate(this.#length)
+    if (this.#isTorn) ftruncateSync(file, this.#length)
     this.#isTorn = true
     try {
-      await file.appendFile(bytes)
-      if (isSynced) await file.datasync()
+      writeFileSync(file, bytes)
+      if (isSynced) await sync(file)
       this.#length += bytes.length
       this.#isTorn = false
     } catch (error) {
-      await file.truncate(this.#length)
+      ftruncateSync(file, this.#length)
       this.#isTorn = false
       throw error
     }
@@ -98,15 +100,18 @@ class JournalFile implements Journal {
 
   async #compact(): Promise<void> {
     const next = `${this.#path}.new`
-    const file = await open(next, 'w', 0o600)
+    const file = openSync(next, 'w', 0o600)
     const bytes = encode({ put: [...this.#waiting.values()] })
-    await file.writeFile(bytes)
-    await file.datasync()
-    await file.close()
-    await rename(next, this.#path)
+    try {
+      writeFileSync(file, bytes)
+      await sync(file)
+    } finally {
+      closeSync(file)
+    }
+    renameSync(next, this.#path)
     syncFolder(dirname(this.#path))
-    await this.#file?.close()
-    this.#file = await open(this.#path, 'a+', 0o600)
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = openSync(this.#path, 'a+', 0o600)
     this.#length = bytes.length
   }
 
@@ -131,11 +136,13 @@ class JournalFile implements Journal {
     return result
   }
 
-  #opened(): FileHandle {
-    if (!this.#file) throw new Error('the journal is closed')
+  #opened(): number {
+    if (this.#file === undefined) throw new Error('the journal is closed')
     return this.#file
   }
 }
+
+const sync = promisify(fdatasync)
 
 const draft = z.object({
   session: z.string(),

@@ -159,6 +159,7 @@ class WrappedSession implements Session {
       fetch,
       handlers,
       onMessage: (message, about) => this.#hear(message, about),
+      onOwn: about => this.#noteHeard(about),
       onFault: (type, count) => this.#parts.sealFaults.tell(type, count),
       onLeftOut: about => this.#leaveOut(about),
       onForged: ({ why }) => this.#parts.sealFaults.tell(`call-${why}`),
@@ -215,15 +216,19 @@ class WrappedSession implements Session {
     this.#over.resolve({ type: 'elsewhere', sentence })
   }
 
+  #noteHeard({ seq }: { seq: number }): void {
+    this.#heardUpTo = Math.max(this.#heardUpTo, seq)
+  }
+
   #hear(message: OpenedMessage, about: { seq: number; localId: string | null }): void {
-    this.#heardUpTo = Math.max(this.#heardUpTo, about.seq)
+    this.#noteHeard(about)
     if (message.ok) this.#turns.hear(message.body, about)
     else this.#leftOut.add(message.reason, about.seq)
   }
 
   /** Somebody on the way brought it here. It shall not wake the session either once that has ended. */
   #leaveOut(about: { seq: number; localId: string | null }): void {
-    this.#heardUpTo = Math.max(this.#heardUpTo, about.seq)
+    this.#noteHeard(about)
     this.#turns.leaveOut(about)
   }
 

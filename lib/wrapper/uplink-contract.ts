@@ -9,7 +9,7 @@ import type { SessionAttachments } from './session-attachments.ts'
 import type { SessionFolder } from './session-folder.ts'
 import type { UplinkLineOptions } from './uplink-line.ts'
 
-export interface UplinkOptions extends Pick<UplinkLineOptions, 'handlers' | 'onMessage' | 'onForged' | 'onFault' | 'onLeftOut'> {
+export interface UplinkOptions extends Pick<UplinkLineOptions, 'handlers' | 'onMessage' | 'onOwn' | 'onForged' | 'onFault' | 'onLeftOut'> {
   home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
   credentials: Credentials
   folder: SessionFolder

@@ -4,6 +4,7 @@ import type { Refused } from '../client/refusals.ts'
 import type { Rest } from '../client/rest.ts'
 import type { LiveSocket } from '../client/socket.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
+import type { MessageRecord } from '../protocol/wire/records.ts'
 import type { HeardMessages } from './heard-messages.ts'
 import type { OwnNumbers } from './numbers-file.ts'
 import type { Receipts } from './receipts.ts'
@@ -16,6 +17,9 @@ export interface UplinkFeedOptions {
   receipts: Receipts | undefined
   numbers: Pick<OwnNumbers, 'isOwn' | 'noteStored'>
   heard: HeardMessages
+  /** What the agent said is not opened again by the process that sealed it: there is no news in it. */
+  isOwn(message: MessageRecord): boolean
+  onOwn(about: { seq: number }): void
   onMessage(message: OpenedMessage, about: { seq: number; localId: string | null }): void
   /** Somebody on the way brought it here: it is not carried out. */
   onLeftOut(about: { seq: number; localId: string | null }): void
@@ -24,7 +28,7 @@ export interface UplinkFeedOptions {
 
 /** Every message of a session in order. */
 export function openUplinkFeed(after: number, options: UplinkFeedOptions): Feed {
-  const { rest, socket, session, cipher, receipts, numbers, heard, onMessage, onLeftOut, onRefused } = options
+  const { rest, socket, session, cipher, receipts, numbers, heard, isOwn, onOwn, onMessage, onLeftOut, onRefused } = options
   return openFeed({
     rest,
     socket,
@@ -32,6 +36,10 @@ export function openUplinkFeed(after: number, options: UplinkFeedOptions): Feed 
     after,
     onMessages: messages => {
       for (const message of messages) {
+        if (isOwn(message)) {
+          onOwn({ seq: message.seq })
+          continue
+        }
         const opened = openMessage(cipher, message)
         const by = writerOf(opened)
         if (by && numbers.isOwn(by.sender)) numbers.noteStored(by)

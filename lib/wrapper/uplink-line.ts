@@ -10,7 +10,7 @@ import { type LiveSocket, openSocket } from '../client/socket.ts'
 import type { Cipher } from '../crypto/envelopes.ts'
 import type { PartialFrame } from '../protocol/sealed/messages.ts'
 import type { SealFault } from '../protocol/sealed/sealed-for.ts'
-import type { SessionRecord } from '../protocol/wire/records.ts'
+import type { MessageRecord, SessionRecord } from '../protocol/wire/records.ts'
 import type { OwnNumbers } from './numbers-file.ts'
 import { createReceipts } from './receipts.ts'
 import type { SessionFolder } from './session-folder.ts'
@@ -29,6 +29,9 @@ export interface UplinkLineOptions {
   handlers?: SessionHandlers | undefined
   /** Every message of the session in order, from the cursor of the folder on. Not read when left out. */
   onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
+  /** See `UplinkFeedOptions`. */
+  isOwn(message: MessageRecord): boolean
+  onOwn?: ((about: { seq: number }) => void) | undefined
   numbers: OwnNumbers
   /** What a message, or those before it, cannot have been sent so. */
   onFault?: ((type: SealFault['type'], count?: number) => void) | undefined
@@ -118,6 +121,8 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
       receipts,
       numbers: options.numbers,
       heard,
+      isOwn: options.isOwn,
+      onOwn: about => options.onOwn?.(about),
       onMessage,
       onLeftOut: about => options.onLeftOut?.(about),
       onRefused

@@ -42,8 +42,8 @@ export function openUplinkOutbox({ rest, folder, numbers, session, isOpenedAgain
   })
 }
 
-// A request costs as much as the sealing of five messages, and nobody reads faster.
-const gatherMs = 50
+// A request costs as much as the sealing of five messages, and nobody reads faster: what grows is shown before.
+const gatherMs = 100
 
 /** On disk with its number: one that left could else be followed by another of the same number. */
 function withNumbers(journal: Journal, numbers: Pick<OwnNumbers, 'settled'>): Journal {
@@ -57,18 +57,19 @@ function withNumbers(journal: Journal, numbers: Pick<OwnNumbers, 'settled'>): Jo
   }
 }
 
+/** `sealedHere` takes note of what the agent says, until the journal refuses it. */
 export async function putBody(
-  outbox: Outbox,
-  cipher: SpeakingCipher,
-  tag: string,
+  { outbox, cipher, tag, sealedHere }: { outbox: Outbox; cipher: SpeakingCipher; tag: string; sealedHere: Set<string> },
   body: MessageBody,
   localId?: string,
   how?: { beyondLimit?: boolean }
 ): Promise<void> {
   const draft = sealDraft(cipher, tag, body, localId)
+  if (envelopeOf(body)?.role === 'agent') sealedHere.add(draft.content)
   try {
     await outbox.put(isPassing(body) ? { ...draft, isPassing: true } : draft, how)
   } catch (error) {
+    sealedHere.delete(draft.content)
     // Under a local id of its own it is put again, with the number that it has.
     if (localId === undefined) giveUpDraft(cipher, draft)
     throw error

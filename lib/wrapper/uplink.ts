@@ -10,7 +10,7 @@ import type { LiveSocket } from '../client/socket.ts'
 import type { SealingKey } from '../client/vault.ts'
 import type { MessageBody, PartialFrame } from '../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../protocol/sealed/session.ts'
-import type { SessionRecord } from '../protocol/wire/records.ts'
+import type { MessageRecord, SessionRecord } from '../protocol/wire/records.ts'
 import { keptToken } from './kept-token.ts'
 import { createLink, type LinkState } from './link-state.ts'
 import { watchNetwork } from './network.ts'
@@ -53,6 +53,9 @@ class SessionUplink implements Uplink {
     onWait: error => this.#link.enter({ type: 'away', reason: error.message })
   })
   #outbox: Outbox | undefined
+  /** What the agent said in this process and the server does not have yet; and then, as it is stored. */
+  readonly #sealedHere = new Set<string>()
+  readonly #own = new WeakSet<MessageRecord>()
   #line: UplinkLine | undefined
   #alive: { thinking: boolean; mode: 'local' | 'remote' } = { thinking: false, mode: 'remote' }
   #hadLine = false
@@ -113,6 +116,7 @@ class SessionUplink implements Uplink {
       isOpenedAgain: async session => this.link.type !== 'gone' && this.#unknown.isOpenedAgain(session),
       onStored: messages => {
         this.#refused.stored(messages)
+        for (const message of messages) if (this.#sealedHere.delete(message.content.c)) this.#own.add(message)
         this.#line?.take(messages)
       },
       onSetAside: async (draft, refusal) => {
@@ -120,12 +124,16 @@ class SessionUplink implements Uplink {
         const isLeft = refusal.status === 404 && this.link.type !== 'gone'
         this.#isLeft ||= isLeft
         if (!isLeft) giveUpDraft(this.#speaking, draft)
+        this.#sealedHere.delete(draft.content)
         if (refusal.status !== 404) await this.#refused.take(draft, refusal)
         this.#options.onChange?.()
         if (isLeft) throw refusal
       },
       onDropped: drafts => {
-        for (const draft of drafts) giveUpDraft(this.#speaking, draft)
+        for (const draft of drafts) {
+          giveUpDraft(this.#speaking, draft)
+          this.#sealedHere.delete(draft.content)
+        }
         this.#options.onDropped?.(drafts.length)
       },
       limitBytes: this.#options.limitBytes,
@@ -179,7 +187,8 @@ class SessionUplink implements Uplink {
 
   async put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void> {
     if (!this.#outbox) throw new Error('the uplink is not open')
-    await putBody(this.#outbox, this.#speaking, this.#options.folder.notes.tag, body, localId, how)
+    const { tag } = this.#options.folder.notes
+    await putBody({ outbox: this.#outbox, cipher: this.#speaking, tag, sealedHere: this.#sealedHere }, body, localId, how)
     this.#options.onChange?.()
   }
 
@@ -273,6 +282,7 @@ class SessionUplink implements Uplink {
       cipher: this.#key.cipher,
       cells: this.#cells,
       numbers: this.#numbers,
+      isOwn: message => this.#own.has(message),
       onState: state => this.#followSocket(state),
       onGone: () => this.#link.enter({ type: 'gone' }),
       onRefused: refusal => this.#giveUp(refusal, record.id),

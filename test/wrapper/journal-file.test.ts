@@ -1,5 +1,5 @@
-import { readFileSync, statSync, writeFileSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import fs, { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openJournalFile } from '../../lib/wrapper/journal-file.ts'
@@ -82,7 +82,7 @@ t.test('a disk that fills while one is removed, and fills again, takes no other 
   const journal = openJournalFile(file)
   t.teardown(() => journal.close())
   await journal.load()
-  const disk = await smallDisk(t)
+  const disk = smallDisk(t)
   await journal.append([draft('a'), draft('b')])
   disk.isFull = true
   await t.rejects(journal.remove([draft('a')]), { code: 'ENOSPC' })
@@ -97,17 +97,19 @@ t.test('a disk that fills while one is removed, and fills again, takes no other 
 })
 
 /** One that takes the beginning of a record when it is full. */
-async function smallDisk(t: Test): Promise<{ isFull: boolean }> {
+function smallDisk(t: Test): { isFull: boolean } {
   const disk = { isFull: false }
-  const probe = await open(process.execPath, 'r')
-  const handles = Object.getPrototypeOf(probe)
-  await probe.close()
-  const { appendFile } = handles
-  handles.appendFile = async function (bytes: Buffer) {
-    await appendFile.call(this, disk.isFull ? bytes.subarray(0, 20) : bytes)
-    if (disk.isFull) throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  const { writeFileSync } = fs
+  const replace = (write: typeof writeFileSync) => {
+    fs.writeFileSync = write
+    syncBuiltinESMExports()
   }
-  t.teardown(() => Object.assign(handles, { appendFile }))
+  replace((file, bytes, ...how) => {
+    if (!disk.isFull || !Buffer.isBuffer(bytes)) return writeFileSync(file, bytes, ...how)
+    writeFileSync(file, bytes.subarray(0, 20), ...how)
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  })
+  t.teardown(() => replace(writeFileSync))
   return disk
 }
 

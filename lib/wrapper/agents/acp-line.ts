@@ -23,7 +23,8 @@ export interface LineHandlers {
 }
 
 /** Speaks ACP with a program over its standard input and output. */
-export function openLine(child: AgentProcess, { onPermission, onQuestion, onLinkDone, onUpdate, onMore }: LineHandlers): ClientConnection {
+export function openLine(child: AgentProcess, handlers: LineHandlers): ClientConnection {
+  const { onPermission, onQuestion, onLinkDone } = handlers
   const { readable, writable } = ndJsonStream(child.input, child.output)
   return client({ name: 'afield' })
     .onRequest(
@@ -44,24 +45,30 @@ export function openLine(child: AgentProcess, { onPermission, onQuestion, onLink
       params => elicitationDone.parse(params),
       ({ params }) => onLinkDone(params.elicitationId)
     )
-    .connect({ readable: readable.pipeThrough(withoutUpdates(onUpdate, onMore)), writable })
+    .connect({ readable: withoutUpdates(readable, handlers), writable })
 }
 
 /**
  * Updates are read before the SDK sees them: it refuses those of a kind newer than itself, and hands the others on
  * out of order with the replies around them.
  */
-function withoutUpdates(onUpdate: LineHandlers['onUpdate'], onMore: LineHandlers['onMore']): TransformStream<AnyMessage, AnyMessage> {
-  return new TransformStream({
-    transform(message, rest) {
-      if (!('method' in message) || message.method !== methods.client.session.update) {
+function withoutUpdates(messages: ReadableStream<AnyMessage>, { onUpdate, onMore }: LineHandlers): ReadableStream<AnyMessage> {
+  const reader = messages.getReader()
+  return new ReadableStream({
+    async pull(rest) {
+      for (;;) {
+        const { done, value: message } = await reader.read()
+        if (done) return rest.close()
+        if (!('method' in message) || 'id' in message) return rest.enqueue(message)
+        if (message.method === methods.client.session.update) {
+          const { data } = sessionNotification.safeParse(message.params)
+          if (data?.update) onUpdate(data.sessionId, data.update)
+        }
         // The SDK hands on no notification of an agent's own.
-        if ('method' in message && message.method.startsWith('_') && !('id' in message)) onMore(message.method, message.params)
-        else rest.enqueue(message)
-        return
+        else if (message.method.startsWith('_')) onMore(message.method, message.params)
+        else return rest.enqueue(message)
       }
-      const { data } = sessionNotification.safeParse(message.params)
-      if (data?.update) onUpdate(data.sessionId, data.update)
-    }
+    },
+    cancel: reason => reader.cancel(reason)
   })
 }
