@@ -47,7 +47,7 @@ const says = {
   network: 'The server cannot be reached.',
   timeout: 'The server did not answer in time.',
   'server-error': 'The server is in trouble.',
-  'strange-answer': 'Something answered that is not this server.',
+  'strange-answer': 'What answers there is not an Afield server.',
   'not-connected': 'There is no connection to the server.'
 } as const satisfies Record<Unreachable['reason'], string>
 

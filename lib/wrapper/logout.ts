@@ -1,3 +1,4 @@
+import { Refused } from '../client/refusals.ts'
 import { createRest } from '../client/rest.ts'
 import { cryptoReady } from '../crypto/ready.ts'
 import { CannotStart } from '../exit.ts'
@@ -38,10 +39,11 @@ export async function logout(options: {
   const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
   const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
     () => true,
-    () => false
+    // Its sign-in was ended before, in the app.
+    error => error instanceof Refused && error.status === 401
   )
   home.forgetCredentials(server)
   tell(terminal, `This computer is no longer linked to your account on ${server}; its keys are deleted here.`)
-  if (!isRevoked) tell(terminal, 'The server could not be told. End its sign-in in the app, under Devices.')
+  if (!isRevoked) throw new CannotStart('The server could not be told. End its sign-in in the app, under Devices.', 1)
   return 0
 }

@@ -6,6 +6,7 @@ import { keptToken } from './kept-token.ts'
 import { typed } from './own-program.ts'
 import { type KnownSession, listSessions } from './session-folder.ts'
 import { type Terminal, tell } from './terminal/terminal.ts'
+import { whyNotDone } from './why-unreachable.ts'
 
 export interface NotifyOptions {
   home: Home
@@ -26,7 +27,7 @@ export async function notify(options: NotifyOptions): Promise<number> {
   const id = sessionFor(options, credentials)
   const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
   const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
-    throw new CannotStart(`The server did not take it: ${error instanceof Error ? error.message : String(error)}.`, 1, { cause: error })
+    throw new CannotStart(whyNotDone(error, server), 1, { cause: error })
   })
   if (result === 'failed') throw new CannotStart(`No phone could be told. See why with:\n  ${typed('push')}`, 1)
   tell(terminal, outcomes[result])

@@ -6,6 +6,7 @@ import type { ReplyOf } from '../protocol/wire/routes.ts'
 import { chooseServer, type Home, needCredentials } from './credentials.ts'
 import { fetch } from './fetch.ts'
 import { keptToken } from './kept-token.ts'
+import { whyNotDone } from './why-unreachable.ts'
 
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]
 
@@ -31,6 +32,7 @@ export function openPushChannels(options: {
   const server = chooseServer(options.server, env, home)
   const credentials = needCredentials(home, server)
   const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const asked = <T>(answer: ReturnType<Rest['call']> & Promise<T>) => answerOf(server, answer)
   const register = (prefix: string, fields: object) =>
     asked(rest.call('addPushToken', { body: { token: tokenOf(prefix, { ...fields, app: server }) } }))
 
@@ -55,20 +57,16 @@ function tokenOf(prefix: string, fields: object): string {
   return `${prefix}[${Buffer.from(JSON.stringify(fields)).toString('base64url')}]`
 }
 
-async function asked<T>(answer: ReturnType<Rest['call']> & Promise<T>): Promise<T> {
+async function answerOf<T>(server: string, answer: ReturnType<Rest['call']> & Promise<T>): Promise<T> {
   try {
     return await answer
   } catch (error) {
-    const why = (error instanceof Refused && refusals[error.status]) || messageOf(error)
-    throw new CannotStart(`The server refused: ${why}.`, 1, { cause: error })
+    const why = error instanceof Refused && refusals[error.status]
+    throw new CannotStart(why ? `The server refused: ${why}.` : whyNotDone(error, server), 1, { cause: error })
   }
 }
 
 const refusals: Record<number, string> = {
   400: 'it cannot use this address or token',
   404: 'it knows no such channel, or is too old for notification channels'
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message.replace(/\.$/, '') : String(error)
 }

@@ -1,10 +1,12 @@
-import { type Refused, Unreachable } from '../client/refusals.ts'
+import { Refused, Unreachable } from '../client/refusals.ts'
+import { typed } from './own-program.ts'
 
 /** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */
 export function whyUnreachable(error: Refused | Unreachable, server: string): string {
   const { hostname, host } = new URL(server)
   if (error instanceof Unreachable && error.reason === 'server-error')
     return `What answers at ${host} is in trouble (HTTP ${error.status}).`
+  if (error instanceof Unreachable && error.reason === 'strange-answer') return `What answers at ${host} is not an Afield server.`
   const code = codeOf(error)
   const certificate = certificateTrouble(code, server)
   if (certificate) return certificate.says
@@ -20,6 +22,16 @@ export function whyUnreachable(error: Refused | Unreachable, server: string): st
     default:
       return `${error.message.replace(/\.$/, '')} (${code}).`
   }
+}
+
+/** Why a command was not done that asked the server once; with what to do where that is known. */
+export function whyNotDone(error: unknown, server: string): string {
+  if (error instanceof Unreachable)
+    return `${whyUnreachable(error, server)} Try again later, or look for what is wrong with:\n  ${typed('doctor')}`
+  if (error instanceof Refused && error.status === 401)
+    return `This computer is no longer linked to your account on ${server}. Link it again with:\n  ${typed('login')}`
+  const why = error instanceof Error ? error.message : String(error)
+  return `The server refused: ${why.replace(/\w$/, '$&.')}`
 }
 
 /** What is wrong with a certificate, and what a person can do about it; undefined for every other code. */

@@ -117,6 +117,6 @@ t.test('another server under the same address gets no signature', async t => {
   time.at += 25 * hours
   await t.rejects(keepToken({ ...options, kept, server: other.url }).token(), {
     name: 'Unreachable',
-    message: 'Something answered that is not this server.'
+    message: 'What answers there is not an Afield server.'
   })
 })

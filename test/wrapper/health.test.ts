@@ -1,4 +1,5 @@
 import { chmodSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
 import { join } from 'node:path'
 import t from 'tap'
 import { openHome } from '../../lib/wrapper/credentials.ts'
@@ -45,6 +46,20 @@ t.test('a computer says what is wrong with it, in lines with what to do', async 
   t.equal(await doctor.ended, 1)
   t.match(doctor.output, /fail +home server/)
   t.notMatch(doctor.output, /data directory/, 'no server is kept here')
+})
+
+t.test('a server that is none of ours is not taken for well', async t => {
+  const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('It works!'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => other.close())
+  const home = openHome({ AFIELD_HOME: join(t.testdir(), 'home') })
+  const address = other.address()
+  const server = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const found = await examineComputer({ home, env: { PATH: '/nowhere', AFIELD_SERVER: server }, fetch, now: Date.now })
+  t.match(
+    found.find(({ of }) => of === 'home server'),
+    { state: 'fail', says: /is not an Afield server/ }
+  )
 })
 
 t.test('folders are allowed and not allowed any more, and nothing else in the file changes', async t => {

@@ -1,10 +1,13 @@
 import t from 'tap'
+import type { Server } from '../../lib/server/create.ts'
 import { openHome } from '../../lib/wrapper/credentials.ts'
 import { logout } from '../../lib/wrapper/logout.ts'
 import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
 import { drawSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
+import { call, type Untyped } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
+import type { Phone } from './kit/phone.ts'
 import { linkedComputer } from './kit/world.ts'
 
 t.test('logging out while sessions run asks first, and changes nothing without a yes', async t => {
@@ -34,6 +37,27 @@ t.test('logging out while sessions run asks first, and changes nothing without a
   t.equal(await leave('y'), 0)
   t.equal(home.credentials(server.url), undefined)
   folder.remove()
+})
+
+t.test('logging out deletes the keys here, and fails where the server may still know the computer', async t => {
+  const quiet = { isTTY: false, columns: 80, rows: 24, write() {}, onResize: () => () => {}, ask: async () => undefined }
+  const leave = async (prepare: (linked: { server: Server; phone: Phone }) => unknown) => {
+    const server = await startServer(t, { data: t.testdir() })
+    const { home: path, phone } = await linkedComputer(t, server)
+    const home = openHome({ AFIELD_HOME: path })
+    await prepare({ server, phone })
+    const left = await logout({ home, server: server.url, env: {}, terminal: quiet }).catch(error => error)
+    t.equal(home.credentials(server.url), undefined)
+    return left
+  }
+  t.equal(await leave(() => {}), 0)
+  t.match(await leave(({ server }) => server.close()), { exitCode: 1, message: /could not be told\. End its sign-in in the app/ })
+  const ended = await leave(async ({ server, phone }) => {
+    const { body } = await call(server, 'GET', '/v1/devices', { token: phone.token })
+    const other = body.devices.find((device: Untyped) => !device.current)
+    await call(server, 'DELETE', `/v1/devices/${other.id}`, { token: phone.token })
+  })
+  t.equal(ended, 0, 'whose sign-in was ended before')
 })
 
 t.test('logging out where nothing is linked says that, and not how to name a server', async t => {

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { Unreachable } from '../../lib/client/refusals.ts'
-import { whyUnreachable } from '../../lib/wrapper/why-unreachable.ts'
+import { Refused, Unreachable } from '../../lib/client/refusals.ts'
+import { whyNotDone, whyUnreachable } from '../../lib/wrapper/why-unreachable.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('why'), { code }) })
 const cases: [cause: unknown, says: string][] = [
@@ -20,6 +20,21 @@ const cases: [cause: unknown, says: string][] = [
 t.test('a server in trouble is named with what it answered', async t => {
   const error = new Unreachable('server-error', { status: 502 })
   t.equal(whyUnreachable(error, 'https://home.example'), 'What answers at home.example is in trouble (HTTP 502).')
+})
+
+t.test('a command that the server did not do says why, and what to do', async t => {
+  const server = 'https://home.example'
+  const cases: [error: unknown, says: RegExp][] = [
+    [
+      new Unreachable('strange-answer'),
+      /^What answers at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/
+    ],
+    [new Unreachable('network', { cause: failed('ECONNREFUSED') }), /^Nothing listens at home\.example \(ECONNREFUSED\)\. Try again/],
+    [new Refused(401, 'Invalid token'), /^This computer is no longer linked to .*\. Link it again with:\n {2}.* login$/],
+    [new Refused(403, 'Not allowed'), /^The server refused: Not allowed\.$/],
+    [new Error('It failed.'), /^The server refused: It failed\.$/]
+  ]
+  for (const [error, says] of cases) t.match(whyNotDone(error, server), says)
 })
 
 for (const [cause, says] of cases) {
