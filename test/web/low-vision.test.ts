@@ -48,11 +48,11 @@ async function eachStory(page: Page, many: number, check: (path: string) => Prom
   }
 }
 
-/** What runs for longer than a blink. */
+/** What runs for longer than a blink; what only waits to appear does not move. */
 function lookForMotion(): string[] {
   return document
     .getAnimations()
-    .filter(({ effect, playState }) => playState === 'running' && Number(effect?.getComputedTiming().endTime ?? 0) > 20)
+    .filter(({ effect, playState }) => playState === 'running' && Number(effect?.getComputedTiming().activeDuration ?? 0) > 20)
     .map(animation => {
       const { target } = animation.effect as KeyframeEffect
       return `${target?.tagName} ${target?.className}`

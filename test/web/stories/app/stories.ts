@@ -127,7 +127,7 @@ const news = {
     },
     press: ['Take over', 'see Something still runs there']
   }),
-  'new-more': at('/new', { press: ['More'] }),
+  'new-more': at('/new', { press: ['see Ask first', 'More'] }),
   'new-starting': at('/new', {
     machine: {
       ...machine,
