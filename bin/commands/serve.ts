@@ -5,6 +5,7 @@ import { optionRows, readOptions } from '../../lib/options.ts'
 import { createServer, type Server } from '../../lib/server/create.ts'
 import { reachableUrls } from '../../lib/server/reach.ts'
 import { typed } from '../../lib/wrapper/own-program.ts'
+import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { drainOnSignal } from '../drain.ts'
 import { takeBackupOf } from '../take-backup.ts'
 
@@ -34,8 +35,8 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const [url, ...others] = reachableUrls(server.url)
   console.log(`afield listening on ${url}`)
   for (const other of others) console.log(`                 and ${other}`)
-  console.log(whatNext(options.publicUrl ?? url, server.setupCode))
-  if (options.signup === 'open') console.error('Everybody who reaches this server may create an account; --signup says who may.')
+  tell(processTerminal(), whatNext(options.publicUrl ?? url, server.setupCode))
+  if (options.signup === 'open') note('Everybody who reaches this server may create an account; --signup says who may.')
 }
 
 // Thrown here it ends the program, with its exit code.

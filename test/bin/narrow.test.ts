@@ -24,3 +24,13 @@ t.test('what a backup holds is told in whole words on a narrow terminal', async 
   t.equal(await backup.ended, 0)
   t.match(backup.screen.replaceAll('\n', ' '), /Accounts: 0, sessions: 0, messages: 0\S*.*; every row was checked\./)
 })
+
+t.test('a server that begins says what to do next in whole words on a narrow terminal', async t => {
+  const home = t.testdir()
+  const args = ['serve', '--port', '0', '--signup', 'open', '--data', join(home, 'data'), '--log-level', 'silent']
+  const server = runOnTerminal(t, { home, directory: home, columns, args })
+  await server.sees(/Everybody[\s\S]*may\./)
+  t.match(server.screen, /Open http:\/\/127\.0\.0\.1:\d+ on your\nphone or in a browser\./)
+  t.match(server.screen, /Then, on the computer where your agents\nwork:\n {2}node build/)
+  t.match(server.screen, /Everybody who reaches this server may\ncreate an account/)
+})
