@@ -96,6 +96,11 @@ t.test('what to do is never cut short on a narrow terminal', t => {
 t.test('a word that fits on a line of its own is not broken', t => {
   t.strictSame(wrapped('curl -fsSL https://example.com/install.sh | bash', 30), ['curl -fsSL', 'https://example.com/install.sh', '| bash'])
   t.strictSame(wrapped('rm a/path/that/is/longer/than/one/line', 20), ['rm a/path/that/is/lo', 'nger/than/one/line'])
+  t.strictSame(
+    wrapped('git push origin https://example.com/x/y/z/very/long', 20),
+    ['git push origin', 'https://example.com/', 'x/y/z/very/long'],
+    'nor begun where little of it would stand'
+  )
   t.end()
 })
 

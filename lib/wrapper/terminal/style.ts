@@ -48,7 +48,7 @@ export function wrapped(text: string, columns: number): string[] {
     const most = upTo(rest, columns) || ([...rest][0] ?? '')
     const lastSpace = rest[most.length] === ' ' ? most.length : most.lastIndexOf(' ')
     const [word = ''] = rest.slice(lastSpace + 1).split(' ', 1)
-    const line = lastSpace > 0 && (lastSpace === most.length || widthOf(word) <= columns) ? rest.slice(0, lastSpace) : most
+    const line = lastSpace > 0 && (most.length - lastSpace <= longestLostWord || widthOf(word) <= columns) ? rest.slice(0, lastSpace) : most
     lines.push(line.trimEnd())
     rest = rest.slice(line.length).trimStart()
   }
