@@ -107,7 +107,8 @@ t.test('a newer app is offered, waits for a word, and loses nothing that was bei
   await tab.see('A newer Afield is ready')
   t.ok(await isSamePage(device), 'nor by another tab that opens')
 
-  const reloaded = device.page.waitForEvent('load')
+  // The browser lets the older one end what it is at before.
+  const reloaded = device.page.waitForEvent('load', { timeout: 60_000 })
   await device.press('Reload')
   await reloaded
   t.notOk(await isSamePage(device))
