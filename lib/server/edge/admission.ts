@@ -19,8 +19,15 @@ export function createAdmission({ host, publicUrl, listens }: AdmissionOptions):
     if (isAmbiguous(request)) return 'ambiguous-request'
     if (!isOwnName(request.getHeader('host'))) return 'wrong-host'
     // Addresses are kept in logs and histories.
-    return /(?:^|&)(?:access_)?token=/i.test(request.getQuery()) ? 'token-in-address' : undefined
+    return namesToken(request.getQuery()) ? 'token-in-address' : undefined
   }
+}
+
+// Names are read as programs read them: percent-encoded letters are the same letters.
+function namesToken(query: string | undefined): boolean {
+  if (!query) return false
+  for (const name of new URLSearchParams(query).keys()) if (/^(?:access_)?token$/i.test(name)) return true
+  return false
 }
 
 /** The same routes, where nothing gets in that `admit` has a reason against. */

@@ -79,7 +79,7 @@ t.test('a token in an address is refused wherever it stands, and gets nobody in 
   const ada = await signUp(t, server)
   const paths = ['/v1/account/profile', '/health', '/', '/nothing', '/v1/updates/?EIO=4&transport=polling']
   for (const path of paths) {
-    for (const name of ['token', 'Token', 'access_token']) {
+    for (const name of ['token', 'Token', 'access_token', '%74oken', 'tok%65N', 'access%5Ftoken', '%zz&token']) {
       const sign = path.includes('?') ? '&' : '?'
       const { status, body } = await call(server, 'GET', `${path}${sign}${name}=${ada.token}`, { token: ada.token })
       t.equal(status, 400, `${path} ${name}`)
@@ -88,6 +88,7 @@ t.test('a token in an address is refused wherever it stands, and gets nobody in 
   }
   t.notMatch(lines.join('\n'), ada.token)
   t.equal((await ada.call('GET', '/v1/sessions?nottoken=1')).status, 200, 'other names are free')
+  t.equal((await ada.call('GET', '/v1/sessions?a=%26token%3D1&%zz=1')).status, 200, 'and so are values, and names that are no text')
 })
 
 function askAs(server: { port: number }, host: string): Promise<number | undefined> {
