@@ -39,3 +39,9 @@ t.test('no page is linked, and no field listed, twice in a row of links or a tab
   t.same(fields, [...new Set(fields)])
   t.ok(links.length > 5 && fields.length > 5)
 })
+
+// systemd reads over a key that stands in another section, and would start the server again for ever.
+t.test('what systemd is to know of restarts stands in the section where it looks', async t => {
+  const [, unit] = /```ini\n(.*?)```/s.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8')) ?? []
+  t.match(unit, /^\[Unit\]\nStartLimitIntervalSec=\d+\nStartLimitBurst=\d+\n\n\[Service\]\nRestart=/)
+})
