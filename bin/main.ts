@@ -8,7 +8,7 @@ import { readStartedLine } from './started-line.ts'
 
 /** Runs one command line. Every way it can fail ends in one sentence and the exit code of lib/exit.ts. */
 export async function main(typed: string[]): Promise<void> {
-  const argv = typed[0] === 'help' ? [...typed.slice(1), '--help'] : typed
+  const argv = asOptions(typed)
   process.on('uncaughtException', stop)
   // Programs that Afield itself runs have nobody to write for but their parent, and end with it.
   if (commands.find(({ usage }) => usage.split(' ')[0] === argv[0])?.about !== false) outliveOutput()
@@ -28,9 +28,15 @@ export async function main(typed: string[]): Promise<void> {
   }
 }
 
+/** `help` and `version` are options too, which some programs want as words and some as options. */
+function asOptions(typed: string[]): string[] {
+  if (typed[0] === 'help') return [...typed.slice(1), '--help']
+  return typed[0] === 'version' && typed.length === 1 ? ['--version'] : typed
+}
+
 async function commandLine(argv: string[]): Promise<Argv> {
   const [{ default: yargs }, { version }] = await Promise.all([import('yargs'), import('../lib/assets.ts')])
-  const line = yargs(argv)
+  const line: Argv = yargs(argv)
     .scriptName('afield')
     .parserConfiguration({ 'populate--': true })
     .usage('Keeps your coding agents working while you are afield.\n\n$0 <command>')
@@ -46,12 +52,17 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .example('$0 claude', 'Claude Code here and on your phone')
     .epilogue('afield <command> --help shows the options of a command.')
     .middleware(keepLast, true)
-    .fail(refuseFor(argv))
+    .fail(refuseFor(argv, () => optionsOf(reached)))
+  // Of a command that was named, its own line.
+  let reached = line
   for (const { usage, about, load } of commands) {
     line.command({
       command: usage,
       describe: about,
-      builder: async (own: Argv) => (await load()).builder(own),
+      builder: async (own: Argv) => {
+        reached = own
+        return (await load()).builder(own)
+      },
       handler: async (args: ArgumentsCamelCase) => (await load()).handler(args)
     })
   }
@@ -67,14 +78,19 @@ function keepLast(args: ArgumentsCamelCase): void {
   }
 }
 
-function refuseFor(argv: readonly string[]) {
+function refuseFor(argv: readonly string[], options: () => string[]) {
   return (complaint: string | null, error: Error | undefined, line: Argv): never => {
     if (error) throw error
-    if (complaint) throw misuse(complaint, argv)
-    refuseBareOption(argv)
+    if (complaint) throw misuse(complaint, argv, options())
+    refuseBareOption(argv, options())
     line.showHelp()
     process.exit(exitCodes.configuration)
   }
+}
+
+/** The options of a command line; the types of the parser leave `getOptions` out. */
+function optionsOf(line: Argv): string[] {
+  return Object.keys((line as Argv & { getOptions(): { key: object } }).getOptions().key)
 }
 
 function stop(error: unknown): never {

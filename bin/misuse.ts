@@ -3,34 +3,33 @@ import { typed } from '../lib/wrapper/own-program.ts'
 import { commands } from './commands.ts'
 import { nearest } from './nearest.ts'
 
-const names = commands.filter(({ about }) => about !== false).map(({ usage }) => nameIn(usage))
+const names = [...commands.filter(({ about }) => about !== false).map(({ usage }) => nameIn(usage)), 'help', 'version']
 
 /** Refuses a first word that is no command. */
 export function refuseUnknownCommand([word]: readonly string[]): void {
   if (word === undefined || word.startsWith('-') || commands.some(({ usage }) => nameIn(usage) === word)) return
-  const meant = nearest(word, names)
-  throw new CannotStart(`There is no command ${word}.${meant === undefined ? '' : ` Did you mean ${meant}?`} See ${typed('--help')}.`)
+  throw new CannotStart(`There is no command ${word}.${meant(nearest(word, names))} See ${typed('--help')}.`)
 }
 
-/** What the parser has against a command line, as one sentence in our words. */
-export function misuse(complaint: string, argv: readonly string[]): CannotStart {
+/** What the parser has against a command line, as one sentence in our words. `options`: those that there are. */
+export function misuse(complaint: string, argv: readonly string[], options: readonly string[] = []): CannotStart {
   const usage = commands.find(({ usage }) => nameIn(usage) === argv[0])?.usage
   const help = typed(usage === undefined ? '--help' : `${nameIn(usage)} --help`)
-  return new CannotStart(`${inOurWords(complaint, usage, argv).replace(/\w$/, '$&.')} See ${help}.`)
+  return new CannotStart(`${inOurWords(complaint, usage, argv, options).replace(/\w$/, '$&.')} See ${help}.`)
 }
 
 /** Where there is no command, only options. */
-export function refuseBareOption(argv: readonly string[]): void {
+export function refuseBareOption(argv: readonly string[], options: readonly string[]): void {
   const option = argv.find(isOption)
-  if (option !== undefined) throw new CannotStart(`There is no option ${nameOf(option)}. See ${typed('--help')}.`)
+  if (option !== undefined) throw new CannotStart(`${noOption(option, options)} See ${typed('--help')}.`)
 }
 
-function inOurWords(complaint: string, usage: string | undefined, argv: readonly string[]): string {
+function inOurWords(complaint: string, usage: string | undefined, argv: readonly string[], options: readonly string[]): string {
   if (complaint.startsWith('Not enough non-option arguments')) return `Something is missing: ${typed(usage ?? '<command>')}.`
   const [, bare] = /^Not enough arguments following: (.*)$/.exec(complaint) ?? []
   if (bare !== undefined) return `--${bare} needs a value.`
   const [, unknown] = /^Unknown arguments?: (.*)$/.exec(complaint) ?? []
-  if (unknown !== undefined) return unknownOf(unknown.split(', '), argv)
+  if (unknown !== undefined) return unknownOf(unknown.split(', '), argv, options)
   const wrong = /^ *Argument: (\S+), Given: "?(.*?)"?, Choices: (.*)$/m.exec(complaint)
   if (!wrong) return complaint
   const [, name = '', given, choices = ''] = wrong
@@ -43,9 +42,18 @@ function nameIn(usage: string): string {
 }
 
 /** The first that was typed: the parser also names an option as a program would write it. */
-function unknownOf(names: readonly string[], argv: readonly string[]): string {
+function unknownOf(names: readonly string[], argv: readonly string[], options: readonly string[]): string {
   const option = argv.find(word => isOption(word) && names.some(name => nameOf(word) === dashed(name) || isAmong(name, word)))
-  return option === undefined ? `There is no place for the word ${names[0]}.` : `There is no option ${nameOf(option)}.`
+  return option === undefined ? `There is no place for the word ${names[0]}.` : noOption(option, options)
+}
+
+function noOption(option: string, options: readonly string[]): string {
+  const name = nameOf(option)
+  return `There is no option ${name}.${meant(nearest(name, options.map(dashed)))}`
+}
+
+function meant(name: string | undefined): string {
+  return name === undefined ? '' : ` Did you mean ${name}?`
 }
 
 function isOption(word: string): boolean {

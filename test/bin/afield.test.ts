@@ -19,8 +19,15 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
   const refused: [why: string, args: string[], says: RegExp][] = [
     ['a command with a slip in it', ['sevre'], /^There is no command sevre\. Did you mean serve\? See node build\.mjs start --help\.$/m],
     ['an unknown command', ['bogus'], /^There is no command bogus\. See node build\.mjs start --help\.$/m],
-    ['an unknown option', ['serve', '--prot', '1'], /^There is no option --prot\. See node build\.mjs start serve --help\.$/m],
+    [
+      'an unknown option',
+      ['serve', '--prot', '1'],
+      /^There is no option --prot\. Did you mean --port\? See node build\.mjs start serve --help\.$/m
+    ],
     ['an unknown option of two words', ['serve', '--new-port=1'], /^There is no option --new-port\. See/],
+    ['an option like none there is', ['serve', '--colour'], /^There is no option --colour\. See/],
+    ['an option with a slip before any command', ['--verison'], /^There is no option --verison\. Did you mean --version\? See/],
+    ['version with a slip', ['versoin'], /^There is no command versoin\. Did you mean version\?/],
     ['an unknown option of one letter', ['sessions', '-x'], /^There is no option -x\. See/],
     ['an unknown option without a command', ['--bogus'], /^There is no option --bogus\. See node build\.mjs start --help\.$/m],
     ['a word too many', ['login', 'here'], /^There is no place for the word here\. See/],
@@ -54,8 +61,9 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
   }
 })
 
-t.test('help before a command is that of the command', t => {
+t.test('help before a command is that of the command, and version is one', t => {
   t.match(run(['help', 'sessions']), { status: 0, stdout: /^afield sessions /, stderr: '' })
+  t.match(run(['version']), { status: 0, stdout: /^\d+\.\d+\.\d+\n$/, stderr: '' })
   t.match(run(['help']), { status: 0, stdout: /afield <command>/, stderr: '' })
   for (const command of ['serve', 'sessions', 'push']) {
     const { stdout } = run([command, '--help'])
