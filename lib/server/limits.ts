@@ -68,6 +68,9 @@ export function limitsOf(name: RouteName, hasToken: boolean): readonly LimitName
 /** No more are tracked at once, so that the limits are no way to fill the memory; who came longest ago is forgotten first. */
 export const mostTracked = 100_000
 
+/** Anybody can make up tokens without end: those of one network make room for one another, and for nothing else. */
+export const mostBadTokens = { ofNetwork: 100, networks: 1_000 }
+
 /** Counts what callers ask for. Keys of different limits never meet. */
 export interface Limits {
   /** Pairing requests that wait at once; undefined for any number. */
@@ -82,25 +85,33 @@ export interface Limits {
 
 export const unlimited: Limits = { mostPairings: undefined, check() {}, take() {}, charge() {} }
 
-export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
-  // When the allowance of a key would be whole again, in the order of last use.
-  const wholeAt = new Map<string, number>()
+/** When the allowance of a key would be whole again, in the order of last use. */
+type Tracked = Map<string, number>
 
-  const owedMs = (id: string): number => Math.max((wholeAt.get(id) ?? 0) - clock.now(), 0)
+export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
+  const others: Tracked = new Map()
+  const badTokens = new Map<string, Tracked>()
+
+  const tracked = (name: LimitName, key: string) => (name === 'badToken' ? badTokens.get(networkIn(key)) : others)
+  const owedMs = (name: LimitName, key: string): number => Math.max((tracked(name, key)?.get(idOf(name, key)) ?? 0) - clock.now(), 0)
 
   function check(name: LimitName, key: string): void {
     const { burst, perSecond } = limits[name]
-    const tooMuch = owedMs(idOf(name, key)) - ((burst - 1) / perSecond) * 1000
+    const tooMuch = owedMs(name, key) - ((burst - 1) / perSecond) * 1000
     // Sums of fractions end a little above what they should.
     if (tooMuch > 0.001) throw tooMany(Math.ceil(tooMuch / 1000))
   }
 
   function charge(name: LimitName, key: string, cost: number): void {
-    const id = idOf(name, key)
-    const owed = owedMs(id)
-    wholeAt.delete(id)
-    if (wholeAt.size >= mostTracked) forgetOldest(wholeAt)
-    wholeAt.set(id, clock.now() + owed + (cost / limits[name].perSecond) * 1000)
+    const wholeAt = clock.now() + owedMs(name, key) + (cost / limits[name].perSecond) * 1000
+    if (name !== 'badToken') {
+      setNewest(others, idOf(name, key), wholeAt, mostTracked)
+      return
+    }
+    const network = networkIn(key)
+    const tokens: Tracked = badTokens.get(network) ?? new Map()
+    setNewest(badTokens, network, tokens, mostBadTokens.networks)
+    setNewest(tokens, idOf(name, key), wholeAt, mostBadTokens.ofNetwork)
   }
 
   return {
@@ -112,7 +123,9 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
       charge(name, key, 1)
     },
     get tracked() {
-      return wholeAt.size
+      let count = others.size
+      for (const tokens of badTokens.values()) count += tokens.size
+      return count
     }
   }
 }
@@ -121,11 +134,16 @@ function idOf(name: LimitName, key: string): string {
   return `${name} ${key}`
 }
 
-function forgetOldest(wholeAt: Map<string, number>): void {
-  for (const oldest of wholeAt.keys()) {
-    wholeAt.delete(oldest)
-    return
-  }
+/** The key of a bad token is its network, a blank and its hash. */
+function networkIn(key: string): string {
+  return key.slice(0, key.lastIndexOf(' ') + 1)
+}
+
+function setNewest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
+  map.delete(key)
+  const oldest = map.size >= most ? map.keys().next().value : undefined
+  if (oldest !== undefined) map.delete(oldest)
+  map.set(key, value)
 }
 
 /** Counts what is held at once. */

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { createLimits, type LimitName, limits, mostTracked, Seats } from '../../lib/server/limits.ts'
+import { createLimits, type LimitName, limits, mostBadTokens, mostTracked, Seats } from '../../lib/server/limits.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 
 const tooMany = { name: 'Failure', code: 'too-many-requests' }
@@ -52,6 +52,28 @@ t.test('no more keys are tracked than fit, and who came longest ago is forgotten
   counter.take('login', 'one more')
   t.equal(counter.tracked, mostTracked)
   t.doesNotThrow(() => counter.take('newKey', 'first'))
+})
+
+t.test('bad tokens of one network, however many, push out nobody’s bucket [Q1]', async t => {
+  const counter = createLimits({ clock: manualClock() })
+  const exhaust = (name: LimitName, key: string) => {
+    for (let taken = 0; taken < limits[name].burst; taken += 1) counter.take(name, key)
+  }
+  exhaust('newKey', 'first')
+  exhaust('badToken', 'home stale')
+  const before = counter.tracked
+  for (let number = 0; number < 110_000; number += 1) counter.take('badToken', `attacker ${number}`)
+  t.throws(() => counter.take('newKey', 'first'), tooMany, 'a bucket of another kind')
+  t.throws(() => counter.take('badToken', 'home stale'), tooMany, 'a bad token of another network')
+  t.equal(counter.tracked, before + mostBadTokens.ofNetwork, 'its own make room')
+})
+
+t.test('bad tokens of a crowd of networks have a table of their own, which is bounded [Q1]', async t => {
+  const counter = createLimits({ clock: manualClock() })
+  for (let taken = 0; taken < limits.newKey.burst; taken += 1) counter.take('newKey', 'first')
+  for (let number = 0; number < 110_000; number += 1) counter.take('badToken', `${number} token`)
+  t.throws(() => counter.take('newKey', 'first'), tooMany)
+  t.equal(counter.tracked, 1 + mostBadTokens.networks)
 })
 
 t.test('a seat that is given back may be had by somebody else', async t => {
