@@ -34,7 +34,7 @@ export function whyNotDone(error: unknown, server: string): string {
   return `The server refused: ${why.replace(/\w$/, '$&.')}`
 }
 
-/** What is wrong with a certificate, and what a person can do about it; undefined for every other code. */
+/** What is wrong with a certificate, or that there is none, and what a person can do about it; undefined for every other code. */
 export function certificateTrouble(code: string | undefined, server: string): { says: string; advice: string } | undefined {
   const { host, hostname } = new URL(server)
   switch (code) {
@@ -53,14 +53,24 @@ export function certificateTrouble(code: string | undefined, server: string): { 
         says: `The certificate of ${host} does not name ${hostname} (${code}).`,
         advice: 'Name the server by an address that its certificate names.'
       }
+    case wrongVersion:
+      return {
+        says: `What answers at ${host} does not speak HTTPS (${code}).`,
+        advice: `If it is your own server, it was started without HTTPS. Name it as:\n  http://${host}`
+      }
     default:
       return undefined
   }
 }
 
+/** What the TLS library finds in an answer that is none of TLS; where it met it in a write, Node.js says EPROTO of it. */
+const wrongVersion = 'ERR_SSL_WRONG_VERSION_NUMBER'
+const notOfTls = /:wrong version number:|:packet length too long:/
+
 /** Of the innermost cause that has one. */
 export function codeOf(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined
   const inner = codeOf(error.cause) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined)
+  if (notOfTls.test(error.message)) return wrongVersion
   return inner ?? ('code' in error && typeof error.code === 'string' && /^[A-Z][A-Z_]+$/.test(error.code) ? error.code : undefined)
 }

@@ -146,6 +146,14 @@ t.test('a certificate that this computer does not trust ends the login with what
   )
 })
 
+t.test('https of a server without HTTPS ends the login with the address to use', async t => {
+  const { url } = await startServer(t)
+  const { login } = loginTo(t, url.replace('http:', 'https:'))
+  t.equal(await login.ended, 78)
+  t.match(login.output, /does not speak HTTPS \(ERR_SSL_WRONG_VERSION_NUMBER\)\.\nIf it is your own server/)
+  t.match(login.output, `Name it as:\n  ${url}\n`)
+})
+
 t.test('logging out ends a sign-in whose token ended long before', async t => {
   const server = await startServer(t)
   const phone = await startPhone(t, server)

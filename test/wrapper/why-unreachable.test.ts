@@ -15,6 +15,15 @@ const cases: [cause: unknown, says: string][] = [
     'This computer does not trust the certificate of home.example:3005 (DEPTH_ZERO_SELF_SIGNED_CERT).'
   ],
   [failed('CERT_HAS_EXPIRED'), 'The certificate of home.example:3005 has expired (CERT_HAS_EXPIRED).'],
+  [
+    new TypeError('fetch failed', {
+      cause: Object.assign(new Error('write EPROTO 00:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:c:99:'), {
+        code: 'EPROTO'
+      })
+    }),
+    'What answers at home.example:3005 does not speak HTTPS (ERR_SSL_WRONG_VERSION_NUMBER).'
+  ],
+  [failed('EPROTO'), 'The server cannot be reached (EPROTO).'],
   [new Error('other'), 'The server cannot be reached.']
 ]
 t.test('a server in trouble is named with what it answered', async t => {
