@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../lib/protocol/wire/ids.ts'
 import type { Scope } from '../lib/protocol/wire/scopes.ts'
-import type { DeviceDraft } from '../lib/store/devices.ts'
+import type { DeviceDraft, Expired } from '../lib/store/devices.ts'
 import type { Bearer, Store, TokenDraft, TokenRow } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
 import { insertRevocation, storeTime, wholeDeviceRemoval } from './devices.ts'
@@ -21,7 +21,7 @@ export function tokens({
   queue
 }: Deps): Pick<
   Store,
-  'findBearer' | 'listTokens' | 'revokeToken' | 'markTokensUsed' | 'addToken' | 'recentRevocations' | 'endExpiredTokens'
+  'findBearer' | 'listTokens' | 'revokeToken' | 'markTokensUsed' | 'addToken' | 'recentRevocations' | 'countExpired' | 'endExpiredTokens'
 > {
   const find = database.prepare<[string], Kept<Bearer>>(
     `SELECT (SELECT id FROM account WHERE key = token.account) AS account, id AS token, kind, scopes,
@@ -42,6 +42,14 @@ export function tokens({
   )
   const recent = database.prepare<[], TokenId>(`SELECT token FROM revocation WHERE at > ${storeTime} - ${recentMs}`).pluck()
   const firstExpired = database.prepare<[number]>('SELECT 1 FROM token WHERE expires_at <= ? LIMIT 1')
+  const countEnding = database.prepare<[{ now: number; idleSince: number }], Expired>(
+    `WITH ending AS (SELECT key FROM device
+       WHERE (public_key IS NOT NULL AND last_used_at < @idleSince)
+       OR (public_key IS NULL AND key IN (SELECT device FROM token WHERE expires_at <= @now)
+         AND NOT EXISTS (SELECT 1 FROM token WHERE device = device.key AND (expires_at IS NULL OR expires_at > @now))))
+     SELECT (SELECT count(*) FROM token WHERE expires_at <= @now) AS tokens, (SELECT count(*) FROM ending) AS devices,
+       (SELECT count(*) FROM push_token WHERE device IN (SELECT key FROM ending)) AS pushTokens`
+  )
   const endExpired = database.prepare<[number], { id: TokenId; device: number | null }>(
     'DELETE FROM token WHERE expires_at <= ? RETURNING id, device'
   )
@@ -90,6 +98,11 @@ export function tokens({
         storeToken(account, draft)
       }),
     recentRevocations: () => queue.read(() => recent.all()),
+    countExpired: now =>
+      queue.read(() => {
+        const counted = firstExpired.get(now) === undefined ? undefined : countEnding.get({ now, idleSince: now - deviceIdleMs })
+        return counted ?? { tokens: 0, devices: 0, pushTokens: 0 }
+      }),
     // Asked every other second, and almost never is there anything to write.
     async endExpiredTokens(now) {
       const isAny = await queue.read(() => firstExpired.get(now) !== undefined)

@@ -176,11 +176,12 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const storeTime = await StoreTime.open({ store, clock, onStep })
     closers.add(() => storeTime.close())
     const time = storeTime.now
+    const mayRemove = storeTime.isBelieved
     const hasOwner = (await store.hasAccounts()) || policy?.signup || options.signup === 'open' || options.signup === 'closed'
     const setup = hasOwner ? undefined : openSetupCode(options.data)
     const others = policy?.signup ? ownSignup({ store, time }, policy.signup) : signupPolicies[options.signup]({ store, time })
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
-    const authenticator = await createAuthenticator({ store, bus, time, clock, limits }, onError)
+    const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
     closers.add(() => authenticator.close())
     const identity = await openIdentity({ store, time }, randomBytes(32), ownOrigins(options))
     const hub = await Hub.open({ bus, store, clock, onError }, instance)
@@ -189,7 +190,10 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const presence = new Presence({ store, bus, now, time, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
     closers.add(() => presence.close())
     if (options.keepSessionsDays !== undefined) {
-      const retention = new Retention({ store, bus, now, clock, presence, onError }, { keepSessionsDays: options.keepSessionsDays })
+      const retention = new Retention(
+        { store, bus, now, time, clock, presence, log, mayRemove, onError },
+        { keepSessionsDays: options.keepSessionsDays }
+      )
       closers.add(() => retention.close())
     }
     const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
@@ -204,7 +208,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     closers.add(() => outbound.close())
     const providers = ownPush ? [ownProvider(ownPush, onError)] : providersOf(options, { outbound, vapid, now })
     const isWatched = (account: AccountId) => hub.isWatched(account)
-    const deliveries = new Deliveries({ store, providers, isWatched, clock, now, metrics, onError })
+    const deliveries = new Deliveries({ store, providers, isWatched, clock, now, time, mayRemove, metrics, onError })
     closers.add(() => deliveries.close())
     const kinds = providers.map(({ kind }) => kind)
     counted?.watchQueue({ kinds, nextDueAt: kind => store.nextDelivery(kind), now })

@@ -22,6 +22,9 @@ export interface LogFields {
   byMs?: number
   port?: number
   count?: number
+  tokens?: number
+  devices?: number
+  pushTokens?: number
   error?: ErrorNote
 }
 

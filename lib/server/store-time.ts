@@ -46,6 +46,9 @@ export class StoreTime {
   /** For how long the clock was not seen to jump. */
   readonly steadyForMs = (): number => (this.doubted ? 0 : this.deps.clock.now() - this.steadySince)
 
+  /** Whether what is old by this clock may be removed for good. At the start too it may be a wrong one, soon to be set. */
+  readonly isBelieved = (): boolean => this.steadyForMs() >= believedAfterMs
+
   close(): void {
     this.isClosed = true
     this.cancel()

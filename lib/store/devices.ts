@@ -10,6 +10,13 @@ export interface DeviceDraft {
   most?: number | undefined
 }
 
+/** How much goes when the tokens that have expired do: with them devices that nobody used for long, and what those are notified by. */
+export interface Expired {
+  tokens: number
+  devices: number
+  pushTokens: number
+}
+
 export interface DeviceRow {
   id: DeviceId
   kind: Exclude<TokenKind, 'named'>
@@ -55,6 +62,8 @@ export interface DeviceStore {
 
   /** The tokens that ended during the last ten minutes, by the store's own clock. */
   recentRevocations(): Promise<TokenId[]>
+  /** What `endExpiredTokens` would remove now. */
+  countExpired(now: number): Promise<Expired>
   /** Forgets the tokens that have expired and returns them. */
   endExpiredTokens(now: number): Promise<TokenId[]>
 }

@@ -5,7 +5,7 @@ import { cryptoReady, signForServer, signingKeypair, toBase64 } from '../../lib/
 import { StoreTime } from '../../lib/server/store-time.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { manualClock } from '../kit/manual-clock.ts'
-import { call } from '../kit/person.ts'
+import { call, signUp } from '../kit/person.ts'
 import { startServer } from '../kit/server.ts'
 
 const minutes = 60_000
@@ -106,6 +106,54 @@ t.test('an instance whose own clock is wrong ends nobody’s sign-in, nor prolon
     await right.close()
     await skewed.close()
   }
+})
+
+t.test('a clock that is 181 days ahead for 5 s, also as the server starts, removes nobody’s sign-in for good [C1] [A5]', async t => {
+  const data = t.testdir()
+  const clock = manualClock()
+  const began = Date.now()
+  let ahead = 0
+  const removed: object[] = []
+  const logger = Object.assign(Object.create(null), { isLevelEnabled: () => false, debug() {}, warn() {}, error() {} })
+  logger.info = (fields: object, message: string) => message === 'Removing what has expired' && removed.push(fields)
+  const start = () => startServer(t, { data, clock, now: () => began + clock.now() + ahead, logger })
+  const pass = async (ms: number) => {
+    for (let left = ms; left > 0; left -= 2_000) {
+      clock.advance(Math.min(left, 2_000))
+      // Looks and removals ask the store; this request is answered after them.
+      await call(server, 'GET', '/health')
+    }
+  }
+  let server = await start()
+  const ada = await signUp(t, server)
+  await ada.call('POST', '/v1/push-tokens', { body: { token: 'ExponentPushToken[a]' } })
+  const kept = async () => {
+    const ask = async (path: string) => await call(server, 'GET', path, { token: ada.token })
+    const [devices, push] = [await ask('/v1/devices'), await ask('/v1/push-tokens')]
+    return [devices.status, devices.body.devices?.length, push.body.tokens?.length]
+  }
+  t.same(await kept(), [200, 1, 1])
+  ahead = 181 * days
+  await pass(5_000)
+  ahead = 0
+  await pass(11 * minutes)
+  t.same(await kept(), [200, 1, 1], 'while it serves')
+  await server.close()
+
+  ahead = 181 * days
+  server = await start()
+  await pass(5_000)
+  ahead = 0
+  await pass(11 * minutes)
+  t.same(await kept(), [200, 1, 1], 'as it starts')
+  t.same(removed, [])
+
+  await server.close()
+  ahead = 181 * days
+  server = await start()
+  await pass(11 * minutes)
+  t.equal((await kept())[0], 401)
+  t.same(removed, [{ tokens: 1, devices: 1, pushTokens: 1 }], 'a date that stands counts, and the log says what goes')
 })
 
 /** The token of a device that renews it, good for a day. */

@@ -37,6 +37,7 @@ const withoutAccount: Record<string, readonly string[]> = {
     'sweepActive',
     'sweepAttachments',
     'sweepPairings',
+    'countExpired',
     'endExpiredTokens',
     'recentRevocations',
     'keepSecret',

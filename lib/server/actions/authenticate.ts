@@ -2,6 +2,7 @@ import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
 import type { Bearer, Store } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
+import type { Logger } from '../log.ts'
 import type { Deps } from './deps.ts'
 import { publishRevoked } from './devices.ts'
 import { hashToken } from './tokens.ts'
@@ -26,8 +27,15 @@ export interface Authenticator {
   close(): Promise<void>
 }
 
+export interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> {
+  limits: Limits
+  log: Pick<Logger, 'info'>
+  /** Whether the time is sure enough to remove for good what it says has ended. What ended is refused in any case. */
+  mayRemove: () => boolean
+}
+
 export async function createAuthenticator(
-  { store, bus, time, clock, limits }: Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> & { limits: Limits },
+  { store, bus, time, clock, limits, log, mayRemove }: AuthenticatorDeps,
   onError: (error: unknown) => void = () => {}
 ): Promise<Authenticator> {
   const knownByHash = new Map<string, Known>()
@@ -97,11 +105,18 @@ export async function createAuthenticator(
   // The bus may be dead, and an instance deaf to it: what ended is read from the store too [A4].
   async function readEnded(): Promise<void> {
     await writeMarks()
-    await store.endExpiredTokens(time())
+    if (mayRemove()) await removeExpired(time())
     publishRevoked(
       { bus },
       (await store.recentRevocations()).filter(token => !revoked.has(token))
     )
+  }
+
+  async function removeExpired(now: number): Promise<void> {
+    const expired = await store.countExpired(now)
+    if (expired.tokens === 0) return
+    log.info({ ...expired }, 'Removing what has expired')
+    await store.endExpiredTokens(now)
   }
 
   function watch(): void {

@@ -34,6 +34,9 @@ export interface DeliveriesDeps {
   isWatched(account: AccountId): boolean
   clock: Clock
   now: () => number
+  time: () => number
+  /** Whether the time is sure enough to remove for good what is old by it. */
+  mayRemove: () => boolean
   random?: () => number
   metrics: Pick<Metrics, 'delivered'>
   onError: (error: unknown) => void
@@ -99,8 +102,8 @@ export class Deliveries {
   }
 
   async #forget(): Promise<void> {
-    const { store, now } = this.#deps
-    while ((await store.forgetNotices(now() - keepMs, forgetAtOnce)) === forgetAtOnce);
+    const { store, time, mayRemove } = this.#deps
+    while (mayRemove() && (await store.forgetNotices(time() - keepMs, forgetAtOnce)) === forgetAtOnce);
   }
 }
 

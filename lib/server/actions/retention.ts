@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
+import type { Logger } from '../log.ts'
 import type { Deps } from './deps.ts'
 import type { Presence } from './presence.ts'
 import { announce } from './publish.ts'
@@ -8,9 +9,12 @@ const dayMs = 24 * 60 * 60 * 1000
 /** So many are removed at a time, and others come in between. */
 const atOnce = 10
 
-export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now'> {
+export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
   clock: Clock
   presence: Pick<Presence, 'forget'>
+  log: Pick<Logger, 'info'>
+  /** Whether the time is sure enough to remove for good what is old by it. */
+  mayRemove: () => boolean
   onError: (error: unknown) => void
 }
 
@@ -42,15 +46,18 @@ export class Retention {
   }
 
   async #sweep(): Promise<void> {
-    const { store, now, presence } = this.#deps
-    for (let removed = atOnce; removed === atOnce && !this.#isClosed; ) {
-      const gone = await store.removeOldSessions(now() - this.#keepMs, atOnce)
+    const { store, time, log, mayRemove, presence } = this.#deps
+    let count = 0
+    for (let removed = atOnce; removed === atOnce && !this.#isClosed && mayRemove(); ) {
+      const gone = await store.removeOldSessions(time() - this.#keepMs, atOnce)
       for (const { account, session, clock } of gone) {
         const row = { of: 'session', id: session } as const
         presence.forget(account, row)
         announce(this.#deps, { account, skip: undefined }, clock, { type: 'row-removed', row })
       }
       removed = gone.length
+      count += gone.length
     }
+    if (count > 0) log.info({ count }, 'Removed sessions that nobody touched for long')
   }
 }

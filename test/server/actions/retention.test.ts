@@ -28,8 +28,21 @@ t.test('sessions that ended long ago go, and apps hear of it; active and younger
   })
   const clock = manualClock()
   let now = 29 * day
+  let isBelieved = true
+  const removed: number[] = []
+  const log = { info: ({ count = 0 }) => void removed.push(count) }
   const sweepUntil = async (isOver: Promise<void>) => {
-    const deps = { store, bus, clock, now: () => now, presence: { forget() {} }, onError }
+    const deps = {
+      store,
+      bus,
+      clock,
+      now: () => now,
+      time: () => now,
+      presence: { forget() {} },
+      log,
+      mayRemove: () => isBelieved,
+      onError
+    }
     const retention = new Retention(deps, { keepSessionsDays: 30 })
     clock.advance(hour)
     await isOver
@@ -40,8 +53,14 @@ t.test('sessions that ended long ago go, and apps hear of it; active and younger
   t.same(told, [])
 
   now = 40 * day
+  isBelieved = false
+  await sweepUntil(Promise.resolve())
+  t.equal((await store.listSessions(ann, 100)).length, 27, 'a time that may be wrong removes nothing')
+
+  isBelieved = true
   await sweepUntil(allTold)
   t.same((await store.listSessions(ann, 100)).map(({ id }) => id).toSorted(), [active, young].toSorted())
   t.same(told.toSorted(), old.toSorted())
+  t.same(removed, [old.length], 'and the log says how many')
   t.equal(clock.pending, 0)
 })
