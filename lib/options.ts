@@ -35,7 +35,7 @@ export type LogLevel = (typeof logLevels)[number]
 const manual = z.registry<Manual>()
 
 const options = {
-  host: option(z.string().min(1).default('127.0.0.1'), {
+  host: option(z.string().min(1).overwrite(withoutBrackets).default('127.0.0.1'), {
     env: 'AFIELD_HOST',
     flag: 'host',
     about: 'Address to listen on. Any but a loopback address needs HTTPS, see --tls-cert, --public-url and --insecure-http.'
@@ -267,6 +267,11 @@ function refuseOpenAddress({ publicUrl, insecureHttp }: ServerOptions): void {
 /** Whether an address or name is this machine itself. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127\.\d+\.\d+\.\d+$/.test(host)
+}
+
+/** IPv6 as an address of the web has it, `[::1]`. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1')
 }
 
 function fromText(kind: OptionRow['kind'], text: string): unknown {

@@ -28,7 +28,14 @@ export function cannotOpen(file: string, error: unknown): unknown {
       because
     )
   }
-  if (/^(EACCES|EPERM|EROFS|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_AUTH)/.test(code)) {
+  if (code === 'EROFS') {
+    return new CannotStart(
+      `${file} is on a disk that is mounted read-only; make it writable, or choose another directory with --data.`,
+      exitCodes.configuration,
+      because
+    )
+  }
+  if (/^(EACCES|EPERM|SQLITE_CANTOPEN|SQLITE_READONLY|SQLITE_AUTH)/.test(code)) {
     return new CannotStart(
       `${file} cannot be written by ${whoWeAre()}; check the rights of its directory.`,
       exitCodes.configuration,

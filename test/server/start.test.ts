@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
 import t from 'tap'
+import { completeOptions } from '../../lib/options.ts'
+import { cannotOpen } from '../../sqlite/open-error.ts'
 import { call, signUp } from '../kit/person.ts'
 import { startServer, startServerProcess } from '../kit/server.ts'
 
@@ -36,6 +38,38 @@ t.test('a port that is taken is one sentence and exit code 78', async t => {
   t.equal(out, '')
   t.match(complaint, sentence)
   t.match(complaint, `Port ${port} on 127.0.0.1 cannot be used`)
+})
+
+t.test('an address to listen on that is not of this computer is named, with exit code 78', async t => {
+  const open = ['--insecure-http', '--data', t.testdir()]
+  const foreign = await serve(['--host', '203.0.113.9', ...open])
+  t.equal(foreign.code, 78)
+  t.match(foreign.complaint, sentence)
+  t.match(foreign.complaint, 'This computer does not have the address 203.0.113.9; choose one of its own with --host.')
+  const unknown = await serve(['--host', 'nowhere.invalid', ...open])
+  t.equal(unknown.code, 78)
+  t.match(unknown.complaint, 'The name nowhere.invalid leads to no address')
+})
+
+t.test('the file of a certificate that cannot be read is named with its option, with exit code 78', async t => {
+  const directory = t.testdir({ 'cert.pem': '' })
+  const files = ['--tls-cert', join(directory, 'cert.pem'), '--tls-key', join(directory, 'none.pem')]
+  const { complaint, code } = await serve([...files, '--data', join(directory, 'data')])
+  t.equal(code, 78)
+  t.match(complaint, sentence)
+  t.match(complaint, `The key ${join(directory, 'none.pem')} cannot be read (ENOENT); --tls-key names it.`)
+})
+
+t.test('an address of IPv6 may stand in brackets, as in a link', async t => {
+  t.match(completeOptions({ host: '[::1]' }), { host: '::1' })
+  t.match(completeOptions({ host: '::1' }), { host: '::1' })
+})
+
+t.test('a disk that is mounted read-only is said to be one, with exit code 78', async t => {
+  const refused = cannotOpen('/data/afield.db', Object.assign(new Error(''), { code: 'EROFS' }))
+  t.match(refused, { exitCode: 78, message: /^\/data\/afield\.db is on a disk that is mounted read-only; .*--data\.$/ })
+  const forbidden = cannotOpen('/data/afield.db', Object.assign(new Error(''), { code: 'EACCES' }))
+  t.match(forbidden, { exitCode: 78, message: /cannot be written by this user.*; check the rights of its directory\.$/ })
 })
 
 t.test('a second server on the same directory is one sentence and exit code 78, and the first goes on [F6]', async t => {

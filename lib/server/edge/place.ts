@@ -1,9 +1,11 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { accessSync, constants } from 'node:fs'
 import type { Clock } from '../../async/clock.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
 import { type Logger, noteOf } from '../log.ts'
 import { watchFiles } from './files-watch.ts'
+import { listenRefusal } from './listen-refusal.ts'
 import { mountOn } from './mount.ts'
 import type { Routes } from './routes.ts'
 import { loadUws } from './uws.ts'
@@ -88,10 +90,22 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
 function newApp({ tlsCert, tlsKey }: PlaceOptions): TemplatedApp {
   const uws = loadUws()
   if (tlsCert === undefined || tlsKey === undefined) return uws.App()
+  refuseUnreadable('certificate', tlsCert, '--tls-cert')
+  refuseUnreadable('key', tlsKey, '--tls-key')
   try {
     return uws.SSLApp({ cert_file_name: tlsCert, key_file_name: tlsKey })
   } catch (error) {
     throw new CannotStart(`The certificate ${tlsCert} with the key ${tlsKey} cannot be used.`, undefined, { cause: error })
+  }
+}
+
+/** uWebSockets.js says only that something is wrong with one of the two. */
+function refuseUnreadable(what: string, file: string, flag: string): void {
+  try {
+    accessSync(file, constants.R_OK)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CannotStart(`The ${what} ${file} cannot be read (${code}); ${flag} names it.`, undefined, { cause: error })
   }
 }
 
@@ -119,10 +133,7 @@ function listen(app: TemplatedApp, { host, port }: PlaceOptions, sharing: number
   const listenWith = app.listen.bind(app) as unknown as ListenWith
   listenWith(host, port, sharing, socket => {
     if (socket) resolve(socket)
-    else
-      reject(
-        new CannotStart(`Port ${port} on ${host} cannot be used: another program has it, or it needs more rights; choose one with --port.`)
-      )
+    else listenRefusal(host, port).then(sentence => reject(new CannotStart(sentence)), reject)
   })
   return promise
 }
