@@ -1,5 +1,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
 import type { Test } from 'tap'
 
@@ -28,22 +30,29 @@ const quiet = [
   '--disable-sync'
 ]
 
-function findOrInstall(): string {
-  const installed = find()
+/** The first of these places that has a browser; where none has, Debian's is installed if we may. */
+export function findOrInstall(places: readonly string[] = usualPlaces()): string {
+  const installed = places.find(path => existsSync(path))
   if (installed) return installed
-  if (process.platform === 'linux' && process.getuid?.() === 0) {
-    for (const step of [['update'], ['install', '-y', '--no-install-recommends', 'chromium']]) {
-      spawnSync('apt-get', ['-qq', ...step], { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } })
-    }
-  }
-  const found = find()
+  if (process.platform === 'linux' && process.getuid?.() === 0) installOnce(places)
+  const found = places.find(path => existsSync(path))
   if (!found) throw new Error('The browser tests need Chromium: run `apt-get install chromium`, or name one in AFIELD_TEST_CHROMIUM.')
   return found
 }
 
-function find(): string | undefined {
+// Test files that start together all miss it, and apt turns away every one but the first: they wait for that one instead.
+function installOnce(places: readonly string[]): void {
+  const lock = join(tmpdir(), 'afield-chromium.lock')
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  spawnSync('flock', [lock, 'sh', '-c', unlessThere, 'sh', ...places], { stdio: 'ignore', env })
+}
+
+const unlessThere = `
+  for place; do [ -e "$place" ] && exit 0; done
+  apt-get -qq update
+  apt-get -qq install -y --no-install-recommends chromium`
+
+function usualPlaces(): string[] {
   const named = process.env['AFIELD_TEST_CHROMIUM']
-  return [...(named ? [named] : []), '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(path =>
-    existsSync(path)
-  )
+  return [...(named ? [named] : []), '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 }
