@@ -8,6 +8,7 @@ import { typed } from '../../lib/wrapper/own-program.ts'
 import { note, processTerminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { drainOnSignal } from '../drain.ts'
 import { takeBackupOf } from '../take-backup.ts'
+import { unknownSettings } from '../unknown-settings.ts'
 
 export const builder = serverOptions
 
@@ -27,6 +28,7 @@ export function serverOptions(line: Argv): Argv {
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
+  for (const unknown of unknownSettings(process.env)) note(unknown)
   const options = readOptions(args, process.env)
   allowAddonsIn(options.data)
   const server = await createServer({ ...options, takeBackup: takeBackupOf(options) })
