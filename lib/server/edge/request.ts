@@ -1,9 +1,11 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
+import type { Clock } from '../../async/clock.ts'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../address.ts'
 import type { Share } from './budget.ts'
 import { readJson } from './json.ts'
+import { Silence } from './silence.ts'
 
 /** What a request brought, copied before the first await: the library's own object is gone after it. */
 export interface Request {
@@ -15,6 +17,8 @@ export interface Request {
   authorization: string
   contentType: string
   contentLength: number
+  /** Its body comes in chunks, and says not how long it is. */
+  isChunked: boolean
   origin: string
   /** The connection that need not hear of what this request changes. */
   skip: string
@@ -23,6 +27,7 @@ export interface Request {
 /** Each header costs a call into the library, so only those every route looks at are copied here. */
 export function copyRequest(request: HttpRequest, paramCount: number): Request {
   const query = request.getQuery()
+  const length = request.getHeader('content-length')
   return {
     method: request.getCaseSensitiveMethod(),
     path: request.getUrl(),
@@ -30,7 +35,8 @@ export function copyRequest(request: HttpRequest, paramCount: number): Request {
     params: Array.from({ length: paramCount }, (_, index) => request.getParameter(index) ?? ''),
     authorization: request.getHeader('authorization'),
     contentType: request.getHeader('content-type'),
-    contentLength: Number(request.getHeader('content-length')),
+    contentLength: Number(length),
+    isChunked: length === '' && request.getHeader('transfer-encoding') !== '',
     origin: request.getHeader('origin'),
     skip: request.getHeader('x-connection-id')
   }
@@ -93,19 +99,22 @@ const smallBytes = 16 * 1024
 /**
  * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
  * is what it ends with when all bodies together are too large.
+ * With `chunksBy`, the clock for a body in chunks, `body-too-slow` is what it ends with when nothing comes for long.
  * The returned function forgets what came: `done` is not called any more.
  */
 export function readBody(
   response: HttpResponse,
-  { limit, share }: { limit: number; share: Share },
+  { limit, share, chunksBy }: { limit: number; share: Share; chunksBy?: Clock | undefined },
   done: (body: Buffer | Failure) => void
 ): () => void {
   let chunks: Buffer[] = []
   let length = 0
   let isOver = false
+  const silence = chunksBy && new Silence(chunksBy, () => end(failure('body-too-slow')))
 
   response.onData((chunk, isLast) => {
     if (isOver) return
+    silence?.begin()
     length += chunk.byteLength
     // The chunk is only lent. Nearly every body is one chunk, and parsed before this returns.
     if (length <= limit && isLast && chunks.length === 0) end(Buffer.from(chunk))
@@ -124,6 +133,7 @@ export function readBody(
   }
   function forget() {
     isOver = true
+    silence?.end()
     chunks = []
     share.giveBack()
   }

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { request } from 'node:http'
 import t from 'tap'
 import { routes } from '../../../lib/protocol/wire/routes.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
 import { call, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, openTcp, readAnswer } from '../raw-http.ts'
@@ -61,6 +62,38 @@ t.test('ambiguity is refused on every way in, not only on routes with a body [N1
     const raw = await exchange(t, server, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 0\r\n\r\nx`)
     t.equal(readAnswer(raw).status, 400, path)
   }
+})
+
+t.test('a body whose chunks have extensions is answered, and one that comes slowly is taken [N10]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { clock })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession('slow')
+  const upload = await ada.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { filename: 'x', size: 30 } })
+  const headOf = (line: string) =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nTransfer-Encoding: chunked\r\n\r\n`
+  for (const line of ['POST /v1/sessions', 'POST /v1/auth', `PUT ${new URL(upload.body.uploadUrl).pathname}`]) {
+    for (const extension of [';a=b', ';a']) {
+      let isOver = false
+      const answer = exchange(t, server, headOf(line) + chunked.replace('\r\n', `${extension}\r\n`)).finally(() => {
+        isOver = true
+      })
+      while (!isOver) {
+        clock.advance(1_000)
+        await call(server, 'GET', '/health')
+      }
+      t.match(await answer, /^HTTP\/1\.1 408 /, `${line} ${extension}`)
+    }
+  }
+  const slow = await openTcp(t, server)
+  slow.write(headOf('POST /v1/sessions'))
+  for (const letter of body) {
+    slow.write(`1\r\n${letter}\r\n`)
+    for (let turn = 0; turn < 3; turn += 1) await call(server, 'GET', '/health')
+    clock.advance(4_000)
+  }
+  slow.write('0\r\n\r\n')
+  t.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 /)
 })
 
 t.test('headers of 64 kB and headers without number end the connection [N10]', async t => {
