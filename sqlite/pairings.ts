@@ -20,7 +20,10 @@ interface PairingRow {
 type PairingState = { is: 'waiting' } | { is: 'answered'; account: AccountId; response: string } | { is: 'delivered' } | { is: 'expired' }
 
 /** Requests of a new device or terminal to be let into an account. */
-export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' | 'readPairing' | 'answerPairing' | 'sweepPairings'> {
+export function pairings({
+  database,
+  queue
+}: Deps): Pick<Store, 'pollPairing' | 'readPairing' | 'answerPairing' | 'movePairings' | 'sweepPairings'> {
   const find = database.prepare<[PairingKind, string], PairingRow>(
     `SELECT supports_v2 AS supportsV2, asked_from AS askedFrom, account.id AS account, response, answer_hash AS answerHash, delivered, ends_at AS endsAt
      FROM pairing LEFT JOIN account ON account.key = pairing.account WHERE kind = ? AND pairing.public_key = ?`
@@ -51,6 +54,12 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
   )
   const wipeExpired = database.prepare<[number]>('UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?')
   const forget = database.prepare<[number]>('DELETE FROM pairing WHERE ends_at <= ?')
+  const moving = (table: 'pairing' | 'pairing_request', which: string) =>
+    database.prepare<[{ from: number; byMs: number; last: number }]>(
+      `UPDATE ${table} SET ends_at = ends_at + @byMs WHERE ends_at > @from AND ends_at <= @last AND ${which}`
+    )
+  // The end of one that was delivered is when that was.
+  const moves = [moving('pairing', 'delivered = 0'), moving('pairing_request', '1')]
   const storeToken = insertToken(database)
   const sweepRequests = requestSweep(database)
 
@@ -118,6 +127,10 @@ export function pairings({ database, queue }: Deps): Pick<Store, 'pollPairing' |
     pollPairing: ask => queue.write(() => poll(ask)),
     readPairing: (kind, publicKey, now) => queue.read(() => status(kind, publicKey, now)),
     answerPairing: given => queue.write(() => accept(given)),
+    movePairings: ({ from, byMs, mostMs }) =>
+      queue.write(() => {
+        for (const move of moves) move.run({ from: Math.floor(from), byMs: Math.round(byMs), last: Math.ceil(from + mostMs) })
+      }),
     sweepPairings: now =>
       queue.write(() => {
         wipeExpired.run(now)

@@ -14,6 +14,7 @@ import { createCalls } from './actions/calls.ts'
 import { Deliveries } from './actions/deliveries.ts'
 import { openIdentity } from './actions/fresh-login.ts'
 import { notifyAccount } from './actions/notify.ts'
+import { mostPairingMs } from './actions/pairing-requests.ts'
 import { Presence } from './actions/presence.ts'
 import { Retention } from './actions/retention.ts'
 import type { SignupPolicy } from './actions/signup.ts'
@@ -53,7 +54,7 @@ import { webhookPush } from './push/webhook.ts'
 import type { Push, PushProvider } from './push.ts'
 import { reachableUrls } from './reach.ts'
 import { openSetupCode } from './setup-code.ts'
-import { StoreTime } from './store-time.ts'
+import { StoreTime, type Taken } from './store-time.ts'
 import type { Listeners } from './told.ts'
 import { UnderWay } from './under-way.ts'
 import { watchBus } from './watched-bus.ts'
@@ -173,7 +174,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
     if (openedBus !== givenBus) closers.add(() => openedBus.close())
     const bus = counted ? watchBus(openedBus, counted) : openedBus
-    const storeTime = await StoreTime.open({ store, clock, onStep })
+    const onTaken: Taken = step => store.movePairings({ ...step, mostMs: mostPairingMs })
+    const storeTime = await StoreTime.open({ store, clock, onStep, onTaken })
     closers.add(() => storeTime.close())
     const time = storeTime.now
     const mayRemove = storeTime.isBelieved

@@ -12,11 +12,17 @@ const mostSlew = 0.1
 const believedAfterMs = 10 * 60_000
 
 /**
+ * Told when a date that was set begins to count, so that what is short-lived neither ends nor goes on for it: before that
+ * when it moves the time on, else after it. `from` is the time before.
+ */
+export type Taken = (step: { from: number; byMs: number }) => Promise<void>
+
+/**
  * The time by which it is judged what has ended, the same on all instances: that of the store, moved on by the monotonic clock
  * between looks. A clock that jumps ends and prolongs nothing: the new date counts once it has stood for ten minutes.
  */
 export class StoreTime {
-  private readonly deps: { store: Pick<Store, 'time'>; clock: Clock; onStep?: (byMs: number) => void }
+  private readonly deps: { store: Pick<Store, 'time'>; clock: Clock; onStep?: (byMs: number) => void; onTaken?: Taken }
   /** The store's time less the monotonic one, as it is gone by. */
   private offset = 0
   private lookedAt = 0
@@ -64,7 +70,7 @@ export class StoreTime {
   }
 
   private async look(): Promise<void> {
-    const { store, clock, onStep } = this.deps
+    const { store, clock, onStep, onTaken = async () => {} } = this.deps
     const began = clock.now()
     const seen = await store.time()
     const at = clock.now()
@@ -84,8 +90,12 @@ export class StoreTime {
       onStep?.(error)
     }
     if (at - this.doubted.since < believedAfterMs) return
+    const step = { from: this.now(), byMs: error }
+    // Best effort: a store that takes nothing now must not keep the time wrong.
+    if (error > 0) await onTaken(step).catch(() => {})
     this.doubted = undefined
     this.offset = offset
     this.steadySince = at
+    if (error < 0) await onTaken(step).catch(() => {})
   }
 }

@@ -253,6 +253,11 @@ export interface Store
   readPairing(kind: PairingKind, publicKey: string, now: number): Promise<PairingStatus>
   /** The same account may repeat the same bytes; anything else finds the request answered. */
   answerPairing(answer: PairingAnswer): Promise<'answered' | 'answered-before' | 'unknown'>
+  /**
+   * Moves the ends of pairing requests of both kinds that wait, when the time they are judged by is moved from `from`. None
+   * waits longer than `mostMs`; of a step larger than that, telling twice moves nothing more.
+   */
+  movePairings(step: { from: number; byMs: number; mostMs: number }): Promise<void>
   /** Forgets requests that ended more than a day ago. */
   sweepPairings(now: number): Promise<void>
 

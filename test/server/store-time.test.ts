@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { cryptoReady, signForServer, signingKeypair, toBase64 } from '../../lib/crypto/index.ts'
@@ -107,6 +107,37 @@ t.test('an instance whose own clock is wrong ends nobody’s sign-in, nor prolon
     await skewed.close()
   }
 })
+
+for (const step of [2 * 60 * minutes, -2 * 60 * minutes]) {
+  t.test(`a clock that is set by ${step} ms and stays so neither ends nor prolongs a pairing [C1] [A7]`, async t => {
+    const clock = manualClock()
+    let ahead = 0
+    const server = await startServer(t, { clock, now: () => 1e12 + clock.now() + ahead })
+    const pass = async (ms: number) => {
+      for (let left = ms; left > 0; left -= 2_000) {
+        clock.advance(Math.min(left, 2_000))
+        for (let turn = 0; turn < 2; turn += 1) await call(server, 'GET', '/health')
+      }
+    }
+    const key = () => randomBytes(32).toString('base64')
+    const secret = randomBytes(32)
+    const hashed = createHash('sha256').update(secret).digest('base64')
+    const old = { publicKey: key() }
+    const asked = { kind: 'terminal', publicKey: key(), deviceKey: key(), pollHash: hashed }
+    ahead = step
+    await pass(8 * minutes)
+    const { body } = await call(server, 'POST', '/v2/pairings', { body: asked })
+    const poll = async () => [
+      (await call(server, 'POST', '/v1/auth/request', { body: old })).status,
+      (await call(server, 'POST', `/v2/pairings/${body.id}/poll`, { body: { pollSecret: secret.toString('base64') } })).status
+    ]
+    t.same(await poll(), [200, 200])
+    await pass(4 * minutes)
+    t.same(await poll(), [200, 200], 'four minutes later, when the new date counts')
+    await pass(70_000)
+    t.same(await poll(), [410, 410], 'after five minutes it is over')
+  })
+}
 
 t.test('a clock that is 181 days ahead for 5 s, also as the server starts, removes nobody’s sign-in for good [C1] [A5]', async t => {
   const data = t.testdir()

@@ -36,6 +36,7 @@ const withoutAccount: Record<string, readonly string[]> = {
   'is the server itself over all accounts': [
     'sweepActive',
     'sweepAttachments',
+    'movePairings',
     'sweepPairings',
     'countExpired',
     'endExpiredTokens',

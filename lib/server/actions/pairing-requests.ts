@@ -12,6 +12,8 @@ import { readApproval, sealToken } from './signatures.ts'
 import { mintToken } from './tokens.ts'
 
 const openForMs = 5 * 60_000
+/** No pairing of either kind waits longer, with a little on top. */
+export const mostPairingMs = openForMs + 10_000
 const keyLength = 32
 
 /** A terminal or a device asks to be paired; the id is in the link that it shows. */
