@@ -55,9 +55,7 @@ export function pairings({
   const wipeExpired = database.prepare<[number]>('UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?')
   const forget = database.prepare<[number]>('DELETE FROM pairing WHERE ends_at <= ?')
   const moving = (table: 'pairing' | 'pairing_request', which: string) =>
-    database.prepare<[{ from: number; byMs: number; last: number }]>(
-      `UPDATE ${table} SET ends_at = ends_at + @byMs WHERE ends_at > @from AND ends_at <= @last AND ${which}`
-    )
+    database.prepare<[number, number, number]>(`UPDATE ${table} SET ends_at = ends_at + ? WHERE ends_at > ? AND ends_at <= ? AND ${which}`)
   // The end of one that was delivered is when that was.
   const moves = [moving('pairing', 'delivered = 0'), moving('pairing_request', '1')]
   const storeToken = insertToken(database)
@@ -129,7 +127,7 @@ export function pairings({
     answerPairing: given => queue.write(() => accept(given)),
     movePairings: ({ from, byMs, mostMs }) =>
       queue.write(() => {
-        for (const move of moves) move.run({ from: Math.floor(from), byMs: Math.round(byMs), last: Math.ceil(from + mostMs) })
+        for (const move of moves) move.run(Math.round(byMs), Math.floor(from), Math.ceil(from + mostMs))
       }),
     sweepPairings: now =>
       queue.write(() => {

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AccountId, DeviceId, TokenId } from '../lib/protocol/wire/ids.ts'
 import type { Scope } from '../lib/protocol/wire/scopes.ts'
-import type { DeviceDraft, Expired } from '../lib/store/devices.ts'
+import type { DeviceDraft } from '../lib/store/devices.ts'
 import type { Bearer, Store, TokenDraft, TokenRow } from '../lib/store/store.ts'
 import type { Deps } from './deps.ts'
 import { insertRevocation, storeTime, wholeDeviceRemoval } from './devices.ts'
@@ -42,14 +42,15 @@ export function tokens({
   )
   const recent = database.prepare<[], TokenId>(`SELECT token FROM revocation WHERE at > ${storeTime} - ${recentMs}`).pluck()
   const firstExpired = database.prepare<[number]>('SELECT 1 FROM token WHERE expires_at <= ? LIMIT 1')
-  const countEnding = database.prepare<[{ now: number; idleSince: number }], Expired>(
-    `WITH ending AS (SELECT key FROM device
-       WHERE (public_key IS NOT NULL AND last_used_at < @idleSince)
-       OR (public_key IS NULL AND key IN (SELECT device FROM token WHERE expires_at <= @now)
-         AND NOT EXISTS (SELECT 1 FROM token WHERE device = device.key AND (expires_at IS NULL OR expires_at > @now))))
-     SELECT (SELECT count(*) FROM token WHERE expires_at <= @now) AS tokens, (SELECT count(*) FROM ending) AS devices,
-       (SELECT count(*) FROM push_token WHERE device IN (SELECT key FROM ending)) AS pushTokens`
-  )
+  const countExpired = database.prepare<[number], number>('SELECT count(*) FROM token WHERE expires_at <= ?').pluck()
+  const endingDevices = database
+    .prepare<[number, number], number>(
+      `SELECT device FROM token WHERE expires_at <= ? AND (SELECT public_key IS NULL FROM device WHERE key = token.device)
+         AND NOT EXISTS (SELECT 1 FROM token AS other WHERE other.device = token.device AND (other.expires_at IS NULL OR other.expires_at > ?))`
+    )
+    .pluck()
+  const idleDevices = database.prepare<[number], number>('SELECT key FROM device WHERE public_key IS NOT NULL AND last_used_at < ?').pluck()
+  const countPushTokens = database.prepare<[number], number>('SELECT count(*) FROM push_token WHERE device = ?').pluck()
   const endExpired = database.prepare<[number], { id: TokenId; device: number | null }>(
     'DELETE FROM token WHERE expires_at <= ? RETURNING id, device'
   )
@@ -100,8 +101,10 @@ export function tokens({
     recentRevocations: () => queue.read(() => recent.all()),
     countExpired: now =>
       queue.read(() => {
-        const counted = firstExpired.get(now) === undefined ? undefined : countEnding.get({ now, idleSince: now - deviceIdleMs })
-        return counted ?? { tokens: 0, devices: 0, pushTokens: 0 }
+        if (firstExpired.get(now) === undefined) return { tokens: 0, devices: 0, pushTokens: 0 }
+        const ending = [...new Set([...endingDevices.all(now, now), ...idleDevices.all(now - deviceIdleMs)])]
+        const pushTokens = ending.reduce((sum, device) => sum + (countPushTokens.get(device) ?? 0), 0)
+        return { tokens: countExpired.get(now) ?? 0, devices: ending.length, pushTokens }
       }),
     // Asked every other second, and almost never is there anything to write.
     async endExpiredTokens(now) {

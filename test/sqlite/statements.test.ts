@@ -62,6 +62,7 @@ t.test('every statement finds its rows by an index, save the few over small tabl
        (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes + attachment_bytes + artifact_bytes AS bytes
      FROM account ORDER BY key LIMIT 10000`,
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) WHERE name = 'account')",
+    'UPDATE pairing SET ends_at = ends_at + ? WHERE ends_at > ? AND ends_at <= ? AND delivered = 0',
     'UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?'
   ])
   t.ok(statements.length > 40, `${statements.length} statements`)
@@ -84,6 +85,8 @@ t.test('every statement on what an account owns names the account [I1]', async t
     unbound.map(sql => sql.slice(0, 39)),
     [
       'UPDATE device SET last_used_at = max(la',
+      'SELECT key FROM device WHERE public_key',
+      'SELECT count(*) FROM push_token WHERE d',
       'DELETE FROM device WHERE key = ? AND pu',
       'DELETE FROM device WHERE public_key IS ',
       'UPDATE session SET active = 0 WHERE act',
