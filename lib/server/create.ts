@@ -185,7 +185,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const signup = setup ? ownerFirst({ store, setupCode: setup.code, onOwner: setup.discard, clock }, others) : others
     const authenticator = await createAuthenticator({ store, bus, time, clock, limits, log, mayRemove }, onError)
     closers.add(() => authenticator.close())
-    const identity = await openIdentity({ store, time }, randomBytes(32), ownOrigins(options))
+    const identity = await openIdentity({ store, time, before: storeTime.before }, randomBytes(32), ownOrigins(options))
     const hub = await Hub.open({ bus, store, clock, onError }, instance)
     closers.add(() => hub.close())
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)

@@ -10,6 +10,8 @@ const stepMs = 2_000
 const mostSlew = 0.1
 /** A clock that was set has to stay as it is for so long until it is followed. */
 const believedAfterMs = 10 * 60_000
+/** What carries its time with it, such as a nonce, lives shorter than that. */
+const formerForMs = 2 * 60_000
 
 /**
  * Told when a date that was set begins to count, so that what is short-lived neither ends nor goes on for it: before that
@@ -30,6 +32,7 @@ export class StoreTime {
   private doubted: { offset: number; since: number } | undefined
   /** Since when the clock was seen to run as it should, by the monotonic clock. */
   private steadySince = 0
+  private former: { offset: number; until: number } | undefined
   private cancel = () => {}
   private isClosed = false
 
@@ -48,6 +51,12 @@ export class StoreTime {
 
   /** In whole milliseconds, as it is stored. */
   readonly now = (): number => Math.round(this.deps.clock.now() + this.offset)
+
+  /** For a while after a step, the time as it would be without it: what was stamped before goes by that. */
+  readonly before = (): number | undefined => {
+    const at = this.deps.clock.now()
+    return this.former && at < this.former.until ? Math.round(at + this.former.offset) : undefined
+  }
 
   /** For how long the clock was not seen to jump. */
   readonly steadyForMs = (): number => (this.doubted ? 0 : this.deps.clock.now() - this.steadySince)
@@ -94,6 +103,7 @@ export class StoreTime {
     // Best effort: a store that takes nothing now must not keep the time wrong.
     if (error > 0) await onTaken(step).catch(() => {})
     this.doubted = undefined
+    this.former = { offset: this.offset, until: clock.now() + formerForMs }
     this.offset = offset
     this.steadySince = at
     if (error < 0) await onTaken(step).catch(() => {})

@@ -139,6 +139,27 @@ for (const step of [2 * 60 * minutes, -2 * 60 * minutes]) {
   })
 }
 
+for (const step of [2 * 60 * minutes, -2 * 60 * minutes]) {
+  t.test(`a clock that is set by ${step} ms and stays so neither ends nor prolongs a challenge [C1] [A3]`, async t => {
+    await cryptoReady()
+    const clock = manualClock()
+    let ahead = 0
+    const server = await startServer(t, { clock, now: () => 1e12 + clock.now() + ahead })
+    const pass = async (ms: number) => {
+      for (let left = ms; left > 0; left -= 2_000) {
+        clock.advance(Math.min(left, 2_000))
+        for (let turn = 0; turn < 2; turn += 1) await call(server, 'GET', '/health')
+      }
+    }
+    ahead = step
+    await pass(10 * minutes - 10_000)
+    t.ok(await signInFresh(server, () => pass(40_000)), 'while the new date begins to count')
+    ahead = 0
+    await pass(10 * minutes - 10_000)
+    t.notOk(await signInFresh(server, () => pass(80_000)))
+  })
+}
+
 t.test('a clock that is 181 days ahead for 5 s, also as the server starts, removes nobody’s sign-in for good [C1] [A5]', async t => {
   const data = t.testdir()
   const clock = manualClock()
@@ -188,8 +209,9 @@ t.test('a clock that is 181 days ahead for 5 s, also as the server starts, remov
 })
 
 /** The token of a device that renews it, good for a day. */
-async function signInFresh(server: { url: string }): Promise<string> {
+async function signInFresh(server: { url: string }, meanwhile = async () => {}): Promise<string> {
   const { nonce, serverKeyId } = (await call(server, 'GET', '/v2/auth/nonce')).body
+  await meanwhile()
   const [account, device] = [signingKeypair(randomBytes(32)), signingKeypair(randomBytes(32))]
   const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
   const said = { serverKeyId: bytesOf(serverKeyId), origin: server.url, nonce: bytesOf(nonce), deviceKey: device.publicKey }
