@@ -67,7 +67,8 @@ async function run(options: RunOptions): Promise<number> {
   if (!credentials) return 1
   keepLeases(home.path)
   await endOrphans(home.path)
-  const resume = earlier ? earlier.notes.metadata.agentSessionId : options.resume
+  // Of one in which nothing was said, an agent may have told no conversation.
+  const resume = (earlier ? earlier.notes.metadata.agentSessionId : options.resume) || undefined
   await refuseOpen(options, resume)
   const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
   const announcement = `This session is on your phone too: ${credentials.server}`

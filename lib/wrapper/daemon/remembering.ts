@@ -95,7 +95,7 @@ function programOf({ flavor, agentTitle }: SessionMetadata): AgentProgram {
 
 function conversationOf({ kind }: AgentProgram, { agentSessionId, claudeSessionId, codexThreadId }: SessionMetadata): string {
   const own = (kind === 'claude' && claudeSessionId) || (kind === 'codex' && codexThreadId) || undefined
-  const id = agentSessionId ?? own
-  if (id === undefined) throw new Error('It is not known which conversation of the agent this session was.')
+  const id = agentSessionId || own
+  if (!id) throw new Error('It is not known which conversation of the agent this session was.')
   return id
 }
