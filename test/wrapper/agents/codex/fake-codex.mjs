@@ -280,6 +280,7 @@ function serve(path) {
         return opened(forked)
       }
       case 'thread/resume': {
+        if (params.threadId === '') throw new Error('invalid session id: invalid length: expected length 32 for simple format, found 0')
         const loaded = load(params.threadId)
         if (!loaded || (process.env.FAKE_KEEPS_LATE && loaded.open?.size === 0))
           throw new Error(`no rollout found for thread id ${params.threadId}`)
