@@ -28,6 +28,7 @@ export interface OpenDatabaseDeps {
   clock: () => number
   /** The number by which the system knows a directory's kind of file system; asked of the system unless a test says it. */
   fileSystemOf?: (directory: string) => number
+  onMigrated?: ((steps: { from: number; to: number }) => void) | undefined
 }
 
 /**
@@ -49,7 +50,10 @@ export async function openDatabase(file: string, deps: OpenDatabaseDeps): Promis
     database = new Database(file, withAddon({ timeout: 50 }))
     prepareConnection(database)
     keepBeforeMigration(database, file, deps.migrations.length)
+    const from = numberOf(database, 'user_version')
     await migrate(deps.migrations, schemaOf(database, deps.clock))
+    const to = numberOf(database, 'user_version')
+    if (from > 0 && from < to) deps.onMigrated?.({ from, to })
     const flaw = flawIn(readFooting(database, deps.clock()))
     if (flaw) throw new CannotStart(`${file} cannot be used: ${flaw}.`)
     return { database, close: () => closeAll(database, locks) }

@@ -10,7 +10,7 @@ import { cells } from './cells.ts'
 import { changes } from './changes.ts'
 import { CommitQueue, type CommitQueueDeps } from './commit-queue.ts'
 import { openDamage } from './damage.ts'
-import { openDatabase } from './database.ts'
+import { type OpenDatabaseDeps, openDatabase } from './database.ts'
 import { devices } from './devices.ts'
 import { noteEndedTokens } from './ended-tokens.ts'
 import { kv } from './kv.ts'
@@ -40,11 +40,15 @@ export interface SqliteStoreDeps {
   onBroken: (reason: StoreBroken) => void
   clock: () => number
   onCommit?: CommitQueueDeps['onCommit'] | undefined
+  onMigrated?: OpenDatabaseDeps['onMigrated']
 }
 
 /** Opens the store in one SQLite file, which is created when missing. Throws `CannotStart` as `openStore` says. */
-export async function openSqliteStore(file: string, { dataDirectory, onBroken, clock, onCommit }: SqliteStoreDeps): Promise<Store> {
-  const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/') })
+export async function openSqliteStore(
+  file: string,
+  { dataDirectory, onBroken, clock, onCommit, onMigrated }: SqliteStoreDeps
+): Promise<Store> {
+  const { database, close } = await openDatabase(file, { dataDirectory, clock, migrations: readMigrations('sqlite/'), onMigrated })
   try {
     return storeIn(database, close, { file, dataDirectory, onBroken, clock, onCommit })
   } catch (error) {

@@ -33,7 +33,7 @@ import { Caretaker } from './caretaker.ts'
 import { Closers } from './closers.ts'
 import type { ControlDeps } from './control/command.ts'
 import { openControl } from './control/socket.ts'
-import { makeDataDirectory } from './data-directory.ts'
+import { makeDataDirectory, openMode } from './data-directory.ts'
 import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
 import { createHttpHandlers } from './edge/handlers.ts'
@@ -159,6 +159,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
         onBroken(reason)
       },
       clock: now,
+      onMigrated: steps => log.info(steps, 'Brought the database to the schema of this version; the old one is kept beside it'),
       ...(counted && { onCommit: counted.committed })
     })
   const closers = new Closers(clock)
@@ -273,6 +274,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     ownPort = edge.port
     serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
+    const mode = openMode(options.data)
+    if (mode !== undefined) log.warn({ mode }, 'Other users of this computer can enter the data directory; chmod 700 closes it')
 
     const close = async () => {
       underWay.isClosing = true

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 
@@ -13,6 +13,13 @@ export function makeDataDirectory(directory: string): void {
       cause: error
     })
   }
+}
+
+/** The mode of a directory of ours that other users can enter, as chmod takes it. */
+export function openMode(directory: string): string | undefined {
+  if (process.platform === 'win32') return undefined
+  const mode = statSync(directory).mode & 0o777
+  return (mode & 0o077) === 0 ? undefined : mode.toString(8)
 }
 
 // Not with `recursive`: on file systems that answer ENOENT for a name in an existing directory, Node.js never comes back.

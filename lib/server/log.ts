@@ -21,6 +21,11 @@ export interface LogFields {
   /** How far a clock was set. */
   byMs?: number
   port?: number
+  /** Of the schema of the database. */
+  from?: number
+  to?: number
+  /** Of a directory, as chmod takes it. */
+  mode?: string
   count?: number
   tokens?: number
   devices?: number

@@ -11,19 +11,24 @@ export interface OpenStoreDeps {
   clock?: () => number
   /** Told of each commit: how many writes shared it, and how long it took. */
   onCommit?: (turn: { members: number; ms: number }) => void
+  /** Told when an existing database got the schema of this version: the numbers of its steps. */
+  onMigrated?: (steps: { from: number; to: number }) => void
 }
 
 /**
  * Opens the store a URL names: `sqlite:<file>`. Throws `CannotStart` with one sentence when the database is in use,
  * cannot be written, is not ours, or was written by a newer program; such a file is left as it was.
  */
-export async function openStore(url: string, { dataDirectory, onBroken, clock = Date.now, onCommit }: OpenStoreDeps): Promise<Store> {
+export async function openStore(
+  url: string,
+  { dataDirectory, onBroken, clock = Date.now, onCommit, onMigrated }: OpenStoreDeps
+): Promise<Store> {
   const colon = url.indexOf(':')
   const kind = url.slice(0, Math.max(colon, 0))
   const place = url.slice(colon + 1)
   if (kind === 'sqlite' && place !== '') {
     const { openSqliteStore } = await import('../../sqlite/store.ts')
-    return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit })
+    return openSqliteStore(resolve(dataDirectory, place), { dataDirectory: resolve(dataDirectory), onBroken, clock, onCommit, onMigrated })
   }
   // The rest of an unknown URL is not repeated: it may hold a password.
   throw new CannotStart(`There is no store of the kind "${kind}"; use sqlite:<file>.`)

@@ -1,3 +1,4 @@
+import { join } from 'node:path'
 import t from 'tap'
 import type { LogFields } from '../../lib/server/log.ts'
 import { noteOf } from '../../lib/server/log.ts'
@@ -37,7 +38,7 @@ t.test('each request has a line with its id, its route as a pattern, its status 
 
 t.test('a request costs no line unless debug asks for it', async t => {
   const { lines, logger } = keepLines(false)
-  const server = await startServer(t, { logger })
+  const server = await startServer(t, { logger, data: join(t.testdir(), 'private') })
   await signUp(t, server)
   await server.close()
   t.same(

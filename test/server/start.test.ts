@@ -176,6 +176,19 @@ t.test('SIGTERM and SIGINT close the server in good order, with exit code 0 [L1]
   }
 })
 
+t.test('a data directory that other users can enter is named in the log', { skip: process.platform === 'win32' }, async t => {
+  const data = t.testdir()
+  const warned: unknown[] = []
+  const quiet = { error() {}, info() {}, debug() {}, isLevelEnabled: () => false }
+  const logger = { ...quiet, warn: (fields: object, message: string) => void warned.push({ ...fields, message }) }
+  chmodSync(data, 0o755)
+  await (await startServer(t, { data, logger })).close()
+  t.match(warned, [{ mode: '755', message: /Other users .* chmod 700 closes it$/ }])
+  chmodSync(data, 0o700)
+  await startServer(t, { data, logger })
+  t.equal(warned.length, 1)
+})
+
 t.test('a data directory that is missing is made, for this user only', async t => {
   const data = join(t.testdir(), 'deep', 'er')
   await startServer(t, { data })

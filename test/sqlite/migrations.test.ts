@@ -32,6 +32,20 @@ t.test('before the schema of a database changes there is a private copy of it, a
   t.same(keptIn(data), ['before-schema-3.db'], 'a start that changes nothing copies nothing')
 })
 
+t.test('a schema that changes is told once, and that of a new database not', async t => {
+  const data = privateData(t)
+  const told: unknown[] = []
+  const open = async (steps: number) => {
+    const onMigrated = (steps: object) => void told.push(steps)
+    const deps = { dataDirectory: data, migrations: migrations.slice(0, steps), clock: Date.now, onMigrated }
+    ;(await openDatabase(join(data, 'afield.db'), deps)).close()
+  }
+  await open(2)
+  await open(4)
+  await open(4)
+  t.strictSame(told, [{ from: 2, to: 4 }])
+})
+
 t.test('a start that is killed while it changes the schema is completed by the next [L2]', traced, async t => {
   const place = t.testdir()
   const make = async (name: string) => {
