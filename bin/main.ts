@@ -1,4 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { NoPlaceForAddons } from '../lib/assets.ts'
 import { CannotStart, exitCodes } from '../lib/exit.ts'
 import { folded } from '../lib/wrapper/terminal/style.ts'
 import { commands } from './commands.ts'
@@ -93,7 +94,8 @@ function optionsOf(line: Argv): string[] {
   return Object.keys((line as Argv & { getOptions(): { key: object } }).getOptions().key)
 }
 
-function stop(error: unknown): never {
+function stop(thrown: unknown): never {
+  const error = thrown instanceof NoPlaceForAddons ? new CannotStart(thrown.message) : thrown
   if (error instanceof CannotStart) {
     const { columns } = process.stderr
     // A file, or another program, has it as it is.

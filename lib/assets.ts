@@ -1,6 +1,6 @@
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 /** The files inside the single-file program, by the names `readAsset` takes. */
@@ -13,6 +13,8 @@ export interface Embedded {
 export type AddonName = 'uws.node' | 'better_sqlite3.node' | 'zigpty.node'
 
 let embedded: Embedded | undefined
+const addonPrefix = 'afield-addon-'
+const neededForMs = 60_000
 const addons = new Map<AddonName, object>()
 
 // Some systems mount the temporary directory without the right to run code from it.
@@ -67,17 +69,31 @@ export function embeddedAddon(name: AddonName): object | undefined {
   return addon
 }
 
+/** Thrown where no directory can be written to and run from; the message is one sentence for the person at the terminal. */
+export class NoPlaceForAddons extends Error {
+  override readonly name = 'NoPlaceForAddons'
+}
+
 /** Loads a native addon from its bytes: the system only loads files, so it gets a private one that is removed again. */
 export function loadAddon(bytes: Uint8Array, name: AddonName): object {
-  let refusal: unknown
   for (const directory of addonDirectories) {
     try {
+      sweep(directory)
       return loadFrom(directory, bytes, name)
     } catch (error) {
-      refusal = error
+      // An addon that is itself at fault is so everywhere.
+      if (isAtFault(error)) throw error
     }
   }
-  throw refusal
+  const places = addonDirectories.join(', ')
+  throw new NoPlaceForAddons(
+    `Afield needs a directory that it may write to and run code from, and these are none: ${places}. Name one in TMPDIR, or mount one without noexec.`
+  )
+}
+
+function isAtFault(error: unknown): boolean {
+  const { code, message } = error as NodeJS.ErrnoException
+  return code === 'ERR_DLOPEN_FAILED' && !/failed to map segment|not permitted|denied/i.test(message)
 }
 
 /** Adds a directory, such as the data directory, from which native addons may be loaded when the temporary one refuses. */
@@ -86,8 +102,33 @@ export function allowAddonsIn(directory: string): void {
 }
 
 function loadFrom(directory: string, bytes: Uint8Array, name: AddonName): object {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
-  const own = mkdtempSync(join(directory, 'afield-addon-'))
+  const made = makeDirectory(directory)
+  let isLoaded = false
+  try {
+    const exports = loadWithin(directory, bytes, name)
+    isLoaded = true
+    return exports
+  } finally {
+    if (!isLoaded) removeEmpty(made)
+  }
+}
+
+/** Returns what was made, the innermost last. Not with `recursive`, which never comes back where a name in `/proc` is asked for. */
+function makeDirectory(directory: string): string[] {
+  if (existsSync(directory)) return []
+  const above = dirname(directory) === directory ? [] : makeDirectory(dirname(directory))
+  mkdirSync(directory, { mode: 0o700 })
+  return [...above, directory]
+}
+
+function removeEmpty(made: readonly string[]): void {
+  try {
+    for (const directory of made.toReversed()) rmdirSync(directory)
+  } catch {}
+}
+
+function loadWithin(directory: string, bytes: Uint8Array, name: AddonName): object {
+  const own = mkdtempSync(join(directory, addonPrefix))
   try {
     writeFileSync(join(own, name), bytes, { mode: 0o700 })
     const holder: { exports: object } = { exports: {} }
@@ -95,6 +136,16 @@ function loadFrom(directory: string, bytes: Uint8Array, name: AddonName): object
     return holder.exports
   } finally {
     removeQuietly(own)
+  }
+}
+
+/** Removes what starts left behind that were killed in the middle. Each needs its file for a few milliseconds. */
+function sweep(directory: string): void {
+  if (!existsSync(directory)) return
+  for (const left of readdirSync(directory).filter(file => file.startsWith(addonPrefix))) {
+    const path = join(directory, left)
+    const madeAt = statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Date.now()
+    if (Date.now() - madeAt > neededForMs) removeQuietly(path)
   }
 }
 

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { copyFileSync, readdirSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import t from 'tap'
@@ -28,6 +28,7 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     })
     t.teardown(() => server.kill('SIGKILL'))
     const url = await listeningUrl(server)
+    if (process.platform === 'linux') t.equal(readFileSync(`/proc/${server.pid}/comm`, 'utf8'), 'afield\n')
 
     t.equal((await fetch(`${url}/health`)).status, 200)
     const page = await (await fetch(url, { headers: { accept: 'text/html' } })).text()
@@ -63,6 +64,21 @@ t.test('one file is all the program needs', { timeout: 120_000 }, async t => {
     t.equal(restore.status, 0, restore.stderr)
     t.ok(readdirSync(join(directory, 'restored')).includes('afield.db'))
   })
+
+  await t.test(
+    'it says in one sentence that it may run code nowhere, and makes nothing',
+    { skip: process.platform === 'win32' },
+    async t => {
+      const env = { ...alone, TMPDIR: '/proc/nowhere', HOME: '/proc/nowhere' }
+      const refused = spawnSync(program, ['serve', '--port', '0', '--data', '/proc/nowhere/data'], {
+        cwd: directory,
+        env,
+        encoding: 'utf8'
+      })
+      t.equal(refused.status, 78)
+      t.match(refused.stderr, /^Afield needs a directory that it may write to and run code from, .*\n$/)
+    }
+  )
 
   for (const command of [['--help'], ['--version'], ['serve', '--help'], ['demo', '--help'], ['run', '--help']]) {
     await t.test(`it answers ${command.join(' ')}`, async t => {

@@ -38,6 +38,7 @@ import { openEdge } from './edge/app.ts'
 import { createEventHandlers } from './edge/events.ts'
 import { createHttpHandlers } from './edge/handlers.ts'
 import type { Routes } from './edge/routes.ts'
+import { loadUws } from './edge/uws.ts'
 import { Hub } from './hub.ts'
 import { newId } from './ids.ts'
 import { createLimits, mostSockets, Seats, unlimited } from './limits.ts'
@@ -142,6 +143,8 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const onStep = (byMs: number) =>
     log.warn({ byMs: Math.round(byMs) }, 'The clock was set; what ends goes by the old time until the new one has stood for ten minutes')
   await cryptoReady()
+  // First: where it cannot be loaded nothing is made.
+  if (!app) loadUws()
   makeDataDirectory(options.data)
 
   const { promise: broken, resolve: onBroken } = Promise.withResolvers<Error>()
