@@ -204,6 +204,32 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.same(await store.listChannels(account), [])
   })
 
+  t.test('of two accounts with the same names each has its own channels, settings and notices [I1] [I3]', async t => {
+    const store = await openFor(t, place)
+    const [ann, eve] = [await accountWithPhone(store, 'ann'), await accountWithPhone(store, 'eve', 'WebPush[y]')]
+    const settings = notificationSettings.parse({ language: 'zh' })
+    for (const { account } of [ann, eve])
+      t.equal(await store.addNotice(account, notice('n', [delivery({ receipt: `R of ${account}` }), delivery({ dueAt: 500 })])), 'added')
+    await store.writeNotificationSettings(ann.account, ann.device, settings)
+    const before = await ofAccount(store, ann)
+    t.match(before, { channels: [{ token: 'WebPush[x]' }], settings, listed: [{}, {}], found: [{}, {}] })
+
+    t.equal(await store.readNotificationSettings(eve.account, ann.device), null)
+    t.equal(await store.writeNotificationSettings(eve.account, ann.device, notificationSettings.parse({})), 'missing')
+    t.equal(await store.acknowledgeDelivery(eve.account, ann.device, `R of ${ann.account}`, 15), 'missing')
+    t.equal(await store.acknowledgeDelivery(eve.account, eve.device, `R of ${ann.account}`, 15), 'missing')
+    t.equal(await store.acknowledgeDelivery(eve.account, ann.device, `R of ${eve.account}`, 15), 'missing')
+    t.same(await store.settleNotices(eve.account, { session, id: undefined, clears, now: 11 }), { settled: ['n'] })
+    t.same(await store.settleNotices(eve.account, { session, id: 'n', clears, now: 11 }), { settled: [] })
+    await store.removeChannel(eve.account, 'phone')
+    t.same(await store.listChannels(eve.account), [])
+    t.same(await ofAccount(store, ann), before)
+    t.same(
+      (await claim(store)).map(({ token }) => token),
+      ['WebPush[x]']
+    )
+  })
+
   t.test('notices go with their session and their account, and after their time [I2]', async t => {
     const store = await openFor(t, place)
     const { account } = await accountWithPhone(store, 'ann')
@@ -234,4 +260,13 @@ export function noticeContract(t: Test, place: StorePlace): void {
     t.teardown(() => store.close())
     t.match(await claim(store, { now: 70 }), [{ attempts: 2, notice: { id: 'n' } }])
   })
+}
+
+async function ofAccount(store: Store, { account, device }: Awaited<ReturnType<typeof accountWithPhone>>) {
+  return {
+    channels: await store.listChannels(account),
+    settings: await store.readNotificationSettings(account, device),
+    listed: await store.listDeliveries(account, 0, 100),
+    found: await store.findDeliveries(account, 'n')
+  }
 }
