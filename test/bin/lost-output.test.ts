@@ -29,7 +29,7 @@ t.test('what cannot be written is no success', { skip: process.platform !== 'lin
 })
 
 t.test('a log that is followed ends when nobody reads it any more', async t => {
-  const home = t.testdir({ daemon: { 'daemon.log': 'started\n' } })
+  const home = t.testdir({ logs: { 'daemon.log': 'started\n' } })
   const child = spawn(process.execPath, ['bin/afield.ts', 'daemon', 'logs', '--follow'], {
     stdio: ['ignore', 'pipe', 'inherit'],
     env: { ...process.env, AFIELD_HOME: home }
@@ -37,7 +37,7 @@ t.test('a log that is followed ends when nobody reads it any more', async t => {
   t.teardown(() => child.kill())
   await once(child.stdout, 'data')
   child.stdout.destroy()
-  appendFileSync(join(home, 'daemon', 'daemon.log'), 'live\n')
+  appendFileSync(join(home, 'logs', 'daemon.log'), 'live\n')
   t.same(await once(child, 'exit'), [0, null])
 })
 

@@ -155,7 +155,7 @@ t.test('the session screen in a real browser', async t => {
     await page.keyboard.type('half a sentence')
     await page.keyboard.press('Escape')
     await field.waitFor({ state: 'hidden' })
-    t.ok(await page.locator('.line-w').evaluate(element => element === document.activeElement))
+    await page.locator('.line-w:focus').waitFor()
     await page.locator('.line-w').click()
     t.equal(await field.inputValue(), 'half a sentence')
     await page.getByRole('button', { name: 'Queue message' }).click()

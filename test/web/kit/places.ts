@@ -269,7 +269,8 @@ class Places {
       await this.#look(`decision ${at} of ${count}`)
       await this.#lookAround(`decision ${at}`)
       await next.click()
-      await next.filter({ hasText: `${(at % count) + 1} of` }).waitFor()
+      // A form of several questions counts those alone.
+      await next.filter({ hasText: new RegExp(`^\\s*(${(at % count) + 1} of|Next decision)`) }).waitFor()
     }
   }
 
