@@ -22,8 +22,14 @@ export function LinkCommand() {
         <CopyButton text={line} what={line} />
       </div>
       {program !== 'afield' && <p class="hint">{words.home.inSources}</p>}
+      {isOnlyHere() && <p class="hint">{words.home.onlyHere}</p>}
     </div>
   )
+}
+
+/** No other machine finds the server by the address of this page. */
+function isOnlyHere(): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
 }
 
 /** What is typed before a command of Afield; the usual until the server has said. */

@@ -12,6 +12,7 @@ export function CommandCards() {
       <div class="intro">
         <h2>{words.new.heading}</h2>
         <p class="lead">{words.new.lead}</p>
+        {program !== 'afield' && <p class="hint">{words.new.inClone}</p>}
       </div>
       <div class="card tight">
         <Command line={`${program} claude`} about={words.new.claude} />
