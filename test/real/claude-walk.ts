@@ -130,6 +130,7 @@ async function promptOnPhone(desk: Desk, name: string) {
 
 async function questionOnPhone(desk: Desk) {
   const { session, terminal } = desk
+  const before = texts(session).length
   await desk.turn(async () => {
     await session.say('ask several')
     const [id, request] = await asked(session)
@@ -137,8 +138,8 @@ async function questionOnPhone(desk: Desk) {
     const answers = { 'Which color?': { values: ['Blue'] }, 'Which animals?': { values: ['Cat'], other: 'an owl' } }
     await session.call('permission', { id, approved: true, shown: request.shown ?? '', answers })
   })
-  const isHeard = /"Which color\?"="Blue", "Which animals\?"="Cat, an owl"/.test(texts(session).at(-1) ?? '')
-  return { terminal: 'seen', phone: isHeard ? 'seen' : 'not heard' }
+  const isHeard = /"Which color\?"="Blue", "Which animals\?"="Cat, an owl"/.test(texts(session).slice(before).join('\n'))
+  return { terminal: isDialogOpen(desk) ? 'dialog still open' : 'seen', phone: isHeard ? 'seen' : 'not heard' }
 }
 
 async function questionAtTerminal(desk: Desk) {
@@ -154,7 +155,10 @@ async function questionAtTerminal(desk: Desk) {
     terminal.type('2')
   })
   const { status, answers } = session.state.completedRequests?.[id] ?? {}
-  return { terminal: 'seen', phone: status === 'approved' && JSON.stringify(answers)?.includes('Blue') ? 'seen' : `${status}` }
+  return {
+    terminal: isDialogOpen(desk) ? 'dialog still open' : 'seen',
+    phone: status === 'approved' && JSON.stringify(answers)?.includes('Blue') ? 'seen' : `${status}`
+  }
 }
 
 async function escBeforeFirstWord(desk: Desk, name: string) {
@@ -176,7 +180,11 @@ async function escBeforeFirstWord(desk: Desk, name: string) {
 
 function retried(status: number): Play {
   return async (desk, name) => {
-    await desk.turn(() => desk.session.say(`fail ${status} 2 ${name}`))
+    await desk.turn(async () => {
+      await desk.session.say(`fail ${status} 2 ${name}`)
+      await desk.session.until(({ state }) => state.modelWait !== undefined)
+    })
+    if (desk.session.state.modelWait !== undefined) return { terminal: 'seen', phone: 'still waits' }
     return answered(desk, `you said: fail ${status} 2 ${name}`)
   }
 }
@@ -187,7 +195,10 @@ function killed(kill: () => void, resume: () => Promise<void>): Play {
     await desk.session.until(session => texts(session).includes(`${name} 1`))
     kill()
     await resume()
-    return promptOnPhone(desk, `after-${name}`)
+    const seen = await promptOnPhone(desk, `after-${name}`)
+    const lines = texts(desk.session).flatMap(text => (text.startsWith(`${name} `) ? Number(text.slice(name.length)) : []))
+    const isInOrder = lines.every((line, index) => line === index + 1)
+    return isInOrder ? seen : { ...seen, phone: `lines ${lines.join(' ')}` }
   }
 }
 
@@ -199,13 +210,22 @@ async function plan(desk: Desk) {
     await pause(800)
     if (/plan mode on/.test(terminal.screen.split('\n').slice(-3).join('\n'))) break
   }
+  const before = texts(session).length
+  let plan = ''
   await desk.turn(async () => {
     await session.say('plan it')
     const [id, request] = await asked(session)
+    plan = id
+    await terminal.sees(/Would you like to proceed/)
     await session.call('permission', { id, approved: true, choice: 'default', shown: request.shown ?? '' })
   })
-  const isHeard = /approved your plan/.test(texts(session).at(-1) ?? '')
-  return { terminal: /approved/i.test(terminal.screen) ? 'seen' : 'not closed', phone: isHeard ? 'seen' : 'not heard' }
+  const isHeard = /approved your plan/.test(texts(session).slice(before).join('\n'))
+  const isApproved = session.state.completedRequests?.[plan]?.status === 'approved'
+  return { terminal: isDialogOpen(desk) ? 'not closed' : 'seen', phone: isHeard && isApproved ? 'seen' : 'not heard' }
+}
+
+function isDialogOpen({ terminal }: Desk): boolean {
+  return /Enter to select|Would you like to proceed/.test(terminal.screen)
 }
 
 async function asked(session: PhoneSession) {
