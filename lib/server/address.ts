@@ -28,6 +28,13 @@ export function networkOf(address: string): string {
   return address.includes(':') ? address.slice(0, 17) : address.replace(/\.\d+$/, '')
 }
 
+/** The address and the networks that belong together around it, the widest first: /16, /24 and itself for IPv4; /32, /48 and /64 for IPv6. */
+export function networksAround(address: string): string[] {
+  if (address.includes(':')) return [9, 14, 19].map(length => address.slice(0, length))
+  const groups = address.split('.')
+  return [2, 3, 4].map(count => groups.slice(0, count).join('.'))
+}
+
 /** Tells whose word counts for where a request came from. */
 export type TrustedProxies = (address: string) => boolean
 

@@ -84,8 +84,10 @@ export function createCalleeDesk({
     const callee = calleeByMethod.get(call.method)?.connection
     // A caller that hears late that its call was taken asks again; it runs once.
     if (!callee || openCalls.has(call.id) || endedCalls.has(call.id)) return
-    bus.publish(call.replyTo, { type: 'call-taken', id: call.id })
-    if (callee.id === call.from) return answer(call, failed('same-connection'))
+    // Its parameters are not kept here while the callee is at it.
+    const { id, replyTo, from } = call
+    bus.publish(replyTo, { type: 'call-taken', id })
+    if (callee.id === from) return answer(replyTo, id, failed('same-connection'))
 
     const onLimit = () => end(failed('timed-out'))
     const forget = callee.ask('rpc-request', { method: call.method, params: call.params, ...(call.by && { by: call.by }) }, reply =>
@@ -94,17 +96,17 @@ export function createCalleeDesk({
     const end = (result: Result) => {
       forget()
       answerDeadlines.end(onLimit)
-      openCalls.delete(call.id)
-      endedCalls.add(call.id)
-      answerDeadlines.begin(() => endedCalls.delete(call.id))
-      answer(call, result)
+      openCalls.delete(id)
+      endedCalls.add(id)
+      answerDeadlines.begin(() => endedCalls.delete(id))
+      answer(replyTo, id, result)
     }
-    openCalls.set(call.id, { callee, end })
+    openCalls.set(id, { callee, end })
     answerDeadlines.begin(onLimit)
   }
 
-  function answer(call: CallEvent, result: Result) {
-    bus.publish(call.replyTo, { type: 'call-answered', id: call.id, result })
+  function answer(replyTo: Topic, id: string, result: Result) {
+    bus.publish(replyTo, { type: 'call-answered', id, result })
   }
 
   return {

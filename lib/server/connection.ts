@@ -1,5 +1,6 @@
 import type { AccountId, ConnectionId, TokenId } from '../protocol/wire/ids.ts'
-import type { RowRef } from '../store/store.ts'
+import type { RowRef } from '../store/rows.ts'
+import type { Frame } from './frames.ts'
 
 /** Why the server ends a connection; the code and the words travel in the close frame. */
 export const closeCodes = {
@@ -11,7 +12,9 @@ export const closeCodes = {
   'ping-timeout': 4002,
   'connect-timeout': 4003,
   'server-shutdown': 1012,
-  'try-again': 1013
+  'try-again': 1013,
+  /** Others need the place of somebody who has not signed in. */
+  crowded: 1013
 } as const
 
 export type CloseReason = keyof typeof closeCodes
@@ -32,7 +35,7 @@ export interface Connection {
   /** Whether it is sent text that still grows. */
   takesPartials: boolean
   /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */
-  send(frame: string): void
+  send(frame: Frame): void
   /** Sends an event; its acknowledgement is told at most once, and never when it was forgotten, which the returned function does, or the connection ended before. */
   ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void
   close(reason: CloseReason): void

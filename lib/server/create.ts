@@ -8,11 +8,11 @@ import type { AccountId } from '../protocol/wire/ids.ts'
 import { openStore } from '../store/open.ts'
 import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
 import type { Store } from '../store/store.ts'
-import { AttachmentSweep } from './actions/attachment-sweep.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
 import { Deliveries } from './actions/deliveries.ts'
 import { openIdentity } from './actions/fresh-login.ts'
+import { LeftoverSweep } from './actions/leftover-sweep.ts'
 import { notifyAccount } from './actions/notify.ts'
 import { mostPairingMs } from './actions/pairing-requests.ts'
 import { Presence } from './actions/presence.ts'
@@ -195,15 +195,15 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     const onDropped = (account: AccountId) => void notifyAccount(deps, account, 'machine').catch(onError)
     const presence = new Presence({ store, bus, now, time, clock, onDropped }, { idleAfterMs: options.idleAfterMs })
     closers.add(() => presence.close())
+    const leftoverSweep = new LeftoverSweep({ store, time, clock, mayRemove, onError })
+    closers.add(() => leftoverSweep.close())
     if (options.keepSessionsDays !== undefined) {
       const retention = new Retention(
-        { store, bus, now, time, clock, presence, log, mayRemove, onError },
+        { store, bus, now, time, clock, presence, leftoverSweep, log, mayRemove, onError },
         { keepSessionsDays: options.keepSessionsDays }
       )
       closers.add(() => retention.close())
     }
-    const attachmentSweep = new AttachmentSweep({ store, now, clock, onError })
-    closers.add(() => attachmentSweep.close())
     const calls = await createCalls({ bus, clock, newId, metrics, onError }, instance)
     closers.add(() => calls.close())
     counted?.gauge({ connections: () => hub.connections(), framesSent: () => hub.framesSent, gapsFilled: () => hub.gapsFilled })
@@ -226,7 +226,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       clock,
       newId,
       presence,
-      attachmentSweep,
+      leftoverSweep,
       calls,
       hub,
       signup,

@@ -2,10 +2,40 @@ import type { BusEvent, Signal } from '../bus/bus.ts'
 import type { Ephemeral } from '../protocol/wire/ephemerals.ts'
 import type { AccountId, DeviceId } from '../protocol/wire/ids.ts'
 import type { UpdateBody } from '../protocol/wire/updates.ts'
-import type { CellRef, RemovableRef } from '../store/store.ts'
+import type { CellRef, RemovableRef } from '../store/rows.ts'
 import { artifactRecordOf, filled, machineRecordOf, messageRecordOf, sessionRecordOf } from './records.ts'
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
+
+/** What is written to a connection at one time, at most; a frame that is larger goes in pieces of this. */
+export const pieceBytes = 64 * 1024
+
+/** What is too large for one piece: encoded once, and held by all who are sent it together. */
+export class LargeFrame {
+  /** In bytes. */
+  readonly length: number
+  /** How many connections it waits for; kept by the backlog. */
+  waitingFor = 0
+  private held: string | Buffer
+
+  constructor(text: string) {
+    this.held = text
+    this.length = Buffer.byteLength(text)
+  }
+
+  /** Encoded when the first of them takes it: what only waits is there once. */
+  get bytes(): Buffer {
+    if (typeof this.held === 'string') this.held = Buffer.from(this.held)
+    return this.held
+  }
+}
+
+export type Frame = string | LargeFrame
+
+/** The same, to be held once however many are sent it. */
+export function largeFrom(text: string): Frame {
+  return text.length > pieceBytes ? new LargeFrame(text) : text
+}
 
 /** A Socket.IO event as text, encoded once for everybody who gets it. */
 export function eventFrame(name: string, body: unknown): string {
@@ -14,7 +44,7 @@ export function eventFrame(name: string, body: unknown): string {
 
 /** An update of a change: its frame, and who sees it. */
 export interface UpdateFrame {
-  frame: string
+  frame: Frame
   appsOnly: boolean
   /** Existing clients do not know it, so it goes only to who asked for such. */
   isOurs: boolean
@@ -25,12 +55,16 @@ export function updateFrames({ change, clock, at }: ChangeEvent, account: Accoun
   const bodies = updateBodies(change, account)
   return bodies.map(({ body, appsOnly }, index) => {
     const seq = clock - bodies.length + 1 + index
-    return { frame: eventFrame('update', { id: nextId(), seq, body, createdAt: at }), appsOnly, isOurs: body.t === 'session-receipts' }
+    return {
+      frame: largeFrom(eventFrame('update', { id: nextId(), seq, body, createdAt: at })),
+      appsOnly,
+      isOurs: body.t === 'session-receipts'
+    }
   })
 }
 
-export function signalFrame(signal: Signal): string {
-  return eventFrame('ephemeral', ephemeralOf(signal))
+export function signalFrame(signal: Signal): Frame {
+  return largeFrom(eventFrame('ephemeral', ephemeralOf(signal)))
 }
 
 /** Existing clients do not know it, so it goes only to who asked for such. */

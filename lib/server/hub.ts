@@ -3,10 +3,11 @@ import { withDeadline } from '../async/deadline.ts'
 import { Deadlines } from '../async/deadlines.ts'
 import { type Audience, accountTopic, type Bus, type BusEvent, type Change, revocationTopic } from '../bus/bus.ts'
 import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts'
-import type { Message, RemovableRef, RowRef, Store } from '../store/store.ts'
+import type { Message, RemovableRef, RowRef } from '../store/rows.ts'
+import type { Store } from '../store/store.ts'
 import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
-import { eventFrame, isOurs, signalFrame, updateFrames } from './frames.ts'
+import { eventFrame, type Frame, isOurs, signalFrame, updateFrames } from './frames.ts'
 
 /** A bus that takes longer than this to take a listener has failed to. */
 const subscribeWithinMs = 10_000
@@ -249,7 +250,7 @@ export class Hub {
 
   private send(
     line: Line,
-    frame: string,
+    frame: Frame,
     audience: Audience,
     skip: ConnectionId | undefined,
     wants: (connection: Connection) => boolean

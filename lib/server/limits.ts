@@ -1,12 +1,13 @@
 import type { Clock } from '../async/clock.ts'
 import { tooMany } from '../protocol/wire/failures.ts'
 import type { RouteName } from '../protocol/wire/routes.ts'
+import { networksAround } from './address.ts'
 
 const mib = 1024 * 1024
 
 /**
  * What callers may ask for in a time: `burst` at once, and `perSecond` of it comes back. `by` says who has one such
- * allowance: an address (an IPv6 /64 counts as one), a key, an account, or the whole server.
+ * allowance: an address (an IPv6 /64 counts as one, and its /48 has 16 times as much), a key, an account, or the whole server.
  */
 export const limits = {
   /** Signatures to check, from one place and in all: checking one costs more than anything else a stranger can ask for. */
@@ -31,18 +32,27 @@ export const limits = {
   /** Everything else an account asks for over HTTP. */
   api: { by: 'account', burst: 600, perSecond: 50 },
   /** Bytes of messages, posted and read over HTTP; each request counts as 1 KiB at least. */
-  messageBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib }
+  messageBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
+  /** Bytes of everything else that an account sends and reads over HTTP, counted alike. Of their own, so that who reads all messages anew can still do the rest. */
+  otherBytes: { by: 'account', burst: 64 * mib, perSecond: 8 * mib },
+  /** Bytes of events that all sockets of an account send together. */
+  socketBytes: { by: 'account', burst: 128 * mib, perSecond: 12.8 * mib }
 } as const satisfies Record<string, { by: string; burst: number; perSecond: number }>
 
 export type LimitName = keyof typeof limits
 
-/** What a request for messages counts as when it is smaller. */
-export const leastMessageBytes = 1024
+/** What a request counts as when it is smaller. */
+export const leastBytes = 1024
 
-/** Live sockets of one address, and of one account. */
+/** Whether what it allows are bytes, which are known only when they are there. */
+export function isOfBytes(name: LimitName): boolean {
+  return name === 'messageBytes' || name === 'otherBytes'
+}
+
+/** Live sockets of one account. */
 export const mostSockets = 64
 
-/** What a request counts as before its body is taken. Those with a token and without a row here count as `api`. */
+/** What a request counts as before its body is taken. Those with a token and without a row here count as `api`, and those without `messageBytes` as `otherBytes`. */
 const limitsOfRoute: Partial<Record<RouteName, readonly LimitName[]>> = {
   signIn: ['login', 'everyLogin'],
   freshSignIn: ['login', 'everyLogin'],
@@ -62,10 +72,11 @@ const limitsOfRoute: Partial<Record<RouteName, readonly LimitName[]>> = {
 }
 
 export function limitsOf(name: RouteName, hasToken: boolean): readonly LimitName[] {
-  return limitsOfRoute[name] ?? (hasToken ? ['api'] : [])
+  const names = limitsOfRoute[name] ?? (hasToken ? ['api'] : [])
+  return hasToken && !names.includes('messageBytes') ? [...names, 'otherBytes'] : names
 }
 
-/** No more are tracked at once, so that the limits are no way to fill the memory; who came longest ago is forgotten first. */
+/** No more keys of one kind are tracked at once, so that the limits are no way to fill the memory; of the largest network those that came first are forgotten first. */
 export const mostTracked = 100_000
 
 /** Anybody can make up tokens without end: those of one network make room for one another, and for nothing else. */
@@ -85,33 +96,36 @@ export interface Limits {
 
 export const unlimited: Limits = { mostPairings: undefined, check() {}, take() {}, charge() {} }
 
-/** When the allowance of a key would be whole again, in the order of last use. */
+/** When the allowance of a key would be whole again. */
 type Tracked = Map<string, number>
 
-export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
-  const others: Tracked = new Map()
-  const badTokens = new Map<string, Tracked>()
+type By = (typeof limits)[LimitName]['by']
 
-  const tracked = (name: LimitName, key: string) => (name === 'badToken' ? badTokens.get(networkIn(key)) : others)
-  const owedMs = (name: LimitName, key: string): number => Math.max((tracked(name, key)?.get(idOf(name, key)) ?? 0) - clock.now(), 0)
+/** Whoever has one /64 of IPv6 has a whole /48 as cheaply: together these may have so many times as much. */
+const timesOf48 = 16
+
+export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits & { readonly tracked: number } {
+  // Keys that strangers can make up without end never push out those that they cannot.
+  const tables: Record<By, Table> = {
+    address: new Table(clock, key => networksAround(key)[0] ?? ''),
+    key: new Table(clock),
+    account: new Table(clock),
+    server: new Table(clock),
+    'address and token': new Table(clock, networkIn, { inAll: mostBadTokens.ofNetwork * mostBadTokens.networks, ...mostBadTokens })
+  }
 
   function check(name: LimitName, key: string): void {
-    const { burst, perSecond } = limits[name]
-    const tooMuch = owedMs(name, key) - ((burst - 1) / perSecond) * 1000
-    // Sums of fractions end a little above what they should.
-    if (tooMuch > 0.001) throw tooMany(Math.ceil(tooMuch / 1000))
+    const { by, burst, perSecond } = limits[name]
+    for (const [each, times] of countedAs(by, key)) {
+      const tooMuch = tables[by].owedMs(name, each) - ((times * burst - 1) / (times * perSecond)) * 1000
+      // Sums of fractions end a little above what they should.
+      if (tooMuch > 0.001) throw tooMany(Math.ceil(tooMuch / 1000))
+    }
   }
 
   function charge(name: LimitName, key: string, cost: number): void {
-    const wholeAt = clock.now() + owedMs(name, key) + (cost / limits[name].perSecond) * 1000
-    if (name !== 'badToken') {
-      setNewest(others, idOf(name, key), wholeAt, mostTracked)
-      return
-    }
-    const network = networkIn(key)
-    const tokens: Tracked = badTokens.get(network) ?? new Map()
-    setNewest(badTokens, network, tokens, mostBadTokens.networks)
-    setNewest(tokens, idOf(name, key), wholeAt, mostBadTokens.ofNetwork)
+    const { by, perSecond } = limits[name]
+    for (const [each, times] of countedAs(by, key)) tables[by].owe(name, each, (cost / (times * perSecond)) * 1000)
   }
 
   return {
@@ -123,27 +137,73 @@ export function createLimits({ clock }: { clock: Pick<Clock, 'now'> }): Limits &
       charge(name, key, 1)
     },
     get tracked() {
-      let count = others.size
-      for (const tokens of badTokens.values()) count += tokens.size
-      return count
+      return Object.values(tables).reduce((sum, { size }) => sum + size, 0)
     }
   }
 }
 
-function idOf(name: LimitName, key: string): string {
-  return `${name} ${key}`
+/** What a key counts as, and how many times the allowance that has. */
+function countedAs(by: By, key: string): [key: string, times: number][] {
+  const own: [string, number] = [key, 1]
+  return by === 'address' && key.includes(':') ? [own, [`${key.slice(0, 14)}::/48`, timesOf48]] : [own]
+}
+
+/** What all keys of one kind owe. Where there are too many, the crowd that has the most makes room. */
+class Table {
+  private readonly clock: Pick<Clock, 'now'>
+  private readonly crowdOf: (key: string) => string
+  private readonly most: { inAll: number; ofNetwork?: number; networks?: number }
+  /** In the order of coming, as are the keys in each. To move what is used often to the end makes a large map slow. */
+  private readonly crowds = new Map<string, Tracked>()
+  size = 0
+
+  constructor(clock: Pick<Clock, 'now'>, crowdOf: Table['crowdOf'] = () => '', most: Table['most'] = { inAll: mostTracked }) {
+    this.clock = clock
+    this.crowdOf = crowdOf
+    this.most = most
+  }
+
+  owedMs(name: LimitName, key: string): number {
+    return Math.max((this.crowds.get(this.crowdOf(key))?.get(`${name} ${key}`) ?? 0) - this.clock.now(), 0)
+  }
+
+  owe(name: LimitName, key: string, ms: number): void {
+    const wholeAt = this.clock.now() + this.owedMs(name, key) + ms
+    const crowd = this.crowdOf(key)
+    const id = `${name} ${key}`
+    if (!this.crowds.get(crowd)?.has(id)) this.makeRoomIn(crowd)
+    const keys = this.crowds.get(crowd) ?? new Map<string, number>()
+    if (!keys.has(id)) this.size += 1
+    keys.set(id, wholeAt)
+    this.crowds.set(crowd, keys)
+  }
+
+  private makeRoomIn(crowd: string): void {
+    const { inAll, ofNetwork = inAll, networks = inAll } = this.most
+    const own = this.crowds.get(crowd)
+    if (own && own.size >= ofNetwork) this.drop(crowd, own, 1)
+    if (!own && this.crowds.size >= networks) {
+      const [oldest] = this.crowds
+      if (oldest) this.drop(...oldest, oldest[1].size)
+    }
+    if (this.size < inAll) return
+    let largest: [string, Tracked] | undefined
+    for (const each of this.crowds) if (!largest || each[1].size > largest[1].size) largest = each
+    // A part of it at once, since it takes a while to find the largest of many.
+    if (largest) this.drop(...largest, Math.ceil(largest[1].size / 100))
+  }
+
+  /** The oldest so many. */
+  private drop(crowd: string, keys: Tracked, count: number): void {
+    for (const key of [...keys.keys().take(count)]) keys.delete(key)
+    this.size -= count
+    if (keys.size === 0) this.crowds.delete(crowd)
+  }
 }
 
 /** The key of a bad token is its network, a blank and its hash. */
 function networkIn(key: string): string {
   return key.slice(0, key.lastIndexOf(' ') + 1)
-}
-
-function setNewest<Value>(map: Map<string, Value>, key: string, value: Value, most: number): void {
-  map.delete(key)
-  const oldest = map.size >= most ? map.keys().next().value : undefined
-  if (oldest !== undefined) map.delete(oldest)
-  map.set(key, value)
 }
 
 /** Counts what is held at once. */

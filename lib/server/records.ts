@@ -3,7 +3,7 @@ import type { ArtifactHead, ArtifactRecord, MachineRecord, MessageReceipt, Messa
 import type { ChangesReply } from '../protocol/wire/routes/changes.ts'
 import type * as artifacts from '../store/artifacts.ts'
 import type { Changes, StartOver } from '../store/changes.ts'
-import type { Cell, MachineRow, Message, SessionRow } from '../store/store.ts'
+import type { Cell, MachineRow, Message, SessionRow } from '../store/rows.ts'
 
 /** Rows of the store as the wire shows them. */
 export function sessionRecordOf(row: SessionRow): SessionRecord {

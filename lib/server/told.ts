@@ -1,5 +1,6 @@
 import type { AccountId, DeviceId, LocalId, MachineId, SessionId, TokenId } from '../protocol/wire/ids.ts'
-import type { CellRef, RemovableRef, SignedIn, TokenKind } from '../store/store.ts'
+import type { CellRef, RemovableRef, TokenKind } from '../store/rows.ts'
+import type { SignedIn } from '../store/sign-in.ts'
 
 /** Who came in, who was let in and who was turned away. Never a token, a key or an address; `at` is in milliseconds since 1970. */
 export type AuditEvent = { at: number } & (

@@ -1,4 +1,5 @@
-import type { Store, TokenDraft } from '../store/store.ts'
+import type { TokenDraft } from '../store/rows.ts'
+import type { Store } from '../store/store.ts'
 import type { Listeners } from './told.ts'
 
 /** The same store, whose facts are told once they are durable. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { trials } from './trials.ts'
 
-// node test/endurance/run.ts [cuts|ending|dawdling|stalling|ringing|polling …] [--size N] [--seed S]   what the tests only sample, in full
+// node test/endurance/run.ts [cuts|ending|dawdling|stalling|ringing|polling|crowd|page …] [--size N] [--seed S]   what the tests only sample, in full
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { size: { type: 'string' }, seed: { type: 'string', default: String(Date.now() % 1_000_000) } }

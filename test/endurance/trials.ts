@@ -3,10 +3,19 @@ import { worldAt } from '../client/world.ts'
 import { startServerProcess } from '../kit/server.ts'
 import { dawdling } from './dawdling.ts'
 import { endUnderLoad } from './ending.ts'
+import { foreignPage } from './foreign-page.ts'
+import { largeBodies } from './large-bodies.ts'
+import { largeFrames } from './large-frames.ts'
+import { largePost } from './large-post.ts'
+import { largeRemoval } from './large-removal.ts'
+import { pipelining } from './pipelining.ts'
 import { pollingFlood } from './polling-flood.ts'
 import { ringing } from './ringing.ts'
+import { silentCrowd } from './silent-crowd.ts'
 import { stalling } from './stalling.ts'
 import type { Keeper, Outcome } from './trial.ts'
+import { unansweredCalls } from './unanswered-calls.ts'
+import { unreadPongs } from './unread-pongs.ts'
 
 export interface Ask {
   /** An empty directory. */
@@ -57,6 +66,16 @@ export const trials: Record<string, Trial> = {
     sizes: { whole: 10_000, sample: 120 },
     run: (t, { data, size }) => dawdling(t, { data, connections: size })
   },
+  frames: {
+    about: 'so many strangers that begin large messages and never end them cannot fill the memory [B2, N2]',
+    sizes: { whole: 120, sample: 30 },
+    run: (t, { data, seed, size }) => largeFrames(t, { data, seed, connections: size })
+  },
+  calls: {
+    about: 'calls that nobody answers, from so many sockets, cannot fill the memory [B5, N2]',
+    sizes: { whole: 30, sample: 2 },
+    run: (t, { data, size }) => unansweredCalls(t, { data, sockets: size })
+  },
   stalling: {
     about: 'so many readers that stop reading cannot fill the memory [B2]',
     sizes: { whole: 500, sample: 135 },
@@ -67,9 +86,44 @@ export const trials: Record<string, Trial> = {
     sizes: { whole: 10_000, sample: 15 },
     run: (t, { data, size, seed }) => ringing(t, { data, notices: size, seed })
   },
+  pipelining: {
+    about: 'so many clients that pipeline requests and read no answer cost little and starve nobody [B2, B6]',
+    sizes: { whole: 200, sample: 22 },
+    run: (t, { data, size }) => pipelining(t, { data, connections: size })
+  },
   polling: {
     about: 'so many strangers that begin by polling keep nobody else from anything [N5, N8]',
     sizes: { whole: 50_000, sample: 1_500 },
     run: (t, { data, size }) => pollingFlood(t, { data, connections: size })
+  },
+  pongs: {
+    about: 'so many sockets that send pings and read no pong cannot fill the memory [B1, B2]',
+    sizes: { whole: 240, sample: 20 },
+    run: (t, { data, size }) => unreadPongs(t, { data, connections: size })
+  },
+  removal: {
+    about: 'a session of so many messages is removed in pieces, and goes on after a kill [D1, B3]',
+    sizes: { whole: 3_000_000, sample: 20_000 },
+    run: (t, { data, size }) => largeRemoval(t, { data, messages: size })
+  },
+  crowd: {
+    about: 'so many silent strangers, few addresses or a whole /16, keep nobody with a token from signing in [N8]',
+    sizes: { whole: 12_000, sample: 1_600 },
+    run: (t, { data, size, seed }) => silentCrowd(t, { data, connections: size, seed })
+  },
+  page: {
+    about: 'so many WebSockets of a page of another site keep the own wrapper from nothing [H2]',
+    sizes: { whole: 1_000, sample: 66 },
+    run: (t, { data, size }) => foreignPage(t, { data, sockets: size })
+  },
+  bodies: {
+    about: 'so many MiB of bodies and events of one account are taken as fast as it may, and others go on [B3, Q1]',
+    sizes: { whole: 4_000, sample: 250 },
+    run: (t, { data, size }) => largeBodies(t, { data, megabytes: size })
+  },
+  posts: {
+    about: 'a post of so many MiB to sixty sockets of its account reaches all that read, and freezes nobody [B1, B2, B3]',
+    sizes: { whole: 93, sample: 6 },
+    run: (t, { data, size }) => largePost(t, { data, megabytes: size })
   }
 }

@@ -3,7 +3,8 @@ import { accountTopic, type Bus, type BusEvent, type Change, instanceTopic } fro
 import { openLocalBus } from '../../lib/bus/local.ts'
 import * as ids from '../../lib/protocol/wire/ids.ts'
 import { Hub } from '../../lib/server/hub.ts'
-import type { Message, Page, Store } from '../../lib/store/store.ts'
+import type { Message, Page } from '../../lib/store/rows.ts'
+import type { Store } from '../../lib/store/store.ts'
 import { manualClock } from '../kit/manual-clock.ts'
 import { account, Ear } from './ear.ts'
 

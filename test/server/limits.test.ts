@@ -4,7 +4,7 @@ import { manualClock } from '../kit/manual-clock.ts'
 
 const tooMany = { name: 'Failure', code: 'too-many-requests' }
 
-const { messageBytes: _, ...counted } = limits
+const { messageBytes: _, otherBytes: __, socketBytes: ___, ...counted } = limits
 
 for (const [name, { burst, perSecond }] of Object.entries(counted) as [LimitName, { burst: number; perSecond: number }][]) {
   t.test(`${name}: ${burst} at once, and one more each time ${(1 / perSecond).toFixed(3)} s have passed [Q1, A8]`, async t => {
@@ -74,6 +74,45 @@ t.test('bad tokens of a crowd of networks have a table of their own, which is bo
   for (let number = 0; number < 110_000; number += 1) counter.take('badToken', `${number} token`)
   t.throws(() => counter.take('newKey', 'first'), tooMany)
   t.equal(counter.tracked, 1 + mostBadTokens.networks)
+})
+
+const ipv6 = (...groups: number[]) => groups.map(group => group.toString(16).padStart(4, '0')).join(':')
+
+for (const [name, crowd] of [
+  ['the /64s of a /48', (number: number) => ipv6(0x2001, 0xdb8, 7 + (number >> 16), number & 0xffff)],
+  ['the /48s of a /32', (number: number) => ipv6(0x2001, 0xdb8, number & 0xffff, number >> 16)]
+] as const) {
+  t.test(`${name} push out no bucket of an account, a key or an address elsewhere [Q1]`, async t => {
+    const counter = createLimits({ clock: manualClock() })
+    const owners: [LimitName, string][] = [
+      ['api', 'ada'],
+      ['loginOfKey', 'ADA'],
+      ['newKey', '192.0.2.1'],
+      ['newKey', ipv6(0x2001, 0xdb9, 1, 1)]
+    ]
+    for (const [limit, key] of owners) for (let taken = 0; taken < limits[limit].burst; taken += 1) counter.take(limit, key)
+    for (let number = 0; number < 110_000; number += 1) counter.charge('nonce', crowd(number), 1)
+    for (const [limit, key] of owners) t.throws(() => counter.take(limit, key), tooMany, `${limit} of ${key}`)
+    t.ok(counter.tracked <= mostTracked + 2, 'and there is an end to it')
+  })
+}
+
+t.test('keys that nobody knows push out no bucket of an account [Q1]', async t => {
+  const counter = createLimits({ clock: manualClock() })
+  for (let taken = 0; taken < limits.approval.burst; taken += 1) counter.take('approval', 'ada')
+  for (let number = 0; number < 110_000; number += 1) counter.take('loginOfKey', `${number}`)
+  t.throws(() => counter.take('approval', 'ada'), tooMany)
+})
+
+t.test('the /64s of one /48 have 16 times what one has, together [Q1, A8]', async t => {
+  const clock = manualClock()
+  const counter = createLimits({ clock })
+  const most = 16 * limits.newKey.burst
+  for (let number = 0; number < most; number += 1) counter.take('newKey', ipv6(0x2001, 0xdb8, 7, number))
+  t.throws(() => counter.take('newKey', ipv6(0x2001, 0xdb8, 7, most)), { ...tooMany, retryAfterS: 225 })
+  counter.take('newKey', ipv6(0x2001, 0xdb8, 8, 0))
+  clock.advance(225_000)
+  counter.take('newKey', ipv6(0x2001, 0xdb8, 7, most))
 })
 
 t.test('a seat that is given back may be had by somebody else', async t => {

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers'
 import type { Test } from 'tap'
 import type { Untyped } from '../kit/person.ts'
 
-/** A TCP connection to the server, for what no HTTP client would send. */
-export async function openTcp(t: Pick<Test, 'teardown'>, { port }: { port: number }): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1')
+/** A TCP connection to the server, for what no HTTP client would send. `from` is an address of this machine, such as 127.0.0.2, and a network of its own to the server. */
+export async function openTcp(t: Pick<Test, 'teardown'>, { port, from = '127.0.0.1' }: { port: number; from?: string }): Promise<Socket> {
+  const socket = connect({ port, host: '127.0.0.1', localAddress: from })
   // What the server thinks of it shows in its answer; that it hangs up may reach us as a reset.
   socket.on('error', () => {})
   t.teardown(() => socket.destroy())

@@ -23,6 +23,7 @@ export class RawWebSocket {
   closeCode: number | undefined
   private readonly socket: Socket
   private rest = Buffer.alloc(0)
+  private parts: Buffer[] = []
   private wake = () => {}
   private isOver = false
 
@@ -61,6 +62,28 @@ export class RawWebSocket {
     this.socket.write(bytes)
   }
 
+  /** The same, no faster than the server takes it. False once the connection has ended. */
+  async pour(bytes: Uint8Array): Promise<boolean> {
+    if (!this.isOver && !this.socket.write(bytes)) {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.socket.once('drain', resolve).once('close', resolve)
+      await promise
+      this.socket.off('drain', resolve).off('close', resolve)
+    }
+    return !this.isOver
+  }
+
+  /** A text under a mask of zeros, which costs little to make, no faster than the server takes it. False once the connection has ended. */
+  pourText(text: string): Promise<boolean> {
+    const payload = Buffer.from(text)
+    return this.pour(Buffer.concat([Buffer.from([0x80 | opcodes.text]), lengthOf(payload.length), Buffer.alloc(4), payload]))
+  }
+
+  /** Leaves without a word. */
+  hangUp(): void {
+    this.socket.destroy()
+  }
+
   /** Stops reading: what the server sends piles up, first in the kernel, then at the server. */
   stall(): void {
     this.socket.pause()
@@ -68,6 +91,13 @@ export class RawWebSocket {
 
   resume(): void {
     this.socket.resume()
+  }
+
+  private takePart({ payload, isLast }: { payload: Buffer; isLast: boolean }): void {
+    this.parts.push(payload)
+    if (!isLast) return
+    this.texts.push(Buffer.concat(this.parts).toString())
+    this.parts = []
   }
 
   private woken(): Promise<void> {
@@ -80,25 +110,27 @@ export class RawWebSocket {
     this.rest = Buffer.concat([this.rest, chunk])
     for (let frame = takeFrame(this.rest); frame; frame = takeFrame(this.rest)) {
       this.rest = this.rest.subarray(frame.size)
-      if (frame.opcode === opcodes.text) this.texts.push(frame.payload.toString())
+      if (frame.opcode === opcodes.text || frame.opcode === opcodes.continuation) this.takePart(frame)
       if (frame.opcode === opcodes.close) this.closeCode = frame.payload.length < 2 ? 1005 : frame.payload.readUInt16BE()
     }
     this.wake()
   }
 }
 
+/** The server, an address of this machine to come from, and what else the head says. */
+export interface Way {
+  port: number
+  from?: string
+  headers?: Record<string, string>
+}
+
 /** Opens the WebSocket of the Socket.IO endpoint; nothing is said on it yet. */
-export async function openWebSocket(
-  t: Pick<Test, 'teardown'>,
-  server: { port: number },
-  query = 'EIO=4&transport=websocket'
-): Promise<RawWebSocket> {
+export async function openWebSocket(t: Pick<Test, 'teardown'>, server: Way, query = 'EIO=4&transport=websocket'): Promise<RawWebSocket> {
   const socket = await openTcp(t, server)
   const key = randomBytes(16).toString('base64')
-  socket.write(
-    `GET /v1/updates/?${query} HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n` +
-      `Sec-WebSocket-Key: ${key}\r\nSec-WebSocket-Version: 13\r\n\r\n`
-  )
+  const headers = { host: 'localhost', 'sec-websocket-key': key, 'sec-websocket-version': '13', ...server.headers }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  socket.write(`GET /v1/updates/?${query} HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${lines.join('')}\r\n`)
   let head = Buffer.alloc(0)
   while (!head.includes('\r\n\r\n')) {
     const [chunk] = await once(socket, 'data')
@@ -111,17 +143,18 @@ export async function openWebSocket(
 }
 
 /** A WebSocket that got through the handshake of Engine.IO and Socket.IO. */
-export async function openAccepted(
-  t: Pick<Test, 'teardown'>,
-  server: { port: number },
-  auth: Record<string, unknown>
-): Promise<RawWebSocket> {
+export async function openAccepted(t: Pick<Test, 'teardown'>, server: Way, auth: Record<string, unknown>): Promise<RawWebSocket> {
   const web = await openWebSocket(t, server)
   await web.next()
   web.send(`40${JSON.stringify(auth)}`)
   const answer = await web.next()
   if (!answer?.startsWith('40')) throw new Error(`Not accepted: ${answer}`)
   return web
+}
+
+/** A ping under a mask of zeros, for many of them in one piece. */
+export function pingOf(payload: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0x80 | opcodes.ping, 0x80 | payload.length, 0, 0, 0, 0]), payload])
 }
 
 function frameOf({ opcode, payload = Buffer.alloc(0), fin = true, reserved = 0, isMasked = true }: Frame): Buffer {
@@ -146,7 +179,7 @@ function lengthOf(length: number): Buffer {
   return bytes
 }
 
-function takeFrame(bytes: Buffer): { opcode: number; payload: Buffer; size: number } | undefined {
+function takeFrame(bytes: Buffer): { opcode: number; isLast: boolean; payload: Buffer; size: number } | undefined {
   const [first, second] = bytes
   if (first === undefined || second === undefined) return undefined
   const short = second & 0x7f
@@ -154,5 +187,5 @@ function takeFrame(bytes: Buffer): { opcode: number; payload: Buffer; size: numb
   if (bytes.length < start) return undefined
   const length = short < 126 ? short : short === 126 ? bytes.readUInt16BE(2) : Number(bytes.readBigUInt64BE(2))
   const size = start + length
-  return bytes.length < size ? undefined : { opcode: first & 0x0f, payload: bytes.subarray(start, size), size }
+  return bytes.length < size ? undefined : { opcode: first & 0x0f, isLast: first >= 0x80, payload: bytes.subarray(start, size), size }
 }

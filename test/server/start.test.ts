@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { completeOptions } from '../../lib/options.ts'
-import { cannotOpen } from '../../sqlite/open-error.ts'
+import { cannotOpen } from '../../sqlite/file/open-error.ts'
 import { call, signUp } from '../kit/person.ts'
 import { startServer, startServerProcess } from '../kit/server.ts'
 
@@ -52,12 +52,12 @@ t.test('an address to listen on that is not of this computer is named, with exit
 })
 
 t.test('the file of a certificate that cannot be read is named with its option, with exit code 78', async t => {
-  const directory = t.testdir({ 'cert.pem': '' })
-  const files = ['--tls-cert', join(directory, 'cert.pem'), '--tls-key', join(directory, 'none.pem')]
+  const directory = t.testdir({ 'key.pem': '' })
+  const files = ['--tls-cert', join(directory, 'none.pem'), '--tls-key', join(directory, 'key.pem')]
   const { complaint, code } = await serve([...files, '--data', join(directory, 'data')])
   t.equal(code, 78)
   t.match(complaint, sentence)
-  t.match(complaint, `The key ${join(directory, 'none.pem')} cannot be read (ENOENT); --tls-key names it.`)
+  t.match(complaint, `The certificate ${join(directory, 'none.pem')} cannot be read (ENOENT); --tls-cert names it.`)
 })
 
 t.test('an address of IPv6 may stand in brackets, as in a link', async t => {

@@ -6,8 +6,8 @@ import { mostPieceBytes, type Upload } from '../../store/attachments.ts'
 import type { Caller, Deps } from './deps.ts'
 import { inPieces, skipping } from './pieces.ts'
 
-type StoreDeps = Pick<Deps, 'store' | 'now'>
-type StoringDeps = Pick<Deps, 'store' | 'now' | 'quotas'>
+type StoreDeps = Pick<Deps, 'store' | 'time'>
+type StoringDeps = Pick<Deps, 'store' | 'time' | 'quotas'>
 
 /** How long an unfinished upload waits for its next byte. */
 const waitsMs = 24 * 60 * 60_000
@@ -20,7 +20,7 @@ export interface File {
 
 export async function requestUpload(deps: StoringDeps, caller: Caller, session: SessionId, size: number): Promise<File> {
   const id = attachmentId.parse(`${randomUUID()}.enc`)
-  const now = deps.now()
+  const now = deps.time()
   const draft = { id, size, now, endsAt: now + waitsMs }
   const opened = await deps.store.openUpload(caller.account, session, draft, deps.quotas(caller.account))
   if (opened === 'missing') throw failure('session-not-found')
@@ -29,8 +29,8 @@ export async function requestUpload(deps: StoringDeps, caller: Caller, session: 
 
 /** Stores all of it or nothing. A repeat of the same bytes changes nothing and succeeds. */
 export async function uploadAttachment(deps: StoringDeps, caller: Caller, file: File, bytes: BytesIn): Promise<void> {
-  const { store, now } = deps
-  const begun = found(await store.restartUpload(caller.account, file.session, file.id, now()))
+  const { store, time } = deps
+  const begun = found(await store.restartUpload(caller.account, file.session, file.id, time()))
   const digest = createHash('sha256')
   let received = 0
   for await (const piece of inPieces(bytes, { most: mostPieceBytes })) {
@@ -43,8 +43,8 @@ export async function uploadAttachment(deps: StoringDeps, caller: Caller, file: 
   else if (begun.sha256 !== sha256) throw failure('attachment-kept')
 }
 
-export async function readUpload({ store, now }: StoreDeps, caller: Caller, { session, id }: File): Promise<Upload> {
-  return found(await store.findUpload(caller.account, session, id, now()))
+export async function readUpload({ store, time }: StoreDeps, caller: Caller, { session, id }: File): Promise<Upload> {
+  return found(await store.findUpload(caller.account, session, id, time()))
 }
 
 /** Adds what comes after the bytes that are stored; those are passed over. What came of a body that was cut off is kept. */
@@ -66,13 +66,13 @@ export async function continueUpload(deps: StoringDeps, caller: Caller, file: Fi
 const leastKeptBytes = 4096
 
 export async function finishUpload(deps: StoreDeps, caller: Caller, file: File, sha256: string): Promise<void> {
-  const { store, now } = deps
+  const { store, time } = deps
   const { size, received, attempt, sha256: known } = await readUpload(deps, caller, file)
   if (known === sha256) return
   if (known !== null) throw failure('attachment-kept')
   if (received !== size) throw isAt('upload-elsewhere', { received })
   if ((await digestOf(deps, caller, file, size)) !== sha256) {
-    await store.restartUpload(caller.account, file.session, file.id, now())
+    await store.restartUpload(caller.account, file.session, file.id, time())
     throw isAt('attachment-differs', { received: 0 })
   }
   await complete(deps, caller, file, { attempt, received, sha256 })
@@ -103,12 +103,12 @@ export function fileOf(session: SessionId, ref: string): File {
 }
 
 async function append(
-  { store, now, quotas }: StoringDeps,
+  { store, time, quotas }: StoringDeps,
   caller: Caller,
   { session, id }: File,
   piece: { attempt: number; at: number; bytes: Uint8Array }
 ): Promise<Upload> {
-  const at = now()
+  const at = time()
   const timed = { ...piece, now: at, endsAt: at + waitsMs }
   const upload = found(await store.appendPiece(caller.account, session, id, timed, quotas(caller.account)))
   if (!upload.taken) throw isAt('upload-elsewhere', upload)
@@ -116,12 +116,12 @@ async function append(
 }
 
 async function complete(
-  { store, now }: StoreDeps,
+  { store, time }: StoreDeps,
   caller: Caller,
   { session, id }: File,
   whole: { attempt: number; received: number; sha256: string }
 ): Promise<void> {
-  const upload = found(await store.completeUpload(caller.account, session, id, { ...whole, now: now() }))
+  const upload = found(await store.completeUpload(caller.account, session, id, { ...whole, now: time() }))
   // Another may have finished it with the same bytes.
   if (!upload.taken && upload.sha256 !== whole.sha256) throw isAt('upload-elsewhere', upload)
 }

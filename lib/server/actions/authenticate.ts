@@ -1,6 +1,7 @@
 import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
-import type { Bearer, Store } from '../../store/store.ts'
+import type { Bearer } from '../../store/rows.ts'
+import type { Store } from '../../store/store.ts'
 import type { Limits } from '../limits.ts'
 import type { Logger } from '../log.ts'
 import type { Deps } from './deps.ts'

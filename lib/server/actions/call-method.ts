@@ -4,16 +4,20 @@ import type { BodyOf } from '../../protocol/wire/routes.ts'
 import type { Calls } from './calls.ts'
 import type { Caller } from './deps.ts'
 
-/** A call without a socket. It ends when the signal aborts, since nobody waits for it any more. */
-export async function callMethod(
+/**
+ * A call without a socket. It ends when the signal aborts, since nobody waits for it any more. Not an async function: that
+ * would keep the parameters until the answer comes.
+ */
+export function callMethod(
   { calls }: { calls: Pick<Calls, 'call'> },
   caller: Caller,
   { method, params }: BodyOf<'callMethod'>,
   signal: AbortSignal
 ): Promise<Sealed> {
-  const result = await calls.call(caller, { method, params, from: undefined, signal })
-  if (!result.ok) throw failure(failureByReason[result.why])
-  return result.value
+  return calls.call(caller, { method, params, from: undefined, signal }).then(result => {
+    if (!result.ok) throw failure(failureByReason[result.why])
+    return result.value
+  })
 }
 
 const failureByReason: Record<CallFailure, FailureCode> = {

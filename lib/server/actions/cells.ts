@@ -1,5 +1,5 @@
 import type { Sealed } from '../../protocol/wire/ids.ts'
-import type { CellRef, Conflict, Written } from '../../store/store.ts'
+import type { CellRef, Conflict, Written } from '../../store/rows.ts'
 import type { Caller, Deps } from './deps.ts'
 import { announce } from './publish.ts'
 

@@ -3,7 +3,8 @@ import type { Bus } from '../../bus/bus.ts'
 import type { AccountId, ConnectionId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
 import type { Scope } from '../../protocol/wire/scopes.ts'
 import type { Quotas } from '../../store/quotas.ts'
-import type { Store, TokenKind } from '../../store/store.ts'
+import type { TokenKind } from '../../store/rows.ts'
+import type { Store } from '../../store/store.ts'
 
 /** What actions work with; each takes the fields it needs. */
 export interface Deps {

@@ -94,7 +94,7 @@ function answer(
 
 /** Removes the caller's own account with everything it has. A token alone is not enough: the key of the account signs it. */
 export async function removeOwnAccount(
-  deps: Pick<Deps, 'store' | 'bus'> & { identity: Identity },
+  deps: Parameters<typeof removeUser>[0] & { identity: Identity },
   caller: Caller,
   claim: BodyOf<'removeOwnAccount'>
 ): Promise<void> {

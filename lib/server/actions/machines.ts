@@ -1,8 +1,9 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { MachineId } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
-import type { MachineRow } from '../../store/store.ts'
+import type { MachineRow } from '../../store/rows.ts'
 import type { Caller, Deps } from './deps.ts'
+import type { LeftoverSweep } from './leftover-sweep.ts'
 import type { Presence } from './presence.ts'
 import { announce } from './publish.ts'
 
@@ -35,12 +36,13 @@ export async function readMachine({ store }: Pick<Deps, 'store'>, caller: Caller
 }
 
 export async function removeMachine(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence },
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence; leftoverSweep: Pick<LeftoverSweep, 'soon'> },
   caller: Caller,
   id: MachineId
 ): Promise<void> {
   const removed = await deps.store.remove(caller.account, { of: 'machine', id })
   if (removed === 'missing') throw failure('machine-not-found')
   deps.presence.forget(caller.account, { of: 'machine', id })
+  deps.leftoverSweep.soon()
   announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'machine', id } })
 }

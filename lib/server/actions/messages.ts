@@ -1,7 +1,7 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { SessionId } from '../../protocol/wire/ids.ts'
 import type { QueryOf } from '../../protocol/wire/routes.ts'
-import type { Message, MessageDraft, Page } from '../../store/store.ts'
+import type { Message, MessageDraft, Page } from '../../store/rows.ts'
 import type { Caller, Deps } from './deps.ts'
 import { announce } from './publish.ts'
 

@@ -1,6 +1,6 @@
 import { accountTopic } from '../../bus/bus.ts'
 import type { AccountId, SessionId } from '../../protocol/wire/ids.ts'
-import type { RowRef } from '../../store/store.ts'
+import type { RowRef } from '../../store/rows.ts'
 import type { Caller, Deps } from './deps.ts'
 
 const trustClocksWithinMs = 10 * 60_000

@@ -1,7 +1,7 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import type { DeliveryRow } from '../../store/notices.ts'
-import type { PushTokenRow } from '../../store/store.ts'
+import type { PushTokenRow } from '../../store/push-tokens.ts'
 import type { Metrics } from '../metrics.ts'
 import type { PushProvider } from '../push.ts'
 import type { Deliveries } from './deliveries.ts'

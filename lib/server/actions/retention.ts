@@ -1,6 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import type { Logger } from '../log.ts'
 import type { Deps } from './deps.ts'
+import type { LeftoverSweep } from './leftover-sweep.ts'
 import type { Presence } from './presence.ts'
 import { announce } from './publish.ts'
 
@@ -12,6 +13,7 @@ const atOnce = 10
 export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
   clock: Clock
   presence: Pick<Presence, 'forget'>
+  leftoverSweep: Pick<LeftoverSweep, 'soon'>
   log: Pick<Logger, 'info'>
   /** Whether the time is sure enough to remove for good what is old by it. */
   mayRemove: () => boolean
@@ -46,7 +48,7 @@ export class Retention {
   }
 
   async #sweep(): Promise<void> {
-    const { store, time, log, mayRemove, presence } = this.#deps
+    const { store, time, log, mayRemove, presence, leftoverSweep } = this.#deps
     let count = 0
     for (let removed = atOnce; removed === atOnce && !this.#isClosed && mayRemove(); ) {
       const gone = await store.removeOldSessions(time() - this.#keepMs, atOnce)
@@ -55,6 +57,7 @@ export class Retention {
         presence.forget(account, row)
         announce(this.#deps, { account, skip: undefined }, clock, { type: 'row-removed', row })
       }
+      if (gone.length > 0) leftoverSweep.soon()
       removed = gone.length
       count += gone.length
     }

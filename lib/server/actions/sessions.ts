@@ -1,9 +1,9 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import { type SessionId, sessionId } from '../../protocol/wire/ids.ts'
 import type { BodyOf, QueryOf } from '../../protocol/wire/routes.ts'
-import type { SessionRow } from '../../store/store.ts'
-import type { AttachmentSweep } from './attachment-sweep.ts'
+import type { SessionRow } from '../../store/rows.ts'
 import type { Caller, Deps } from './deps.ts'
+import type { LeftoverSweep } from './leftover-sweep.ts'
 import type { Presence } from './presence.ts'
 import { announce } from './publish.ts'
 
@@ -73,13 +73,13 @@ export async function archiveSession(
 }
 
 export async function removeSession(
-  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence; attachmentSweep: Pick<AttachmentSweep, 'soon'> },
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Presence; leftoverSweep: Pick<LeftoverSweep, 'soon'> },
   caller: Caller,
   id: SessionId
 ): Promise<void> {
   const removed = await deps.store.remove(caller.account, { of: 'session', id })
   if (removed === 'missing') throw failure('session-not-removable')
   deps.presence.forget(caller.account, { of: 'session', id })
-  deps.attachmentSweep.soon()
+  deps.leftoverSweep.soon()
   announce(deps, caller, removed.clock, { type: 'row-removed', row: { of: 'session', id }, by: caller.device })
 }

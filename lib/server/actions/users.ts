@@ -3,6 +3,7 @@ import type { AccountId } from '../../protocol/wire/ids.ts'
 import type { UserRow } from '../../store/signup.ts'
 import type { Caller, Deps } from './deps.ts'
 import { publishRevoked } from './devices.ts'
+import type { LeftoverSweep } from './leftover-sweep.ts'
 import { fingerprintOfKey } from './signup.ts'
 
 /** Throws unless the first account of the server asks. */
@@ -16,9 +17,13 @@ export async function listUsers({ store }: Pick<Deps, 'store'>): Promise<(UserRo
 }
 
 /** Removes an account with everything it has, and closes its connections everywhere. */
-export async function removeUser(deps: Pick<Deps, 'store' | 'bus'>, account: AccountId): Promise<void> {
+export async function removeUser(
+  deps: Pick<Deps, 'store' | 'bus'> & { leftoverSweep: Pick<LeftoverSweep, 'soon'> },
+  account: AccountId
+): Promise<void> {
   const outcome = await deps.store.removeAccount(account)
   if (outcome === 'missing') throw failure('account-not-found')
   if (outcome === 'owner') throw failure('owner-stays')
   publishRevoked(deps, outcome.tokens)
+  deps.leftoverSweep.soon()
 }

@@ -50,7 +50,9 @@ async function runHere(options: AskOptions, name: CommandName, ask: unknown, tel
   const store = await openStore(options.store, { dataDirectory: options.data, onBroken() {} })
   const bus = openLocalBus({ onError() {} })
   try {
-    const deps: ControlDeps = { options, store, bus, now: Date.now, time: Date.now, clock: systemClock, newId }
+    // What is left of somebody removed goes once a server runs.
+    const leftoverSweep = { soon() {} }
+    const deps: ControlDeps = { leftoverSweep, options, store, bus, now: Date.now, time: Date.now, clock: systemClock, newId }
     return await runCommand(deps, name, ask, tell)
   } catch (error) {
     const sentence = sentenceOf(error)

@@ -2,11 +2,13 @@ import type * as z from 'zod'
 import type { Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
 import type { Deps } from '../actions/deps.ts'
+import type { LeftoverSweep } from '../actions/leftover-sweep.ts'
 import type { Backups } from '../backups.ts'
 
 /** What commands work with: the running server's own, or a store that was opened for the one command. */
 export interface ControlDeps extends Omit<Deps, 'quotas'> {
   options: Pick<ServerOptions, 'data'>
+  leftoverSweep: Pick<LeftoverSweep, 'soon'>
   /** Those that a running server takes by itself. */
   backups?: Pick<Backups, 'state'> | undefined
   /** Of a running server; `own` is a policy of the program that embeds it. `url` is missing until it listens. */

@@ -3,15 +3,16 @@ import type { Clock } from '../../async/clock.ts'
 import type { ServerOptions } from '../../options.ts'
 import { failures } from '../../protocol/wire/failures.ts'
 import { socketPath } from '../../protocol/wire/handshake.ts'
+import { Budget } from '../budget.ts'
 import type { Seats } from '../limits.ts'
 import { createAckIds } from './ack-ids.ts'
 import { createAdmission, guardRoutes } from './admission.ts'
 import { Backlog } from './backlog.ts'
-import { Budget } from './budget.ts'
 import type { EngineConnection } from './engineio.ts'
 import { openExchange } from './exchange.ts'
 import { Heartbeat } from './heartbeat.ts'
 import { type HttpDeps, serveRoutes } from './http.ts'
+import { Client, Outflow } from './outflow.ts'
 import { createOwnAddress } from './own-address.ts'
 import { ownPlace, sharedPlace } from './place.ts'
 import { PollingClients } from './polling.ts'
@@ -24,8 +25,9 @@ import { type StatusDeps, serveStatus } from './status.ts'
 import { Strangers } from './strangers.ts'
 import { Turn } from './turn.ts'
 import { Visits } from './visits.ts'
-import { webSocketBehavior } from './websocket.ts'
+import { webSocketBehaviors } from './websocket.ts'
 import { welcome } from './welcome.ts'
+import { WidePlaces } from './wide-places.ts'
 
 /** What all bodies that are still arriving, and all answers that are not read yet, may hold in memory. */
 const mostBodyBytes = 256 * 1024 * 1024
@@ -42,23 +44,29 @@ export interface Edge {
 /** Everything between the network and the actions. Resolves when it listens; throws CannotStart when it cannot. */
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
-  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
+  deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
     Omit<SocketDeps, 'nextAckId'> &
-    StatusDeps & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
+    Omit<StatusDeps, 'outflow'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? sharedPlace(deps.app, options) : ownPlace(options, deps)
   const { secure } = place
   const admit = createAdmission({ ...options, listens: deps.app === undefined })
   const heartbeat = new Heartbeat(deps.clock)
   const isSecure = secure || options.publicUrl?.startsWith('https:') === true
-  const files = createStaticFiles({ secure: isSecure, dev: options.dev, underWay: deps.underWay })
-
   const turn = new Turn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }
+  const outflow = new Outflow({ clock: deps.clock, unread: memory.answers, onError: deps.onError })
+  const files = createStaticFiles({ secure: isSecure, dev: options.dev, underWay: deps.underWay, outflow })
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
-  const http = { ...deps, ...memory, turn, ownAddress, strangers, corsOrigin: options.corsOrigin }
-  const visits = new Visits({ ...deps, strangers, hint: createProxyHint(deps) })
+  const http = { ...deps, ...memory, turn, outflow, ownAddress, strangers, corsOrigin: options.corsOrigin }
+  const visits = new Visits({
+    ...options,
+    isProxy: deps.isProxy,
+    strangers,
+    hint: createProxyHint(deps),
+    widePlaces: new WidePlaces(options, deps)
+  })
   const sockets = { ...deps, nextAckId: createAckIds() }
   const engine = {
     ...http,
@@ -72,17 +80,18 @@ export async function openEdge(
   const serveOn = (bare: Routes) => {
     const app = putTwice(guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0)))
     serveRoutes(app, http)
-    serveStatus(app, deps)
-    app.ws(`${socketPath}/*`, webSocketBehavior({ ...engine, polling }, 'strangers'))
-    app.ws('/*', webSocketBehavior({ ...engine, polling }, 'known'))
+    serveStatus(app, http)
+    const { narrow, wide } = webSocketBehaviors({ ...engine, polling })
+    app.ws(`${socketPath}/*`, narrow)
+    app.ws('/*', wide)
     app.any(`${socketPath}/*`, (response, request) => polling.serve(response, request))
-    app.options('/*', (response, request) => answerPreflight(response, request, options.corsOrigin))
+    app.options('/*', (response, request) => answerPreflight(response, request, http))
     app.any('/*', (response, request) => {
       const beganAt = performance.now()
       const method = request.getCaseSensitiveMethod()
       const at = { route: 'other', origin: request.getHeader('origin'), isHead: method === 'HEAD' }
       try {
-        if (welcome(response, request, options.corsOrigin)) deps.metrics.requestAnswered('welcome', 200, performance.now() - beganAt)
+        if (welcome(response, request, http)) deps.metrics.requestAnswered('welcome', 200, performance.now() - beganAt)
         else if (files.serve(response, request)) deps.metrics.requestAnswered('app', 200, performance.now() - beganAt)
         else openExchange(response, at, http).answer(notFound(method, request.getUrl()))
       } catch (error) {
@@ -96,6 +105,7 @@ export async function openEdge(
     polling.close()
     heartbeat.close()
     turn.end()
+    outflow.flush()
     place.close()
   }
   const { port, stopListening } = await place.open(serveOn).catch(error => {
@@ -108,15 +118,27 @@ export async function openEdge(
 }
 
 // Browsers do not count `Authorization` under a star, so the asked headers are named.
-function answerPreflight(response: HttpResponse, request: HttpRequest, corsOrigin: string): void {
+function answerPreflight(
+  response: HttpResponse,
+  request: HttpRequest,
+  { corsOrigin, outflow }: Pick<HttpDeps, 'corsOrigin' | 'outflow'>
+): void {
   const asked = request.getHeader('access-control-request-headers')
-  response.cork(() => {
+  const client = new Client()
+  response.onAborted(() => client.left())
+  const writeHead = (status: string) => {
     response
-      .writeStatus('204 No Content')
+      .writeStatus(status)
       .writeHeader('access-control-allow-origin', corsOrigin)
       .writeHeader('access-control-allow-methods', 'GET, POST, PUT, DELETE')
       .writeHeader('access-control-allow-headers', asked === '' ? '*' : asked)
       .writeHeader('access-control-max-age', '600')
-      .endWithoutBody()
-  })
+  }
+  if (!outflow.mayOmitBody()) outflow.send(response, client, { writeHead: () => writeHead('200 OK'), body: 'ok' })
+  else {
+    outflow.sendAsIs(response, client, () => {
+      writeHead('204 No Content')
+      response.endWithoutBody()
+    })
+  }
 }

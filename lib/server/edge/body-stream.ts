@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import type { Clock } from '../../async/clock.ts'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import type { BytesIn } from '../../protocol/wire/routes.ts'
-import type { Share } from './budget.ts'
+import type { Share } from '../budget.ts'
 import { Silence } from './silence.ts'
 
 /** After a while a body has come at this pace at least: far slower than any network, and not for ever. */

@@ -1,31 +1,44 @@
 import type { Clock } from '../../async/clock.ts'
 import { maxPacketBytes, pingIntervalMs, pingTimeoutMs } from '../../protocol/wire/handshake.ts'
 import type { CloseReason } from '../connection.ts'
+import type { Frame } from '../frames.ts'
 import type { Heartbeat, Pinged } from './heartbeat.ts'
 import { Pace, paceIsWholeAfterMs } from './pace.ts'
 import type { Turn, Writer } from './turn.ts'
 import type { Visit } from './visits.ts'
 
-/** What a connection that falls behind may leave unread, and as much again may wait, before it is closed; besides what one turn brought. */
+/** What a client may leave unread besides what one turn brought, and how much may come after that while it takes nothing. */
 export const mostUnreadBytes = 1024 * 1024
+/** The same before anybody has signed in: a stranger is answered with a few words. */
+export const mostUnreadOfStrangers = 64 * 1024
+
+export const ping = '2'
 
 /** How packets get to a client. A connection has one transport at a time. */
 export interface Transport {
   /** What a client may change to later. */
   readonly upgrades: readonly string[]
-  /** Takes the packets of a turn. False when the client is too far behind: then some are lost and the connection must end. */
-  write(packets: readonly string[]): boolean
+  /** When the client last took some of what waited for it; undefined when nothing has. */
+  readonly readAt: number | undefined
+  /** Takes the packets of a turn. False when the client is too far behind: then the connection must end. */
+  write(packets: readonly Frame[]): boolean
   /** The connection is over; tells the client as far as the transport can, and is not called again. */
   end(reason: CloseReason): void
 }
 
 /** What takes the packets of a client. */
 export interface Receiver {
+  /** How much a client may send at once now. */
+  readonly mostBytes: number
+  /** How much of what it is sent the client may leave unread. */
+  readonly mostUnreadBytes: number
   receive(packet: string): void
   /** A message of bytes, which are the receiver's to keep. */
   receiveBinary(bytes: Buffer): void
   /** The transport broke, or the client left it. */
   gone(): void
+  /** Ends what travels over the transport. */
+  close(reason: CloseReason): void
 }
 
 /** What is done with an Engine.IO connection; made anew for each. */
@@ -57,13 +70,15 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   endedBy: CloseReason | undefined
   /** Called once, when it has ended. */
   onEnd: (() => void) | undefined
+  /** Whether somebody is let in and has not left. */
+  isSignedIn = false
   private transport: Transport | undefined
   private readonly deps: EngineDeps
   private readonly visit: Visit
   private heardAt = -paceIsWholeAfterMs
   private pace: Pace | undefined
   private handler: EngineHandler | undefined
-  private waiting: string[] | undefined
+  private waiting: Frame[] | undefined
 
   constructor(transport: Transport, deps: EngineDeps, visit: Visit) {
     this.sid = deps.newId()
@@ -75,6 +90,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     this.send(`0${JSON.stringify(open)}`)
     deps.heartbeat.alive(this)
     this.handler = deps.accept(this)
+    visit.onCrowded = () => this.close('crowded')
   }
 
   get network(): string {
@@ -85,9 +101,20 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     return this.handler?.mostBytes ?? 0
   }
 
+  get mostUnreadBytes(): number {
+    return this.isSignedIn ? mostUnreadBytes : mostUnreadOfStrangers
+  }
+
   /** Somebody is let in. */
   signedIn(): void {
+    this.isSignedIn = true
     this.visit.signedIn()
+  }
+
+  /** They left, and what carries it stays. */
+  signedOut(): void {
+    this.isSignedIn = false
+    this.visit.signedOut()
   }
 
   isOn(transport: Transport): boolean {
@@ -95,7 +122,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   /** Sends a packet with the others of this turn. */
-  send(packet: string): void {
+  send(packet: Frame): void {
     if (!this.transport) return
     if (this.waiting) this.waiting.push(packet)
     else {
@@ -111,7 +138,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   /** Goes on over another transport, which is given first what the old one still had. */
-  moveTo(transport: Transport, rest: readonly string[]): void {
+  moveTo(transport: Transport, rest: readonly Frame[]): void {
     this.transport = transport
     this.write(rest)
   }
@@ -127,11 +154,15 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   ping(): void {
-    this.send('2')
+    this.send(ping)
   }
 
+  // Its ping may wait behind a large frame, and who reads that is there.
   silent(): void {
-    this.close('ping-timeout')
+    const { clock, heartbeat } = this.deps
+    const readAt = this.transport?.readAt
+    if (readAt !== undefined && clock.now() - readAt < pingTimeoutMs) heartbeat.alive(this)
+    else this.close('ping-timeout')
   }
 
   serverGone(): void {
@@ -188,7 +219,7 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   }
 
   // A connection that does not read is closed instead of losing a packet: it comes back and catches up.
-  private write(packets: readonly string[]): void {
+  private write(packets: readonly Frame[]): void {
     if (this.transport?.write(packets) === false) this.close('slow-consumer')
   }
 

@@ -3,7 +3,7 @@ import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../prot
 import { callFailures, failure, failures } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
-import type { Cell, CellRef, Conflict, Written } from '../../store/store.ts'
+import type { Cell, CellRef, Conflict, Written } from '../../store/rows.ts'
 import type { Calls } from '../actions/calls.ts'
 import { writeCell } from '../actions/cells.ts'
 import type { Deps } from '../actions/deps.ts'
@@ -97,14 +97,16 @@ export function createEventHandlers(
       from.methods.delete(method)
       hub.unregister(from, method)
     },
-    async 'rpc-call'(from, { method, params }) {
+    // Not an async function: that would keep the parameters until the answer comes.
+    'rpc-call'(from, { method, params }) {
       // As text they would be many times as large, and no client sends them.
       if (hasBytes(params)) return { ok: false, error: callFailures['no-method'] }
-      const result = await calls.call(from.sender, { method, params, from: from.id, signal: from.gone })
-      const isTooMany = !result.ok && result.why === 'too-many'
-      from.callsRefused = isTooMany ? from.callsRefused + 1 : 0
-      if (isLimited && from.callsRefused > mostCallsRefused) from.close('too-fast')
-      return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
+      return calls.call(from.sender, { method, params, from: from.id, signal: from.gone }).then(result => {
+        const isTooMany = !result.ok && result.why === 'too-many'
+        from.callsRefused = isTooMany ? from.callsRefused + 1 : 0
+        if (isLimited && from.callsRefused > mostCallsRefused) from.close('too-fast')
+        return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
+      })
     },
     'app-state'(from, { state, partials, watchedForMs }) {
       from.watch(state, watchedForMs)

@@ -1,19 +1,20 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { BytesOut } from '../../protocol/wire/routes.ts'
+import type { Budget } from '../budget.ts'
 import type { Logger } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import { isWorthReport, refusalOf } from '../refusals.ts'
 import type { UnderWay } from '../under-way.ts'
-import type { Budget } from './budget.ts'
 import { type Flow, flowOf, type Headers } from './byte-answer.ts'
-import { Client, mostAtOnce, sendPieces } from './outflow.ts'
+import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 import { type Reply, replyTo, statusLine } from './reply.ts'
 import type { Turn } from './turn.ts'
 
 export interface ExchangeDeps {
   corsOrigin: string
   turn: Turn
+  outflow: Outflow
   underWay: Pick<UnderWay, 'begin'>
   /** What large answers that are not read yet may hold in memory. */
   answers: Budget
@@ -43,7 +44,7 @@ export function openExchange(
   { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
   deps: ExchangeDeps
 ): Exchange {
-  const { turn, answers, corsOrigin, log, metrics } = deps
+  const { turn, outflow, answers, corsOrigin, log, metrics } = deps
   const beganAt = performance.now()
   const leave = deps.underWay.begin()
   let requestId: string | undefined
@@ -79,14 +80,24 @@ export function openExchange(
       return
     }
     end(status)
-    response.cork(() => {
+    const writeWholeHead = () => {
       writeHead(status, json)
       if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
+    }
+    if (isHead) {
+      outflow.sendHead(response, client, () => {
+        writeWholeHead()
+        response.endWithoutBody(Buffer.byteLength(text))
+        leave()
+      })
+    } else if (status === 408 || status === 413 || status === 503) {
       // What was refused while it arrived is not read to its end.
-      if (isHead) response.endWithoutBody(Buffer.byteLength(text))
-      else response.end(text, status === 408 || status === 413 || status === 503)
-    })
-    leave()
+      outflow.sendAsIs(response, client, () => {
+        writeWholeHead()
+        response.end(text, true)
+        leave()
+      })
+    } else outflow.send(response, client, { writeHead: writeWholeHead, body: text, owner, onLeft: leave })
   }
   const sendLarge = (status: number, bytes: Buffer, owner: string) => {
     const share = answers.share(owner)

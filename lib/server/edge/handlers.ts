@@ -4,11 +4,10 @@ import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { BodyOf, OpenRouteName, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../protocol/wire/routes.ts'
 import type { ArtifactPart } from '../../store/artifacts.ts'
 import type { Upload } from '../../store/attachments.ts'
-import type { MachineRow, SessionRow } from '../../store/store.ts'
+import type { MachineRow, SessionRow } from '../../store/rows.ts'
 import { addAccessKey, readAccessKey, writeAccessKey } from '../actions/access-keys.ts'
 import { readLegacyLogin, readProfile, readSettings, readStorage, setLegacyLogin, writeSettings } from '../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../actions/artifacts.ts'
-import type { AttachmentSweep } from '../actions/attachment-sweep.ts'
 import {
   continueUpload,
   type File,
@@ -29,6 +28,7 @@ import { listDevices, removeDevice, renameDevice } from '../actions/devices.ts'
 import { freshSignIn, type Identity, issueNonce, removeOwnAccount } from '../actions/fresh-login.ts'
 import { createInvite, listInvites, openInvite, revokeInvite } from '../actions/invites.ts'
 import { listKv, mutateKv, readKv, readKvKey } from '../actions/kv.ts'
+import type { LeftoverSweep } from '../actions/leftover-sweep.ts'
 import { signIn } from '../actions/login.ts'
 import { listMachines, openMachine, readMachine, removeMachine } from '../actions/machines.ts'
 import { appendMessages, readLatestMessages, readMessages } from '../actions/messages.ts'
@@ -93,7 +93,7 @@ export function createHttpHandlers(
       limits: Limits
       legacyPairing: ServerOptions['legacyPairing']
       keepSessionsDays: ServerOptions['keepSessionsDays']
-      attachmentSweep: AttachmentSweep
+      leftoverSweep: LeftoverSweep
       /** By which push services know this server. */
       pushKey: string
     }
@@ -267,7 +267,7 @@ export function createHttpHandlers(
 
     readChanges: async ({ caller, query }) => changesReplyOf(await readChanges(deps, caller, query)),
     markReceipts: ({ caller, params, body }) => markReceipts(deps, caller, params.id, body),
-    callMethod: async ({ caller, body, gone }) => ({ result: await callMethod(deps, caller, body, gone()) }),
+    callMethod: ({ caller, body, gone }) => callMethod(deps, caller, body, gone()).then(result => ({ result })),
 
     ...unofferedHandlers
   }

@@ -5,14 +5,14 @@ import { Failure, failure } from '../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../protocol/wire/ids.ts'
 import { type BytesOut, bytesIn, bytesOut, type Route, type RouteName, routes } from '../../protocol/wire/routes.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
-import type { Bearer } from '../../store/store.ts'
+import type { Bearer } from '../../store/rows.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
 import { subnetOf, type TrustedProxies } from '../address.ts'
+import type { Budget } from '../budget.ts'
 import { type LimitName, type Limits, limits, limitsOf } from '../limits.ts'
 import { Allowance } from './allowance.ts'
 import { BodyStream } from './body-stream.ts'
-import type { Budget } from './budget.ts'
 import { type ExchangeDeps, openExchange } from './exchange.ts'
 import type { Asked, HttpHandlers } from './handlers.ts'
 import type { OwnAddress } from './own-address.ts'
@@ -30,7 +30,7 @@ export interface HttpDeps extends ExchangeDeps {
   ownAddress: OwnAddress
   /** What bodies that have not arrived whole may hold in memory. */
   bodies: Budget
-  strangers: Pick<Strangers, 'know'>
+  strangers: Pick<Strangers, 'know' | 'isCrowded'>
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
@@ -126,7 +126,11 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   function findCaller(): Bearer | undefined | Failure | Promise<Bearer | undefined> {
     try {
       const bearer = binding.auth === 'none' ? undefined : findBearer(deps, copied.authorization, response, request)
-      if (!(bearer instanceof Promise)) return admitted(bearer)
+      // To ask where everybody comes from costs too much for a quiet day.
+      if (!(bearer instanceof Promise)) {
+        if (bearer && deps.strangers.isCrowded) deps.strangers.know(subnetOf(addressOf(response, request, deps.isProxy)))
+        return admitted(bearer)
+      }
       const from = subnetOf(addressOf(response, request, deps.isProxy))
       return bearer.then(found => {
         if (found) deps.strangers.know(from)
@@ -140,7 +144,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   function admitted(bearer: Bearer | undefined): Bearer | undefined {
     if (bearer === undefined && binding.auth !== 'none') throw failure('bad-token')
-    allowance.open(bearer)
+    allowance.open(bearer, copied.contentLength)
     return bearer
   }
 
@@ -163,9 +167,13 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   async function handleStream(from: Bearer | undefined | Promise<Bearer | undefined>, body: BodyStream): Promise<void> {
     try {
       const found = await from
-      const reply = await handle(found, body)
-      body.drop()
-      respond(found, reply)
+      try {
+        const reply = await handle(found, body)
+        body.drop()
+        respond(found, reply)
+      } finally {
+        allowance.arrived(found, body.length)
+      }
     } finally {
       body.drop()
     }

@@ -1,4 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import type { Clock } from '../../async/clock.ts'
+import type { Budget } from '../budget.ts'
 import type { Flow } from './byte-answer.ts'
 
 /** More than most answers have. What is larger is written as fast as it is read. */
@@ -19,6 +21,115 @@ export class Client {
     this.isGone = true
     this.tell?.()
     this.tell = undefined
+  }
+}
+
+interface Whole {
+  writeHead: () => void
+  body: string | Uint8Array
+  /** Whose share what is not read at once counts for. */
+  owner?: string | undefined
+  /** Told when all has left; who has gone before is told of by its `Client`. */
+  onLeft?: () => void
+}
+
+/** In one turn of the event loop; what is asked beyond it is answered at the turn's end. */
+const mostInOneGo = 32
+/** In one second, of all connections: the library does not tell when they are not read. */
+const mostBodilessPerS = 200
+
+/**
+ * Sends the answers that are there whole. Clients may send many requests at once and read nothing: the library would take
+ * all that came together in one turn, and keep the answers. So an answer that is not read stays due, and of many requests
+ * at once only some are answered in their turn: while an answer is due, the library goes no further, and closes a
+ * connection that has brought the next request already. Who sends one request at a time meets nothing of it.
+ */
+export class Outflow {
+  private readonly clock: Clock
+  private readonly unread: Budget
+  private readonly onError: (error: unknown) => void
+  private sent = 0
+  private late: (() => void)[] = []
+  private bodiless = { count: 0, since: 0 }
+
+  constructor({ clock, unread, onError }: { clock: Clock; unread: Budget; onError: (error: unknown) => void }) {
+    this.clock = clock
+    this.unread = unread
+    this.onError = onError
+  }
+
+  send(response: HttpResponse, client: Client, answer: Whole): void {
+    this.inTurn(client, () => this.sendWhole(response, client, answer))
+  }
+
+  /** `end` writes an answer to HEAD. Where there are too many of them, the connection is closed. */
+  sendHead(response: HttpResponse, client: Client, end: () => void): void {
+    this.inTurn(client, () => (this.mayOmitBody() ? response.cork(end) : response.close()))
+  }
+
+  /** `end` writes an answer that closes the connection, or one of those that `mayOmitBody` counts. */
+  sendAsIs(response: HttpResponse, client: Client, end: () => void): void {
+    this.inTurn(client, () => response.cork(end))
+  }
+
+  /** Counts an answer without a body. False when there are too many of them, and a body has to tell whether it is read. */
+  mayOmitBody(): boolean {
+    const now = this.clock.now()
+    if (now - this.bodiless.since >= 1_000) this.bodiless = { count: 0, since: now }
+    this.bodiless.count += 1
+    return this.bodiless.count <= mostBodilessPerS
+  }
+
+  /** Sends at once what waits for the end of the turn. */
+  flush(): void {
+    const { late } = this
+    this.sent = 0
+    this.late = []
+    for (const send of late) this.run(send)
+  }
+
+  private inTurn(client: Client, send: () => void): void {
+    if (this.sent === 0) setImmediate(() => this.flush())
+    this.sent += 1
+    if (this.sent > mostInOneGo) this.late.push(() => client.isGone || send())
+    else if (!client.isGone) send()
+  }
+
+  // What fails for one connection must not keep the others from theirs.
+  private run(send: () => void): void {
+    try {
+      send()
+    } catch (error) {
+      this.onError(error)
+    }
+  }
+
+  private sendWhole(response: HttpResponse, client: Client, { writeHead, body, owner = '', onLeft }: Whole): void {
+    const total = Buffer.byteLength(body)
+    let isSent = false
+    response.cork(() => {
+      writeHead()
+      isSent = response.tryEnd(body, total)[1]
+    })
+    if (isSent) {
+      onLeft?.()
+      return
+    }
+    const share = this.unread.share(owner)
+    if (!share.take(total)) {
+      response.close()
+      return
+    }
+    client.whenGone(() => share.giveBack())
+    const bytes = Buffer.from(body)
+    response.onWritable(offset => {
+      const isOver = response.tryEnd(bytes.subarray(offset), total)[1]
+      if (isOver) {
+        share.giveBack()
+        onLeft?.()
+      }
+      return isOver
+    })
   }
 }
 

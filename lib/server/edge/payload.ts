@@ -1,10 +1,26 @@
 import { decodeBase64 } from '../base64.ts'
+import type { Frame } from '../frames.ts'
 import type { EngineConnection } from './engineio.ts'
 
 /** Between the packets of a long-polling body. */
 export const separator = '\x1e'
 /** More than a client gathers while one request is under way, and little enough not to keep everybody waiting. */
 const mostPackets = 65_536
+
+/** The parts of a long-polling answer. Large frames are not copied. */
+export function payloadOf(frames: readonly Frame[]): Buffer[] {
+  const parts: Buffer[] = []
+  let text = ''
+  for (const [index, frame] of frames.entries()) {
+    if (index > 0) text += separator
+    if (typeof frame === 'string') text += frame
+    else {
+      parts.push(Buffer.from(text), frame.bytes)
+      text = ''
+    }
+  }
+  return [...parts, Buffer.from(text)].filter(part => part.length > 0)
+}
 
 /** Hands the packets of a long-polling body to their connection, up to the first that ends it. */
 export function receivePayload(connection: EngineConnection, payload: string): void {

@@ -1,5 +1,6 @@
 import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
-import { accessSync, constants } from 'node:fs'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
 import type { Clock } from '../../async/clock.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ServerOptions } from '../../options.ts'
@@ -90,8 +91,7 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
 function newApp({ tlsCert, tlsKey }: PlaceOptions): TemplatedApp {
   const uws = loadUws()
   if (tlsCert === undefined || tlsKey === undefined) return uws.App()
-  refuseUnreadable('certificate', tlsCert, '--tls-cert')
-  refuseUnreadable('key', tlsKey, '--tls-key')
+  refuseUnfit(tlsCert, tlsKey)
   try {
     return uws.SSLApp({ cert_file_name: tlsCert, key_file_name: tlsKey })
   } catch (error) {
@@ -100,12 +100,29 @@ function newApp({ tlsCert, tlsKey }: PlaceOptions): TemplatedApp {
 }
 
 /** uWebSockets.js says only that something is wrong with one of the two. */
-function refuseUnreadable(what: string, file: string, flag: string): void {
+function refuseUnfit(certFile: string, keyFile: string): void {
+  const certificate = read('certificate', '--tls-cert', certFile, pem => new X509Certificate(pem))
+  const key = read('key', '--tls-key', keyFile, createPrivateKey)
+  if (!certificate.checkPrivateKey(key)) throw new CannotStart(`The key ${keyFile} does not belong to the certificate ${certFile}.`)
+}
+
+function read<What>(what: 'certificate' | 'key', flag: string, file: string, parse: (pem: Buffer) => What): What {
+  let pem: Buffer
   try {
-    accessSync(file, constants.R_OK)
+    pem = readFileSync(file)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     throw new CannotStart(`The ${what} ${file} cannot be read (${code}); ${flag} names it.`, undefined, { cause: error })
+  }
+  try {
+    return parse(pem)
+  } catch (error) {
+    // Nothing of a key may come into a sentence.
+    throw new CannotStart(
+      `${file} holds no ${what} in PEM form${what === 'key' ? ' that opens without a passphrase' : ''}; ${flag} names it.`,
+      undefined,
+      { cause: error }
+    )
   }
 }
 

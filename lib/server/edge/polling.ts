@@ -1,19 +1,26 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { isUtf8 } from 'node:buffer'
-import type { Failure } from '../../protocol/wire/failures.ts'
+import type { Clock } from '../../async/clock.ts'
+import { Failure, failures } from '../../protocol/wire/failures.ts'
+import type { Budget } from '../budget.ts'
 import type { CloseReason } from '../connection.ts'
+import { type Frame, LargeFrame, pieceBytes } from '../frames.ts'
 import type { Backlog, Behind } from './backlog.ts'
-import type { Budget } from './budget.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
-import { receivePayload, separator } from './payload.ts'
+import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
+import { payloadOf, receivePayload } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
-import { readBody } from './request.ts'
+import { statusLine } from './reply.ts'
+import { lengthOf, readBody } from './request.ts'
 import type { Turn } from './turn.ts'
+import { Unread } from './unread.ts'
 import type { Probe } from './upgrade.ts'
 import type { Visit, Visits } from './visits.ts'
 
 /** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
 const mostClients = 20_000
+/** What one answer takes along; the next poll comes at once. */
+const mostOfAnswer = 1024 * 1024
 const tooLarge = '413 Payload Too Large'
 const noop = '6'
 const close = '1'
@@ -32,41 +39,43 @@ export class PollingTransport implements Transport, Behind {
   isReleasing = false
   /** Ends the POST that is under way; undefined when there is none. */
   cancelPost: (() => void) | undefined
-  private poll: ((payload: string) => void) | undefined
-  private unread: string[] = []
-  private unreadBytes = 0
-  private readonly backlog: Backlog
+  private poll: PollingExchange | undefined
+  /** An answer on its way; ends it. */
+  private cutAnswer: (() => void) | undefined
+  private readonly deps: { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
+  private readonly unread: Unread
   private readonly onEvicted: () => void
 
-  constructor(backlog: Backlog, onEvicted: () => void) {
-    this.backlog = backlog
+  constructor(deps: PollingTransport['deps'], onEvicted: () => void) {
+    this.deps = deps
+    this.unread = new Unread(this, deps)
     this.onEvicted = onEvicted
   }
 
   evict(): void {
+    this.cutAnswer?.()
     this.onEvicted()
   }
 
   get isPolled(): boolean {
-    return this.poll !== undefined
+    return this.poll !== undefined || this.cutAnswer !== undefined
+  }
+
+  get readAt(): number {
+    return this.unread.readAt
   }
 
   /** Answers with what is unread, as soon as there is something. */
-  answer(poll: (payload: string) => void): void {
+  answer(poll: PollingExchange): void {
     this.poll = poll
     this.reply()
   }
 
-  write(packets: readonly string[]): boolean {
-    for (const packet of packets) {
-      // Who waits for an answer is not behind, however much the answer is.
-      if (!this.poll && this.unreadBytes > mostUnreadBytes) return false
-      this.unread.push(packet)
-      this.unreadBytes += Buffer.byteLength(packet)
-    }
-    this.reply()
-    this.backlog.note(this, this.unreadBytes)
-    return true
+  // Who waits for an answer is not behind, however much the answer is.
+  write(packets: readonly Frame[]): boolean {
+    const isNear = this.unread.push(packets, { most: mostUnreadBytes, isBlocked: this.poll === undefined })
+    if (isNear) this.reply()
+    return isNear
   }
 
   release(): void {
@@ -74,33 +83,63 @@ export class PollingTransport implements Transport, Behind {
     this.reply()
   }
 
-  takeUnread(): string[] {
-    const packets = this.unread
-    this.unread = []
-    this.unreadBytes = 0
-    this.backlog.note(this, 0)
-    return packets
+  takeUnread(): Frame[] {
+    return this.unread.takeAll()
   }
 
   end(reason: CloseReason): void {
-    this.probe?.fail('client-left')
+    this.probe?.close('client-left')
     this.cancelPost?.()
-    this.unread.push(reason === 'client-left' ? noop : close)
+    this.cutAnswer?.()
+    this.unread.push([reason === 'client-left' ? noop : close], { most: mostUnreadBytes, isBlocked: false })
     this.reply()
-    this.takeUnread()
+    this.unread.clear()
   }
 
   private reply(): void {
     const { poll } = this
-    if (!poll || (this.unread.length === 0 && !this.isReleasing)) return
+    if (!poll || (this.unread.isEmpty && !this.isReleasing)) return
     this.poll = undefined
-    poll(this.takeUnread().join(separator) || noop)
+    const frames = this.unread.takeWhole(mostOfAnswer)
+    const parts = payloadOf(frames)
+    const [only = Buffer.from(noop)] = parts
+    if (parts.length < 2 && only.length <= mostAtOnce) poll.send(only)
+    else this.sendLarge(poll, frames, parts).catch(() => {})
   }
+
+  /** What is on its way counts until it has left. */
+  private async sendLarge(poll: PollingExchange, frames: readonly Frame[], parts: readonly Buffer[]): Promise<void> {
+    const { backlog, turn } = this.deps
+    const large = frames.filter(frame => frame instanceof LargeFrame)
+    const total = bytesOf(parts)
+    const shared = bytesOf(large.map(({ bytes }) => bytes))
+    for (const frame of large) backlog.hold(frame)
+    this.unread.hold(total - shared, shared)
+    this.cutAnswer = () => poll.cut()
+    await poll.sendPieces(parts, () => {
+      this.unread.read()
+      return new Promise(resolve => turn.piece(resolve))
+    })
+    this.cutAnswer = undefined
+    this.unread.hold(0)
+    for (const frame of large) backlog.release(frame)
+  }
+}
+
+function bytesOf(parts: readonly Buffer[]): number {
+  return parts.reduce((length, part) => length + part.length, 0)
 }
 
 /** The connections that began by polling, by the sid that their requests carry. */
 export class PollingClients {
-  private readonly deps: EngineDeps & { corsOrigin: string; bodies: Budget; visits: Visits; backlog: Backlog; isServing: () => boolean }
+  private readonly deps: EngineDeps & {
+    corsOrigin: string
+    bodies: Budget
+    outflow: Outflow
+    visits: Visits
+    backlog: Backlog
+    isServing: () => boolean
+  }
   private readonly clientBySid = new Map<string, PollingClient>()
 
   constructor(deps: PollingClients['deps']) {
@@ -121,10 +160,10 @@ export class PollingClients {
 
   /** Answers every request to the Socket.IO endpoint that is no WebSocket. */
   serve(response: HttpResponse, request: HttpRequest): void {
-    const { corsOrigin, turn, bodies } = this.deps
+    const { corsOrigin, bodies } = this.deps
     const query = new URLSearchParams(request.getQuery())
     const method = request.getCaseSensitiveMethod()
-    const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, turn)
+    const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, this.deps)
     const refusal = refusalOf({ query, method, isUpgrade: false }, this)
     const client = this.clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
@@ -132,16 +171,16 @@ export class PollingClients {
     // It has changed to a WebSocket.
     else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
     else if (method === 'GET') poll(client, exchange)
-    else if (method === 'POST') post(client, exchange, response, { contentLength: Number(request.getHeader('content-length')), bodies })
+    else if (method === 'POST') post(client, exchange, response, { ...lengthOf(request), bodies, clock: this.deps.clock })
     else exchange.refuse(engineRefusals.badRequest)
   }
 
   private open(exchange: PollingExchange, visit: Visit | undefined): void {
     if (!visit) {
-      exchange.refuse(engineRefusals.tooMany, '429 Too Many Requests')
+      exchange.refuse(engineRefusals.forbidden)
       return
     }
-    const transport = new PollingTransport(this.deps.backlog, () => connection.close('slow-consumer'))
+    const transport = new PollingTransport(this.deps, () => connection.close('slow-consumer'))
     const connection = new EngineConnection(transport, this.deps, visit)
     this.clientBySid.set(connection.sid, { connection, transport })
     connection.onEnd = () => this.clientBySid.delete(connection.sid)
@@ -158,14 +197,15 @@ function poll({ connection, transport }: PollingClient, exchange: PollingExchang
   }
   // What the answer would have carried may be lost already.
   exchange.onAborted = () => connection.close('client-left')
-  transport.answer(payload => exchange.send(payload))
+  exchange.owner = connection.network
+  transport.answer(exchange)
 }
 
 function post(
   { connection, transport }: PollingClient,
   exchange: PollingExchange,
   response: HttpResponse,
-  { contentLength, bodies }: { contentLength: number; bodies: Budget }
+  { contentLength, isChunked, bodies, clock }: { contentLength: number; isChunked: boolean; bodies: Budget; clock: Clock }
 ): void {
   const limit = connection.mostBytes
   if (transport.cancelPost || contentLength > limit) {
@@ -173,10 +213,10 @@ function post(
     exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
     return
   }
-  const forget = readBody(response, { limit, share: bodies.share(connection.network) }, body => {
+  const forget = readBody(response, { limit, share: bodies.share(connection.network), chunksBy: isChunked ? clock : undefined }, body => {
     transport.cancelPost = undefined
     if (take(body)) exchange.later('ok')
-    else exchange.refuse(engineRefusals.badRequest, body instanceof Buffer ? undefined : tooLarge)
+    else exchange.refuse(engineRefusals.badRequest, !(body instanceof Failure) ? undefined : statusLine(failures[body.code].status))
   })
   transport.cancelPost = () => {
     transport.cancelPost = undefined
@@ -196,39 +236,69 @@ function post(
 
 /** A request that is answered once, or whose client leaves before. */
 class PollingExchange {
+  /** Whose share a small answer counts for while it is unread. */
+  owner = ''
   onAborted: (() => void) | undefined
   private readonly response: HttpResponse
   private readonly where: CrossOrigin
-  private readonly turn: Turn
+  private readonly deps: { turn: Turn; outflow: Outflow }
+  private readonly client = new Client()
   private isOver = false
+  /** A large answer is on its way. */
+  private isLeaving = false
 
-  constructor(response: HttpResponse, where: CrossOrigin, turn: Turn) {
+  constructor(response: HttpResponse, where: CrossOrigin, deps: { turn: Turn; outflow: Outflow }) {
     this.response = response
     this.where = where
-    this.turn = turn
+    this.deps = deps
     response.onAborted(() => {
-      if (this.isOver) return
+      this.client.left()
+      if (this.isOver && !this.isLeaving) return
       this.isOver = true
       this.onAborted?.()
     })
   }
 
-  send(text: string): void {
-    this.finish(() => {
-      this.response.cork(() => {
-        allowOrigin(this.response, this.where)
-        this.response.writeHeader('content-type', 'text/plain; charset=UTF-8').writeHeader('cache-control', 'no-store').end(text)
-      })
-    })
+  send(body: string | Uint8Array): void {
+    const { owner } = this
+    this.finish(() => this.deps.outflow.send(this.response, this.client, { writeHead: () => this.writeHead(), body, owner }))
+  }
+
+  /** Sends parts as fast as they are read, each piece of them when `turn` resolves. Resolves when all has left, or nobody is there. */
+  async sendPieces(parts: readonly Buffer[], turn: () => Promise<void>): Promise<void> {
+    if (this.isOver) return
+    this.isOver = true
+    this.isLeaving = true
+    const rest = [...parts]
+    const total = bytesOf(parts)
+    const next = async () => {
+      await turn()
+      const [part = Buffer.alloc(0)] = rest
+      if (part.length > pieceBytes) rest[0] = part.subarray(pieceBytes)
+      else rest.shift()
+      return part.subarray(0, pieceBytes)
+    }
+    await sendPieces(this.response, this.client, { total, next, writeHead: () => this.writeHead() })
+    this.isLeaving = false
+  }
+
+  /** Ends an answer that is on its way. */
+  cut(): void {
+    if (this.isLeaving && !this.client.isGone) this.response.close()
+  }
+
+  private writeHead(): void {
+    allowOrigin(this.response, this.where)
+    this.response.writeHeader('content-type', 'text/plain; charset=UTF-8').writeHeader('cache-control', 'no-store')
   }
 
   /** After the frames of this turn. */
   later(text: string): void {
-    this.turn.answer(() => this.send(text))
+    this.deps.turn.answer(() => this.send(text))
   }
 
   refuse(refusal: EngineRefusal, status?: string): void {
-    this.finish(() => refuse(this.response, refusal, this.where, status))
+    this.finish(() => refuse(this.response, this.client, this.deps.outflow, { refusal, where: this.where, status }))
   }
 
   private finish(send: () => void): void {

@@ -1,4 +1,5 @@
 import type { HttpResponse } from 'uWebSockets.js'
+import type { Client, Outflow } from './outflow.ts'
 
 /** What Engine.IO answers a request it cannot serve. */
 export interface EngineRefusal {
@@ -12,7 +13,6 @@ export const engineRefusals = {
   badMethod: { code: 2, message: 'Bad handshake method' },
   badRequest: { code: 3, message: 'Bad request' },
   forbidden: { code: 4, message: 'Forbidden' },
-  tooMany: { code: 4, message: 'Too many connections' },
   unsupportedVersion: { code: 5, message: 'Unsupported protocol version' }
 } as const satisfies Record<string, EngineRefusal>
 
@@ -42,13 +42,26 @@ export interface CrossOrigin {
   corsOrigin: string
 }
 
-export function refuse(response: HttpResponse, refusal: EngineRefusal, where: CrossOrigin, status?: string): void {
-  response.cork(() => {
+export function refuse(
+  response: HttpResponse,
+  client: Client,
+  outflow: Outflow,
+  { refusal, where, status }: { refusal: EngineRefusal; where: CrossOrigin; status?: string | undefined }
+): void {
+  const body = JSON.stringify(refusal)
+  const writeHead = () => {
     response.writeStatus(status ?? (refusal.code === engineRefusals.forbidden.code ? '403 Forbidden' : '400 Bad Request'))
     allowOrigin(response, where)
+    response.writeHeader('content-type', 'application/json')
+  }
+  if (status === undefined) outflow.send(response, client, { writeHead, body })
+  else {
     // What was refused while it arrived is not read to its end.
-    response.writeHeader('content-type', 'application/json').end(JSON.stringify(refusal), status !== undefined)
-  })
+    outflow.sendAsIs(response, client, () => {
+      writeHead()
+      response.end(body, true)
+    })
+  }
 }
 
 export function allowOrigin(response: HttpResponse, { origin, corsOrigin }: CrossOrigin): void {

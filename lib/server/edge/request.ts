@@ -3,7 +3,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Clock } from '../../async/clock.ts'
 import { type Failure, failure } from '../../protocol/wire/failures.ts'
 import { networkOf, readAddress, type TrustedProxies } from '../address.ts'
-import type { Share } from './budget.ts'
+import type { Share } from '../budget.ts'
 import { readJson } from './json.ts'
 import { Silence } from './silence.ts'
 
@@ -27,7 +27,6 @@ export interface Request {
 /** Each header costs a call into the library, so only those every route looks at are copied here. */
 export function copyRequest(request: HttpRequest, paramCount: number): Request {
   const query = request.getQuery()
-  const length = request.getHeader('content-length')
   return {
     method: request.getCaseSensitiveMethod(),
     path: request.getUrl(),
@@ -35,11 +34,15 @@ export function copyRequest(request: HttpRequest, paramCount: number): Request {
     params: Array.from({ length: paramCount }, (_, index) => request.getParameter(index) ?? ''),
     authorization: request.getHeader('authorization'),
     contentType: request.getHeader('content-type'),
-    contentLength: Number(length),
-    isChunked: length === '' && request.getHeader('transfer-encoding') !== '',
+    ...lengthOf(request),
     origin: request.getHeader('origin'),
     skip: request.getHeader('x-connection-id')
   }
+}
+
+export function lengthOf(request: HttpRequest): Pick<Request, 'contentLength' | 'isChunked'> {
+  const length = request.getHeader('content-length')
+  return { contentLength: Number(length), isChunked: length === '' && request.getHeader('transfer-encoding') !== '' }
 }
 
 /** Where a request came from: a label for lists of sign-ins, never trusted, the address, and the network it belongs to. */

@@ -2,13 +2,14 @@ import type { Clock } from '../../async/clock.ts'
 import { type Handshake, handshake, maxPacketBytes } from '../../protocol/wire/handshake.ts'
 import type { AccountId, ConnectionId } from '../../protocol/wire/ids.ts'
 import { isAllowed } from '../../protocol/wire/scopes.ts'
-import type { Bearer } from '../../store/store.ts'
+import type { Bearer } from '../../store/rows.ts'
 import type { Authenticator } from '../actions/authenticate.ts'
 import type { Caller } from '../actions/deps.ts'
 import type { Presence } from '../actions/presence.ts'
 import type { CloseReason, Connection } from '../connection.ts'
+import type { Frame } from '../frames.ts'
 import type { Hub } from '../hub.ts'
-import type { Seats } from '../limits.ts'
+import type { Limits, Seats } from '../limits.ts'
 import { isWorthReport } from '../refusals.ts'
 import type { UnderWay } from '../under-way.ts'
 import type { EngineConnection, EngineHandler } from './engineio.ts'
@@ -20,6 +21,7 @@ const connectWithinMs = 20_000
 const mostEventsUnderWay = 4096
 /** More than a CONNECT packet needs, and little enough to take from strangers. */
 const mostBytesBeforeConnect = 16 * 1024
+const littleBytes = 1024
 
 export interface SocketDeps {
   hub: Hub
@@ -32,6 +34,7 @@ export interface SocketDeps {
   /** Of each account. */
   seats: Seats
   events: EventHandlers
+  limits: Pick<Limits, 'check' | 'charge'>
   underWay: Pick<UnderWay, 'begin' | 'isClosing'>
   onError: (error: unknown) => void
 }
@@ -58,9 +61,25 @@ export class SocketConnection implements EngineHandler {
   }
 
   message(data: string | Buffer, isOver: boolean): void {
+    if (this.accepted && !this.mayTake(this.accepted.account, data.length)) {
+      this.engine.close('too-fast')
+      return
+    }
     const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
     if (!packet) this.engine.close('bad-packet')
     else if (packet !== 'more') this.take(packet, isOver)
+  }
+
+  /** What all sockets of an account send counts together. A little one passes, so that a large one of another socket does not silence it. */
+  private mayTake(account: AccountId, bytes: number): boolean {
+    const { limits } = this.deps
+    try {
+      if (bytes > littleBytes) limits.check('socketBytes', account)
+    } catch {
+      return false
+    }
+    limits.charge('socketBytes', account, bytes)
+    return true
   }
 
   closed(): void {
@@ -107,6 +126,7 @@ export class SocketConnection implements EngineHandler {
     switch (packet.type) {
       case 'disconnect':
         this.leave()
+        this.engine.signedOut()
         return
       case 'ack':
         accepted.acknowledged(packet.ackId, packet.reply)
@@ -263,7 +283,7 @@ export class Accepted implements Connection {
     return this.registered
   }
 
-  send(frame: string): void {
+  send(frame: Frame): void {
     this.engine.send(frame)
   }
 

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../assets.ts'
 import type { UnderWay } from '../under-way.ts'
-import { Client, mostAtOnce, sendPieces } from './outflow.ts'
+import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 import { pathOf } from './routes.ts'
 
 export interface StaticFiles {
@@ -25,6 +25,7 @@ interface StaticFilesDeps {
   /** The files are read again at every request, and the page knows it. */
   dev: boolean
   underWay: Pick<UnderWay, 'begin'>
+  outflow: Outflow
 }
 
 const types: Record<string, string> = {
@@ -40,7 +41,7 @@ const types: Record<string, string> = {
 }
 
 /** The app, read at first use. Every path that a person may open cold and that is not a file shows its one page. */
-export function createStaticFiles({ secure, dev, underWay }: StaticFilesDeps): StaticFiles {
+export function createStaticFiles({ secure, dev, underWay, outflow }: StaticFilesDeps): StaticFiles {
   const read = () => new Set(listAssets('web/'))
   const atStart = dev ? undefined : read()
   const fileByName = new Map<string, File>()
@@ -72,7 +73,7 @@ export function createStaticFiles({ secure, dev, underWay }: StaticFilesDeps): S
       const file = find(path, request.getHeader('accept').includes('text/html') && !/^\/v\d+\//.test(path))
       if (!file) return false
       const encoded = request.getHeader('accept-encoding').includes('br') ? file.brotli : undefined
-      const isKnown = request.getHeader('if-none-match') === file.tag
+      const isKnown = request.getHeader('if-none-match') === file.tag && outflow.mayOmitBody()
       send(response, file, { encoded, isKnown, headOnly: method === 'HEAD' })
       return true
     }
@@ -85,21 +86,25 @@ export function createStaticFiles({ secure, dev, underWay }: StaticFilesDeps): S
       for (const [name, value] of headersOf(file, secure)) response.writeHeader(name, value)
       if (how.encoded && !how.isKnown) response.writeHeader('content-encoding', 'br')
     }
-    if (body.length > mostAtOnce && !how.isKnown && !how.headOnly) {
-      sendLarge(response, body, writeHead)
-      return
-    }
-    writeHead()
-    if (how.isKnown) response.endWithoutBody()
-    else if (how.headOnly) response.endWithoutBody(body.length)
-    else response.end(body)
+    const client = new Client()
+    response.onAborted(() => client.left())
+    if (how.isKnown) {
+      outflow.sendAsIs(response, client, () => {
+        writeHead()
+        response.endWithoutBody()
+      })
+    } else if (how.headOnly) {
+      outflow.sendHead(response, client, () => {
+        writeHead()
+        response.endWithoutBody(body.length)
+      })
+    } else if (body.length > mostAtOnce) sendLarge(response, client, body, writeHead)
+    else outflow.send(response, client, { writeHead, body })
   }
 
   // The bytes are there once, however many read them and however slowly.
-  async function sendLarge(response: HttpResponse, body: Buffer, writeHead: () => void): Promise<void> {
-    const client = new Client()
+  async function sendLarge(response: HttpResponse, client: Client, body: Buffer, writeHead: () => void): Promise<void> {
     const leave = underWay.begin()
-    response.onAborted(() => client.left())
     await sendPieces(response, client, { total: body.length, next: at => body.subarray(at), writeHead })
     leave()
   }
@@ -119,7 +124,7 @@ function describe(name: string, bytes: Buffer): File {
   }
 }
 
-/** The app looks for the mark, see `web/dev.ts`. */
+/** The app looks for the mark, see `web/core/dev.ts`. */
 function describeForWork(name: string, bytes: Buffer): File {
   const inPlace: Record<string, () => string> = {
     'web/index.html': () => bytes.toString().replace('<head>', '<head>\n<meta name="afield-dev">'),

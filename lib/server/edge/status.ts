@@ -3,6 +3,7 @@ import { createHash, timingSafeEqual } from 'node:crypto'
 import { programName, version } from '../../assets.ts'
 import type { BackupState, Backups } from '../backups.ts'
 import type { Metrics } from '../metrics.ts'
+import { Client, type Outflow } from './outflow.ts'
 import { statusLine } from './reply.ts'
 import { pathOf, type Routes } from './routes.ts'
 
@@ -17,6 +18,7 @@ export interface StatusDeps {
   /** Whether the next account is the first one, which takes the setup code. */
   needsSetupCode: () => Promise<boolean>
   metrics: Metrics
+  outflow: Outflow
   /** Undefined where none is taken by itself. */
   backups?: Pick<Backups, 'state'> | undefined
   /** Undefined where metrics are off. */
@@ -27,10 +29,10 @@ export interface StatusDeps {
  * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
  * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
  */
-export function serveStatus(app: Routes, { health, needsSetupCode, metrics, backups, scrape }: StatusDeps): void {
+export function serveStatus(app: Routes, { health, needsSetupCode, metrics, outflow, backups, scrape }: StatusDeps): void {
   const running = { version: version(), program: programName() }
   serve(app, '/health', (response, request) => {
-    answerLater(response, request, metrics, async () => {
+    answerLater(response, request, { metrics, outflow }, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, {
         status: is === 'ok' ? 'ok' : 'error',
@@ -43,7 +45,7 @@ export function serveStatus(app: Routes, { health, needsSetupCode, metrics, back
     })
   })
   serve(app, '/ready', (response, request) => {
-    answerLater(response, request, metrics, async () => {
+    answerLater(response, request, { metrics, outflow }, async () => {
       const is = await health()
       return json(is === 'ok' ? 200 : 503, is === 'ok' ? { ready: true } : { ready: false, reason: is })
     })
@@ -51,7 +53,7 @@ export function serveStatus(app: Routes, { health, needsSetupCode, metrics, back
   if (!scrape) return
   app.get('/metrics', (response, request) => {
     const mayRead = isToken(request.getHeader('authorization'), scrape.token)
-    answerLater(response, request, metrics, async () =>
+    answerLater(response, request, { metrics, outflow }, async () =>
       mayRead
         ? { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await scrape.text() }
         : json(401, { error: 'Invalid token' })
@@ -79,23 +81,30 @@ function json(status: number, body: unknown): Told {
   return { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) }
 }
 
-function answerLater(response: HttpResponse, request: HttpRequest, metrics: Metrics, tell: () => Promise<Told>): void {
+function answerLater(
+  response: HttpResponse,
+  request: HttpRequest,
+  { metrics, outflow }: Pick<StatusDeps, 'metrics' | 'outflow'>,
+  tell: () => Promise<Told>
+): void {
   const route = `GET ${pathOf(request)}`
   const isHead = request.getMethod() === 'head'
   const beganAt = performance.now()
-  let isGone = false
-  response.onAborted(() => {
-    isGone = true
-  })
+  const client = new Client()
+  response.onAborted(() => client.left())
   const answer = ({ status, type, text }: Told) => {
     metrics.requestAnswered(route, status, performance.now() - beganAt)
-    if (isGone) return
-    response.cork(() => {
+    const writeHead = () => {
       response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store')
       if (status === 503) response.writeHeader('retry-after', retryAfterSeconds)
-      if (isHead) response.endWithoutBody(Buffer.byteLength(text))
-      else response.end(text)
-    })
+    }
+    if (!isHead) outflow.send(response, client, { writeHead, body: text })
+    else {
+      outflow.sendHead(response, client, () => {
+        writeHead()
+        response.endWithoutBody(Buffer.byteLength(text))
+      })
+    }
   }
   tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))
 }

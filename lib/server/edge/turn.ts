@@ -3,14 +3,20 @@ export interface Writer {
   flush(): void
 }
 
+/** As many pieces leave in one turn, a few milliseconds' worth at most. */
+const mostPieces = 32
+
 /**
  * What one turn of the event loop writes: first every frame, together for each connection, then every answer. A group
  * commit answers many requests at once; so each connection costs one system call and not one per frame, and a sender's
- * answer still leaves after the frames that its message caused.
+ * answer still leaves after the frames that its message caused. What is large leaves in pieces, for all connections in turns,
+ * so that nobody waits for it.
  */
 export class Turn {
   private writers = new Set<Writer>()
   private answers: (() => void)[] = []
+  private pieces: (() => void)[] = []
+  private soonPieces: NodeJS.Immediate | undefined
   private soon: NodeJS.Immediate | undefined
   private readonly onError: (error: unknown) => void
 
@@ -31,6 +37,12 @@ export class Turn {
     process.nextTick(() => this.end())
   }
 
+  /** Writes one piece when it is its turn, in the order of asking. */
+  piece(send: () => void): void {
+    this.pieces.push(send)
+    this.soonPieces ??= setImmediate(() => this.sendPieces())
+  }
+
   /** Writes at once what waits. */
   end(): void {
     clearImmediate(this.soon)
@@ -41,6 +53,16 @@ export class Turn {
     this.answers = []
     for (const writer of writers) this.run(() => writer.flush())
     for (const send of answers) this.run(send)
+  }
+
+  private sendPieces(): void {
+    this.soonPieces = undefined
+    for (let left = mostPieces; left > 0; left -= 1) {
+      const send = this.pieces.shift()
+      // It may ask again at once, and then comes after all others.
+      if (send) this.run(send)
+    }
+    if (this.pieces.length > 0) this.soonPieces ??= setImmediate(() => this.sendPieces())
   }
 
   // What fails for one connection must not keep the others from theirs.

@@ -1,5 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
-import type { Receiver } from './engineio.ts'
+import type { CloseReason } from '../connection.ts'
+import { mostUnreadOfStrangers, type Receiver } from './engineio.ts'
 import type { PollingClient } from './polling.ts'
 import type { WebSocketTransport } from './websocket.ts'
 
@@ -10,6 +11,8 @@ const upgradeWithinMs = 10_000
  * says that it changes. Whatever goes wrong before that ends the WebSocket only, and the connection goes on by polling.
  */
 export class Probe implements Receiver {
+  readonly mostUnreadBytes = mostUnreadOfStrangers
+  readonly mostBytes = '2probe'.length
   private readonly socket: WebSocketTransport
   private readonly client: PollingClient
   private readonly cancelDeadline: () => void
@@ -28,21 +31,21 @@ export class Probe implements Receiver {
   private constructor(socket: WebSocketTransport, client: PollingClient, clock: Clock) {
     this.socket = socket
     this.client = client
-    this.cancelDeadline = clock.after(upgradeWithinMs, () => this.fail('connect-timeout'))
+    this.cancelDeadline = clock.after(upgradeWithinMs, () => this.close('connect-timeout'))
   }
 
   receive(packet: string): void {
     if (packet === '2probe' && !this.isProven) this.prove()
     else if (packet === '5' && this.isProven) this.finish()
-    else this.fail('bad-packet')
+    else this.close('bad-packet')
   }
 
   receiveBinary(): void {
-    this.fail('bad-packet')
+    this.close('bad-packet')
   }
 
   /** The connection stays where it is, or is over. */
-  fail(reason: 'connect-timeout' | 'bad-packet' | 'client-left'): void {
+  close(reason: CloseReason): void {
     this.gone()
     this.socket.receiver = undefined
     this.socket.end(reason)
@@ -58,7 +61,7 @@ export class Probe implements Receiver {
     this.isProven = true
     // A WebSocket that is just open takes these few bytes; one that does not will not say that it changes either.
     if (this.socket.write(['3probe'])) this.client.transport.release()
-    else this.fail('bad-packet')
+    else this.close('bad-packet')
   }
 
   private finish(): void {

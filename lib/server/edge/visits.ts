@@ -1,65 +1,115 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { networkOf, subnetOf, type TrustedProxies } from '../address.ts'
-import type { Seats } from '../limits.ts'
 import type { ProxyHint } from './proxy-hint.ts'
 import { addressOf } from './request.ts'
-import type { Stranger, Strangers } from './strangers.ts'
+import type { Comer, Strangers } from './strangers.ts'
+import type { WidePlace, WidePlaces } from './wide-places.ts'
 
-/** Lets connections begin, so many from one address at once. */
+export interface VisitsDeps {
+  strangers: Strangers
+  isProxy: TrustedProxies
+  hint: ProxyHint
+  widePlaces: WidePlaces
+  corsOrigin: string
+  publicUrl?: string | undefined
+}
+
+/** Lets connections begin. */
 export class Visits {
-  private readonly seats: Seats
-  private readonly strangers: Strangers
-  private readonly isProxy: TrustedProxies
-  private readonly hint: ProxyHint
+  private readonly deps: VisitsDeps
+  private readonly publicHost: string | undefined
 
-  constructor({ seats, strangers, isProxy, hint }: { seats: Seats; strangers: Strangers; isProxy: TrustedProxies; hint: ProxyHint }) {
-    this.seats = seats
-    this.strangers = strangers
-    this.isProxy = isProxy
-    this.hint = hint
+  constructor(deps: VisitsDeps) {
+    this.deps = deps
+    this.publicHost = hostOf(deps.publicUrl ?? '')
   }
 
-  /** Whether somebody who signed in asks, or their neighbour. */
-  isKnown(response: HttpResponse, request: HttpRequest): boolean {
-    return this.strangers.isKnown(subnetOf(addressOf(response, request, this.isProxy)))
+  /** Whether who asks may begin with large packets, once there is a place. */
+  mayBeWide(response: HttpResponse, request: HttpRequest): boolean {
+    return this.deps.strangers.mayBeWide(subnetOf(addressOf(response, request, this.deps.isProxy)))
   }
 
-  /** Undefined when all seats of the address are taken, or those of strangers. */
+  /** Calls `ready` once, with whether the visit may begin with large packets. The returned function gives up waiting. */
+  widen(visit: Visit, ready: (isWide: boolean) => void): () => void {
+    const from = subnetOf(visit.address)
+    return this.deps.widePlaces.enter(from, place => {
+      visit.widePlace = place
+      place?.whenLate(() => {
+        this.deps.strangers.bar(from)
+        visit.onLate()
+      })
+      ready(place !== undefined)
+    })
+  }
+
+  /** Undefined for a page that may not call this server. */
   begin(response: HttpResponse, request: HttpRequest): Visit | undefined {
-    const address = addressOf(response, request, this.isProxy)
-    this.hint(address, request)
-    const subnet = subnetOf(address)
-    const stranger = this.strangers.come(subnet)
-    if (stranger && this.seats.take(subnet)) return new Visit(address, stranger, this.seats)
-    stranger?.left()
-    return undefined
+    const page = this.pageOf(request)
+    if (page !== '' && this.deps.corsOrigin !== '*') return undefined
+    const address = addressOf(response, request, this.deps.isProxy)
+    this.deps.hint(address, request)
+    return new Visit(address, page, this.deps.strangers)
+  }
+
+  /** The origin of a page of another site; empty for our own app, for the site the operator named, and for programs, which name none. */
+  private pageOf(request: HttpRequest): string {
+    const origin = request.getHeader('origin')
+    if (origin === '' || origin === this.deps.corsOrigin) return ''
+    const host = hostOf(origin)
+    const isOwn =
+      host !== undefined && (host === this.publicHost || host === hostOf(`${origin.split(':', 1)}://${request.getHeader('host')}`))
+    return isOwn ? '' : origin.slice(0, mostOriginLength)
   }
 }
 
-/** Where a connection comes from, and the seat it takes there until it ends. */
-export class Visit {
-  private readonly address: string
-  private readonly stranger: Stranger
-  private readonly seats: Seats
+const mostOriginLength = 200
 
-  constructor(address: string, stranger: Stranger, seats: Seats) {
+// A proxy may speak HTTPS for us, so the scheme tells nothing.
+function hostOf(url: string): string | undefined {
+  return URL.parse(url)?.host
+}
+
+/** Where a connection comes from; a stranger's until somebody signs in on it. */
+export class Visit implements Comer {
+  readonly address: string
+  readonly page: string
+  /** While it may send large packets and nobody has signed in on it. */
+  widePlace: WidePlace | undefined
+  /** Called when it held such a place for too long; what it sent must be let go at once. */
+  onLate: () => void = () => {}
+  /** Called when others need its place; it must end. */
+  onCrowded: () => void = () => {}
+  private readonly strangers: Strangers
+
+  constructor(address: string, page: string, strangers: Strangers) {
     this.address = address
-    this.stranger = stranger
-    this.seats = seats
+    this.page = page
+    this.strangers = strangers
+    strangers.come(this)
   }
 
   get network(): string {
     return networkOf(this.address)
   }
 
-  /** Somebody signed in on it. */
-  signedIn(): void {
-    this.stranger.signedIn()
+  makeRoom(): void {
+    this.onCrowded()
   }
 
-  /** To be called once. */
+  /** Somebody signed in on it: it counts to their account, and no longer to its address. */
+  signedIn(): void {
+    this.widePlace?.leave()
+    this.strangers.leave(this)
+    this.strangers.know(subnetOf(this.address))
+  }
+
+  /** They left it, and it stays open. */
+  signedOut(): void {
+    this.strangers.come(this)
+  }
+
   leave(): void {
-    this.stranger.left()
-    this.seats.leave(subnetOf(this.address))
+    this.widePlace?.leave()
+    this.strangers.leave(this)
   }
 }

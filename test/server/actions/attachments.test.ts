@@ -304,14 +304,52 @@ t.test('two that send the same upload at once leave it whole or refused, never m
 })
 
 t.test('an upload that gets nothing for a day is forgotten', async t => {
-  let now = 1_000_000
-  const { ada, session } = await startWorld(t, { now: () => now })
+  const clock = manualClock()
+  const { ada, session } = await startWorld(t, { clock, now: () => 1_000_000 + clock.now() })
   const { path, uploadUrl } = await request(ada, session, 20_000)
-  now += day - 1
+  clock.advance(day - 1)
   t.equal((await put(ada, `${uploadUrl}/upload?at=0`, randomBytes(10_000))).status, 200)
-  now += day - 1
+  clock.advance(day - 1)
   t.equal((await ada.call('GET', `${path}/upload`)).body.offset, 10_000)
-  now += 1
+  clock.advance(1)
   t.equal((await ada.call('GET', `${path}/upload`)).status, 404)
   t.equal((await put(ada, uploadUrl, randomBytes(10_000))).status, 404)
+})
+
+t.test('a clock that is wrong for a while, also as the server starts, forgets no upload [C1]', async t => {
+  const data = t.testdir()
+  const clock = manualClock()
+  let ahead = 0
+  const start = () => startServer(t, { data, clock, now: () => 1e12 + clock.now() + ahead })
+  let server = await start()
+  const ada = await signUp(t, server)
+  const { path, uploadUrl } = await request(ada, await ada.openSession(), 20_000)
+  await put(ada, `${uploadUrl}/upload?at=0`, randomBytes(10_000))
+  const state = async () => {
+    const { status, body } = await call(server, 'GET', `${path}/upload`, { token: ada.token })
+    return status === 200 ? body.offset : status
+  }
+  /** Leftovers are swept every ten minutes. */
+  const pass = async (minutes: number) => {
+    for (let passed = 0; passed < minutes; passed += 1) {
+      // The store is asked for its time every 2 s, and an answer that took longer than a second does not count.
+      for (const ms of [58_000, 2_000]) {
+        clock.advance(ms)
+        await state()
+      }
+    }
+  }
+  await pass(9)
+  ahead = 3 * day
+  await pass(3)
+  t.equal(await state(), 10_000, 'while it serves')
+  await server.close()
+  server = await start()
+  await pass(5)
+  ahead = 0
+  await pass(15)
+  t.equal(await state(), 10_000, 'as it starts')
+  ahead = 3 * day
+  await pass(30)
+  t.equal(await state(), 404, 'a date that stands counts')
 })

@@ -384,3 +384,41 @@ t.test('a method that was given back is answered by nobody', async t => {
   clock.advance(15 * seconds)
   t.same(await answer, notAvailable)
 })
+
+const large = 'a'.repeat(4 * 1024 * 1024)
+const tooMany = { ok: false, error: 'Too many calls at once' }
+
+t.test('parameters of calls that nobody has taken have a bound for each account; others call on [B5, N2]', async t => {
+  const { clock, server, app, ada, method } = await startWorld(t)
+  const waiting = Array.from({ length: 8 }, () => app.emitWithAck('rpc-call', { method, params: large }))
+  t.same(await app.emitWithAck('rpc-call', { method, params: large }), tooMany)
+  t.match(await ada.call('POST', '/v1/calls', { body: { method, params: large } }), { status: 429 }, 'nor over HTTP')
+  t.same(await app.emitWithAck('rpc-call', { method, params: { nested: [large] } }), tooMany, 'however they are wrapped')
+
+  const bob = await signUp(t, server)
+  const session = await bob.openSession()
+  const callee = await bob.connect({ clientType: 'session-scoped', sessionId: session })
+  await answerCalls(callee, `${session}:abort`, params => String(params.length))
+  const asked = { method: `${session}:abort`, params: large }
+  t.same(await (await bob.connect()).emitWithAck('rpc-call', asked), { ok: true, result: String(large.length) })
+
+  passTime(clock, 15 * seconds)
+  t.same(await Promise.all(waiting), Array(8).fill(notAvailable))
+  const again = app.emitWithAck('rpc-call', { method, params: large })
+  await app.emitWithAck('ping')
+  passTime(clock, 15 * seconds)
+  t.same(await again, notAvailable, 'and then there is room again')
+})
+
+t.test('parameters that somebody has taken count no more, whether or not they answer [B5]', async t => {
+  const { app, open, method } = await startWorld(t)
+  const process = await open()
+  await answerCalls(process, method)
+  for (let call = 0; call < 10; call += 1) {
+    const heard = next(process, 'rpc-request')
+    app.emit('rpc-call', { method, params: large }, () => {})
+    await heard
+  }
+  await answerCalls(process, `${method}s`, params => String(params.length))
+  t.same(await app.emitWithAck('rpc-call', { method: `${method}s`, params: large }), { ok: true, result: String(large.length) })
+})

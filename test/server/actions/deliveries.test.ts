@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap'
 import type { ServerSetup } from '../../../lib/server/create.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
-import { signUp } from '../../kit/person.ts'
+import { call, signUp } from '../../kit/person.ts'
 import { startServer, startServerProcess } from '../../kit/server.ts'
 import { type StandIn, startStandIn, tokenOf } from '../push/stand-in.ts'
 
@@ -219,6 +219,42 @@ t.test('a clock that jumps loses no notice and sends none twice [C1]', async t =
   t.same([service.requests.length, await last()], [2, ['permission accepted']])
   await until(world, 3, minute, 60)
   t.equal(service.requests.length, 2)
+})
+
+t.test('a clock that was wrong as the server started, and is set right, forgets no notice [C1]', async t => {
+  const data = t.testdir()
+  const { server: first, wall, clock, ada, notify, last, service } = await startWorld(t, { data })
+  await notify('permission', 'n')
+  await until({ service, pass: async ms => clock.advance(ms) }, 1, 1_000)
+  const known = await last()
+  t.equal(known.length, 1)
+  await first.close()
+
+  const wrongBy = 60 * 24 * 60 * minute
+  wall.offset += wrongBy
+  const server = await startServer(t, { data, pushAllow: 'loopback', clock, now: () => wall.offset + clock.now() })
+  const kept = async () => {
+    const { body } = await call(server, 'GET', '/v1/notifications', { token: ada.token })
+    return body.channels[0].health.last.length
+  }
+  const pass = async (minutes: number) => {
+    for (let passed = 0; passed < minutes; passed += 1) {
+      // The store is asked for its time every 2 s, and an answer that took longer than a second does not count.
+      for (const ms of [minute - 2_000, 2_000]) {
+        clock.advance(ms)
+        await kept()
+      }
+    }
+  }
+  await pass(58)
+  wall.offset -= wrongBy
+  await pass(5)
+  t.equal(await kept(), 1, 'old notices are looked for every hour')
+  await pass(60)
+  t.equal(await kept(), 1)
+  wall.offset += wrongBy
+  await pass(75)
+  t.equal(await kept(), 0, 'a date that stands counts')
 })
 
 t.test('a test says what came of it at once, and an arrival is counted once for its own device', async t => {

@@ -163,6 +163,20 @@ t.test('the status of a request is told to anyone, and always with 200', async t
   t.same(await status(old), notFound)
 })
 
+t.test('the status tells another network one word, and neither token nor answer [A7]', async t => {
+  const server = await startServer(t, { trustProxy: 'loopback' })
+  const ada = await signUp(t, server)
+  const publicKey = newKey()
+  const elsewhere = { headers: { 'x-forwarded-for': '203.0.113.7' } }
+  const status = async () =>
+    (await call(server, 'GET', `/v1/auth/request/status?publicKey=${encodeURIComponent(publicKey)}`, elsewhere)).body
+  await call(server, 'POST', '/v1/auth/request', { body: { publicKey, supportsV2: true } })
+  t.same(await status(), { status: 'pending', supportsV2: true }, 'so that the phone knows how to answer')
+  await ada.call('POST', '/v1/auth/response', { body: { publicKey, response: 'x' } })
+  t.same(await status(), { status: 'authorized', supportsV2: false }, 'so that it does not answer a second time')
+  t.same(await call(server, 'POST', '/v1/auth/request', { body: { publicKey, supportsV2: true }, ...elsewhere }), requested)
+})
+
 t.test('the status of a device’s request is nobody’s business', async t => {
   const server = await startServer(t)
   const publicKey = newKey()

@@ -39,6 +39,7 @@ t.test('sessions that ended long ago go, and apps hear of it; active and younger
       now: () => now,
       time: () => now,
       presence: { forget() {} },
+      leftoverSweep: { soon() {} },
       log,
       mayRemove: () => isBelieved,
       onError

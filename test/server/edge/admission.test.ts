@@ -6,6 +6,7 @@ import { manualClock } from '../../kit/manual-clock.ts'
 import { call, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { exchange, openTcp, readAnswer } from '../raw-http.ts'
+import { ask } from '../raw-polling.ts'
 
 const body = '{"tag":"a","metadata":"eA=="}'
 const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
@@ -72,10 +73,17 @@ t.test('a body whose chunks have extensions is answered, and one that comes slow
   const upload = await ada.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { filename: 'x', size: 30 } })
   const headOf = (line: string) =>
     `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nTransfer-Encoding: chunked\r\n\r\n`
-  for (const line of ['POST /v1/sessions', 'POST /v1/auth', `PUT ${new URL(upload.body.uploadUrl).pathname}`]) {
-    for (const extension of [';a=b', ';a']) {
+  const polling = '/v1/updates/?EIO=4&transport=polling'
+  const begin = async () => JSON.parse((await ask(server, polling)).text.slice(1)).sid
+  const lines = [
+    ...['POST /v1/sessions', 'POST /v1/auth', `PUT ${new URL(upload.body.uploadUrl).pathname}`, 'GET /v1/sessions'],
+    'POST polling'
+  ]
+  for (const line of lines) {
+    for (const extension of line.includes('polling') ? [';a=b'] : [';a=b', ';a']) {
       let isOver = false
-      const answer = exchange(t, server, headOf(line) + chunked.replace('\r\n', `${extension}\r\n`)).finally(() => {
+      const asked = line === 'POST polling' ? `POST ${polling}&sid=${await begin()}` : line
+      const answer = exchange(t, server, headOf(asked) + chunked.replace('\r\n', `${extension}\r\n`)).finally(() => {
         isOver = true
       })
       while (!isOver) {

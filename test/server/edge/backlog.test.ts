@@ -1,5 +1,6 @@
 import t from 'tap'
 import { Backlog } from '../../../lib/server/edge/backlog.ts'
+import { LargeFrame } from '../../../lib/server/frames.ts'
 
 function behind(backlog: Backlog, evicted: string[], name: string) {
   return {
@@ -29,4 +30,23 @@ t.test('past the most that may wait for all, those furthest behind are let go fi
   backlog.note(three, 0)
   backlog.note(three, 0)
   t.equal(backlog.bytes, 0, 'what was read waits no more')
+})
+
+t.test('a frame that many wait for counts once, until the last of them has it [B2]', async t => {
+  const evicted: string[] = []
+  const backlog = new Backlog({ begin: () => () => {} }, 100)
+  const frame = new LargeFrame('x'.repeat(60))
+  const all = ['one', 'two', 'three'].map(name => behind(backlog, evicted, name))
+  for (const one of all) {
+    backlog.hold(frame)
+    backlog.note(one, 10, 60)
+  }
+  t.equal(backlog.bytes, 90)
+  t.same(evicted, [])
+  for (const one of all) {
+    t.not(backlog.bytes, 0)
+    backlog.release(frame)
+    backlog.note(one, 0)
+  }
+  t.equal(backlog.bytes, 0)
 })

@@ -14,7 +14,7 @@ t.test('the open packet has the timing clients rely on, and room for large packe
   t.equal(open?.[0], '0')
   const { sid, ...rest } = JSON.parse(open?.slice(1) ?? '')
   t.match(sid, /^[a-z2-7]{24}$/)
-  t.same(rest, { upgrades: [], pingInterval: 15_000, pingTimeout: 45_000, maxPayload: 100 * 1024 * 1024 })
+  t.same(rest, { upgrades: [], pingInterval: 15_000, pingTimeout: 45_000, maxPayload: 24 * 1024 * 1024 })
 })
 
 t.test('each scope is let in with what it needs, and gets an id of its own', async t => {

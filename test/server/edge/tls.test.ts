@@ -113,15 +113,19 @@ t.test('only versions of TLS that are still good are spoken', async t => {
   t.equal(await shake('TLSv1.1'), null)
 })
 
-t.test('a key that does not belong to the certificate is refused in one sentence', async t => {
-  const { tlsCert } = makeCertificate(t)
-  const other = join(t.testdirName, 'other.pem')
+t.test('a certificate or key that cannot be used is refused in a sentence that says why', async t => {
+  const { tlsCert, tlsKey } = makeCertificate(t)
+  const fileOf = (name: string) => join(t.testdirName, name)
+  const refused = (given: { tlsCert: string; tlsKey: string }, message: string) =>
+    t.rejects(startServer(t, { ...given, data: fileOf('data') }), { name: 'CannotStart', message, exitCode: 78 })
+  const other = fileOf('other.pem')
   execFileSync('openssl', ['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', other])
-  await t.rejects(startServer(t, { tlsCert, tlsKey: other, data: join(t.testdirName, 'data') }), {
-    name: 'CannotStart',
-    message: /^The certificate .*cert\.pem with the key .*other\.pem cannot be used\.$/,
-    exitCode: 78
-  })
+  await refused({ tlsCert, tlsKey: other }, `The key ${other} does not belong to the certificate ${tlsCert}.`)
+  await refused({ tlsCert, tlsKey: tlsCert }, `${tlsCert} holds no key in PEM form that opens without a passphrase; --tls-key names it.`)
+  const nonsense = fileOf('nonsense.pem')
+  writeFileSync(nonsense, 'hello')
+  await refused({ tlsCert: nonsense, tlsKey }, `${nonsense} holds no certificate in PEM form; --tls-cert names it.`)
+  await refused({ tlsCert, tlsKey: fileOf('none.pem') }, `The key ${fileOf('none.pem')} cannot be read (ENOENT); --tls-key names it.`)
 })
 
 function post(url: string, path: string, ca: Buffer, body: object): Promise<{ status: number | undefined; body: string }> {

@@ -35,3 +35,17 @@ t.test('a frame for a connection that was written already leaves with the next t
   t.same(written, ['one', 'two'])
   t.end()
 })
+
+t.test('pieces take turns: so many in one turn of the event loop, in the order of asking, and answers do not wait for them', async t => {
+  const done: number[] = []
+  const turn = new Turn(t.error)
+  for (let number = 0; number < 80; number += 1) turn.piece(() => done.push(number))
+  turn.answer(() => done.push(-1))
+  await new Promise(resolve => setImmediate(resolve))
+  t.same(done, [-1, ...Array.from({ length: 32 }, (_, number) => number)])
+  while (done.length < 81) await new Promise(resolve => setImmediate(resolve))
+  t.same(
+    done.slice(1),
+    Array.from({ length: 80 }, (_, number) => number)
+  )
+})

@@ -1,4 +1,4 @@
-/** Bytes that all requests together may hold in memory; those of one account half as much, so that the others have room. */
+/** Bytes that all who share it together may hold in memory; those of one account half as much, so that the others have room. */
 export class Budget {
   private readonly total: number
   private taken = 0

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import t, { type Test } from 'tap'
-import { Budget } from '../../../lib/server/edge/budget.ts'
-import { signUp } from '../../kit/person.ts'
-import { startServer } from '../../kit/server.ts'
-import { openTcp, readAnswer } from '../raw-http.ts'
+import { Budget } from '../../lib/server/budget.ts'
+import { signUp } from '../kit/person.ts'
+import { startServer } from '../kit/server.ts'
+import { openTcp, readAnswer } from './raw-http.ts'
 
 const mib = 1024 * 1024
 

@@ -1,0 +1,172 @@
+import { request } from 'node:http'
+import t, { type Test } from 'tap'
+import { cryptoReady } from '../../../lib/crypto/index.ts'
+import { limits } from '../../../lib/server/limits.ts'
+import { type ManualClock, manualClock } from '../../kit/manual-clock.ts'
+import { type Person, signUp } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { openAccepted, type RawWebSocket } from '../raw-websocket.ts'
+
+const mib = 1024 * 1024
+
+/** A server with its limits on, whose time moves by hand alone. */
+async function startLimited(t: Test): Promise<{ url: string; port: number; clock: ManualClock }> {
+  const clock = manualClock()
+  const server = await startServer(t, { limits: 'default', clock, now: () => 1e12 + clock.now() })
+  return { url: server.url, port: server.port, clock }
+}
+
+type Ask = () => Promise<number>
+interface Case {
+  /** Of each of its requests, about. */
+  bytes: number
+  prepare(ada: Person, server: { url: string }): Promise<Ask>
+}
+
+const statusOf = async (answer: Promise<{ status: number }>) => (await answer).status
+const large = (count: number) => 'x'.repeat(count * mib)
+
+/** A request whose body does not say how long it is. */
+function chunked(server: { url: string }, { token }: Person, path: string, body: string): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>()
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json', 'transfer-encoding': 'chunked' }
+  request(server.url + path, { method: 'POST', headers }, answer => {
+    answer.resume().once('end', () => resolve(answer.statusCode ?? 0))
+  })
+    .once('error', reject)
+    .end(body)
+  return promise
+}
+
+async function uploadPath(ada: Person, size: number): Promise<string> {
+  const session = await ada.openSession()
+  const { body } = await ada.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { size } })
+  return new URL(body.uploadUrl).pathname
+}
+
+const put = (server: { url: string }, ada: Person, path: string, bytes: number) =>
+  statusOf(
+    fetch(server.url + path, { method: 'PUT', headers: { authorization: `Bearer ${ada.token}` }, body: Buffer.alloc(bytes, 1) }).then(
+      async answer => {
+        await answer.arrayBuffer()
+        return answer
+      }
+    )
+  )
+
+const cases: Record<string, Case> = {
+  'values that are written': {
+    bytes: 15 * mib,
+    async prepare(ada) {
+      const mutations = [{ key: 'k', value: large(15), version: -1 }]
+      return () => statusOf(ada.call('POST', '/v1/kv', { body: { mutations } }))
+    }
+  },
+  'bodies that are refused for what they say': {
+    bytes: 15 * mib,
+    prepare: async ada => () => statusOf(ada.call('POST', '/v1/sessions', { body: { tag: 'a', metadata: large(15) } }))
+  },
+  'bodies that do not say how long they are': {
+    bytes: 15 * mib,
+    prepare: async (ada, server) => {
+      const body = JSON.stringify({ tag: 'a', metadata: large(15) })
+      return () => chunked(server, ada, '/v1/sessions', body)
+    }
+  },
+  'documents, which are answered with what they are': {
+    bytes: 40 * mib,
+    async prepare(ada) {
+      let count = 0
+      return () => {
+        count += 1
+        const body = { id: crypto.randomUUID(), header: 'h', body: large(20) + count, dataEncryptionKey: 'k' }
+        return statusOf(ada.call('POST', '/v1/artifacts', { body }))
+      }
+    }
+  },
+  'lists that are read': {
+    bytes: 7 * mib,
+    async prepare(ada) {
+      for (const tag of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) {
+        await ada.call('POST', '/v1/sessions', { body: { tag, metadata: large(1).slice(1) } })
+      }
+      return () => statusOf(ada.call('GET', '/v1/sessions'))
+    }
+  },
+  'attachments sent': {
+    bytes: 10 * mib,
+    prepare: async (ada, server) => {
+      const path = await uploadPath(ada, 10 * mib)
+      return () => put(server, ada, path, 10 * mib)
+    }
+  },
+  'attachments read': {
+    bytes: 10 * mib,
+    prepare: async (ada, server) => {
+      const path = await uploadPath(ada, 10 * mib)
+      await put(server, ada, path, 10 * mib)
+      return () =>
+        fetch(server.url + path, { headers: { authorization: `Bearer ${ada.token}` } }).then(async answer => {
+          await answer.arrayBuffer()
+          return answer.status
+        })
+    }
+  }
+}
+
+t.before(() => cryptoReady())
+
+for (const [what, { bytes, prepare }] of Object.entries(cases)) {
+  t.test(`${what} count by their bytes, of their account alone and not as its messages [Q1]`, async t => {
+    const server = await startLimited(t)
+    const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
+    const ask = await prepare(ada, server)
+    server.clock.advance(60_000)
+    let asked = 0
+    while ((await ask()) !== 429 && asked < 100) asked += 1
+    const most = Math.ceil(limits.otherBytes.burst / bytes)
+    t.ok(asked >= most - 1 && asked <= most, `${asked} of ${bytes / mib} MiB each`)
+    const session = await bob.openSession()
+    t.equal((await bob.send(session, { localId: 'a' })).status, 200)
+    t.equal((await ada.call('GET', '/v3/sessions/none/messages')).status, 404, 'messages have their own')
+    server.clock.advance(60_000)
+    t.not(await ask(), 429)
+  })
+}
+
+t.test('bodies that arrive at the same time are counted before any of them is whole [Q1]', async t => {
+  const server = await startLimited(t)
+  const ada = await signUp(t, server)
+  const body = JSON.stringify({ tag: 'a', metadata: large(15) })
+  const statuses = await Promise.all(Array.from({ length: 12 }, () => statusOf(ada.call('POST', '/v1/sessions', { body }))))
+  t.equal(statuses.filter(status => status === 400).length, 5, String(statuses))
+})
+
+t.test('what all sockets of an account send counts together, and a little one is not silenced [B5, Q1]', async t => {
+  const server = await startLimited(t)
+  const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
+  const [session, text] = [await ada.openSession(), large(20)]
+  const event = (localId: string) => `420["message",${JSON.stringify({ sid: session, localId, message: text })}]`
+  // They hear nothing of that session, so that nothing unread is in the way of the close frame.
+  const elsewhere = { token: ada.token, clientType: 'session-scoped', sessionId: await ada.openSession() }
+  const open = () => openAccepted(t, server, elsewhere)
+  const [first, second, quiet] = [await open(), await open(), await open()]
+  for (const localId of ['a', 'b', 'c', 'd']) first.send(event(localId))
+  // More than comes back while all of it is read.
+  for (let count = 0; count < 10; count += 1) second.send(event(`second ${count}`))
+  t.equal(await second.ended(), 4029)
+  quiet.send('420["ping"]')
+  t.ok(await acknowledged(quiet))
+  const other = await openAccepted(t, server, { token: bob.token })
+  const sid = await bob.openSession()
+  other.send(`420["message",${JSON.stringify({ sid, localId: 'a', message: 'x'.repeat(10_000) })}]`)
+  t.ok(await acknowledged(other), 'of one account alone')
+})
+
+/** Whether what it sent was taken; what it hears besides is passed over. */
+async function acknowledged(socket: RawWebSocket): Promise<boolean> {
+  for (;;) {
+    const text = await socket.next()
+    if (text === undefined || text.startsWith('430')) return text !== undefined
+  }
+}
