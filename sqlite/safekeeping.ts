@@ -1,10 +1,11 @@
 import type { Database } from 'better-sqlite3'
 import type { Inspection, SafekeepingStore } from '../lib/store/safekeeping.ts'
-import { keepChecksums, type NextRows } from './checked-rows.ts'
-import type { Deps } from './deps.ts'
-import { renewEpoch } from './epoch.ts'
-import { lastPossibleSeq } from './messages.ts'
-import { createPrivately } from './private-file.ts'
+import { keepChecksums, type NextRows } from './engine/checked-rows.ts'
+import type { Deps } from './engine/deps.ts'
+import { renewEpoch } from './engine/epoch.ts'
+import { isNotLeft, ofNoneLeft } from './engine/leftovers.ts'
+import { createPrivately } from './file/private-file.ts'
+import { lastPossibleSeq } from './rows/messages.ts'
 
 /** About a tenth of a millisecond each, between which the loop turns. */
 const pagesPerStep = 100
@@ -113,14 +114,20 @@ function inspect(database: Database, tables: readonly NextRows[]): Inspection {
     for (const { name, sound } of rowsAfter(0, -1)) if (!sound) flaws.push(`${name} is not what was stored`)
   }
   const uneven = database.prepare<[], number>(
-    'SELECT key FROM session WHERE last_seq - gaps <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)'
+    `SELECT key FROM session WHERE ${ofNoneLeft}
+       AND last_seq - gaps <> (SELECT count(*) FROM message WHERE account = session.account AND session = session.key)`
   )
   for (const key of uneven.pluck().all()) flaws.push(`session row ${key} does not have all its messages`)
   const short = database.prepare<[], number>(
-    `SELECT key FROM attachment WHERE received <> (
+    `SELECT key FROM attachment WHERE ${ofNoneLeft} AND received <> (
        SELECT coalesce(sum(length(bytes)), 0) FROM attachment_piece WHERE account = attachment.account AND attachment = attachment.key)`
   )
   for (const key of short.pluck().all()) flaws.push(`attachment row ${key} does not have all its bytes`)
-  const count = (table: 'account' | 'session' | 'message') => Number(database.prepare(`SELECT count(*) FROM ${table}`).pluck().get())
-  return { accounts: count('account'), sessions: count('session'), messages: count('message'), flaws }
+  const count = (from: string) => Number(database.prepare(`SELECT count(*) FROM ${from}`).pluck().get())
+  return {
+    accounts: count(`account WHERE ${isNotLeft}`),
+    sessions: count(`session WHERE ${ofNoneLeft}`),
+    messages: count('message'),
+    flaws
+  }
 }

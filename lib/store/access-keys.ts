@@ -1,5 +1,5 @@
 import type { AccountId, MachineId, Sealed, SessionId } from '../protocol/wire/ids.ts'
-import type { Conflict } from './store.ts'
+import type { Conflict } from './rows.ts'
 
 /** What names an access key: there is one for a session on a machine. */
 export interface AccessKeyRef {

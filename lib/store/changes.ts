@@ -1,7 +1,7 @@
 import type { AccountId, MachineId, SessionId } from '../protocol/wire/ids.ts'
 import type { ArtifactHead } from './artifacts.ts'
 import type { KvChange } from './kv.ts'
-import type { Cell, MachineRow, RemovableRef, SessionRow } from './store.ts'
+import type { Cell, MachineRow, RemovableRef, SessionRow } from './rows.ts'
 
 /** How many removals an account remembers; of older ones it knows only that there were some. */
 export const mostRemovalsKept = 1_000

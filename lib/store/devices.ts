@@ -1,14 +1,5 @@
 import type { AccountId, DeviceId, TokenId } from '../protocol/wire/ids.ts'
-import type { TokenDraft, TokenKind } from './store.ts'
-
-/** What signs in: a browser, an app, the wrapper on a computer. Its name and kind are those of its first token. */
-export interface DeviceDraft {
-  id: DeviceId
-  /** base64 of the Ed25519 key that renews its tokens; null for those that sign in in the way of existing clients. */
-  publicKey: string | null
-  /** How many the account may have: when this is one too many, the one that was not used for longest goes, as `removeDevice` does it. */
-  most?: number | undefined
-}
+import type { TokenDraft, TokenKind } from './rows.ts'
 
 /** How much goes when the tokens that have expired do: with them devices that nobody used for long, and what those are notified by. */
 export interface Expired {

@@ -1,6 +1,6 @@
 import type { AccountId, DeviceId, SessionId } from '../protocol/wire/ids.ts'
 import type { ChannelKind, DeliveryOutcome, NotificationSettings, RingKind } from '../protocol/wire/notifications.ts'
-import type { PushTokenRow } from './store.ts'
+import type { PushTokenRow } from './push-tokens.ts'
 
 /** A push token, and what the device that registered it says of when it may be notified. */
 export interface ChannelRow extends PushTokenRow {

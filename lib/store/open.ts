@@ -37,19 +37,19 @@ export async function openStore(
 /** Keeps servers away from a database and a data directory while they are replaced. Throws `CannotStart` when one is using either. */
 export async function openForRestore(store: string, dataDirectory: string): Promise<RestorePlace> {
   if (!store.startsWith('sqlite:')) throw new CannotStart('A backup is restored into a store of the kind sqlite.')
-  const { placeForRestore } = await import('../../sqlite/place-for-restore.ts')
+  const { placeForRestore } = await import('../../sqlite/file/place-for-restore.ts')
   return placeForRestore({ database: resolve(dataDirectory, store.slice('sqlite:'.length)), data: resolve(dataDirectory) })
 }
 
 /** The ids of the tokens that ended in a data directory, whatever became of its database. */
 export async function readEndedTokens(dataDirectory: string): Promise<string[]> {
-  const { readEndedTokens: read } = await import('../../sqlite/ended-tokens.ts')
+  const { readEndedTokens: read } = await import('../../sqlite/access/ended-tokens.ts')
   return read(dataDirectory)
 }
 
 /** Schema and structure of a database without writing to it; undefined when there is none. */
 export async function lookIntoStore(url: string, dataDirectory: string) {
   if (!url.startsWith('sqlite:')) throw new CannotStart('Only a store of the kind sqlite can be looked into.')
-  const { lookInto } = await import('../../sqlite/look.ts')
+  const { lookInto } = await import('../../sqlite/file/inspect.ts')
   return lookInto(resolve(dataDirectory, url.slice('sqlite:'.length)))
 }

@@ -1,5 +1,6 @@
 import type { AccountId, DeviceId, PairingId } from '../protocol/wire/ids.ts'
-import type { PairingKind, TokenDraft } from './store.ts'
+import type { PairingKind } from './pairings.ts'
+import type { TokenDraft } from './rows.ts'
 
 /** A request of the second kind. Keys are base64. */
 export interface PairingRequestDraft {

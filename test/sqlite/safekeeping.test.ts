@@ -6,8 +6,8 @@ import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { artifactId, attachmentId, kvKey } from '../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../lib/store/open.ts'
 import { RowDamaged, type Store } from '../../lib/store/store.ts'
-import { CommitQueue } from '../../sqlite/commit-queue.ts'
-import { noteEndedTokens, readEndedTokens } from '../../sqlite/ended-tokens.ts'
+import { noteEndedTokens, readEndedTokens } from '../../sqlite/access/ended-tokens.ts'
+import { CommitQueue } from '../../sqlite/engine/commit-queue.ts'
 import { draft, machineId, newAccount, newMachine, newSession, sealed, signInAs, tokenDraft } from '../store/contract/kit.ts'
 
 t.test('no bit that flips in a stored message is ever shown as that message [F5]', async t => {

@@ -1,33 +1,33 @@
 import Database from 'better-sqlite3'
 import t from 'tap'
 import { readMigrations } from '../../lib/store/migrate.ts'
-import { accessKeys } from '../../sqlite/access-keys.ts'
-import { accounts } from '../../sqlite/accounts.ts'
-import { artifacts } from '../../sqlite/artifacts.ts'
-import { attachments } from '../../sqlite/attachments.ts'
-import { cells } from '../../sqlite/cells.ts'
-import { changes } from '../../sqlite/changes.ts'
-import { CommitQueue } from '../../sqlite/commit-queue.ts'
-import { openDamage } from '../../sqlite/damage.ts'
-import { devices } from '../../sqlite/devices.ts'
-import { kv } from '../../sqlite/kv.ts'
-import { machines } from '../../sqlite/machines.ts'
-import { messages } from '../../sqlite/messages.ts'
-import { nonces } from '../../sqlite/nonces.ts'
-import { notices } from '../../sqlite/notices.ts'
-import { pairingRequests } from '../../sqlite/pairing-requests.ts'
-import { pairings } from '../../sqlite/pairings.ts'
-import { presence } from '../../sqlite/presence.ts'
-import { pushTokens } from '../../sqlite/push-tokens.ts'
-import { receipts } from '../../sqlite/receipts.ts'
-import { removal } from '../../sqlite/removal.ts'
-import { renewals } from '../../sqlite/renewals.ts'
+import { accounts } from '../../sqlite/access/accounts.ts'
+import { devices } from '../../sqlite/access/devices.ts'
+import { nonces } from '../../sqlite/access/nonces.ts'
+import { pairingRequests } from '../../sqlite/access/pairing-requests.ts'
+import { pairings } from '../../sqlite/access/pairings.ts'
+import { renewals } from '../../sqlite/access/renewals.ts'
+import { signup } from '../../sqlite/access/signup.ts'
+import { tokens } from '../../sqlite/access/tokens.ts'
+import { users } from '../../sqlite/access/users.ts'
+import { CommitQueue } from '../../sqlite/engine/commit-queue.ts'
+import { openDamage } from '../../sqlite/engine/damage.ts'
+import { accessKeys } from '../../sqlite/rows/access-keys.ts'
+import { artifacts } from '../../sqlite/rows/artifacts.ts'
+import { attachments } from '../../sqlite/rows/attachments.ts'
+import { cells } from '../../sqlite/rows/cells.ts'
+import { changes } from '../../sqlite/rows/changes.ts'
+import { kv } from '../../sqlite/rows/kv.ts'
+import { machines } from '../../sqlite/rows/machines.ts'
+import { messages } from '../../sqlite/rows/messages.ts'
+import { notices } from '../../sqlite/rows/notices.ts'
+import { presence } from '../../sqlite/rows/presence.ts'
+import { pushTokens } from '../../sqlite/rows/push-tokens.ts'
+import { receipts } from '../../sqlite/rows/receipts.ts'
+import { removal } from '../../sqlite/rows/removal.ts'
+import { sessions } from '../../sqlite/rows/sessions.ts'
+import { usage } from '../../sqlite/rows/usage.ts'
 import { safekeeping } from '../../sqlite/safekeeping.ts'
-import { sessions } from '../../sqlite/sessions.ts'
-import { signup } from '../../sqlite/signup.ts'
-import { tokens } from '../../sqlite/tokens.ts'
-import { usage } from '../../sqlite/usage.ts'
-import { users } from '../../sqlite/users.ts'
 
 /** What one account owns is reached through it. */
 const owned = [
@@ -53,14 +53,14 @@ t.test('every statement finds its rows by an index, save the few over small tabl
   const scans = statements.filter(sql => planOf(database, sql).some(step => /^SCAN (?!session$|\(subquery|json_each|first)/.test(step)))
   t.same([...new Set(scans)].toSorted(), [
     'DELETE FROM pairing WHERE ends_at <= ?',
-    'SELECT 1 FROM account LIMIT 1',
-    'SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) LIMIT 1',
-    'SELECT account FROM leftover LIMIT 1',
+    "SELECT 1 FROM account WHERE key <> (SELECT key FROM account WHERE id = ?) AND key NOT IN (SELECT key FROM leftover WHERE kind = 'account') LIMIT 1",
+    "SELECT 1 FROM account WHERE key NOT IN (SELECT key FROM leftover WHERE kind = 'account') LIMIT 1",
     `SELECT id, label, created_at AS createdAt, ends_at AS endsAt, open_until AS openUntil, used_at AS usedAt
      FROM invite ORDER BY created_at DESC, id DESC LIMIT 500`,
     `SELECT id, public_key AS publicKey, role, created_at AS createdAt,
        (SELECT max(last_used_at) FROM token WHERE token.account = account.key) AS lastUsedAt, messages, bytes + attachment_bytes + artifact_bytes AS bytes
-     FROM account ORDER BY key LIMIT 10000`,
+     FROM account WHERE key NOT IN (SELECT key FROM leftover WHERE kind = 'account') ORDER BY key LIMIT 10000`,
+    'SELECT kind, key, account, id FROM leftover LIMIT 1',
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND EXISTS (SELECT 1 FROM pragma_table_info(sqlite_schema.name) WHERE name = 'account')",
     'UPDATE pairing SET ends_at = ends_at + ? WHERE ends_at > ? AND ends_at <= ? AND delivered = 0',
     'UPDATE pairing SET response = NULL WHERE response IS NOT NULL AND ends_at <= ?'
@@ -75,7 +75,7 @@ t.test('every statement on what an account owns names the account [I1]', async t
     return (
       table !== undefined &&
       owned.includes(table) &&
-      !/account = (\?|\(SELECT key FROM account WHERE id = \?\))/.test(sql) &&
+      !/account = (\?|:account|\(SELECT key FROM account WHERE id = \?\))/.test(sql) &&
       !/INTO/.test(sql)
     )
   })
@@ -154,8 +154,9 @@ function prepareAll() {
 
 function planOf(database: Database.Database, sql: string): string[] {
   const parameters = Array.from(sql.matchAll(/\?/g), () => 0)
+  const named = { kind: '', key: 0, account: 0, id: '', count: 0 }
   return database
-    .prepare<number[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
-    .all(...parameters)
+    .prepare<unknown[], { detail: string }>(`EXPLAIN QUERY PLAN ${sql}`)
+    .all(...(sql.includes(':') ? [named] : parameters))
     .map(({ detail }) => detail)
 }

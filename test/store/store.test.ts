@@ -35,7 +35,7 @@ const withoutAccount: Record<string, readonly string[]> = {
   'names the account, token or delivery of each row it marks': ['markActive', 'markTokensUsed', 'endDeliveries'],
   'is the server itself over all accounts': [
     'sweepActive',
-    'sweepAttachments',
+    'sweepLeftovers',
     'movePairings',
     'sweepPairings',
     'countExpired',

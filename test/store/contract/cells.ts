@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { AccountId, Sealed } from '../../../lib/protocol/wire/ids.ts'
-import type { Cell, CellRef, Store } from '../../../lib/store/store.ts'
+import type { Cell, CellRef } from '../../../lib/store/rows.ts'
+import type { Store } from '../../../lib/store/store.ts'
 import { found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
 export function cellContract(t: Test, place: StorePlace): void {

@@ -2,7 +2,9 @@ import { createHash, randomUUID } from 'node:crypto'
 import type { Test } from 'tap'
 import type { AccountId, MachineId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
-import type { Message, MessageDraft, SignIn, Store, TokenDraft, TokenKind } from '../../../lib/store/store.ts'
+import type { Message, MessageDraft, TokenDraft, TokenKind } from '../../../lib/store/rows.ts'
+import type { SignIn } from '../../../lib/store/sign-in.ts'
+import type { Store } from '../../../lib/store/store.ts'
 
 /** Makes an empty place and returns the way to open it, which a test may do again after closing. */
 export type StorePlace = (t: Test) => () => Promise<Store>

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
-import type { MessageDraft } from '../../../lib/store/store.ts'
+import type { MessageDraft } from '../../../lib/store/rows.ts'
 import { draft, found, newAccount, newSession, openFor, readAll, type StorePlace } from './kit.ts'
 
 const turn = () => new Promise<void>(resolve => setImmediate(resolve))

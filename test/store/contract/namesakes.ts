@@ -2,8 +2,10 @@ import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import { mostRemovalsKept } from '../../../lib/store/changes.ts'
+import type { PairingPoll } from '../../../lib/store/pairings.ts'
 import { noQuotas } from '../../../lib/store/quotas.ts'
-import type { CellRef, PairingPoll, Store } from '../../../lib/store/store.ts'
+import type { CellRef } from '../../../lib/store/rows.ts'
+import type { Store } from '../../../lib/store/store.ts'
 import {
   deviceId,
   draft,
@@ -213,7 +215,7 @@ const acts: Record<string, (store: Store, account: AccountId, other: AccountId) 
   'a machine removed': (store, account) => store.remove(account, { of: 'machine', id: machine }),
   async 'a session removed, its attachment swept'(store, account) {
     await store.remove(account, { of: 'session', id: session })
-    await store.sweepAttachments(50)
+    await store.sweepLeftovers(50)
   },
   async 'the whole account removed'(store, account, other) {
     const outcome = await store.removeAccount(account)

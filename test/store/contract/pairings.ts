@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
-import type { PairingAnswer, PairingPoll, PairingPolled, Store } from '../../../lib/store/store.ts'
+import type { PairingAnswer, PairingPoll, PairingPolled } from '../../../lib/store/pairings.ts'
+import type { Store } from '../../../lib/store/store.ts'
 import { deviceId, newAccount, openFor, type StorePlace, sha256, tokenDraft } from './kit.ts'
 
 const ttlMs = 5 * 60_000

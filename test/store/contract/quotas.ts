@@ -143,7 +143,7 @@ export function quotaContract(t: Test, place: StorePlace): void {
     await store.remove(ann, { of: 'artifact', id: artifact.id })
     t.equal(await held(), 8)
     await store.remove(ann, { of: 'session', id: session })
-    while ((await store.sweepAttachments(1)) === 'more');
+    while ((await store.sweepLeftovers(1)) === 'more');
     t.equal(await held(), 0)
   })
 

@@ -3,7 +3,8 @@ import fc from 'fast-check'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import type { Changes } from '../../../lib/store/changes.ts'
-import type { RemovableRef, Store } from '../../../lib/store/store.ts'
+import type { RemovableRef } from '../../../lib/store/rows.ts'
+import type { Store } from '../../../lib/store/store.ts'
 import { draft, machineId, newMachine, sealed, sessionId } from './kit.ts'
 
 const kvKey = (text: string) => ids.kvKey.parse(text)

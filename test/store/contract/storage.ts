@@ -39,7 +39,7 @@ export function storageContract(t: Test, place: StorePlace): void {
     await store.writeCell(ann, { of: 'session', id: session, name: 'agentState' }, 0, sealed('äö'), 1)
     t.match(await store.readStorage(ann), { bytes: { state: state + 4 } }, 'bytes and not letters')
     await store.remove(ann, { of: 'session', id: session })
-    while ((await store.sweepAttachments(1)) === 'more');
+    while ((await store.sweepLeftovers(1)) === 'more');
     t.match(await store.readStorage(ann), { sessions: 0, messages: 0, bytes: { messages: 0, attachments: 0, artifacts: 4 } })
   })
 

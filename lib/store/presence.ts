@@ -1,0 +1,10 @@
+import type { AccountId } from '../protocol/wire/ids.ts'
+import type { RowRef } from './rows.ts'
+
+/** Who is alive, as last seen. */
+export interface PresenceStore {
+  /** Presence; best effort, does not move the clock. A row of another account, or none, is passed over. */
+  markActive(marks: readonly { account: AccountId; row: RowRef; active: boolean; at: number }[]): Promise<void>
+  /** Marks rows without a sign of life since `before` as inactive and returns them. */
+  sweepActive(before: number): Promise<{ account: AccountId; row: RowRef; activeAt: number }[]>
+}

@@ -1,0 +1,32 @@
+import type { Database } from 'better-sqlite3'
+import type { Store } from '../../lib/store/store.ts'
+import type { Deps } from '../engine/deps.ts'
+
+const keptMs = 24 * 60 * 60 * 1000
+
+/** What the instances of a server share to know its nonces again. */
+export function nonces({ database, queue }: Deps): Pick<Store, 'keepSecret'> {
+  const add = database.prepare<[string, Uint8Array]>('INSERT INTO server_secret (name, value) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const read = database.prepare<[string], Buffer>('SELECT value FROM server_secret WHERE name = ?').pluck()
+
+  function keep(name: string, fresh: Uint8Array): Buffer {
+    add.run(name, fresh)
+    const kept = read.get(name)
+    if (!kept) throw new Error('The secret was not stored')
+    return kept
+  }
+
+  return {
+    keepSecret: (name, fresh) => queue.write(() => keep(name, fresh))
+  }
+}
+
+/** Spends a nonce as part of the caller's transaction; false when it was spent before. */
+export function spendNonce(database: Database): (hash: string, now: number) => boolean {
+  const spend = database.prepare<[Buffer, number]>('INSERT INTO used_nonce (hash, at) VALUES (?, ?) ON CONFLICT DO NOTHING')
+  const forget = database.prepare<[number]>('DELETE FROM used_nonce WHERE at < ?')
+  return (hash, now) => {
+    forget.run(Math.floor(now) - keptMs)
+    return spend.run(Buffer.from(hash, 'base64url'), Math.floor(now)).changes > 0
+  }
+}

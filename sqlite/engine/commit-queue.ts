@@ -1,0 +1,269 @@
+import type { Database } from 'better-sqlite3'
+import { StoreBroken, StoreBusy, StoreFull } from '../../lib/store/store.ts'
+import { verdictOn } from '../file/failure.ts'
+import type { Log } from '../file/log.ts'
+import type { Reserve } from '../file/reserve.ts'
+
+const mostMembers = 128
+/** Members that may take some milliseconds each. */
+const mostLong = 8
+const mostBytes = 4 * 1024 * 1024
+const busyPauseMs = 20
+const busyPatienceMs = 2_000
+
+/**
+ * Work that members of one kind leave for later in their turn and do together, such as a counter they all move. It is
+ * done before any other member runs, and before the commit.
+ */
+export interface Tail {
+  finish(): void
+  /** What was left is undone with its transaction: nothing of it counts. */
+  forget(): void
+}
+
+interface Member {
+  run: () => unknown
+  bytes: number
+  isLong: boolean
+  tail: Tail | undefined
+  resolve: (value: unknown) => void
+  reject: (error: unknown) => void
+}
+type Answer = () => void
+
+export interface CommitQueueDeps {
+  database: Database
+  /** Called once, with what happened, when nothing can be promised any more. */
+  onBroken: (reason: StoreBroken) => void
+  /** Told of each commit, from its begin to its end. What it throws changes nothing that was committed. */
+  onCommit?: ((turn: { members: number; ms: number }) => void) | undefined
+  /** Room that is given up when the disk is full; until it is back, writes that take room are refused. */
+  reserve?: Pick<Reserve, 'release' | 'isReleased'> | undefined
+  /** While it is too long, writes that take room are refused. */
+  log?: Pick<Log, 'isTooLong'> | undefined
+  /** Hears of the turn at its two ends, for what has to be on disk beside the database by then. */
+  beside?: { beforeCommit(): void; undone(): void } | undefined
+}
+
+/**
+ * Every write passes here, in order of arrival. All that arrive in one turn of the event loop share one transaction and
+ * one sync; each is answered only after it. A member is synchronous, touches nothing but the database, and may be run
+ * twice: what it did the first time has then been undone.
+ */
+export class CommitQueue {
+  readonly #database: Database
+  readonly #onBroken: (reason: StoreBroken) => void
+  readonly #onCommit: CommitQueueDeps['onCommit']
+  readonly #beside: CommitQueueDeps['beside']
+  readonly #reserve: CommitQueueDeps['reserve']
+  readonly #log: CommitQueueDeps['log']
+  readonly #begin
+  readonly #commit
+  readonly #rollback
+  readonly #savepoint
+  readonly #release
+  readonly #undo
+  #waiting: Member[] = []
+  #isScheduled = false
+  #busySince: number | undefined
+  #refusal: StoreBroken | undefined
+  #whenEmpty: (() => void)[] = []
+
+  constructor({ database, onBroken, onCommit, beside, reserve, log }: CommitQueueDeps) {
+    this.#database = database
+    this.#onBroken = onBroken
+    this.#onCommit = onCommit
+    this.#beside = beside
+    this.#reserve = reserve
+    this.#log = log
+    this.#begin = database.prepare<[]>('BEGIN IMMEDIATE')
+    this.#commit = database.prepare<[]>('COMMIT')
+    this.#rollback = database.prepare<[]>('ROLLBACK')
+    this.#savepoint = database.prepare<[]>('SAVEPOINT member')
+    this.#release = database.prepare<[]>('RELEASE member')
+    this.#undo = database.prepare<[]>('ROLLBACK TO member')
+  }
+
+  /**
+   * Resolves with what `run` returned once that is on disk; rejects with what it threw, with `StoreFull` or with
+   * `StoreBroken`. `bytes` is about how much it stores; `isLong` says that it may take some milliseconds, so that few of its kind
+   * share a turn; `tail` is what it leaves to be done with others of its kind.
+   */
+  write<T>(run: () => T, { bytes = 0, isLong = false, tail }: { bytes?: number; isLong?: boolean; tail?: Tail } = {}): Promise<T> {
+    return new Promise((resolve, reject) => {
+      if (this.#refusal) return reject(this.#refusal)
+      if (bytes > 0 && this.#reserve?.isReleased()) return reject(new StoreFull('The disk has no room for this write.'))
+      if (bytes > 0 && this.#log?.isTooLong()) return reject(new StoreBusy('Another program keeps reading the database.'))
+      let value: T
+      const keep = () => {
+        value = run()
+      }
+      this.#waiting.push({ run: keep, bytes, isLong, tail, resolve: () => resolve(value), reject })
+      this.#schedule()
+    })
+  }
+
+  /** Runs at once: between turns no transaction is open, so only what is on disk can be seen. */
+  async read<T>(run: () => T): Promise<T> {
+    if (this.#refusal) throw this.#refusal
+    try {
+      return run()
+    } catch (error) {
+      throw verdictOn(error) === 'broken' ? this.#break(error) : error
+    }
+  }
+
+  /** Commits what is waiting; from then on everything is refused. */
+  async end(): Promise<void> {
+    if (this.#isScheduled) await new Promise<void>(resolve => this.#whenEmpty.push(resolve))
+    this.#refusal ??= new StoreBroken('The store is closed.')
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => this.#flush())
+  }
+
+  #flush(): void {
+    const members = this.#nextTurn()
+    const answers = this.#runTurn(members)
+    if (answers === 'busy') this.#tryAgainSoon(members)
+    else this.#answer(answers)
+  }
+
+  #answer(answers: readonly Answer[]): void {
+    this.#isScheduled = false
+    this.#busySince = undefined
+    for (const answer of answers) answer()
+    if (this.#waiting.length > 0) this.#schedule()
+    else for (const resolve of this.#whenEmpty.splice(0)) resolve()
+  }
+
+  #nextTurn(): Member[] {
+    let count = 0
+    let bytes = 0
+    let long = 0
+    for (const member of this.#waiting) {
+      bytes += member.bytes
+      if (member.isLong) long++
+      if (count === mostMembers || long > mostLong || (count > 0 && bytes > mostBytes)) break
+      count++
+    }
+    return this.#waiting.splice(0, count)
+  }
+
+  // Guarding a member costs a copy of every page it touches, and almost none fails. So they run unguarded first; if one
+  // fails, the whole turn is undone and run again with each in its own savepoint, where it fails alone.
+  #runTurn(members: Member[]): Answer[] | 'busy' {
+    if (this.#refusal) return rejectAll(members, this.#refusal)
+    try {
+      return this.#transact(members, runTogether)
+    } catch (error) {
+      if (verdictOn(error) !== 'refused') return this.#failTurn(members, error)
+      const [only, ...others] = members
+      if (only && others.length === 0) return [() => only.reject(error)]
+    }
+    try {
+      return this.#transact(members, all => all.map(member => this.#runGuarded(member)))
+    } catch (error) {
+      return this.#failTurn(members, error)
+    }
+  }
+
+  #transact(members: Member[], run: (members: Member[]) => Answer[]): Answer[] {
+    const beganAt = this.#onCommit ? performance.now() : 0
+    const answers = this.#commitWhole(members, run)
+    this.#tell({ members: members.length, ms: performance.now() - beganAt })
+    return answers
+  }
+
+  #commitWhole(members: Member[], run: (members: Member[]) => Answer[]): Answer[] {
+    this.#begin.run()
+    try {
+      const answers = run(members)
+      this.#beside?.beforeCommit()
+      this.#commit.run()
+      return answers
+    } catch (error) {
+      for (const member of members) member.tail?.forget()
+      this.#beside?.undone()
+      if (this.#database.inTransaction) this.#rollback.run()
+      throw error
+    }
+  }
+
+  // Who watches has no say in what was committed: the callers still get their answers.
+  #tell(turn: { members: number; ms: number }): void {
+    try {
+      this.#onCommit?.(turn)
+    } catch (error) {
+      process.emitWarning(error instanceof Error ? error : String(error))
+    }
+  }
+
+  #runGuarded(member: Member): Answer {
+    this.#savepoint.run()
+    try {
+      const [answer = () => {}] = runTogether([member])
+      this.#release.run()
+      return answer
+    } catch (error) {
+      if (verdictOn(error) !== 'refused') throw error
+      member.tail?.forget()
+      this.#undo.run()
+      this.#release.run()
+      return () => member.reject(error)
+    }
+  }
+
+  #failTurn(members: Member[], error: unknown): Answer[] | 'busy' {
+    switch (verdictOn(error)) {
+      case 'busy':
+        return this.#hasPatience() ? 'busy' : rejectAll(members, new StoreBusy('Another program holds the database.', { cause: error }))
+      case 'full':
+        this.#reserve?.release()
+        return rejectAll(members, new StoreFull('The disk has no room for this write.', { cause: error }))
+      case 'broken':
+        return rejectAll([...members, ...this.#waiting.splice(0)], this.#break(error))
+      case 'refused':
+        return rejectAll(members, error)
+    }
+  }
+
+  #break(cause: unknown): StoreBroken {
+    if (this.#refusal) return this.#refusal
+    const reason = new StoreBroken(`The database failed: ${cause instanceof Error ? cause.message : String(cause)}.`, { cause })
+    this.#refusal = reason
+    this.#onBroken(reason)
+    return reason
+  }
+
+  // Only a program from outside, such as a copy being taken, can hold the database. Waiting for it inside SQLite would
+  // stop the event loop, so the turn waits here.
+  #hasPatience(): boolean {
+    this.#busySince ??= performance.now()
+    return performance.now() - this.#busySince < busyPatienceMs
+  }
+
+  #tryAgainSoon(members: Member[]): void {
+    this.#waiting.unshift(...members)
+    setTimeout(() => this.#flush(), busyPauseMs * (0.5 + Math.random()))
+  }
+}
+
+function runTogether(members: Member[]): Answer[] {
+  let tail: Tail | undefined
+  const answers = members.map(member => {
+    if (tail !== member.tail) tail?.finish()
+    tail = member.tail
+    member.run()
+    return () => member.resolve(undefined)
+  })
+  tail?.finish()
+  return answers
+}
+
+function rejectAll(members: Member[], error: unknown): Answer[] {
+  return members.map(member => () => member.reject(error))
+}

@@ -1,0 +1,22 @@
+import type { Database } from 'better-sqlite3'
+import type { AccountId } from '../../lib/protocol/wire/ids.ts'
+import { OverQuota, type Quotas } from '../../lib/store/quotas.ts'
+
+/** Whether an account has that many rows already: a walk over an index that ends there, for tables that seldom grow. */
+export function rowQuota(
+  database: Database,
+  table: 'session' | 'machine' | 'artifact' | 'kv'
+): (account: AccountId, most: number) => boolean {
+  const last = database.prepare<[AccountId, number]>(
+    `SELECT 1 FROM ${table} WHERE account = (SELECT key FROM account WHERE id = ?) LIMIT 1 OFFSET ?`
+  )
+  return (account, most) => Number.isFinite(most) && (most <= 0 || last.get(account, most - 1) !== undefined)
+}
+
+/** Throws when an account would hold more bytes than it may, of messages, attachments and artifacts together. */
+export function byteQuota(database: Database): (account: AccountId, added: number, most: Pick<Quotas, 'bytes'>) => void {
+  const held = database.prepare<[AccountId], number>('SELECT bytes + attachment_bytes + artifact_bytes FROM account WHERE id = ?').pluck()
+  return (account, added, { bytes: most }) => {
+    if (added > 0 && Number.isFinite(most) && (held.get(account) ?? 0) + added > most) throw new OverQuota('bytes')
+  }
+}

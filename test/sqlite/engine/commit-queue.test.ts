@@ -1,0 +1,237 @@
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t, { type Test } from 'tap'
+import type { StoreBroken } from '../../../lib/store/store.ts'
+import { CommitQueue } from '../../../sqlite/engine/commit-queue.ts'
+
+const turn = () => new Promise<void>(resolve => setImmediate(resolve))
+
+t.test('all writes of one turn share one commit, in the order they came', async t => {
+  const { write, words, commits } = openQueue(t)
+  const before = commits()
+  const order: string[] = []
+  const note = (word: string) => write(word).then(() => order.push(word))
+  await Promise.all(['a', 'b', 'c', 'd', 'e'].map(note))
+  t.equal(commits() - before, 1)
+  t.same(words(), ['a', 'b', 'c', 'd', 'e'])
+  t.same(order, words())
+})
+
+t.test('writes of different turns have their own commits', async t => {
+  const { write, commits } = openQueue(t)
+  const before = commits()
+  await write('a')
+  await write('b')
+  t.equal(commits() - before, 2)
+})
+
+t.test('members that only read cause no sync', async t => {
+  const { queue, words, commits } = openQueue(t)
+  const before = commits()
+  t.same(await Promise.all([queue.write(words), queue.write(words), queue.read(words)]), [[], [], []])
+  t.equal(commits() - before, 0)
+})
+
+t.test('nothing is readable until the commit that answers it [D3]', async t => {
+  const { write, queue, words } = openQueue(t)
+  const writing = write('a')
+  t.same(await queue.read(words), [])
+  await writing
+  t.same(await queue.read(words), ['a'])
+})
+
+t.test('a member that fails undoes its own effect and no other', async t => {
+  const { write, queue, insert, words, commits } = openQueue(t)
+  const before = commits()
+  const outcomes = await Promise.allSettled([
+    write('a'),
+    queue.write(() => {
+      insert('half done')
+      throw new Error('changed my mind')
+    }),
+    queue.write(() => insert('a')),
+    write('b')
+  ])
+  t.same(
+    outcomes.map(({ status }) => status),
+    ['fulfilled', 'rejected', 'rejected', 'fulfilled']
+  )
+  t.match(outcomes[1], { reason: { message: 'changed my mind' } })
+  t.match(outcomes[2], { reason: { code: 'SQLITE_CONSTRAINT_PRIMARYKEY' } })
+  t.same(words(), ['a', 'b'])
+  t.equal(commits() - before, 1)
+})
+
+t.test('a member that fails alone leaves nothing', async t => {
+  const { queue, insert, write, words } = openQueue(t)
+  const failing = queue.write(() => {
+    insert('half done')
+    throw new Error('changed my mind')
+  })
+  await t.rejects(failing, { message: 'changed my mind' })
+  await write('b')
+  t.same(words(), ['b'])
+})
+
+t.test('a member sees what those before it in the turn did', async t => {
+  const { write, queue, words } = openQueue(t)
+  const [, seen] = await Promise.all([write('a'), queue.write(words)])
+  t.same(seen, ['a'])
+})
+
+t.test('a commit takes at most 128 members, and about 4 MiB unless one alone is larger [D6]', async t => {
+  const { write, words, commits } = openQueue(t)
+  const commitsOf = async (count: number, bytes: number) => {
+    const before = commits()
+    const first = words().length
+    await Promise.all(Array.from({ length: count }, (_, index) => write(`${first + index}`, bytes)))
+    return commits() - before
+  }
+  const mebibyte = 1024 * 1024
+  t.equal(await commitsOf(128, 0), 1)
+  t.equal(await commitsOf(129, 0), 2)
+  t.equal(await commitsOf(4, mebibyte), 1)
+  t.equal(await commitsOf(5, mebibyte), 2)
+  t.equal(await commitsOf(2, 5 * mebibyte), 2)
+})
+
+t.test('few members that may take long share a commit, and none overtakes another [D6]', async t => {
+  const { queue, insert, commits } = openQueue(t)
+  const before = commits()
+  const order: string[] = []
+  const members = Array.from({ length: 20 }, (_, index) => ({ word: `${index}`, isLong: index !== 9 }))
+  await Promise.all(members.map(({ word, isLong }) => queue.write(() => insert(word), { isLong }).then(() => order.push(word))))
+  t.equal(commits() - before, 3)
+  t.same(
+    order,
+    members.map(({ word }) => word)
+  )
+})
+
+t.test('a full disk fails the whole turn with nothing kept, and the next one works when there is room [F1]', async t => {
+  const { database, write, queue, words } = openQueue(t)
+  await write('before')
+  const pages = Number(database.pragma('page_count', { simple: true }))
+  database.pragma(`max_page_count = ${pages}`)
+  const outcomes = await Promise.allSettled([write('small'), write('x'.repeat(100_000)), write('late')])
+  for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason: { name: 'StoreFull' } })
+  t.same(await queue.read(words), ['before'])
+
+  database.pragma('max_page_count = 100000')
+  await write('after')
+  t.same(words(), ['after', 'before'])
+})
+
+for (const code of ['SQLITE_IOERR_FSYNC', 'SQLITE_CORRUPT_INDEX', 'SQLITE_NOTADB']) {
+  t.test(`${code} fails the whole turn, everything after it, and is told once [F2]`, async t => {
+    const { write, queue, words, told } = openQueue(t)
+    await write('before')
+    const failing = queue.write(() => {
+      throw new Database.SqliteError('the disk is gone', code)
+    })
+    const outcomes = await Promise.allSettled([write('a'), failing, write('b')])
+    for (const outcome of outcomes) t.match(outcome, { status: 'rejected', reason: { name: 'StoreBroken' } })
+    await t.rejects(write('late'), { name: 'StoreBroken' })
+    await t.rejects(queue.read(words), { name: 'StoreBroken' })
+    t.same(
+      told.map(({ message }) => message),
+      ['The database failed: the disk is gone.']
+    )
+    t.same(words(), ['before'])
+  })
+}
+
+t.test('a read that finds the database broken fails the writes that wait [F5]', async t => {
+  const { write, queue, words, told } = openQueue(t)
+  const writing = write('a')
+  const reading = queue.read(() => {
+    throw new Database.SqliteError('malformed', 'SQLITE_CORRUPT')
+  })
+  await t.rejects(reading, { name: 'StoreBroken' })
+  await t.rejects(writing, { name: 'StoreBroken' })
+  t.equal(told.length, 1)
+  t.same(words(), [])
+})
+
+t.test('a turn waits for a program from outside without stopping the event loop [F6]', async t => {
+  const { file, write, words } = openQueue(t)
+  const outside = new Database(file)
+  t.teardown(() => outside.close())
+  outside.exec('BEGIN IMMEDIATE')
+  let isDone = false
+  const writing = Promise.all([write('a'), write('b')]).then(() => {
+    isDone = true
+  })
+  for (let turns = 0; turns < 20; turns++) await turn()
+  t.equal(isDone, false)
+  outside.exec('COMMIT')
+  await writing
+  t.same(words(), ['a', 'b'])
+})
+
+t.test('a program that holds the database for long gets a clear refusal to the writers, and the store goes on [F6]', async t => {
+  const { file, write, words, told } = openQueue(t)
+  const outside = new Database(file)
+  t.teardown(() => outside.close())
+  outside.exec('BEGIN IMMEDIATE')
+  await t.rejects(write('a'), { name: 'StoreBusy', message: 'Another program holds the database.' })
+  outside.exec('COMMIT')
+  await write('b')
+  t.same(words(), ['b'])
+  t.same(told, [])
+})
+
+t.test('who watches commits has no say in them [D4]', async t => {
+  const { database } = openQueue(t)
+  const warned = once(process, 'warning')
+  const throwing = () => {
+    throw new Error('the watcher failed')
+  }
+  const watched = new CommitQueue({ database, onBroken: () => t.fail('nothing broke'), onCommit: throwing })
+  t.equal(await watched.write(() => database.prepare("INSERT INTO word VALUES ('kept')").run().changes), 1)
+  t.match(await warned, [{ message: 'the watcher failed' }])
+})
+
+t.test('the end of the queue comes after what waits in it', async t => {
+  const { write, queue, words } = openQueue(t)
+  const writes = Promise.all(Array.from({ length: 300 }, (_, index) => write(`${index}`)))
+  await queue.end()
+  t.equal(words().length, 300)
+  await writes
+  await t.rejects(write('late'), { name: 'StoreBroken' })
+})
+
+function openQueue(t: Test) {
+  const file = join(t.testdir(), 'words.db')
+  const database = new Database(file, { timeout: 0 })
+  t.teardown(() => database.close())
+  database.pragma('journal_mode = WAL')
+  database.pragma('synchronous = FULL')
+  database.exec('CREATE TABLE word (word TEXT PRIMARY KEY)')
+  const told: StoreBroken[] = []
+  const queue = new CommitQueue({ database, onBroken: reason => told.push(reason) })
+  const insert = (word: string) => database.prepare('INSERT INTO word VALUES (?)').run(word).changes
+  return {
+    file,
+    database,
+    queue,
+    told,
+    insert,
+    write: (word: string, bytes = 0) => queue.write(() => insert(word), { bytes }),
+    words: () => database.prepare<[], string>('SELECT word FROM word ORDER BY word').pluck().all(),
+    commits: () => commitsIn(`${file}-wal`)
+  }
+}
+
+// In the log, the last frame of each commit carries the size of the database; all other frames carry 0.
+function commitsIn(log: string): number {
+  const bytes = readFileSync(log)
+  const frameSize = 24 + bytes.readUInt32BE(8)
+  let commits = 0
+  for (let frame = 32; frame < bytes.length; frame += frameSize) {
+    if (bytes.readUInt32BE(frame + 4) !== 0) commits++
+  }
+  return commits
+}
