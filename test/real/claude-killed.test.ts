@@ -70,6 +70,25 @@ t.test('killed at its own terminal, that says how to go on', how, async t => {
   await terminal.sees(/Resume it with:\s+.*resume /)
 })
 
+t.test('killed at its own terminal in the middle of an answer, nothing that the phone showed is gone', how, async t => {
+  const server = await startServer(t)
+  const { phone, sitDown } = await computerWithRealClaude(t, server)
+  const terminal = sitDown()
+  const session = await phone.session()
+  await session.say('slow 2 200 line')
+  await session.until(({ partials }) => partials.some(({ text }) => text.includes('line 1.3')))
+  process.kill(below(terminal.pid).find(({ command }) => command.startsWith(CLAUDE_BIN ?? ''))?.pid ?? 0, 'SIGKILL')
+  t.equal(await terminal.ended, 1)
+  await session.until(session => turnsEnded(session) === 1)
+  const [cut] = session.events().flatMap(event => (event.t === 'text' ? event : []))
+  t.equal(cut?.cut, true)
+  t.ok(cut?.text.startsWith(session.partials.findLast(({ text }) => text !== '')?.text.trim() ?? 'nothing'))
+  t.match(
+    session.events().findLast(event => event.t === 'turn-end'),
+    { status: 'failed' }
+  )
+})
+
 t.test('its adapter killed, Claude Code ends with it and so does the session', how, async t => {
   const { session, claude, adapter, terminal } = await claudeWithPhone(t)
   await session.say('one')

@@ -1,42 +1,36 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { pause } from '../../lib/async/pause.ts'
 import { versionOf } from '../../lib/wrapper/agents/claude/version.ts'
-import { below, within } from '../kills/rounds.ts'
+import { judge } from '../kills/judge.ts'
+import { within } from '../kills/rounds.ts'
 import { startServerProcess } from '../kit/server.ts'
-import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
-import type { PhoneSession } from '../wrapper/kit/phone.ts'
-import type { PersonAtTerminal } from '../wrapper/kit/terminal.ts'
+import { read, written } from '../wrapper/kit/claude.ts'
+import { turnsEnded } from '../wrapper/kit/demo.ts'
+import { startPhone } from '../wrapper/kit/phone.ts'
+import { type Desk, type Play, plays, type Seen } from './claude-plays.ts'
 import { computerWithRealClaude } from './computer.ts'
 
-// node test/real/claude-walk.ts   takes at least 60 turns with the Claude Code of CLAUDE_BIN at a terminal and a phone beside it, on a model on
-// loopback: questions, plans, Esc before the first word, retries, kills. Prints what was seen on both sides, and ends with 1 when any is wrong.
+// node test/real/claude-walk.ts [n [words]]   takes at least 60 turns with the Claude Code of CLAUDE_BIN at a terminal and a phone beside it, on a
+// model on loopback: questions, plans, Esc before the first word, retries, kills; `n` of each kind at most, and those with the words in their name. Each is looked
+// at on the terminal, on the phone, and in what Claude Code wrote down. Prints what was seen, and ends with 1 when anything is wrong.
 
-interface Seen {
+interface Row extends Seen {
   sent: string
-  terminal: string
-  phone: string
+  /** What Claude Code wrote down, beside what the phone has. */
+  transcript: string
   isRight: boolean
 }
 
-interface Desk {
-  terminal: PersonAtTerminal
-  readonly session: PhoneSession
-  /** Types it and presses Enter. */
-  type(text: string): Promise<void>
-  /** Resolves once a turn has ended after `act`. */
-  turn(act: () => Promise<unknown>): Promise<void>
-}
-
-type Play = (desk: Desk, name: string) => Promise<Omit<Seen, 'sent' | 'isRight'>>
-
-const turnWithinMs = 90_000
-const claude = /claude .*--session-id|claude .*--resume|claude-code/
+const turnWithinMs = 60_000
+const most = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
+const words = process.argv[3] ?? ''
 const closings: (() => unknown)[] = []
 const t = { teardown: (close: () => unknown) => void closings.unshift(close) }
 const data = mkdtempSync(join(tmpdir(), 'afield-walk-'))
-const rows: Seen[] = []
+const rows: Row[] = []
 try {
   await walk()
 } catch (error) {
@@ -59,9 +53,6 @@ async function walk(): Promise<void> {
     get terminal() {
       return terminal
     },
-    set terminal(next) {
-      terminal = next
-    },
     session,
     async type(text) {
       terminal.type(text)
@@ -69,180 +60,79 @@ async function walk(): Promise<void> {
       await pause(300)
       terminal.type('\r')
     },
-    async turn(act) {
+    async turn(act, count = 1) {
       const before = turnsEnded(session)
-      await act()
-      await session.until(session => turnsEnded(session) > before)
+      const result = await act()
+      await session.until(session => turnsEnded(session) >= before + count)
+      return result
+    },
+    async resume() {
+      await terminal.ended
+      terminal = computer.sitDown(['resume', session.id])
+      await terminal.sees(/❯/)
+      await session.until(({ state }) => state.controlledByUser === true)
     }
   }
-  const resume = async () => {
-    await terminal.ended
-    terminal = computer.sitDown(['resume', session.id])
-    await terminal.sees(/❯/)
-    await session.until(({ state }) => state.controlledByUser === true)
+  const note = (sent: string, seen: Omit<Row, 'sent' | 'isRight'>) => {
+    const isRight = seen.terminal === 'seen' && seen.phone === 'seen' && seen.transcript === 'the same'
+    rows.push({ sent, ...seen, isRight })
+    console.log(`${isRight ? 'ok   ' : 'WRONG'} ${sent}${isRight ? '' : `: ${seen.terminal} | ${seen.phone} | ${seen.transcript}`}`)
   }
-  const plays: [string, number, Play][] = [
-    ['prompt at the terminal', 8, promptAtTerminal],
-    ['prompt on the phone', 7, promptOnPhone],
-    ['question, answered on the phone', 5, questionOnPhone],
-    ['question, answered at the terminal', 5, questionAtTerminal],
-    ['Esc before the first word', 10, escBeforeFirstWord],
-    ['429, refused twice', 5, retried(429)],
-    ['529, refused twice', 5, retried(529)],
-    ['claude killed', 5, killed(() => kill(below(terminal.pid, claude)), resume)],
-    ['wrapper killed', 5, killed(() => terminal.kill('SIGKILL'), resume)],
-    ['plan', 5, plan]
-  ]
-  for (const [sent, times, play] of plays) {
-    if (play === plan) await desk.turn(() => session.say('now the plans', 'default'))
-    for (let n = 1; n <= times; n++) {
-      const name = `${sent} ${n}`
-      const seen = await within(
-        turnWithinMs,
-        play(desk, `${sent.split(/[ ,]/)[0]}-${n}`),
-        () => `${name} did not end:\n${terminal.screen.trimEnd()}`
-      ).catch(error => ({ terminal: terminal.screen.trimEnd().slice(-300), phone: String(error.message).split('\n')[0] ?? '' }))
-      const isRight = seen.terminal === 'seen' && seen.phone === 'seen'
-      rows.push({ sent: name, ...seen, isRight })
-      console.log(`${isRight ? 'ok   ' : 'WRONG'} ${name}`)
-      if (!isRight) return
+  const play = async (name: string, sent: string, one: Play) => {
+    const from = { read: read(session).length, events: session.events().length, written: written(computer).length }
+    const unended = () => `${sent} did not end:\n${terminal.screen.trimEnd()}`
+    const seen = await within(turnWithinMs, one(desk, name), unended).catch((error: Error) => error)
+    const isEnded = !(seen instanceof Error)
+    const told = { read: read(session).slice(from.read), events: session.events().slice(from.events) }
+    const transcript = besideTranscript(told, written(computer).slice(from.written))
+    const stuck = () => ({ terminal: terminal.screen.trimEnd().slice(-300), phone: String((seen as Error).message).split('\n')[0] ?? '' })
+    note(sent, { ...(isEnded ? seen : stuck()), transcript })
+    return isEnded
+  }
+  for (const { sent, times, play: one, isPlan } of plays.filter(({ sent }) => sent.includes(words))) {
+    if (isPlan) await desk.turn(() => session.say('now the plans', 'default'))
+    for (let n = 1; n <= Math.min(times, most); n++) {
+      const isEnded = await play(`${sent.replace(/\W+/g, '-')}-${n}-`, `${sent} ${n}`, one)
+      // What comes after it would say nothing.
+      if (!isEnded) return
     }
   }
+  const late = await (await startPhone(t, server, computer.phone.secret)).session()
+  await within(
+    turnWithinMs,
+    late.until(({ messages }) => messages.length >= session.messages.length),
+    () => 'a second phone does not get all of it'
+  )
+  const all = besideTranscript({ read: read(late), events: late.events() }, written(computer))
+  note('all of it, on a phone that was off', {
+    terminal: 'seen',
+    phone: isDeepStrictEqual(late.messages, session.messages) ? 'seen' : 'another story',
+    transcript: all
+  })
   await session.call('killSession', {})
+  await within(turnWithinMs, terminal.ended, () => 'the session was ended and its terminal goes on')
 }
 
-/** The answer on both sides, once. */
-async function answered({ terminal, session }: Desk, answer: string): Promise<Omit<Seen, 'sent' | 'isRight'>> {
-  await terminal.sees(new RegExp(answer))
-  const times = texts(session).filter(text => text.includes(answer)).length
-  return { terminal: 'seen', phone: times === 1 ? 'seen' : `${times} times` }
+/** Nothing lost, doubled, out of order or without an end. */
+function besideTranscript(told: Parameters<typeof judge>[0], written: readonly string[]): string {
+  const { said, lost, doubled, isMisplaced, unended } = judge(told, written)
+  if (said < 2) return `${said} lines`
+  const faults = [
+    lost.length > 0 && `lost ${lost.join(', ')}`,
+    doubled.length > 0 && `only on the phone: ${doubled.join(', ')}`,
+    isMisplaced && 'another order',
+    unended !== 0 && `${unended} turns without an end`
+  ].filter(Boolean)
+  return faults.length === 0 ? 'the same' : faults.join('; ').replace(/\s+/g, ' ').slice(0, 300)
 }
 
-async function promptAtTerminal(desk: Desk, name: string) {
-  await desk.turn(() => desk.type(`hello ${name} desk`))
-  return answered(desk, `you said: hello ${name} desk`)
-}
-
-async function promptOnPhone(desk: Desk, name: string) {
-  await desk.turn(() => desk.session.say(`hello ${name} phone`))
-  return answered(desk, `you said: hello ${name} phone`)
-}
-
-async function questionOnPhone(desk: Desk) {
-  const { session, terminal } = desk
-  const before = texts(session).length
-  await desk.turn(async () => {
-    await session.say('ask several')
-    const [id, request] = await asked(session)
-    await terminal.sees(/Enter to select/)
-    const answers = { 'Which color?': { values: ['Blue'] }, 'Which animals?': { values: ['Cat'], other: 'an owl' } }
-    await session.call('permission', { id, approved: true, shown: request.shown ?? '', answers })
-  })
-  const isHeard = /"Which color\?"="Blue", "Which animals\?"="Cat, an owl"/.test(texts(session).slice(before).join('\n'))
-  return { terminal: isDialogOpen(desk) ? 'dialog still open' : 'seen', phone: isHeard ? 'seen' : 'not heard' }
-}
-
-async function questionAtTerminal(desk: Desk) {
-  const { session, terminal } = desk
-  const [id] = await (async () => {
-    await desk.session.say('ask one')
-    return asked(session)
-  })()
-  await desk.turn(async () => {
-    await terminal.sees(/Enter to select/)
-    // Right after its dialog has opened it takes no key.
-    await pause(1_500)
-    terminal.type('2')
-  })
-  const { status, answers } = session.state.completedRequests?.[id] ?? {}
-  return {
-    terminal: isDialogOpen(desk) ? 'dialog still open' : 'seen',
-    phone: status === 'approved' && JSON.stringify(answers)?.includes('Blue') ? 'seen' : `${status}`
-  }
-}
-
-async function escBeforeFirstWord(desk: Desk, name: string) {
-  const { session, terminal } = desk
-  await desk.turn(async () => {
-    const begun = session.events().filter(({ t }) => t === 'turn-start').length
-    await desk.type(`wait ${name}`)
-    await session.until(({ events }) => events().filter(({ t }) => t === 'turn-start').length > begun)
-    await terminal.sees(/esc to interrupt/)
-    terminal.type('\x1b')
-  })
-  const isStopped = session.events().findLast(({ t }) => t === 'turn-end')
-  // It puts the words back to where they were typed.
-  terminal.type('\x15')
-  await desk.turn(() => session.say(`after ${name}`))
-  const seen = await answered(desk, `you said: after ${name}`)
-  return isStopped?.t === 'turn-end' && isStopped.status === 'cancelled' ? seen : { ...seen, phone: 'not stopped' }
-}
-
-function retried(status: number): Play {
-  return async (desk, name) => {
-    await desk.turn(async () => {
-      await desk.session.say(`fail ${status} 2 ${name}`)
-      await desk.session.until(({ state }) => state.modelWait !== undefined)
-    })
-    if (desk.session.state.modelWait !== undefined) return { terminal: 'seen', phone: 'still waits' }
-    return answered(desk, `you said: fail ${status} 2 ${name}`)
-  }
-}
-
-function killed(kill: () => void, resume: () => Promise<void>): Play {
-  return async (desk, name) => {
-    await desk.session.say(`many 4 ${name}`)
-    await desk.session.until(session => texts(session).includes(`${name} 1`))
-    kill()
-    await resume()
-    const seen = await promptOnPhone(desk, `after-${name}`)
-    const lines = texts(desk.session).flatMap(text => (text.startsWith(`${name} `) ? Number(text.slice(name.length)) : []))
-    const isInOrder = lines.every((line, index) => line === index + 1)
-    return isInOrder ? seen : { ...seen, phone: `lines ${lines.join(' ')}` }
-  }
-}
-
-async function plan(desk: Desk) {
-  const { session, terminal } = desk
-  // At the terminal only its keys change the mode.
-  for (let tries = 0; tries < 5 && session.metadata.currentOperatingModeCode !== 'plan'; tries++) {
-    terminal.type('\x1b[Z')
-    await pause(800)
-    if (/plan mode on/.test(terminal.screen.split('\n').slice(-3).join('\n'))) break
-  }
-  const before = texts(session).length
-  let plan = ''
-  await desk.turn(async () => {
-    await session.say('plan it')
-    const [id, request] = await asked(session)
-    plan = id
-    await terminal.sees(/Would you like to proceed/)
-    await session.call('permission', { id, approved: true, choice: 'default', shown: request.shown ?? '' })
-  })
-  const isHeard = /approved your plan/.test(texts(session).slice(before).join('\n'))
-  const isApproved = session.state.completedRequests?.[plan]?.status === 'approved'
-  return { terminal: isDialogOpen(desk) ? 'not closed' : 'seen', phone: isHeard && isApproved ? 'seen' : 'not heard' }
-}
-
-function isDialogOpen({ terminal }: Desk): boolean {
-  return /Enter to select|Would you like to proceed/.test(terminal.screen)
-}
-
-async function asked(session: PhoneSession) {
-  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
-  const [request] = Object.entries(session.state.requests ?? {})
-  if (!request) throw new Error('nothing is asked')
-  return request
-}
-
-function kill(pids: readonly number[]): void {
-  if (pids.length === 0) throw new Error('no claude runs')
-  for (const pid of pids) process.kill(pid, 'SIGKILL')
-}
-
-function print(rows: readonly Seen[]): void {
-  console.log('\n| sent | seen on the terminal | seen on the phone | verdict |\n| --- | --- | --- | --- |')
-  for (const { sent, terminal, phone, isRight } of rows)
-    console.log(`| ${sent} | ${terminal} | ${phone} | ${isRight ? 'right' : 'WRONG'} |`)
+function print(rows: readonly Row[]): void {
+  console.log('\n| sent | seen on the terminal | seen on the phone | what Claude wrote down | verdict |\n| --- | --- | --- | --- | --- |')
+  for (const { sent, terminal, phone, transcript, isRight } of rows)
+    console.log(`| ${sent} | ${[terminal, phone, transcript].map(cell).join(' | ')} | ${isRight ? 'right' : 'WRONG'} |`)
   console.log(`\n${rows.length} turns, ${rows.filter(({ isRight }) => !isRight).length} wrong`)
+}
+
+function cell(text: string): string {
+  return text.replace(/\s+/g, ' ').replaceAll('|', '\\|')
 }

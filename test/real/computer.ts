@@ -7,7 +7,8 @@ import { type Answer, startFakeModel } from './fake-model.ts'
 
 /**
  * A computer on which the Claude Code of CLAUDE_BIN is, with a model on loopback; see claude.test.ts for the variables.
- * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, asks `one`, `many` or `several` for `ask <form>`, ends
+ * The model writes files, says `<line> 1` to `<line> <n>` for `many <n> <line>`, so many lines in so many answers word by word for
+ * `slow <answers> <lines> <line>`, asks `one`, `many` or `several` for `ask <form>`, ends
  * `plan` with a plan, says nothing for `wait`, half a sentence for `half`, `cut` (and cuts the line, once) and `break off` (and says that it is overloaded, once), refuses
  * `fail <status> <n>` so many times, and else repeats what it is told.
  */
@@ -54,6 +55,12 @@ function answerIn(directory: string): Answer {
     if (count !== undefined) {
       const text = { type: 'text' as const, text: `${line} ${results + 1}` }
       return results + 1 < Number(count) ? [text, { type: 'tool_use', name: 'Glob', input: { pattern: '*.none' } }] : [text]
+    }
+    const [, answers, lines, name] = /^slow (\d+) (\d+) (.*)$/m.exec(prompt) ?? []
+    if (answers !== undefined) {
+      const said = Array.from({ length: Number(lines) }, (_, at) => `${name} ${results + 1}.${at + 1} said word by word`)
+      const text = { type: 'text' as const, text: `${said.join('\n')}\n`, wordEveryMs: 15 }
+      return results + 1 < Number(answers) ? [text, { type: 'tool_use', name: 'Glob', input: { pattern: '*.none' } }] : [text]
     }
     if (/^wait\b/m.test(prompt)) return 'silence'
     if (/^half\b/m.test(prompt)) return [{ type: 'text', text: 'this is half a' }, { type: 'pause' }]

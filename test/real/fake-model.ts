@@ -1,6 +1,7 @@
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Test } from 'tap'
+import { pause } from '../../lib/async/pause.ts'
 
 /**
  * What it says for the last thing the person wrote, of which so many uses of tools have come back. `heard` is what the last of them
@@ -17,7 +18,7 @@ export type Trouble = { status: number } | 'silence'
 
 /** What the model says in one answer. */
 export type Block =
-  | { type: 'text'; text: string }
+  | { type: 'text'; text: string; wordEveryMs?: number }
   | { type: 'tool_use'; name: string; input: object }
   /** In the middle of what was before it: nothing more comes, the connection is cut, or the model says that it is overloaded. */
   | { type: 'pause' | 'cut' | 'overloaded' }
@@ -33,14 +34,14 @@ export async function startFakeModel(t: Pick<Test, 'teardown'>, answer: Answer):
     if (request.url?.includes('count_tokens')) return void response.end('{"input_tokens":100}')
     if (request.method !== 'POST' || !request.url?.includes('/messages')) return void response.writeHead(404).end('{}')
     const body: { messages: Message[]; tools?: unknown[]; stream?: boolean } = JSON.parse(text)
-    if (!body.tools?.length) return stream(response, [{ type: 'text', text: '{"title":"A title"}' }])
+    if (!body.tools?.length) return void stream(response, [{ type: 'text', text: '{"title":"A title"}' }])
     const last = lastOf(body.messages)
     const key = JSON.stringify([body.messages.length, last])
     const attempt = (attempts.get(key) ?? 0) + 1
     attempts.set(key, attempt)
     const plan = /\/[^\s"\\]+\/plans\/[^\s"\\]+\.md/.exec(text)?.[0]
     const said = answer(last.prompt, last.results, { heard: last.heard, attempt, plan })
-    if (Array.isArray(said) && body.stream === true) stream(response, said)
+    if (Array.isArray(said) && body.stream === true) await stream(response, said)
     else if (Array.isArray(said)) answerWhole(response, said)
     else if (said !== 'silence') refuse(response, said.status)
   })
@@ -112,7 +113,7 @@ function answerWhole(response: ServerResponse, blocks: readonly Block[]): void {
   )
 }
 
-function stream(response: ServerResponse, blocks: readonly Block[]): void {
+async function stream(response: ServerResponse, blocks: readonly Block[]): Promise<void> {
   const send = (event: { type: string } & Record<string, unknown>) =>
     response.write(`event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`)
   const usage = { input_tokens: 100, cache_creation_input_tokens: 0, cache_read_input_tokens: 0, output_tokens: 1 }
@@ -131,8 +132,10 @@ function stream(response: ServerResponse, blocks: readonly Block[]): void {
     }
     if (block.type === 'text') {
       send({ type: 'content_block_start', index, content_block: { type: 'text', text: '' } })
-      for (const word of block.text.match(/\S+\s*/g) ?? [])
+      for (const word of block.text.match(/\S+\s*/g) ?? []) {
         send({ type: 'content_block_delta', index, delta: { type: 'text_delta', text: word } })
+        if (block.wordEveryMs) await pause(block.wordEveryMs)
+      }
     } else if (block.type === 'tool_use') {
       const { name, input } = block
       send({ type: 'content_block_start', index, content_block: { type: 'tool_use', id: `toolu_${crypto.randomUUID()}`, name, input: {} } })

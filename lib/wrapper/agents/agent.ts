@@ -2,8 +2,8 @@ import type { AgentGoalStatus } from '../../protocol/sealed/goals.ts'
 import type { PlanEntry, StepContent, StepKind, StepStatus } from '../../protocol/sealed/messages.ts'
 import type { Question, QuestionAnswer } from '../../protocol/sealed/questions.ts'
 import type { PermissionChoice, RetryReason, UsageWindow } from '../../protocol/sealed/session.ts'
+import type { AgentProgram } from '../home/agent-program.ts'
 import type { Console } from '../terminal/console.ts'
-import type { AgentProgram } from './program.ts'
 
 /** A step as far as the agent has told it; each event carries all that is known so far. */
 export interface Step {

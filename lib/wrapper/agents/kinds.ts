@@ -1,11 +1,11 @@
 import { basename } from 'node:path'
-import { startAcp } from './acp.ts'
+import type { AgentProgram } from '../home/agent-program.ts'
+import { startAcp } from './acp/acp.ts'
 import type { AgentKind } from './agent.ts'
-import { type ClaudeOptions, claudeKind } from './claude.ts'
-import { codexKind } from './codex.ts'
-import { demoKind } from './demo.ts'
-import { opencodeKind } from './opencode.ts'
-import type { AgentProgram } from './program.ts'
+import { type ClaudeOptions, claudeKind } from './claude/claude.ts'
+import { codexKind } from './codex/codex.ts'
+import { demoKind } from './demo/demo.ts'
+import { opencodeKind } from './opencode/opencode.ts'
 
 /** The kind that starts a program which was kept with a session. */
 export function kindOf(program: AgentProgram, options: ClaudeOptions): AgentKind {

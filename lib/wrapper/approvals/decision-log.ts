@@ -1,7 +1,7 @@
 import { renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DecisionEntry, decisionEntry } from '../../protocol/sealed/rules.ts'
-import { appendPrivateFile, makePrivateFolder, readPrivateFile } from '../private-files.ts'
+import { appendPrivateFile, makePrivateFolder, readPrivateFile } from '../home/private-files.ts'
 
 /** What was decided on this computer, a line each, in `decisions.log` of the wrapper's home. Only its owner may read it. */
 export interface DecisionLog {

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { type ApprovalRule, approvalRule, type RuleDraft } from '../../protocol/sealed/rules.ts'
-import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../private-files.ts'
-import { withFileLock } from './file-lock.ts'
+import { withFileLock } from '../home/file-lock.ts'
+import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
 import { faultOf } from './patterns.ts'
 
 const kept = z.looseObject({ isPaused: z.boolean().optional(), rules: z.array(approvalRule) })

@@ -6,7 +6,7 @@ import type { ResultOfMachineCall } from '../../protocol/sealed/machine-calls.ts
 import { configFolder } from '../agents/claude/transcript.ts'
 import { findProgram, isProgram } from '../agents/find-program.ts'
 import { comparedToTested } from '../agents/tested-versions.ts'
-import { agentEnvironment } from '../credentials.ts'
+import { agentEnvironment } from '../home/credentials.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

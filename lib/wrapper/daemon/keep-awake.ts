@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import type { MachineHandlers } from '../../client/machine-calls.ts'
 import { findProgram } from '../agents/find-program.ts'
-import { agentEnvironment } from '../credentials.ts'
-import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../private-files.ts'
+import { agentEnvironment } from '../home/credentials.ts'
+import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 

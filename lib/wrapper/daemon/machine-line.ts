@@ -11,11 +11,11 @@ import { type LiveSocket, openSocket, type SocketState } from '../../client/sock
 import { terminalVault } from '../../client/vault.ts'
 import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../protocol/sealed/machine.ts'
 import type { MachineRecord } from '../../protocol/wire/records.ts'
-import type { Credentials, Home } from '../credentials.ts'
-import { registerMachine } from '../machine.ts'
-import { watchNetwork } from '../network.ts'
-import { openPinFile } from '../pin-file.ts'
-import { openSeenCalls } from '../seen-calls.ts'
+import type { Credentials, Home } from '../home/credentials.ts'
+import { registerMachine } from '../home/machine.ts'
+import { openPinFile } from '../home/pin-file.ts'
+import { openSeenCalls } from '../home/seen-calls.ts'
+import { watchNetwork } from '../uplink/network.ts'
 
 export interface MachineLineOptions {
   home: Pick<Home, 'path' | 'machineId'>

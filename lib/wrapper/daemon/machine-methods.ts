@@ -1,6 +1,6 @@
 import type { MachineHandlers } from '../../client/machine-calls.ts'
 import { ruleMethods } from '../approvals/rule-methods.ts'
-import { fileMethods } from '../methods/files.ts'
+import { fileMethods } from '../session/methods/files.ts'
 import { allowedFolders, folderMethods } from './folders.ts'
 import { historyMethods } from './history-methods.ts'
 import { processMethods } from './processes.ts'

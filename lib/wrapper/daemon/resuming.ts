@@ -1,7 +1,7 @@
 import { withDeadline } from '../../async/deadline.ts'
-import { agentEnvironment } from '../credentials.ts'
-import { untilFound } from '../folder-watch.ts'
-import { type KnownSession, listSessions, sessionsIn } from '../session-folder.ts'
+import { agentEnvironment } from '../home/credentials.ts'
+import { untilFound } from '../home/folder-watch.ts'
+import { type KnownSession, listSessions, sessionsIn } from '../home/session-folder.ts'
 import { type StartNotes, startSession } from './starting.ts'
 
 export interface Resumer {

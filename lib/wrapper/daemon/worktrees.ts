@@ -2,8 +2,8 @@ import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
 import type { MachineHandlers } from '../../client/machine-calls.ts'
 import type { Worktree } from '../../protocol/sealed/worktree.ts'
-import { makePrivateFolder } from '../private-files.ts'
-import { listSessions } from '../session-folder.ts'
+import { makePrivateFolder } from '../home/private-files.ts'
+import { listSessions } from '../home/session-folder.ts'
 import { git } from './git-here.ts'
 
 type Env = Readonly<Record<string, string | undefined>>

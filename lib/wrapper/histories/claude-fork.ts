@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import * as z from 'zod'
 import type { RewindPoint } from '../../protocol/sealed/machine-work.ts'
 import { readRow } from '../agents/claude/rows.ts'
-import { writePrivateFile } from '../private-files.ts'
+import { writePrivateFile } from '../home/private-files.ts'
 import { claudeHistories } from './claude-histories.ts'
 import { type FiledHistory, parse } from './history.ts'
 

@@ -1,5 +1,5 @@
 import { CannotStart } from '../../exit.ts'
-import { listOpenSessions } from '../session-folder.ts'
+import { listOpenSessions } from '../home/session-folder.ts'
 import { openInClaude } from './claude-histories.ts'
 
 /** Two processes on one conversation would write over each other: throws CannotStart when another one has it already. */

@@ -1,7 +1,7 @@
 import { homedir } from 'node:os'
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
-import type { KnownSession } from '../session-folder.ts'
-import type { SessionNotes } from '../session-notes.ts'
+import type { KnownSession } from '../home/session-folder.ts'
+import type { SessionNotes } from '../home/session-notes.ts'
 import { fit, fitPath, plain, type Style, widthOf } from './style.ts'
 
 /** A session by the number under which a person sees and names it, everywhere the same: its place among all of this computer. */

@@ -3,8 +3,8 @@ import { appendFileSync, readdirSync, renameSync, truncateSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { openEndedSessions } from '../../../lib/wrapper/daemon/ended-sessions.ts'
-import { createSessionFolder, listSessions, reopen } from '../../../lib/wrapper/session-folder.ts'
-import type { SessionNotes } from '../../../lib/wrapper/session-notes.ts'
+import { createSessionFolder, listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
+import type { SessionNotes } from '../../../lib/wrapper/home/session-notes.ts'
 
 const hourMs = 3_600_000
 

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { opened } from '../../../lib/wrapper/daemon/starting.ts'
-import { createSessionFolder } from '../../../lib/wrapper/session-folder.ts'
+import { createSessionFolder } from '../../../lib/wrapper/home/session-folder.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
 t.test('a session does not run before its process says so, whatever an earlier one noted', async t => {

@@ -1,5 +1,5 @@
 import type { Test } from 'tap'
-import { openSessions } from '../../../lib/wrapper/demo-agent/sessions.ts'
+import { openSessions } from '../../../lib/wrapper/agents/demo/sessions.ts'
 import { startServer } from '../../kit/server.ts'
 import type { PhoneSession } from './phone.ts'
 import { linkedComputer } from './world.ts'

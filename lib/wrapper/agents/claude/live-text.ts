@@ -6,6 +6,10 @@ export interface LiveText {
   grow(hook: Hook): void
   /** Under which name a text that was written down grew before; undefined when it did not. */
   blockOf(text: string): string | undefined
+  /** Tells what it will never write down: it is gone. */
+  cut(): void
+  /** What grew so far is over, or is said anew. */
+  forget(): void
 }
 
 export function createLiveText(emit: (event: AgentEvent) => void): LiveText {
@@ -30,6 +34,14 @@ export function createLiveText(emit: (event: AgentEvent) => void): LiveText {
       message.told += grown.length - grown.trimStart().length + text.trim().length
       message.blocks++
       return name
+    },
+    cut() {
+      const text = rest().trim()
+      if (message && text !== '') emit({ type: 'text', block: nameOf(message), text, thinking: false, isCut: true })
+      message = undefined
+    },
+    forget() {
+      message = undefined
     }
   }
 }

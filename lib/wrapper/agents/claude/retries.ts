@@ -48,14 +48,40 @@ export function watchForRetries(console: Console, onRetry: (retrying: Retrying) 
       console.write(bytes)
       const text = Buffer.from(bytes).toString()
       // Only at first: later it draws no more than the digits that are others.
-      if (line.test(text.replace(control, ' '))) onRetry({ type: 'retrying', inMs: 0, why: 'other' })
+      if (drawn(text).some(saysRetry)) onRetry({ type: 'retrying', inMs: 0, why: 'other' })
     }
   }
 }
 
-const line = /retrying\s+in\s+\d+\s*s\b.{0,20}?attempt\s+\d+\s*\/\s*\d/s
-// biome-ignore lint/suspicious/noControlCharactersInRegex: it moves the cursor where a space would be
-const control = /\x1b\[[0-?]*[ -/]*[@-~]/g
+/** A letter that the cursor jumped over stood there already, from what was drawn before. */
+const jumped = '\0'
+const part = (words: string) => [...words].map(letter => `[${letter}${jumped}]`).join('')
+const number = `[\\d${jumped}]+`
+const line = new RegExp(`${part('retrying in ')}${number}${part('s')}.{0,20}?${part('attempt ')}${number}${part('/')}[\\d${jumped}]`, 'g')
+// Of 18.
+const fewestLetters = 12
+
+function saysRetry(text: string): boolean {
+  return [...text.matchAll(line)].some(([found]) => (found.match(/[a-z]/g)?.length ?? 0) >= fewestLetters)
+}
+
+/** What is drawn at one place after the other, each up to where the cursor goes to another line. */
+function drawn(text: string): string[] {
+  const lines = ['']
+  for (const [piece, count = '', kind] of text.matchAll(pieces)) {
+    const before = lines.at(-1) ?? ''
+    const jump = kind === 'G' ? Number(count || 1) - 1 - before.length : kind === 'C' ? Number(count || 1) : -1
+    if (kind === 'm' || kind === 'K') continue
+    if (kind === undefined && !/[\r\n]/.test(piece)) lines[lines.length - 1] = before + piece
+    else if (jump >= 0 && jump < widest) lines[lines.length - 1] = before + jumped.repeat(jump)
+    else lines.push('')
+  }
+  return lines
+}
+
+const widest = 1_000
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they move the cursor
+const pieces = /\x1b\[([0-?]*)[ -/]*([@-~])|[\r\n]|[^\x1b\r\n]+|\x1b/g
 
 /** Without a status nothing answered. */
 function reasonOf(status: number | null | undefined): RetryReason {

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { pause } from '../../../async/pause.ts'
 import type { Console } from '../../terminal/console.ts'
-import { signInFirst } from '../acp-refusals.ts'
+import { signInFirst } from '../acp/refusals.ts'
 import type { AgentEvent, Answers } from '../agent.ts'
 import { type Abilities, createAbilities, type Missing } from './abilities.ts'
 import { type Asking, createAsking } from './asking.ts'
@@ -139,7 +139,7 @@ class OnTerminal implements TerminalClaude {
     const args = ['--settings', this.#hooks.settings, ...which, '--permission-mode', mode, ...(prompt ? [prompt] : [])]
     this.#screen = this.#open({ command: claude, args, directory, env }, console)
     this.ended = this.#screen.ended.then(end => {
-      this.#finish()
+      this.#finish(end)
       return end
     })
     void this.#screen.isReady.then(() => this.#tellCommands())
@@ -152,9 +152,13 @@ class OnTerminal implements TerminalClaude {
 
   #open(program: Parameters<typeof openOwnScreen>[0], console: Console): OwnScreen {
     try {
-      return openOwnScreen(program, watchForRetries(console, this.#options.emit), () => this.#abilities.wasHeard)
+      const onRetry: Parameters<typeof watchForRetries>[1] = retrying => {
+        this.#live.forget()
+        this.#options.emit(retrying)
+      }
+      return openOwnScreen(program, watchForRetries(console, onRetry), () => this.#abilities.wasHeard)
     } catch (error) {
-      this.#finish()
+      this.#finish({ type: 'left' })
       throw error
     }
   }
@@ -214,11 +218,14 @@ class OnTerminal implements TerminalClaude {
     await this.ended
   }
 
-  #finish(): void {
+  #finish(end: TerminalEnd): void {
     this.#hooks?.close()
     this.#transcript.read()
     this.#transcript.close()
-    this.#turn.end({ reason: 'cancelled' })
+    // It writes an answer down once that is whole: of the last one there may be nothing else.
+    if (this.#turn.isRunning) this.#live.cut()
+    const isDead = end.type === 'died'
+    this.#turn.lose(isDead ? { reason: 'failed', error: `Claude Code ended by itself (${end.how}).` } : { reason: 'cancelled' })
   }
 
   async #hear(hook: Hook, gone: AbortSignal): Promise<object> {
@@ -228,6 +235,7 @@ class OnTerminal implements TerminalClaude {
       case 'UserPromptSubmit':
         await this.#turn.ending
         this.#submitted = hook.prompt ?? ''
+        if (!this.#turn.isRunning) this.#live.forget()
         this.#turn.begin()
         this.#typing.taken(hook.prompt ?? '')
         break

@@ -16,6 +16,8 @@ export interface TerminalTurn {
   cut(): void
   endCut(): void
   end(how: TurnEnd): void
+  /** Its program is gone: it ends as was to be told already, else as given. */
+  lose(how: TurnEnd): void
   /** Ends it when its last words were told. */
   endOnceTold(last: string | undefined, how: TurnEnd): void
   /** Resolves when a turn that is over was told to be. */
@@ -53,23 +55,23 @@ export function createTerminalTurn({
   let isCut = false
   let lastText: string | undefined
   let ending: Promise<void> = Promise.resolve()
-  let isEnding = false
+  let toEnd: TurnEnd | undefined
   let isStopped = false
   let tellOver = () => {}
   let looking: NodeJS.Timeout | undefined
 
   /** Nothing can be open of a turn that is over. */
-  const end = (how: TurnEnd) => {
+  const end = (how: TurnEnd, isLost = false) => {
     asking.endAll()
     if (!isRunning) return
     isRunning = false
-    isEnding = false
+    toEnd = undefined
     isStopped = false
     clearInterval(looking)
     telling.cutSteps()
     emit({ type: 'turn-ended', ...how })
     tellOver()
-    if (how.reason !== 'cancelled') abilities.judgeTurn()
+    if (how.reason !== 'cancelled' && !isLost) abilities.judgeTurn()
   }
 
   /** Ends a turn of which nothing else tells the end: its status says that it does not work any more. */
@@ -80,7 +82,7 @@ export function createTerminalTurn({
     looking = setInterval(() => {
       const now = status()
       hasWorked ||= now === 'busy' || now === 'waiting'
-      if (now !== 'idle' || isEnding) idleSince = undefined
+      if (now !== 'idle' || toEnd) idleSince = undefined
       else idleSince ??= performance.now()
       const longest = isStopped ? idleForMs.stopped : hasWorked ? idleForMs.worked : idleForMs.never
       if (idleSince === undefined || performance.now() - idleSince < longest) return
@@ -117,9 +119,10 @@ export function createTerminalTurn({
       isCut = false
       end({ reason: 'cancelled' })
     },
-    end,
+    end: how => end(how),
+    lose: how => end(toEnd ?? how, true),
     endOnceTold(last, how) {
-      isEnding = true
+      toEnd = how
       const isTold = () => !last?.trim() || lastText?.trim() === last.trim()
       ending = transcript()
         .readUntil(isTold, transcriptLagMs)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { readPrivateFile, writePrivateFile } from '../../private-files.ts'
+import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
 import { comparedToTested, newestTested } from '../tested-versions.ts'
 
 const oldestTested = '2.1'

@@ -1,5 +1,5 @@
-import { elicitation } from '../acp-messages.ts'
-import { readForm } from '../acp-questions.ts'
+import { elicitation } from '../acp/messages.ts'
+import { readForm } from '../acp/questions.ts'
 import type { Answers, QuestionAsk } from '../agent.ts'
 import { type Asked, requests } from './shapes.ts'
 

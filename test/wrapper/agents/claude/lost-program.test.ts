@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { claudeKind } from '../../../../lib/wrapper/agents/claude.ts'
+import { claudeKind } from '../../../../lib/wrapper/agents/claude/claude.ts'
 import { fakeClaude, installFakeAdapter } from '../../kit/claude.ts'
 import { listenTo } from '../contract.ts'
 

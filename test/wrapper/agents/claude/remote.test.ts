@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
-import { claudeKind } from '../../../../lib/wrapper/agents/claude.ts'
+import { claudeKind } from '../../../../lib/wrapper/agents/claude/claude.ts'
 import { fakeClaude, installFakeAdapter } from '../../kit/claude.ts'
 import { testAgent } from '../contract.ts'
 

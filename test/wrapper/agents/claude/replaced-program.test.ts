@@ -15,7 +15,7 @@ import { writeFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 registerHooks({
   resolve(name, context, next) {
-    if (name !== './acp.ts') return next(name, context)
+    if (!name.endsWith('/acp.ts')) return next(name, context)
     writeFileSync(${JSON.stringify(asked)}, '')
     throw new Error('acp.ts is gone')
   }

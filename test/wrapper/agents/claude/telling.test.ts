@@ -2,7 +2,7 @@ import t from 'tap'
 import type { AgentEvent } from '../../../../lib/wrapper/agents/agent.ts'
 import { readRow } from '../../../../lib/wrapper/agents/claude/rows.ts'
 import { createTelling } from '../../../../lib/wrapper/agents/claude/telling.ts'
-import { fetchedOf } from '../../../../web/state/fetched.ts'
+import { fetchedOf } from '../../../../web/model/session/fetched.ts'
 
 /** How a use of a tool ends that says this beside its result. */
 function endOf(name: string, toolUseResult: unknown) {

@@ -4,8 +4,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { join } from 'node:path'
 import t from 'tap'
 import { unknownVersion } from '../../../../lib/wrapper/agents/claude/version.ts'
-import { endOrphans } from '../../../../lib/wrapper/orphans.ts'
-import { nameOf } from '../../../../lib/wrapper/process-name.ts'
+import { endOrphans } from '../../../../lib/wrapper/home/ownership/orphans.ts'
+import { nameOf } from '../../../../lib/wrapper/home/ownership/process-name.ts'
 import { startServer } from '../../../kit/server.ts'
 import { claudeAtTerminal, computerWithClaude, fakeClaude, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
@@ -125,6 +125,33 @@ t.test('a Claude Code that is killed ends its session with how, and keeps its wo
   await terminal.sees(/The agent ended by itself \(killed by SIGKILL\)/)
   await session.until(({ metadata }) => metadata.lifecycleState === 'archived')
   t.strictSame(read(session), written(computer))
+})
+
+t.test('what a killed Claude Code was saying is marked as cut off, and its turn has failed', how, async t => {
+  const { terminal, session, config, sitDown } = await claudeAtTerminal(t)
+  await session.say('hello')
+  await session.until(session => turnsEnded(session) === 1)
+  await session.say(`slow 60000 ${'word '.repeat(600)}`)
+  await session.until(({ partials }) => partials.some(({ text }) => text.startsWith('word word')))
+  const [status = ''] = readdirSync(join(config, 'sessions'))
+  process.kill(Number.parseInt(status, 10), 'SIGKILL')
+  await terminal.ended
+  const again = sitDown(['resume', session.id])
+  await again.sees(/❯/)
+  await session.say('and on')
+  await session.until(session => texts(session).includes('you said: and on') && turnsEnded(session) === 3)
+  const told = session.events().filter(({ t }) => t === 'text' || t === 'turn-end')
+  t.match(told.slice(2), [
+    { t: 'text', text: /^word word/, cut: true },
+    { t: 'turn-end', status: 'failed' },
+    { t: 'text', text: 'you said: and on' },
+    { t: 'turn-end', status: 'completed' }
+  ])
+  const seen = session.partials.findLast(({ text }) => text.startsWith('word'))
+  const [cut] = told.flatMap(event => (event.t === 'text' && event.cut ? event.text : []))
+  t.ok(seen && cut?.startsWith(seen.text.trim()), 'nothing that was on the phone is gone')
+  // What was told whole has no half beside it.
+  t.equal(texts(session).filter(text => text === 'you said: hello').length, 1)
 })
 
 t.test('a version that does not know our flags is driven by the phone, with a sentence on both sides', how, async t => {

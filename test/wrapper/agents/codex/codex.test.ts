@@ -2,7 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import t from 'tap'
 import type { AgentEvent, StartAgent, ToldUpTo } from '../../../../lib/wrapper/agents/agent.ts'
-import { codexKind } from '../../../../lib/wrapper/agents/codex.ts'
+import { codexKind } from '../../../../lib/wrapper/agents/codex/codex.ts'
 import { listenTo, testAgent } from '../contract.ts'
 
 if (process.platform === 'win32') t.bailout('the fake is a script')

@@ -1,0 +1,203 @@
+import { existsSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { version } from '../../assets.ts'
+import type { Fetch } from '../../client/rest.ts'
+import { lookForAgents } from '../daemon/agents-here.ts'
+import { askDaemon } from '../daemon/control.ts'
+import { findDaemon } from '../daemon/place.ts'
+import { findService } from '../daemon/service.ts'
+import { chooseServer, type Home, openHome } from '../home/credentials.ts'
+import { homePath } from '../home/home-path.ts'
+import { typed } from '../home/own-program.ts'
+import { listLeases } from '../home/ownership/leases.ts'
+import { findDamaged, findLeftovers } from '../home/session-folder.ts'
+import { readPolicy } from '../session/methods/policy.ts'
+import { fetch } from '../uplink/fetch.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** What one look at this computer found; `advice` only when it is not well. */
+export interface HealthFinding {
+  of: string
+  state: 'ok' | 'warn' | 'fail'
+  says: string
+  advice?: string
+}
+
+export interface HealthOptions {
+  home: Home
+  env: Env
+  fetch: Fetch
+  now(): number
+}
+
+/** Undefined for a computer on which no agent was ever run with Afield. Nothing is written to it. */
+export async function examineThisComputer(env: Env, now: () => number): Promise<HealthFinding[] | undefined> {
+  const path = homePath(env)
+  if (!existsSync(join(path, 'settings.json'))) return undefined
+  return examineComputer({ home: openHome(env), env, fetch, now })
+}
+
+/** Everything that commonly goes wrong on a computer where agents work. */
+export async function examineComputer({ home, env, fetch, now }: HealthOptions): Promise<HealthFinding[]> {
+  const linked = link(home, env)
+  const server = serverOf(home, env)
+  return [
+    folder(home.path),
+    linked,
+    ...(server === undefined ? [] : await reach(server, fetch, now)),
+    await agents(env),
+    await daemon(home.path),
+    service(env),
+    policy(home.path),
+    waiting(home.path),
+    leftOver(home.path)
+  ]
+}
+
+const ok = (of: string, says: string): HealthFinding => ({ of, state: 'ok', says })
+const warn = (of: string, says: string, advice: string): HealthFinding => ({ of, state: 'warn', says, advice })
+const fail = (of: string, says: string, advice: string): HealthFinding => ({ of, state: 'fail', says, advice })
+
+/** It holds keys: only its owner may look into it. */
+function folder(path: string): HealthFinding {
+  const of = 'wrapper folder'
+  if (process.platform === 'win32') return ok(of, path)
+  const open = [path, ...readdirSync(path).map(name => join(path, name))].filter(file => {
+    // What Node.js made of the program, which is no secret: nobody else may change it.
+    const forbidden = file === join(path, 'compiled') ? 0o022 : 0o077
+    return (statSync(file).mode & forbidden) !== 0
+  })
+  const [first] = open
+  if (first === undefined) return ok(of, `${path}, private`)
+  return fail(of, `others can look into ${open.length === 1 ? first : `${first} and ${open.length - 1} more`}`, `chmod -R go= ${path}`)
+}
+
+function link(home: Home, env: Env): HealthFinding {
+  const of = 'link'
+  const server = serverOf(home, env)
+  if (server === undefined) return warn(of, 'this computer is linked to no account', `Run: ${typed('login --server https://home.example')}`)
+  try {
+    if (home.credentials(server)) return ok(of, `linked to an account on ${server}`)
+  } catch (error) {
+    return fail(of, error instanceof Error ? error.message : String(error), `Run: ${typed('login')}`)
+  }
+  return warn(of, `not linked to an account on ${server}`, `Run: ${typed(`login --server ${server}`)}`)
+}
+
+function serverOf(home: Home, env: Env): string | undefined {
+  try {
+    return chooseServer(undefined, env, home)
+  } catch {
+    return undefined
+  }
+}
+
+const waitMs = 8_000
+const mostSkewMs = 60_000
+
+async function reach(server: string, fetch: Fetch, now: () => number): Promise<HealthFinding[]> {
+  const of = 'home server'
+  try {
+    const answer = await fetch(`${server}/health`, { method: 'GET', headers: {}, signal: AbortSignal.timeout(waitMs) })
+    const isOurs = answer.headers.get('content-type')?.includes('json')
+    if (!isOurs) return [fail(of, `what answers at ${server} is not an Afield server`, 'Check the address, and the proxy in front')]
+    const reached = answer.status === 200 ? ok(of, `${server} answers`) : fail(of, `${server} answers ${answer.status}`, 'See its log')
+    return [reached, ...clock(answer.headers.get('date'), now())]
+  } catch (error) {
+    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : cause instanceof Error ? cause.name : 'unknown'
+    return [fail(of, `${server} does not answer (${code})`, 'Check the network and whether it runs; what waits is kept on disk')]
+  }
+}
+
+/** Logins and calls allow for a wrong clock; certificates and what people read do not. */
+function clock(date: string | null, now: number): HealthFinding[] {
+  const theirs = Date.parse(date ?? '')
+  if (Number.isNaN(theirs)) return []
+  const skew = Math.round((now - theirs) / 1000)
+  if (Math.abs(now - theirs) <= mostSkewMs) return [ok('clock here', 'the same as on the server')]
+  const says = `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} that of the server`
+  return [warn('clock here', says, 'Set it by network time, such as systemd-timesyncd')]
+}
+
+async function agents(env: Env): Promise<HealthFinding> {
+  const of = 'agents'
+  const { agents: found, missingAgents } = await lookForAgents(env)
+  const real = found.filter(({ agent }) => agent !== 'demo')
+  const [first] = missingAgents
+  if (real.length === 0) return warn(of, 'none found in the PATH', first === undefined ? 'Install one' : `For example: ${first.install}`)
+  const out = real.filter(({ isSignedIn }) => isSignedIn === false)
+  const says = real.map(({ title, version: theirs }) => (theirs === undefined ? title : `${title} ${theirs}`)).join(', ')
+  if (out.length === 0) return ok(of, says)
+  return warn(
+    of,
+    `${says}; not signed in: ${out.map(({ title }) => title).join(', ')}`,
+    `Run: ${out.map(({ signIn }) => signIn).join(', ')}`
+  )
+}
+
+async function daemon(home: string): Promise<HealthFinding> {
+  const of = 'daemon'
+  const notes = (await askDaemon(home, 'status').catch(() => undefined)) ?? findDaemon(home)
+  if (!notes) return warn(of, 'not running: your phone cannot begin or resume sessions here', `Run: ${typed('daemon start')}`)
+  const runs = `process ${notes.pid}, version ${notes.version}, ${notes.link}`
+  if (notes.version !== version())
+    return warn(of, `${runs}; this is ${version()}`, `Run: ${typed('daemon stop')}, then ${typed('daemon start')}`)
+  return notes.link === 'live' ? ok(of, runs) : warn(of, runs, `See: ${typed('daemon logs')}`)
+}
+
+function service(env: Env): HealthFinding {
+  const of = 'service'
+  try {
+    const { file } = findService(env)
+    if (existsSync(file)) return ok(of, `installed, ${file}`)
+    return ok(of, `not installed; ${typed('daemon install')} starts the daemon whenever you are signed in`)
+  } catch {
+    return ok(of, 'there is none for this system')
+  }
+}
+
+function policy(home: string): HealthFinding {
+  const of = 'allowed folders'
+  try {
+    const { folders } = readPolicy(home)
+    const gone = folders.filter(path => !existsSync(path))
+    if (gone.length > 0) return warn(of, `${gone.join(', ')} is not there`, `Run: ${typed(`allow --remove ${gone[0]}`)}`)
+    return ok(of, folders.join(', ') || 'none: your phone may begin no session')
+  } catch (error) {
+    return fail(of, error instanceof Error ? error.message : String(error), `Mend ${join(home, 'policy.json')}, or remove it`)
+  }
+}
+
+const muchBytes = 64 * 1024 * 1024
+
+/** What the server does not have yet. */
+function waiting(home: string): HealthFinding {
+  const of = 'undelivered'
+  const sessions = join(home, 'sessions')
+  const journals = existsSync(sessions) ? readdirSync(sessions).map(name => join(sessions, name, 'outbox.journal')) : []
+  const bytes = journals.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0)
+  const left = findLeftovers(home).length
+  const says = `${(bytes / 1_000_000).toFixed(1)} MB of journals`
+  const [damaged] = findDamaged(home)
+  if (damaged !== undefined)
+    return warn(of, `${says}; the notes of ${damaged} are damaged`, 'Nobody can deliver what is in it; look into it, or remove it')
+  if (left > 0)
+    return warn(
+      of,
+      `${says}; ${left === 1 ? 'one session was' : `${left} sessions were`} killed before all was delivered`,
+      `Run: ${typed('flush')}`
+    )
+  if (bytes > muchBytes)
+    return warn(of, says, 'See whether the server can be reached; at 256 MB for a session what matters least is dropped')
+  return ok(of, bytes === 0 ? 'nothing waits' : says)
+}
+
+function leftOver(home: string): HealthFinding {
+  const of = 'processes'
+  const left = listLeases(home).filter(({ of: kind, owner }) => kind === 'agent' && owner === undefined)
+  if (left.length === 0) return ok(of, 'nothing was left over')
+  const pids = left.map(({ title, pid }) => `${title} (${pid})`).join(', ')
+  return warn(of, `left over by sessions that were killed: ${pids}`, 'The next session, or the daemon when it starts, ends them')
+}

@@ -1,0 +1,69 @@
+import { isLoopback } from '../../options.ts'
+import { typed } from '../home/own-program.ts'
+import { drawQr } from '../terminal/qr.ts'
+import { foldedAside, type Style, widthOf } from '../terminal/style.ts'
+import type { Terminal } from '../terminal/terminal.ts'
+
+export interface LinkScreen {
+  server: string
+  link: string
+  /** `happy://…`, where Happy's apps can answer as well. */
+  happyLink?: string | undefined
+  /** It is theirs that is shown as a code. */
+  forHappy: boolean
+  style: Style
+  terminal: Pick<Terminal, 'isTTY' | 'columns' | 'rows'>
+}
+
+/** How a request is answered: by its address, and by a code where a phone can make use of one and the screen has room for it. */
+export function linkScreen({ server, link, happyLink, forHappy, style, terminal }: LinkScreen): string {
+  const scanned = forHappy ? happyLink : undefined
+  const { hostname } = new URL(server)
+  const isHere = isLoopback(hostname.replace(/^\[|\]$/g, ''))
+  // The code comes last: on a terminal of 24 lines it just fits, and what is above it may scroll away.
+  const beside = (label: string, what: string) => {
+    const [first, second] = [`  ${style.dim(label)}`, `  ${what}`]
+    return widthOf(`  ${label} ${what}`) <= terminal.columns ? [`${first} ${what}`] : [first, second]
+  }
+  return [
+    '',
+    foldedAside(`Link this computer to your account on ${server}`, terminal.columns).replace(title, style.bold(title)),
+    '',
+    foldedAside(`Open this address ${isHere ? 'in a browser of this computer' : 'on a device'} where you are signed in:`, terminal.columns),
+    `  ${link}`,
+    '',
+    ...(happyLink ? beside('In the Happy app:', happyLink) : beside('For the Happy app:', typed('login --happy'))),
+    '',
+    ...(isHere && !scanned ? notFromPhone(hostname, terminal) : codeLines(scanned ?? link, forHappy, terminal)),
+    ''
+  ].join('\n')
+}
+
+const title = 'Link this computer'
+
+function codeLines(link: string, forHappy: boolean, terminal: LinkScreen['terminal']): string[] {
+  const code = drawQr(link, terminal)
+  if (terminal.isTTY && !fits(code, terminal))
+    return [foldedAside('The window is too small for a code to scan: make it larger and run this again.', terminal.columns)]
+  return [`  Or scan this with ${forHappy ? 'the Happy app' : 'your phone'}:`, ...code.map(line => `  ${line}`)]
+}
+
+/** With the margin on its left, and below it the line that says what is waited for. */
+function fits(code: readonly string[], { columns, rows }: LinkScreen['terminal']): boolean {
+  return 2 + codeWidth(code) <= columns && code.length + 2 <= rows
+}
+
+function codeWidth([line = '']: readonly string[]): number {
+  return [...line].filter(letter => ' ▀▄█'.includes(letter)).length
+}
+
+function notFromPhone(hostname: string, { columns }: LinkScreen['terminal']): string[] {
+  return [
+    foldedAside(
+      `A phone cannot reach ${hostname}. To link with it, name the server by the address at which the phone opens Afield:`,
+      columns
+    ),
+    `  ${typed('login --server https://home.example')}`,
+    ''
+  ]
+}

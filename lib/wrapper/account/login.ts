@@ -1,0 +1,247 @@
+import { hostname } from 'node:os'
+import { startLinking } from '../../client/linking.ts'
+import { type PairingOptions, startPairing, terminalKeys } from '../../client/pairing.ts'
+import { createPersistence } from '../../client/persist.ts'
+import { Refused } from '../../client/refusals.ts'
+import { createRest, type Fetch } from '../../client/rest.ts'
+import type { TerminalKeys } from '../../client/vault.ts'
+import { equalBytes } from '../../crypto/bytes.ts'
+import { cryptoReady } from '../../crypto/ready.ts'
+import { CannotStart } from '../../exit.ts'
+import { type Credentials, chooseServer, type Home, needCredentials } from '../home/credentials.ts'
+import { registerMachine } from '../home/machine.ts'
+import { typed } from '../home/own-program.ts'
+import { plain, type Style, styleFor, wrapped } from '../terminal/style.ts'
+import { openBlock, type Terminal, tell } from '../terminal/terminal.ts'
+import { fetch } from '../uplink/fetch.ts'
+import { aboutComputer } from './about-computer.ts'
+import { linkScreen } from './link-screen.ts'
+import { certificateTrouble, codeOf, whyUnreachable } from './why-unreachable.ts'
+
+export interface LoginOptions {
+  home: Home
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+  /** Pairs as existing apps of the Happy system do: they know no check code. */
+  forHappy: boolean
+}
+
+type LoginEnd = { type: 'paired'; linked: Omit<Credentials, 'server'> } | { type: 'expired' } | { type: 'unreadable' }
+
+/** A request that the server has. */
+interface Request {
+  link: string
+  /** Four digits for the phone to ask for. */
+  checkCode?: string
+  /** `happy://…`, for requests that Happy's apps can answer. */
+  happyLink?: string
+  wait(): Promise<LoginEnd>
+}
+
+/** Links this computer to an account, and says what can be done then. Resolves to the exit code; throws CannotStart when it was not linked. */
+export async function login(options: LoginOptions): Promise<number> {
+  const { home, env, terminal } = options
+  const server = await askForServer(options)
+  await linkComputer({ home, server, env, terminal, forHappy: options.forHappy })
+  terminal.write(nextCommands())
+  return 0
+}
+
+/**
+ * What this computer may do on the server of a run. A person whose computer is not linked there is asked to link it first; undefined when it was not
+ * linked. Throws CannotStart when nobody can be asked.
+ */
+export async function linkFirst(options: Omit<LoginOptions, 'forHappy'>): Promise<Credentials | undefined> {
+  const { home, env, terminal } = options
+  const server = await askForServer(options)
+  const known = home.credentials(server)
+  if (known) return known
+  const answer = await terminal.ask(`This computer is not linked to an account on ${server} yet. Link it now? [Y/n] `)
+  if (answer === undefined) return needCredentials(home, server)
+  if (!/^n/i.test(answer.trim())) return linkComputer({ home, server, env, terminal, forHappy: false })
+  tell(terminal, `Nothing was started. Link it later with:\n  ${typed(`login --server ${server}`)}`)
+  return undefined
+}
+
+/** As `chooseServer`; a person is asked where nothing names one. */
+async function askForServer({ server, env, home, terminal }: Omit<LoginOptions, 'forHappy'>): Promise<string> {
+  if (server || env['AFIELD_SERVER'] || home.server) return chooseServer(server, env, home)
+  for (;;) {
+    const said = await terminal.ask('Which server? Type the address at which you open Afield, such as https://home.example\n> ')
+    if (said === undefined) return chooseServer(undefined, env, home)
+    if (said.trim() === '') continue
+    try {
+      return chooseServer(said.trim(), env, home)
+    } catch (error) {
+      if (!(error instanceof CannotStart)) throw error
+      tell(terminal, error.message)
+    }
+  }
+}
+
+/** Shows a code and waits until a phone answers it. Throws CannotStart when it did not. */
+async function linkComputer(options: LoginOptions & { server: string }): Promise<Credentials> {
+  const { home, env, terminal, server } = options
+  const style = styleFor(terminal, env)
+  await cryptoReady()
+  const end = await pair(server, style, options)
+  switch (end.type) {
+    case 'expired':
+      throw new CannotStart(
+        `This code has ended: it was refused, or nobody answered it in time. Show a new one with:\n  ${typed('login')}`,
+        1
+      )
+    case 'unreadable':
+      throw new CannotStart(`The answer cannot be read: it was not made for this computer. Show a new code with:\n  ${typed('login')}`, 1)
+    case 'paired': {
+      const credentials = { server, ...end.linked, keys: asBefore(home.credentials(server)?.keys, end.linked.keys) }
+      home.saveCredentials(credentials)
+      home.rememberServer(server)
+      tell(terminal, `${style.good('This computer is linked')} to your account on ${server}\n`)
+      // So that the app shows this computer at once; each session does it again.
+      await registerMachine(createRest({ server, token: credentials.token, fetch }), home, credentials.keys).catch(() => {})
+      return credentials
+    }
+  }
+}
+
+/** Linked again to the same account, the computer keeps its key: a helper that runs has it, and what stands on the server is sealed with it. */
+function asBefore(before: TerminalKeys | undefined, now: TerminalKeys): TerminalKeys {
+  if (before?.version !== 2 || now.version !== 2) return now
+  return equalBytes(before.contentPublicKey, now.contentPublicKey) ? { ...now, machineKey: before.machineKey } : now
+}
+
+async function pair(server: string, style: Style, options: LoginOptions): Promise<LoginEnd> {
+  const { terminal } = options
+  let progress: Progress = { type: 'asking' }
+  let checkCode: string | undefined
+  const openLine = () =>
+    openBlock(terminal, columns => (progress.type === 'over' ? [] : progressLines(progress, checkCode, style, columns)))
+  let line = openLine()
+  const show = (now: Progress) => {
+    progress = now
+    line.redraw()
+  }
+  try {
+    const request = await ask(server, options, show)
+    const waiting = progress
+    show({ type: 'over' })
+    line.close()
+    const { link, happyLink } = request
+    terminal.write(linkScreen({ server, link, happyLink, forHappy: options.forHappy, style, terminal }))
+    progress = waiting
+    checkCode = request.checkCode
+    line = openLine()
+    return await request.wait()
+  } catch (error) {
+    throw error instanceof Refused ? new CannotStart(`${server} refused: ${plain(error.message)}`) : error
+  } finally {
+    progress = { type: 'over' }
+    line.close()
+  }
+}
+
+/** In our own way where the server has it and the phone too, else in the first. A server that is away is waited for. */
+async function ask(server: string, { forHappy, home }: LoginOptions, show: (now: Progress) => void): Promise<Request> {
+  const onTrouble = (trouble: string | undefined) => show(trouble === undefined ? { type: 'waiting' } : { type: 'trouble', trouble })
+  const { fetch, signal } = untilHopeless(server, home)
+  const asker = { server, fetch, deviceName: hostname(), about: aboutComputer(), onTrouble }
+  if (forHappy) return askInFirstWay(asker, show, signal)
+  const persistence = createPersistence({ signal, onWait: error => onTrouble(whyUnreachable(error, server)) })
+  const linking = await persistence.attempt(() => startLinking('terminal', asker))
+  if (linking === 'unsupported') return askInFirstWay(asker, show, signal)
+  show({ type: 'waiting' })
+  return {
+    link: linking.link,
+    checkCode: linking.checkCode,
+    async wait() {
+      const end = await linking.wait()
+      return end.type === 'paired' ? { type: 'paired', linked: { ...end.signedIn, keys: terminalKeys(end.answer) } } : end
+    }
+  }
+}
+
+/**
+ * `signal` ends with what to do where waiting does not help: the certificate of the server is not accepted, or the name of one that this
+ * computer never reached does not exist, and most likely is mistyped. A name that worked once may be missing only because the network is.
+ */
+function untilHopeless(server: string, home: Home): { fetch: Fetch; signal: AbortSignal } {
+  const ending = new AbortController()
+  let wasReached = home.server === server || home.credentials(server) !== undefined
+  return {
+    signal: ending.signal,
+    async fetch(url, init) {
+      try {
+        const response = await fetch(url, init)
+        wasReached = true
+        return response
+      } catch (error) {
+        const code = codeOf(error)
+        const trouble = certificateTrouble(code, server)
+        if (trouble) ending.abort(new CannotStart(`${trouble.says}\n${trouble.advice}`))
+        else if (!wasReached && code === 'ENOTFOUND') ending.abort(noSuchServer(server))
+        throw error
+      }
+    }
+  }
+}
+
+function noSuchServer(server: string): CannotStart {
+  const { hostname } = new URL(server)
+  const again = typed('login --server https://home.example')
+  return new CannotStart(
+    `There is no computer called ${hostname}. Name the server by the address at which you open Afield in the browser:\n  ${again}\nIf that is its name, check the network of this computer.`
+  )
+}
+
+/** A code is of use from the moment the server has heard of it; whatever else answers there shows none. */
+async function askInFirstWay(asker: PairingOptions, show: (now: Progress) => void, signal: AbortSignal): Promise<Request> {
+  const heard = Promise.withResolvers<void>()
+  const pairing = startPairing({
+    ...asker,
+    fetch: async (url, init) => {
+      const response = await asker.fetch(url, init)
+      if (response.status === 200 && response.headers.get('content-type')?.includes('json')) heard.resolve()
+      return response
+    }
+  })
+  const ended = pairing.wait(signal)
+  await Promise.race([heard.promise, ended])
+  show({ type: 'waiting' })
+  return {
+    link: pairing.link,
+    happyLink: pairing.happyLink,
+    async wait() {
+      const end = await ended
+      return end.type === 'paired' ? { type: 'paired', linked: { token: end.token, keys: end.keys } } : end
+    }
+  }
+}
+
+type Progress = { type: 'asking' | 'waiting' | 'over' } | { type: 'trouble'; trouble: string }
+
+function progressLines(progress: Progress, checkCode: string | undefined, style: Style, columns: number): string[] {
+  const label = checkCode === undefined ? '' : `Check code ${checkCode}  `
+  const look = progress.type === 'trouble' ? style.needs : style.dim
+  const [first = '', ...rest] = wrapped(progressWords(progress, checkCode), columns - 3 - label.length)
+  return [`  ${style.bold(label)}${look(first)}`, ...rest.map(line => `  ${' '.repeat(label.length)}${look(line)}`)]
+}
+
+function progressWords(progress: Progress, checkCode: string | undefined): string {
+  if (progress.type === 'trouble') return `${plain(progress.trouble)} Trying again.`
+  if (progress.type === 'asking') return 'Asking the server …'
+  if (checkCode === undefined) return 'Waiting for your answer. The code is good for five minutes.'
+  return 'The app asks for it. Waiting, at most five minutes.'
+}
+
+function nextCommands(): string {
+  const next = [
+    ['claude', 'Claude Code'],
+    ['run -- <command>', 'any other agent that speaks ACP'],
+    ['demo', 'a scripted agent, to try everything']
+  ] as const
+  const width = Math.max(...next.map(([command]) => typed(command).length))
+  const lines = next.map(([command, what]) => `  ${typed(command).padEnd(width)}  ${what}`)
+  return `${lines.join('\n')}\n`
+}

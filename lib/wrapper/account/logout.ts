@@ -1,0 +1,49 @@
+import { Refused } from '../../client/refusals.ts'
+import { createRest } from '../../client/rest.ts'
+import { cryptoReady } from '../../crypto/ready.ts'
+import { CannotStart } from '../../exit.ts'
+import { chooseServer, type Home } from '../home/credentials.ts'
+import { keptToken } from '../home/kept-token.ts'
+import { listOpenSessions } from '../home/session-folder.ts'
+import { type Terminal, tell } from '../terminal/terminal.ts'
+import { fetch } from '../uplink/fetch.ts'
+
+/** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
+export async function logout(options: {
+  home: Home
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+}): Promise<number> {
+  const { home, terminal } = options
+  if (!options.server && !options.env['AFIELD_SERVER'] && !home.server) {
+    throw new CannotStart('This computer is not linked to an account.', 1)
+  }
+  const server = chooseServer(options.server, options.env, home)
+  const credentials = home.credentials(server)
+  if (!credentials) throw new CannotStart(`This computer is not linked to an account on ${server}.`, 1)
+  const running = listOpenSessions(home.path).filter(({ pid, notes }) => pid !== undefined && notes.server === server).length
+  if (running > 0) {
+    const which =
+      running === 1 ? 'A session still runs here, and loses its link.' : `${running} sessions still run here, and lose their link.`
+    tell(terminal, `${which}\nWhat is said there then stays on this computer.`)
+    const answer = await terminal.ask('Unlink anyway? [y/N] ')
+    // Undefined is nobody there to answer.
+    if (answer !== undefined && !/^y/i.test(answer.trim())) {
+      terminal.write('Nothing was changed.\n')
+      return 1
+    }
+  }
+  // An old token is renewed with a signature, and only then ended.
+  await cryptoReady()
+  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
+    () => true,
+    // Its sign-in was ended before, in the app.
+    error => error instanceof Refused && error.status === 401
+  )
+  home.forgetCredentials(server)
+  tell(terminal, `This computer is no longer linked to your account on ${server}; its keys are deleted here.`)
+  if (!isRevoked) throw new CannotStart('The server could not be told. End its sign-in in the app, under Devices.', 1)
+  return 0
+}

@@ -1,0 +1,72 @@
+import { randomBytes } from 'node:crypto'
+import { Refused } from '../../client/refusals.ts'
+import { createRest, type Rest } from '../../client/rest.ts'
+import { CannotStart } from '../../exit.ts'
+import type { ReplyOf } from '../../protocol/wire/routes.ts'
+import { chooseServer, type Home, needCredentials } from '../home/credentials.ts'
+import { keptToken } from '../home/kept-token.ts'
+import { fetch } from '../uplink/fetch.ts'
+import { whyNotDone } from './why-unreachable.ts'
+
+export type Channel = ReplyOf<'readNotifications'>['channels'][number]
+
+/** Where notifications of an account go besides its apps, as a computer that is linked to it sees and changes them. */
+export interface PushChannels {
+  /** The oldest first, so that numbers stay when one is added. */
+  list(): Promise<Channel[]>
+  /** Sends a test to one of them, or to all; resolves to what came of the first try. */
+  test(channel?: Channel): Promise<ReplyOf<'testNotification'>['channels']>
+  addNtfy(topic: { url: string; token?: string | undefined }): Promise<void>
+  /** Resolves to the secret that its requests are signed with, which is told only now. */
+  addWebhook(hook: { url: string }): Promise<string>
+  remove(channel: Channel): Promise<void>
+}
+
+export function openPushChannels(options: {
+  home: Home
+  /** As given on the command line. */
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+}): PushChannels {
+  const { home, env } = options
+  const server = chooseServer(options.server, env, home)
+  const credentials = needCredentials(home, server)
+  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const asked = <T>(answer: ReturnType<Rest['call']> & Promise<T>) => answerOf(server, answer)
+  const register = (prefix: string, fields: object) =>
+    asked(rest.call('addPushToken', { body: { token: tokenOf(prefix, { ...fields, app: server }) } }))
+
+  return {
+    list: async () => (await asked(rest.call('readNotifications', {}))).channels.toSorted((a, b) => a.createdAt - b.createdAt),
+    test: async channel => (await asked(rest.call('testNotification', { body: channel ? { channel: channel.id } : {} }))).channels,
+    async addNtfy(topic) {
+      await register('Ntfy', topic)
+    },
+    async addWebhook(hook) {
+      const secret = `whsec_${randomBytes(32).toString('base64')}`
+      await register('Webhook', { ...hook, secret })
+      return secret
+    },
+    async remove({ id }) {
+      await asked(rest.call('removeChannel', { params: { id } }))
+    }
+  }
+}
+
+function tokenOf(prefix: string, fields: object): string {
+  return `${prefix}[${Buffer.from(JSON.stringify(fields)).toString('base64url')}]`
+}
+
+async function answerOf<T>(server: string, answer: ReturnType<Rest['call']> & Promise<T>): Promise<T> {
+  try {
+    return await answer
+  } catch (error) {
+    const why = error instanceof Refused && refusals[error.status]
+    throw new CannotStart(why ? `The server refused: ${why}.` : whyNotDone(error, server), 1, { cause: error })
+  }
+}
+
+const refusals: Record<number, string> = {
+  400: 'it cannot use this address or token',
+  404: 'it knows no such channel, or is too old for notification channels'
+}

@@ -1,0 +1,76 @@
+import { Refused, Unreachable } from '../../client/refusals.ts'
+import { typed } from '../home/own-program.ts'
+
+/** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */
+export function whyUnreachable(error: Refused | Unreachable, server: string): string {
+  const { hostname, host } = new URL(server)
+  if (error instanceof Unreachable && error.reason === 'server-error')
+    return `What answers at ${host} is in trouble (HTTP ${error.status}).`
+  if (error instanceof Unreachable && error.reason === 'strange-answer') return `What answers at ${host} is not an Afield server.`
+  const code = codeOf(error)
+  const certificate = certificateTrouble(code, server)
+  if (certificate) return certificate.says
+  switch (code) {
+    case 'EAI_AGAIN':
+      return `The name ${hostname} cannot be looked up now (${code}).`
+    case 'ENOTFOUND':
+      return `There is no computer called ${hostname} (${code}).`
+    case 'ECONNREFUSED':
+      return `Nothing listens at ${host} (${code}).`
+    case undefined:
+      return error.message
+    default:
+      return `${error.message.replace(/\.$/, '')} (${code}).`
+  }
+}
+
+/** Why a command was not done that asked the server once; with what to do where that is known. */
+export function whyNotDone(error: unknown, server: string): string {
+  if (error instanceof Unreachable)
+    return `${whyUnreachable(error, server)} Try again later, or look for what is wrong with:\n  ${typed('doctor')}`
+  if (error instanceof Refused && error.status === 401)
+    return `This computer is no longer linked to your account on ${server}. Link it again with:\n  ${typed('login')}`
+  const why = error instanceof Error ? error.message : String(error)
+  return `The server refused: ${why.replace(/\w$/, '$&.')}`
+}
+
+/** What is wrong with a certificate, or that there is none, and what a person can do about it; undefined for every other code. */
+export function certificateTrouble(code: string | undefined, server: string): { says: string; advice: string } | undefined {
+  const { host, hostname } = new URL(server)
+  switch (code) {
+    case 'DEPTH_ZERO_SELF_SIGNED_CERT':
+    case 'SELF_SIGNED_CERT_IN_CHAIN':
+    case 'UNABLE_TO_VERIFY_LEAF_SIGNATURE':
+    case 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY':
+      return {
+        says: `This computer does not trust the certificate of ${host} (${code}).`,
+        advice: 'If it is your own, set NODE_EXTRA_CA_CERTS to the file of the authority that issued it, and run this again.'
+      }
+    case 'CERT_HAS_EXPIRED':
+      return { says: `The certificate of ${host} has expired (${code}).`, advice: 'Renew it on the server, and run this again.' }
+    case 'ERR_TLS_CERT_ALTNAME_INVALID':
+      return {
+        says: `The certificate of ${host} does not name ${hostname} (${code}).`,
+        advice: 'Name the server by an address that its certificate names.'
+      }
+    case wrongVersion:
+      return {
+        says: `What answers at ${host} does not speak HTTPS (${code}).`,
+        advice: `If it is your own server, it was started without HTTPS. Name it as:\n  http://${host}`
+      }
+    default:
+      return undefined
+  }
+}
+
+/** What the TLS library finds in an answer that is none of TLS; where it met it in a write, Node.js says EPROTO of it. */
+const wrongVersion = 'ERR_SSL_WRONG_VERSION_NUMBER'
+const notOfTls = /:wrong version number:|:packet length too long:/
+
+/** Of the innermost cause that has one. */
+export function codeOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return undefined
+  const inner = codeOf(error.cause) ?? (error instanceof AggregateError ? codeOf(error.errors[0]) : undefined)
+  if (notOfTls.test(error.message)) return wrongVersion
+  return inner ?? ('code' in error && typeof error.code === 'string' && /^[A-Z][A-Z_]+$/.test(error.code) ? error.code : undefined)
+}

@@ -1,0 +1,373 @@
+import { type ClientConnection, methods } from '@agentclientprotocol/sdk'
+import { withDeadline } from '../../../async/deadline.ts'
+import { BoundedQueue } from '../../../async/queue.ts'
+import { CannotStart } from '../../../exit.ts'
+import { type Agent, AgentDied, type AgentEvent, type Answers, type Image, type StartAgent, type TurnEnd, type Untold } from '../agent.ts'
+import { chooseMode, findMode, noSuchMode } from '../modes.ts'
+import { type AgentProcess, startProcess } from '../process.ts'
+import { createAsking } from './asking.ts'
+import { blocksOf } from './blocks.ts'
+import { createChoosing } from './choosing.ts'
+import { openLine } from './line.ts'
+import { type Initialized, openedSession, promptEnded, steered, type Update } from './messages.ts'
+import { isGone, openConversation, sayHello, whyNotOpened } from './opening.ts'
+import { createOptions } from './options.ts'
+import { listenToPast } from './past.ts'
+import { createTold, placeOf, readPlace, type Told } from './places.ts'
+import { createPrompting, type LostEnd } from './prompting.ts'
+import { endOfTurn, explain } from './refusals.ts'
+import { listenForRest } from './rest.ts'
+import { createTurns } from './turns.ts'
+
+export interface AcpProgram {
+  command: string
+  args: readonly string[]
+  /** What to call it in messages for the person at the terminal. */
+  title: string
+  /** Called once it runs, to tell what it does not say itself; what it returns is called at its end. */
+  beside?: (agent: Agent, tell: (event: AgentEvent) => void) => () => void
+  /** What it is asked to tell besides, and how that is read. */
+  more?: { asked: object; read(method: string, params: unknown): AgentEvent | undefined }
+  /** What it repeats of a conversation is the only way to hear what it said while nobody listened. */
+  isHeardAgain?: boolean
+}
+
+/** Runs any program that speaks the Agent Client Protocol, version 1, over its standard input and output. */
+export async function startAcp(program: AcpProgram, how: StartAgent): Promise<Agent> {
+  const child = await startProcess({ ...program, directory: how.directory, env: how.env })
+  const agent = new AcpAgent(program, child, how.directory)
+  try {
+    await agent.open(how)
+    const endBeside = program.beside?.(agent, event => agent.events.offer(event))
+    void child.ended.then(endBeside)
+    return agent
+  } catch (error) {
+    await child.end(0)
+    throw error
+  }
+}
+
+// The first start of an agent may unpack or update itself; a program that speaks something else never answers.
+const openingMs = 90_000
+const slowReader = 64
+// What an agent tells of a turn.
+const isWork = new Set<Update['sessionUpdate']>(['agent_message_chunk', 'agent_thought_chunk', 'tool_call', 'tool_call_update', 'plan'])
+
+class AcpAgent implements Agent {
+  conversation = ''
+  version: string | undefined
+  takesImages = false
+  steer?: (text: string, images?: readonly Image[]) => Promise<boolean>
+  fork?: () => Promise<string>
+  untold?: Untold
+  readonly events = new BoundedQueue<AgentEvent>(Number.POSITIVE_INFINITY)
+  readonly #program: AcpProgram
+  readonly #child: AgentProcess
+  readonly #directory: string
+  readonly #connection: ClientConnection
+  readonly #turns = createTurns(event => this.#emit(event))
+  readonly #asking = createAsking(event => this.#emit(event))
+  readonly #options = createOptions(event => this.#emit(event))
+  readonly #choosing = createChoosing({
+    options: this.#options,
+    ask: ({ method, params }) => this.#connection.agent.request(method, { sessionId: this.conversation, ...params }),
+    openAgain: async () => this.#isReady && (await this.#reopen()) && this.#tellAgain()
+  })
+  readonly #prompting = createPrompting({
+    say: (text, images) => this.#say(text, images),
+    isCut: () => this.#connection.signal.aborted,
+    end: () => this.#endInTurn(),
+    isGone: () => this.#choosing.isGone(),
+    openAgain: () => this.#reopen(),
+    tellAgain: () => this.#tellAgain(),
+    title: () => this.#program.title
+  })
+  /** Undefined for an agent that does not repeat what it said, or that is heard again in another way. */
+  #told: Told | undefined
+  #past: ReturnType<typeof listenToPast | typeof listenForRest> | undefined
+  #hello: Initialized | undefined
+  #isReady = false
+  /** The agent can begin its conversation again. */
+  #isWrittenDown = false
+  #isStopping = false
+  /** The agent lives, and what it needs to go on does not: how that came to be. */
+  #brokenBy: string | undefined
+  #reopening: Promise<boolean> | undefined
+  #turn: Promise<void> = Promise.resolve()
+
+  constructor(program: AcpProgram, child: AgentProcess, directory: string) {
+    this.#program = program
+    this.#child = child
+    this.#directory = directory
+    this.#connection = openLine(child, {
+      onPermission: (question, signal) => {
+        this.#prompting.hear()
+        const asked = this.#turns.ask(question, this.#helperOf(question.sessionId))
+        return this.#asking.permission(asked, signal)
+      },
+      onQuestion: (question, signal) => this.#asking.question(question, signal),
+      onLinkDone: id => this.#asking.linkDone(id),
+      onUpdate: (session, update) => this.#hear(session, update),
+      onMore: (method, params) => {
+        const event = this.#program.more?.read(method, params)
+        if (event?.type === 'retrying') this.#turns.withdraw()
+        if (event) this.#emit(event)
+      }
+    })
+    // An agent that closed its output, or broke it, cannot be talked to any more.
+    void this.#connection.closed.then(() => child.end())
+    void child.ended.then(ended => this.#finish(ended))
+  }
+
+  async open(how: StartAgent): Promise<void> {
+    const opening = withDeadline(openingMs, () => this.#openSession(how), { signal: how.signal })
+    const died = this.#child.ended.then(ended => {
+      throw this.#refusal(`${this.#program.title} ended before it was ready (${ended}).`)
+    })
+    try {
+      await Promise.race([opening, died])
+    } catch (error) {
+      throw error instanceof CannotStart ? error : await this.#whyNot(error)
+    } finally {
+      opening.catch(() => {})
+      died.catch(() => {})
+    }
+  }
+
+  async prompt(text: string, images: readonly Image[] = []): Promise<boolean> {
+    await this.#turn
+    if (this.#connection.signal.aborted) return false
+    this.#turns.begin()
+    this.#told?.begin(text)
+    this.#tellPlace()
+    this.#turn = this.#prompting.run(text, images).then(({ isLost, ...end }) => {
+      this.#asking.closeAll()
+      if (!isLost && end.reason !== 'failed') this.#isWrittenDown = true
+      this.#turns.end(end, isLost)
+    })
+    return true
+  }
+
+  answer(ask: string, choice: string): boolean {
+    const answered = this.#asking.answer(ask, choice)
+    if (answered?.isNo) this.#turns.deny(answered.call)
+    return answered !== undefined
+  }
+
+  answerQuestion(ask: string, answers: Answers | undefined): boolean {
+    return this.#asking.answerQuestion(ask, answers)
+  }
+
+  async setMode(wish: string): Promise<boolean> {
+    const modes = this.#options.of('mode')
+    const id = modes && findMode(modes, wish)
+    return id !== undefined && (await this.#choosing.choose('mode', id))
+  }
+
+  setModel(model: string): Promise<boolean> {
+    return this.#choosing.choose('model', model)
+  }
+
+  setEffort(effort: string): Promise<boolean> {
+    return this.#choosing.choose('effort', effort)
+  }
+
+  setSetting(id: string, value: string): Promise<boolean> {
+    return this.#choosing.chooseSetting(id, value)
+  }
+
+  async cancel(): Promise<void> {
+    this.#asking.closeAll()
+    this.#prompting.cancel()
+    if (this.#connection.signal.aborted) return
+    await this.#connection.agent.notify(methods.agent.session.cancel, { sessionId: this.conversation }).catch(() => {})
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    this.#asking.closeAll()
+    await this.#child.end()
+    await this.#turn
+  }
+
+  async #openSession(how: StartAgent): Promise<void> {
+    const { agent } = this.#connection
+    const { title } = this.#program
+    const hello = await sayHello(agent, title)
+    this.#hello = hello
+    this.#noteAbilities(hello)
+    const place = how.toldUpTo && readPlace(how.toldUpTo)
+    if (this.#told && place && place.conversation === how.resume) this.#past = listenForRest(place)
+    else if (how.isUntold && how.resume !== undefined) this.#past = listenToPast(how.resume)
+    const isOpen = this.#past !== undefined && place?.isEnded !== true
+    const { opened, isRepeated } = await openConversation(
+      agent,
+      title,
+      { ...how, isUntold: isOpen, more: this.#program.more?.asked },
+      hello
+    )
+    if (this.#past && isRepeated) this.untold = this.#past.end()
+    this.#told?.goOn(how.resume === undefined ? 0 : isRepeated ? this.#past?.messages : place?.messages)
+    this.#past = undefined
+    this.conversation = opened.sessionId ?? how.resume ?? ''
+    this.#isWrittenDown = how.resume !== undefined
+    this.#isReady = true
+    this.#options.take(opened)
+    await this.#settleMode(how.mode)
+    this.#options.tell()
+  }
+
+  #noteAbilities({ agentInfo, agentCapabilities, _meta }: Initialized): void {
+    this.version = agentInfo?.version
+    this.takesImages = agentCapabilities?.promptCapabilities?.image ?? false
+    if (_meta?.steering?.supported) this.steer = (text, images = []) => this.#steer(text, images)
+    if (agentCapabilities?.loadSession && this.#program.isHeardAgain) this.#told = createTold()
+    if (agentCapabilities?.sessionCapabilities?.fork) this.fork = () => this.#fork()
+  }
+
+  async #settleMode(wish: string | undefined): Promise<void> {
+    const { title } = this.#program
+    const modes = this.#options.of('mode')
+    const id = modes && chooseMode(modes, wish)
+    const isSet = id !== undefined && (await this.#choosing.choose('mode', id))
+    const now = this.#options.of('mode')
+    const text = modes && !isSet ? `${title} has no mode in which it asks; it decides by itself.` : noSuchMode(title, now, wish)
+    if (text !== undefined) this.#emit({ type: 'notice', text })
+    if (now) this.#emit({ type: 'modes', modes: now })
+  }
+
+  #hear(session: string, update: Update): void {
+    if (isWork.has(update.sessionUpdate)) this.#prompting.hear()
+    const helper = this.#helperOf(session)
+    if (helper !== undefined) this.#turns.take(update, helper)
+    else if (session === this.conversation || !this.#isReady) this.#take(update)
+  }
+
+  #take(update: Update): void {
+    if (update.sessionUpdate === 'current_mode_update') this.#options.note('mode', update.currentModeId)
+    if (update.sessionUpdate === 'config_option_update') this.#options.take(update)
+    if (this.#isReady || update.sessionUpdate === 'available_commands_update') this.#turns.take(update)
+    // Before the session is open an agent that loads one repeats its history, most of the time one that was told already.
+    else this.#past?.take(update)
+  }
+
+  #helperOf(session: string): string | undefined {
+    return this.#turns.isHelper(session) ? session : undefined
+  }
+
+  async #say(text: string, images: readonly Image[]): Promise<TurnEnd> {
+    const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images) }
+    const reply = await this.#connection.agent.request(methods.agent.session.prompt, prompt)
+    return endOfTurn(promptEnded.parse(reply).stopReason)
+  }
+
+  async #endInTurn(): Promise<LostEnd> {
+    const ended = await this.#child.ended
+    if (this.#isStopping) return { reason: 'cancelled' }
+    return { reason: 'failed', error: `The agent ended by itself (${this.#brokenBy ?? ended}).`, isLost: true }
+  }
+
+  /** What the agent drives has ended, and the conversation with it; it begins that again. When it cannot, it is ended too. */
+  #reopen(): Promise<boolean> {
+    this.#reopening ??= this.#openAgain().finally(() => {
+      this.#reopening = undefined
+    })
+    return this.#reopening
+  }
+
+  #tellAgain(): true {
+    this.#emit({ type: 'notice', text: `${this.#program.title} had ended by itself and was started again.` })
+    return true
+  }
+
+  async #openAgain(): Promise<boolean> {
+    const { title } = this.#program
+    const { chosen } = this.#options
+    const at = { directory: this.#directory, resume: this.conversation, more: this.#program.more?.asked }
+    this.#isReady = false
+    try {
+      if (!this.#hello) return false
+      const hello = this.#hello
+      const open = (more: object) =>
+        withDeadline(openingMs, () => openConversation(this.#connection.agent, title, { ...at, ...more }, hello))
+      const { opened } = await open({}).catch(error => {
+        if (this.#isWrittenDown || !isGone(error)) throw error
+        return open({ resume: undefined })
+      })
+      this.#goOnIn(opened.sessionId ?? this.conversation)
+      this.#options.take(opened)
+      await this.#choosing.restore(chosen)
+      await this.#settleMode(chosen.mode)
+      return true
+    } catch (error) {
+      this.#brokenBy = `it could not begin the conversation again: ${explain(error)}`
+      void this.#child.end(0)
+      return false
+    } finally {
+      this.#isReady = true
+    }
+  }
+
+  /** An agent that ended within its first words had written nothing down: what it heard is lost to it, and the conversation has another id. */
+  #goOnIn(conversation: string): void {
+    if (conversation === this.conversation) return
+    this.conversation = conversation
+    this.#told?.goOn(0)
+    this.#emit({ type: 'conversation', id: conversation })
+    this.#emit({ type: 'notice', text: `${this.#program.title} had not kept this conversation yet, and begins a new one.` })
+  }
+
+  /** What the agent cannot take into the turn that runs stays ours to say. */
+  async #steer(text: string, images: readonly Image[]): Promise<boolean> {
+    try {
+      const _meta = { steering: { idleBehavior: 'promptRequired' } }
+      const prompt = { sessionId: this.conversation, prompt: blocksOf(text, images), _meta }
+      const { outcome } = steered.parse(await this.#connection.agent.request('_session/steering', prompt))
+      if (outcome === 'promptRequired') return false
+      this.#told?.steer(text)
+      this.#tellPlace()
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  async #fork(): Promise<string> {
+    const from = { sessionId: this.conversation, cwd: this.#directory, mcpServers: [] }
+    const { sessionId } = openedSession.parse(await this.#connection.agent.request('session/fork', from))
+    if (sessionId === undefined) throw new Error(`${this.#program.title} did not say what its second conversation is called.`)
+    return sessionId
+  }
+
+  #emit(event: AgentEvent): void {
+    // Growing text is told again with the next chunk, so a slow reader need not hear of every one.
+    if (event.type === 'text-grew' && this.events.length > slowReader) return
+    this.events.offer(this.#told?.name(event) ?? event)
+    // While the reader is behind, what it has in front of it is not worth a place of its own.
+    if (event.type === 'turn-ended' || (this.#told?.isSettled(event) && this.events.length <= 1)) this.#tellPlace()
+  }
+
+  #tellPlace(): void {
+    const place = this.#told?.place(this.conversation)
+    if (place) this.events.offer({ type: 'told', upTo: placeOf(place) })
+  }
+
+  async #finish(ended: string): Promise<void> {
+    await this.#turn
+    this.#asking.closeAll()
+    if (this.#isStopping) this.events.close()
+    else this.events.fail(new AgentDied(this.#brokenBy ?? ended, this.#child.lastLines()))
+  }
+
+  async #whyNot(error: unknown): Promise<CannotStart> {
+    const { title } = this.#program
+    if (!this.#connection.signal.aborted) return this.#refusal(whyNotOpened(title, error, openingMs))
+    const ended = await this.#child.ended
+    return this.#refusal(`${title} ended before it was ready (${ended}).`)
+  }
+
+  #refusal(sentence: string): CannotStart {
+    const last = this.#child.lastLines()
+    return new CannotStart(last === '' ? sentence : `${sentence}\nIts last lines:\n${last.replace(/^/gm, '  ')}`)
+  }
+}

@@ -1,0 +1,169 @@
+import { methods } from '@agentclientprotocol/sdk'
+import type { AgentEvent, Options, Setting } from '../agent.ts'
+import type { OpenedSession } from './messages.ts'
+
+export type OptionKind = 'mode' | 'model' | 'effort'
+
+/** What makes a choice another, but for its session. */
+export interface OptionRequest {
+  method: string
+  params: Record<string, string | boolean>
+}
+
+/** A choice of the agent's with the request that makes it another. */
+interface Kept {
+  options: Options
+  request(value: string): OptionRequest
+}
+
+/** What of an ACP agent can be chosen. Agents tell it as configuration options, in older ways, or in both at once. */
+export function createOptions(emit: (event: AgentEvent) => void) {
+  let kept: All = {}
+  let settings: readonly Setting[] = []
+  let told = ''
+  let toldSettings = '[]'
+  let isOpen = false
+
+  const tell = () => {
+    isOpen = true
+    const { model, effort } = kept
+    const now = JSON.stringify([model?.options, effort?.options])
+    if (told !== now && (model || effort || told !== '')) {
+      told = now
+      emit({ type: 'options', models: model?.options, efforts: effort?.options })
+    }
+    if (toldSettings === JSON.stringify(settings)) return
+    toldSettings = JSON.stringify(settings)
+    emit({ type: 'settings', settings: [...settings] })
+  }
+
+  return {
+    of: (kind: OptionKind): Options | undefined => kept[kind]?.options,
+
+    /** As it is now. */
+    get chosen(): { [Kind in OptionKind]?: string | undefined } & { settings: readonly (readonly [id: string, value: string])[] } {
+      const now = (kind: OptionKind) => kept[kind]?.options.current
+      return { mode: now('mode'), model: now('model'), effort: now('effort'), settings: settings.map(({ id, current }) => [id, current]) }
+    },
+
+    /** Undefined when there is no such choice. */
+    request: (kind: OptionKind, value: string): OptionRequest | undefined =>
+      kept[kind]?.options.available.some(({ id }) => id === value) ? kept[kind].request(value) : undefined,
+
+    settingRequest(id: string, value: string): OptionRequest | undefined {
+      const setting = settings.find(setting => setting.id === id)
+      if (!setting?.available.some(({ id }) => id === value)) return undefined
+      const params = setting.isSwitch ? { configId: id, type: 'boolean', value: value === 'true' } : { configId: id, value }
+      return { method: methods.agent.session.setConfigOption, params }
+    },
+
+    noteSetting(id: string, current: string): void {
+      settings = settings.map(setting => (setting.id === id ? { ...setting, current } : setting))
+      tell()
+    },
+
+    /** From now on also whatever changes. */
+    tell,
+
+    /** The agent told what can be chosen now; what it leaves out stays, but for what it tells as configuration options. */
+    take(opened: OpenedSession): void {
+      const before = kept
+      kept = { ...kept, ...keptOf(opened, kept) }
+      if (opened.configOptions) settings = settingsOf(opened.configOptions)
+      if (kept.mode && before.mode && kept.mode.options.current !== before.mode.options.current) {
+        emit({ type: 'modes', modes: kept.mode.options })
+      }
+      if (isOpen) tell()
+    },
+
+    /** The agent took this choice. */
+    note(kind: OptionKind, current: string): void {
+      const known = kept[kind]
+      if (!known || known.options.current === current) return
+      kept = { ...kept, [kind]: { ...known, options: { ...known.options, current } } }
+      if (kind === 'mode') emit({ type: 'modes', modes: { ...known.options, current } })
+      else tell()
+    }
+  }
+}
+
+type All = { [Kind in OptionKind]?: Kept | undefined }
+
+function keptOf({ modes, models, configOptions }: OpenedSession, before: All): All {
+  return {
+    ...(models && { model: modelsOf(models) }),
+    ...(configOptions && {
+      model: selectOf(modelIn(configOptions)) ?? (models ? modelsOf(models) : before.model),
+      effort: selectOf(effortIn(configOptions)),
+      mode: selectOf(configOptions.find(isSelect('mode'))) ?? before.mode
+    }),
+    // Where both are told, these are the ones that other programs have always used.
+    ...(modes && { mode: modesOf(modes) })
+  }
+}
+
+function modesOf({ currentModeId, availableModes }: NonNullable<OpenedSession['modes']>): Kept {
+  const available = availableModes.map(({ id, name, description }) => ({ id, name, description: description ?? undefined }))
+  return {
+    options: { current: currentModeId, available },
+    request: modeId => ({ method: methods.agent.session.setMode, params: { modeId } })
+  }
+}
+
+// Of versions of the protocol before there were configuration options.
+function modelsOf({ currentModelId, availableModels }: NonNullable<OpenedSession['models']>): Kept {
+  const available = availableModels.map(({ modelId, name, description }) => ({ id: modelId, name, description: description ?? undefined }))
+  return {
+    options: { current: currentModelId, available },
+    request: modelId => ({ method: 'session/set_model', params: { modelId } })
+  }
+}
+
+type ConfigOption = NonNullable<OpenedSession['configOptions']>[number]
+
+const isSelect = (ofCategory: string) => (option: ConfigOption) => option.category === ofCategory && selectOf(option) !== undefined
+
+function modelIn(configOptions: readonly ConfigOption[]): ConfigOption | undefined {
+  return configOptions.find(isSelect('model'))
+}
+
+function effortIn(configOptions: readonly ConfigOption[]): ConfigOption | undefined {
+  const isEffort = isSelect('model_config')
+  return (
+    configOptions.find(isSelect('thought_level')) ??
+    configOptions.find(option => isEffort(option) && /effort|reason|think|thought/i.test(option.id))
+  )
+}
+
+function selectOf(option: ConfigOption | undefined): Kept | undefined {
+  if (!option?.options || typeof option.currentValue !== 'string') return undefined
+  const { id: configId, currentValue: current } = option
+  const available = option.options
+    .flatMap(entry => ('options' in entry ? entry.options : [entry]))
+    .map(({ value, name, description }) => ({ id: value, name, description: description ?? undefined }))
+  return {
+    options: { current, available },
+    request: value => ({ method: methods.agent.session.setConfigOption, params: { configId, value } })
+  }
+}
+
+/** All that has no place of its own. One of a kind that nobody knows yet is left out. */
+function settingsOf(configOptions: readonly ConfigOption[]): Setting[] {
+  const own = [modelIn(configOptions), effortIn(configOptions)]
+  return configOptions
+    .filter(option => !own.includes(option) && option.category !== 'mode')
+    .flatMap((option): Setting[] => {
+      const { id, type, currentValue } = option
+      const about = { id, name: option.name ?? id, description: option.description ?? undefined }
+      if (type === 'boolean' && typeof currentValue === 'boolean') {
+        return [{ ...about, isSwitch: true, current: String(currentValue), available: onOff }]
+      }
+      const select = type === 'select' || type == null ? selectOf(option) : undefined
+      return select ? [{ ...about, isSwitch: false, ...select.options }] : []
+    })
+}
+
+const onOff = [
+  { id: 'true', name: 'On', description: undefined },
+  { id: 'false', name: 'Off', description: undefined }
+]

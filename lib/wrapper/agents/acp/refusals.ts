@@ -1,0 +1,35 @@
+import type { TurnEnd } from '../agent.ts'
+
+export function endOfTurn(stopReason: string): TurnEnd {
+  switch (stopReason) {
+    case 'cancelled':
+      return { reason: 'cancelled' }
+    case 'refusal':
+      return { reason: 'failed', error: 'The agent refused to go on.' }
+    case 'max_tokens':
+      return { reason: 'failed', error: 'The answer became longer than the model may write.' }
+    case 'max_turn_requests':
+      return { reason: 'failed', error: 'The turn needed more requests than the agent allows itself.' }
+    default:
+      return { reason: 'done' }
+  }
+}
+
+/** What to do about an agent that nobody has signed in to, or whose key is not taken any more. */
+export function signInFirst(title: string): string {
+  return `${title} is not signed in, or its key is not accepted. Run it once by itself in a terminal of this computer and sign in there (/login), then say this again.`
+}
+
+/** "Internal error" says nothing; agents put what happened into the data beside it. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const data: unknown = 'data' in error ? error.data : undefined
+  if (typeof data === 'string' && data !== '') return data
+  if (typeof data === 'object' && data !== null) {
+    for (const field of ['details', 'message', 'error']) {
+      const text: unknown = Reflect.get(data, field)
+      if (typeof text === 'string' && text !== '') return text
+    }
+  }
+  return error.message
+}

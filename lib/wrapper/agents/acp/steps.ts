@@ -1,0 +1,93 @@
+import type { StepContent, StepKind, StepStatus } from '../../../protocol/sealed/messages.ts'
+import type { Step } from '../agent.ts'
+import { textOf } from './blocks.ts'
+import type { StepUpdate } from './messages.ts'
+
+/** The step with what an update says about it; what the update leaves out stays. */
+export function mergeStep(step: Step | undefined, update: StepUpdate): Step {
+  const kind = update.kind ? stepKind(update.kind) : (step?.kind ?? 'other')
+  const title = update.title || step?.title || update.name || 'Step'
+  return {
+    call: update.toolCallId,
+    kind,
+    title,
+    name: update.name || update._meta?.claudeCode?.toolName || step?.name || nameOfKind[kind],
+    input: isRecord(update.rawInput) && Object.keys(update.rawInput).length > 0 ? update.rawInput : (step?.input ?? {}),
+    locations: update.locations?.map(({ path }) => path) ?? step?.locations ?? [],
+    content: update.content ? readContent(update.content) : withOutput(step?.content ?? [], update.rawOutput)
+  }
+}
+
+/** How the step ended, or undefined while it goes on. */
+export function endOf(update: StepUpdate): StepStatus | undefined {
+  if (update.status === 'completed' || update.status === 'failed') return update.status
+  return update.status === 'cancelled' ? 'cancelled' : undefined
+}
+
+const kinds: ReadonlySet<string> = new Set<StepKind>([
+  'read',
+  'search',
+  'edit',
+  'delete',
+  'move',
+  'execute',
+  'fetch',
+  'think',
+  'plan',
+  'other'
+])
+
+function isStepKind(kind: string): kind is StepKind {
+  return kinds.has(kind)
+}
+
+function stepKind(kind: string): StepKind {
+  if (kind === 'switch_mode') return 'plan'
+  return isStepKind(kind) ? kind : 'other'
+}
+
+// The names existing apps have their own views for.
+const nameOfKind: Readonly<Record<StepKind, string>> = {
+  read: 'Read',
+  search: 'Grep',
+  edit: 'Edit',
+  delete: 'Delete',
+  move: 'Move',
+  execute: 'Bash',
+  fetch: 'WebFetch',
+  think: 'Think',
+  plan: 'ExitPlanMode',
+  other: 'Tool'
+}
+
+function readContent(items: NonNullable<StepUpdate['content']>): StepContent[] {
+  return items.flatMap((item): StepContent[] => {
+    if (!item) return []
+    if (item.type === 'content') return [textContent(textOf(item.content))]
+    const { path, oldText, newText } = item
+    if ((oldText?.length ?? 0) > longestDiffSide || newText.length > longestDiffSide)
+      return [textContent(`${path}: too large to show here.`)]
+    return [{ type: 'diff', path, oldText: oldText ?? null, newText }]
+  })
+}
+
+// Agents that put the outcome into rawOutput alone mostly put a text there.
+function withOutput(content: StepContent[], output: unknown): StepContent[] {
+  if (typeof output !== 'string' || output.trim() === '' || content.some(({ type }) => type === 'text')) return content
+  return [...content, textContent(output)]
+}
+
+function textContent(text: string): StepContent {
+  if (text.length <= longestText) return { type: 'text', text }
+  const half = longestText / 2
+  const left = text.length - longestText
+  return { type: 'text', text: `${text.slice(0, half)}\n… ${left} characters left out …\n${text.slice(-half)}` }
+}
+
+// In characters. Longer ones would make a phone download megabytes for one step.
+const longestText = 64 * 1024
+const longestDiffSide = 512 * 1024
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,254 @@
+import { randomUUID } from 'node:crypto'
+import { type Clock, systemClock } from '../../../async/clock.ts'
+import type { PlanEntry } from '../../../protocol/sealed/messages.ts'
+import type { PermissionChoice, UsageWindow } from '../../../protocol/sealed/session.ts'
+import type { AgentEvent, PermissionAsk, Step, TurnEnd } from '../agent.ts'
+import { claudeWindows } from '../claude/usage-windows.ts'
+import { pictureOf, textOf } from './blocks.ts'
+import { createHelpers } from './helpers.ts'
+import type { ContentBlock, PermissionOption, PermissionQuestion, StepUpdate, Update } from './messages.ts'
+import { endOf, mergeStep } from './steps.ts'
+
+interface Block {
+  key: string
+  id: string
+  text: string
+  thinking: boolean
+}
+
+/** Whoever of the agent's helpers does it; undefined for the agent itself. */
+type By = string | undefined
+
+/**
+ * Turns what an ACP agent reports into agent events: gathers chunks into blocks, keeps what is known of each step, and
+ * hides the differences between agents (a permission may come before its step, chunks may have no message id).
+ */
+export function createTurns(emit: (event: AgentEvent) => void, clock: Clock = systemClock) {
+  const blocks = new Map<By, Block>()
+  const steps = new Map<string, { step: Step; ended: boolean; by: By; blocks: ContentBlock[] }>()
+  const helpers = createHelpers(emit)
+  const timesAsked = new Map<string, number>()
+  const denied = new Set<string>()
+  let inTurn = false
+  let lastCompaction: string | undefined
+  let stopWaiting = () => {}
+
+  const finishBlock = (by: By, cut: { isCut?: true; isStopped?: true } = {}) => {
+    stopWaiting()
+    const block = blocks.get(by)
+    blocks.delete(by)
+    if (!block || block.text.trim() === '') return
+    emit({ type: 'text', block: block.id, text: block.text, thinking: block.thinking, ...cut, ...of(by) })
+  }
+  const finishBlocks = (cut?: { isCut?: true; isStopped?: true }) => {
+    for (const by of [...blocks.keys()]) finishBlock(by, cut)
+  }
+
+  const grow = (by: By, text: string, thinking: boolean, messageId: string | null | undefined) => {
+    const key = `${thinking} ${messageId ?? ''}`
+    if (blocks.get(by)?.key !== key) finishBlock(by)
+    const block = blocks.get(by) ?? { key, id: randomUUID(), text: '', thinking }
+    block.text += text
+    blocks.set(by, block)
+    // What grows is shown as the agent's own.
+    if (by === undefined) emit({ type: 'text-grew', block: block.id, text: block.text, thinking })
+    // Between turns nothing says when such a text is whole.
+    stopWaiting()
+    if (!inTurn) stopWaiting = clock.after(silenceMs, () => finishBlocks())
+  }
+
+  const say = (by: By, content: ContentBlock, { sessionUpdate, messageId }: Pick<Chunk, 'sessionUpdate' | 'messageId'>) => {
+    const thinking = sessionUpdate === 'agent_thought_chunk'
+    if (content.type === 'text') return grow(by, content.text, thinking, messageId)
+    // A block of its own, between what was said before it and after.
+    finishBlock(by)
+    const picture = pictureOf(content)
+    if (picture) return emit({ ...picture, ...of(by) })
+    grow(by, textOf(content), thinking, messageId)
+    finishBlock(by)
+  }
+
+  const step = (update: StepUpdate, session: By): Step => {
+    const known = steps.get(update.toolCallId)
+    if (known?.ended) return known.step
+    const by = known ? known.by : byOf(update, session)
+    if (!known) finishBlock(by)
+    const merged = mergeStep(known?.step, update)
+    const status = denied.has(update.toolCallId) && endOf(update) === 'failed' ? 'denied' : endOf(update)
+    const blocks = blocksIn(update) ?? known?.blocks ?? []
+    steps.set(update.toolCallId, { step: merged, ended: status !== undefined, by, blocks: status ? [] : blocks })
+    if (!known) emit({ type: 'step-started', step: merged, ...of(by) })
+    else if (!status) emit({ type: 'step-updated', step: merged })
+    if (status) {
+      finishBlock(merged.call)
+      helpers.stop(merged.call)
+      emit({ type: 'step-ended', step: merged, status, ...of(by) })
+      for (const picture of blocks.flatMap(block => pictureOf(block) ?? [])) emit({ ...picture, ...of(by) })
+    }
+    return merged
+  }
+
+  const byOf = ({ _meta }: Pick<StepUpdate, '_meta'>, session: By): By => {
+    const parent = _meta?.claudeCode?.parentToolUseId
+    const by = parent ?? session
+    if (by !== undefined) helpers.start(by, steps.get(by)?.step.title)
+    return by
+  }
+
+  const tellWindows = (windows: UsageWindow[]) => {
+    if (windows.length > 0) emit({ type: 'usage-windows', windows })
+  }
+
+  return {
+    begin(): void {
+      finishBlocks()
+      for (const [call, { ended }] of steps) if (ended) steps.delete(call)
+      timesAsked.clear()
+      denied.clear()
+      inTurn = true
+    },
+
+    /** What was being said is whole. */
+    finish(): void {
+      finishBlocks()
+    },
+
+    /** Whether a session is one of a helper. */
+    isHelper: (session: string) => helpers.has(session),
+
+    /** `session` is that of a helper which has one. */
+    take(update: Update, session?: string): void {
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk':
+        case 'agent_thought_chunk':
+          if (update.content) say(byOf(update, session), update.content, update)
+          return
+        case 'tool_call':
+        case 'tool_call_update':
+          step(update, session)
+          return
+        case 'subagent_update': {
+          if (update.state?.state === 'idle') {
+            finishBlock(update.sessionId)
+            helpers.stop(update.sessionId)
+          } else helpers.start(update.sessionId, update.title ?? undefined)
+          return
+        }
+      }
+      // What else a helper tells of its session is not told of this one.
+      if (session === undefined) takeOwn(update)
+    },
+
+    ask({ toolCall, options }: PermissionQuestion, session?: string): PermissionAsk {
+      const call = toolCall.toolCallId
+      const times = (timesAsked.get(call) ?? 0) + 1
+      timesAsked.set(call, times)
+      const asked = {
+        ask: times === 1 ? call : `${call}:${times}`,
+        step: step({ ...toolCall, status: undefined }, session),
+        choices: options.flatMap(option => (option && !startsAnew.test(option.optionId) ? [choiceOf(option)] : []))
+      }
+      finishBlock(steps.get(call)?.by)
+      emit({ type: 'permission-asked', asked })
+      return asked
+    },
+
+    /** What was being said is said anew. */
+    withdraw(): void {
+      stopWaiting()
+      blocks.clear()
+    },
+
+    /** A person said no: that the step fails now is no fault of its. */
+    deny(call: string): void {
+      denied.add(call)
+    },
+
+    /** Steps and helpers that are still at work end with their turn. `isLost`: the agent is gone, whatever it was saying. */
+    end(turn: TurnEnd, isLost = false): void {
+      finishBlocks(isLost ? { isCut: true } : turn.reason === 'cancelled' ? { isStopped: true } : {})
+      for (const [call, { step, ended, by }] of steps) {
+        steps.set(call, { step, ended: true, by, blocks: [] })
+        if (ended) continue
+        const status = denied.has(call) ? 'denied' : turn.reason === 'done' ? 'completed' : 'cancelled'
+        emit({ type: 'step-ended', step, status, ...of(by) })
+      }
+      helpers.stopAll()
+      inTurn = false
+      emit({ type: 'turn-ended', ...turn, ...(isLost && { isLost }) })
+    }
+  }
+
+  function takeOwn(update: Update): void {
+    switch (update.sessionUpdate) {
+      case 'plan':
+        finishBlock(undefined)
+        emit({ type: 'plan', entries: update.entries.map(planEntry) })
+        return
+      case 'plan_update':
+        if (update.plan.type === 'file') return
+        finishBlock(undefined)
+        if (update.plan.type === 'items') emit({ type: 'plan', entries: update.plan.entries.map(planEntry) })
+        else emit({ type: 'text', block: randomUUID(), text: update.plan.content, thinking: false })
+        return
+      case 'plan_removed':
+        emit({ type: 'plan', entries: [] })
+        return
+      case 'available_commands_update':
+        emit({ type: 'commands', commands: update.availableCommands })
+        return
+      case 'session_info_update':
+        if (update.title) emit({ type: 'title', title: update.title })
+        return
+      case 'usage_update':
+        emit({ type: 'usage', used: update.used, size: update.size, ...(update.cost && { cost: update.cost }) })
+        tellWindows(claudeWindows(update._meta?.['_claude/rateLimit']))
+        return
+      case 'notice':
+        emit({ type: 'notice', text: update.description ? `${update.title}: ${update.description}` : update.title })
+        return
+      case 'compaction_update':
+        // Some adapters tell the end of one twice.
+        if (update.status !== 'in_progress' && update.compactionId != null) {
+          if (update.compactionId === lastCompaction) return
+          lastCompaction = update.compactionId
+        }
+        if (update.status === 'completed') emit({ type: 'notice', text: 'The agent summed up what was said so far, to make room.' })
+        if (update.status === 'failed')
+          emit({ type: 'notice', text: `The agent could not sum up what was said so far: ${update.error ?? 'it does not say why'}.` })
+        return
+    }
+  }
+}
+
+/** What came of a step, where an update says so. */
+function blocksIn({ content }: StepUpdate): ContentBlock[] | undefined {
+  return content?.flatMap(item => (item?.type === 'content' ? [item.content] : []))
+}
+
+function of(by: By): { subagent?: string } {
+  return by === undefined ? {} : { subagent: by }
+}
+
+type Chunk = Extract<Update, { sessionUpdate: 'agent_message_chunk' | 'agent_thought_chunk' }>
+type ToldEntry = Extract<Update, { sessionUpdate: 'plan' }>['entries'][number]
+
+function planEntry({ content, status, priority }: ToldEntry): PlanEntry {
+  return { content, status, ...(priority !== undefined && { priority }) }
+}
+
+const silenceMs = 700
+
+// The adapter of Claude Code would carry the plan out in a second conversation behind the name of this one. To resume, or to take over at the
+// terminal, would go back to before the plan.
+/** What is known to mean every edit is said so in each language; the rest is named as the agent names it. */
+function choiceOf({ optionId, name, kind }: PermissionOption): PermissionChoice {
+  const choice = { id: optionId, label: name, kind }
+  return kind === 'allow_always' && meansEdits.test(name)
+    ? { ...choice, grants: { lasts: 'session', what: [{ type: 'edits', of: [] }] } }
+    : choice
+}
+
+const meansEdits = /^(Yes, allow all edits during this session|Always allow edits)$/
+
+const startsAnew = /^exit-plan-clear-/

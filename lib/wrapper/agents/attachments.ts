@@ -1,0 +1,127 @@
+import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { withDeadline } from '../../async/deadline.ts'
+import type { SessionEvent } from '../../protocol/sealed/messages.ts'
+import { ownerOf, ownName } from '../home/ownership/process-name.ts'
+import type { Image } from './agent.ts'
+
+/** A file that a person sent before a text. */
+export type Announced = Pick<Extract<SessionEvent, { t: 'file' }>, 'ref' | 'seal' | 'name' | 'size' | 'mimeType'>
+
+export interface Attachments {
+  /**
+   * The text as the agent shall get it, with the images it takes; other files are kept beside and named in the text. What cannot be
+   * opened is told, and holds nothing up.
+   */
+  join(text: string, announced: readonly Announced[]): Promise<{ text: string; images: Image[] }>
+  /** Nothing of it stays on disk. */
+  close(): void
+}
+
+const mostBytes = 10 * 1024 * 1024
+// What models take at most; a larger one is a file for them.
+const mostImageBytes = 4 * 1024 * 1024
+const withinMs = 60_000
+const imageTypes: Readonly<Record<string, RegExp>> = {
+  'image/png': /^\x89PNG/,
+  'image/jpeg': /^\xff\xd8\xff/,
+  'image/gif': /^GIF8/,
+  'image/webp': /^RIFF[\s\S]{4}WEBP/
+}
+
+export function createAttachments(options: {
+  /** The bytes of an attachment, opened. */
+  download(file: Announced, signal: AbortSignal): Promise<Uint8Array>
+  takesImages(): boolean
+  /** For the person who sent it. */
+  tell(sentence: string): Promise<void>
+}): Attachments {
+  let folder: string | undefined
+
+  const open = async (attachment: Announced): Promise<{ name: string; bytes: Uint8Array } | undefined> => {
+    const name = safeName(attachment.name)
+    try {
+      if (attachment.size > mostBytes) throw new Error(`it has more than ${mostBytes / 1024 / 1024} MB`)
+      const bytes = await withDeadline(withinMs, signal => options.download(attachment, signal))
+      return { name, bytes }
+    } catch (error) {
+      await options.tell(`${name} did not come with your message: ${error instanceof Error ? error.message : String(error)}.`)
+      return undefined
+    }
+  }
+
+  const keep = ({ name, bytes }: { name: string; bytes: Uint8Array }): string => {
+    folder ??= makeFolder()
+    const path = join(mkdtempSync(join(folder, 'a')), name)
+    writeFileSync(path, bytes, { mode: 0o600 })
+    return path
+  }
+
+  return {
+    async join(text, announced) {
+      const opened = (await Promise.all(announced.map(open))).filter(file => file !== undefined)
+      const images: Image[] = []
+      const paths: string[] = []
+      for (const file of opened) {
+        const mimeType = imageTypeOf(file.bytes)
+        if (mimeType !== undefined && options.takesImages() && file.bytes.length <= mostImageBytes)
+          images.push({ mimeType, bytes: file.bytes })
+        else paths.push(keep(file))
+      }
+      if (paths.length === 0) return { text, images }
+      const list = paths.map(path => `- ${path}`).join('\n')
+      return { text: `${text}\n\nFiles that came with this message:\n${list}`.trimStart(), images }
+    },
+    close() {
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+const prefix = 'afield-attachments-'
+// A session that was killed is gone on with soon, and may ask for them again.
+const keptMs = 24 * 60 * 60_000
+
+/** Carries the name of this process, so that what a killed one left behind is known as that, and goes. */
+function makeFolder(): string {
+  // Who cannot tidy up can still be given a file.
+  quietly(removeLeftOver)
+  const folder = join(tmpdir(), `${prefix}${crypto.randomUUID()}@${ownName()}`)
+  mkdirSync(folder, { mode: 0o700 })
+  return folder
+}
+
+function removeLeftOver(): void {
+  const left = readdirSync(tmpdir()).filter(name => name.startsWith(prefix) && ownerOf(name) === undefined)
+  for (const folder of left.map(name => join(tmpdir(), name))) {
+    const found = lstatSync(folder, { throwIfNoEntry: false })
+    if (found && isOwn(found.uid) && Date.now() - found.mtimeMs > keptMs) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+// Where files have no owner, the place for such files is a person's own.
+function isOwn(uid: number): boolean {
+  return process.getuid === undefined || uid === process.getuid()
+}
+
+function quietly(work: () => void): void {
+  try {
+    work()
+  } catch {
+    // It is tried again with the next one.
+  }
+}
+
+/** By its bytes: what a sender says of them is not checked by anybody else. */
+export function imageTypeOf(bytes: Uint8Array): string | undefined {
+  const beginning = String.fromCharCode(...bytes.subarray(0, 16))
+  return Object.keys(imageTypes).find(type => imageTypes[type]?.test(beginning))
+}
+
+export function safeName(name: string): string {
+  const plain = basename(name.replaceAll('\\', '/'))
+    .replace(/[^\p{L}\p{N}._ -]/gu, '_')
+    .replace(/^\.+/, '')
+  return plain.slice(-100) || 'file'
+}

@@ -1,0 +1,114 @@
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { isSingleFile } from '../../../assets.ts'
+import { CannotStart } from '../../../exit.ts'
+import { ownProgram } from '../../home/own-program.ts'
+import type { Agent, AgentKind, StartAgent } from '../agent.ts'
+import { findProgram, isProgram } from '../find-program.ts'
+import { claudeAdapter, fetchAdapter, findAdapter } from './adapter.ts'
+import { goalCommand } from './goals.ts'
+import { tellGoals } from './remote-goals.ts'
+import { handedOn, readRetry } from './retries.ts'
+import { endOfTranscript, hasTranscript } from './transcript.ts'
+
+export interface ClaudeOptions {
+  /** The wrapper's home; an adapter that has to be fetched is kept in it. */
+  home: string
+  env: Readonly<Record<string, string | undefined>>
+  /** Whether the adapter may be fetched from the npm registry; asked only when it is not here. */
+  mayFetch(question: string): Promise<boolean>
+  tell(line: string): void
+  /** Whether a program can be given a terminal of its own here; found out when left out. */
+  hasPty?: boolean | undefined
+}
+
+/** Claude Code as the person installed it, driven through its ACP adapter, which Afield's own Node.js runs. */
+export function claudeKind(options: ClaudeOptions): AgentKind {
+  const title = 'Claude Code'
+  return {
+    flavor: 'claude',
+    title,
+    program: { kind: 'claude' },
+    hasOwnScreen: true,
+    async start(how) {
+      const claude = findClaude(options.env)
+      if (claude === undefined) {
+        throw new CannotStart(
+          'There is no command claude here. Name its file in CLAUDE_CODE_EXECUTABLE, or install Claude Code with:\n  npm install --global @anthropic-ai/claude-code'
+        )
+      }
+      // Of a session of ours in which nothing was said there is none either, and nobody misses it.
+      if (how.isUntold && how.resume !== undefined && !hasTranscript(how.env, how.resume))
+        throw new CannotStart(`Claude Code has no conversation ${how.resume} on this computer. It lists those it has with: claude --resume`)
+      const adapter = findAdapter(options.home) ?? (await fetchWithLeave(options))
+      const program = isSingleFile() ? ownProgram(['run-module', adapter]) : { command: process.execPath, args: [adapter] }
+      const startRemote = async ({ resume, ...how }: StartAgent) => {
+        const { startAcp } = await loadAcp()
+        const known = resume !== undefined && hasTranscript(how.env, resume) ? resume : undefined
+        const placeOf = ({ conversation }: Agent) => endOfTranscript(how.env, how.directory, conversation)
+        const agent = await startAcp(
+          { ...program, title, more: { asked: handedOn, read: readRetry }, beside: (agent, tell) => tellGoals(placeOf(agent), tell) },
+          { ...how, resume: known, env: { ...how.env, CLAUDE_CODE_EXECUTABLE: claude } }
+        )
+        const changeGoal = async (objective: string | undefined) => goalCommand(objective)
+        return Object.assign(agent, { writesAt: () => placeOf(agent), changeGoal })
+      }
+      if (!how.screen) return startRemote(how)
+      if (!(options.hasPty ?? (await import('../pty.ts')).hasPty)) {
+        options.tell('There is no terminal for Claude Code’s own screen on this kind of computer yet, so your phone drives it.')
+        return startRemote(how)
+      }
+      const [{ startTwoModes }, { unknownVersion, versionOf }] = await Promise.all([import('./two-modes.ts'), import('./version.ts')])
+      const warning = unknownVersion(await versionOf(claude, options.home, how.env))
+      if (warning !== undefined) options.tell(warning)
+      try {
+        const agent = await startTwoModes({ home: options.home, claude, screen: how.screen, how, warning, startRemote })
+        if (!isSingleFile()) setTimeout(() => loadAcp().catch(() => {}), afterStartMs).unref()
+        return agent
+      } catch (error) {
+        if (!(error instanceof CannotStart)) throw error
+        options.tell(`${error.message} So your phone drives it.`)
+        return startRemote(how)
+      }
+    }
+  }
+}
+
+/** At its own screen it is not needed, and it is large. */
+function loadAcp() {
+  return import('../acp/acp.ts')
+}
+
+// A session lives on when its program is replaced by a newer one from npm, which takes away the files that were not loaded yet.
+// When they are gone already it goes on at its own screen.
+const afterStartMs = 5_000
+
+/** Also where its own installers put it, which a PATH of a non-interactive shell may lack. */
+function findClaude(env: ClaudeOptions['env']): string | undefined {
+  const named = env['CLAUDE_CODE_EXECUTABLE'] || env['CLAUDE_BIN']
+  if (named) {
+    if (isProgram(named)) return named
+    throw new CannotStart(`CLAUDE_CODE_EXECUTABLE names ${named}, which is no program.`)
+  }
+  const installed = [join(homedir(), '.local', 'bin', 'claude'), join(homedir(), '.claude', 'local', 'claude')]
+  return findProgram('claude', env) ?? installed.find(isProgram)
+}
+
+async function fetchWithLeave(options: ClaudeOptions): Promise<string> {
+  const { name, version } = claudeAdapter
+  const question = `Afield drives Claude Code through ${name} ${version} (78 MB), which is not here yet.\nFetch it with npm into ${join(options.home, 'agents')}?`
+  if (!(await options.mayFetch(question)))
+    throw new CannotStart(`Without ${name} Afield cannot drive Claude Code. Allow it with --yes, or run:\n  ${howToFetch(options.home)}`)
+  const npm = findProgram('npm', options.env)
+  if (npm === undefined) {
+    throw new CannotStart(
+      `Afield needs ${name} to drive Claude Code, and npm, which would fetch it, is not here. Install Node.js with npm and try again.`
+    )
+  }
+  options.tell(`Fetching ${name} ${version} …`)
+  return fetchAdapter({ npm, home: options.home, env: options.env })
+}
+
+function howToFetch(home: string): string {
+  return `npm install --omit=optional --ignore-scripts --prefix ${join(home, 'agents')} ${claudeAdapter.name}@${claudeAdapter.version}`
+}

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { RequestError, type SessionUpdate } from '@agentclientprotocol/sdk'
+import * as z from 'zod'
+import { type Choices, firstChoices } from './choices.ts'
+
+/** One conversation with the demo agent. `history` is what `session/load` tells again. */
+export interface DemoSession extends Choices {
+  id: string
+  directory: string
+  history: SessionUpdate[]
+}
+
+export interface DemoSessions {
+  create(directory: string): DemoSession
+  /** Also one of an earlier process; throws the protocol's "not found". */
+  find(id: string): DemoSession
+  /** A second one with the same past. Throws like `find`. */
+  copy(id: string): DemoSession
+  save(session: DemoSession): void
+  /** Adds it to the history, where it stays although this process is killed before the next `save`. */
+  note(session: DemoSession, update: SessionUpdate): void
+}
+
+/** Conversations are kept as files, so that a later process can load or resume them. */
+export function openSessions(folder: string): DemoSessions {
+  const open = new Map<string, DemoSession>()
+  const fileOf = (id: string) => join(folder, `${id.replace(/[^\w-]/g, '')}.json`)
+  const save = (session: DemoSession) => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // Whoever reads meanwhile, or after this process was killed in it, finds the whole.
+    const next = `${fileOf(session.id)}.next`
+    writeFileSync(next, JSON.stringify(session), { mode: 0o600 })
+    renameSync(next, fileOf(session.id))
+    rmSync(newestOf(fileOf(session.id)), { force: true })
+  }
+  const add = (session: DemoSession) => {
+    open.set(session.id, session)
+    save(session)
+    return session
+  }
+  const find = (id: string) => {
+    const session = open.get(id) ?? read(fileOf(id))
+    if (!session) throw RequestError.sessionNotFound(id)
+    open.set(id, session)
+    return session
+  }
+  return {
+    create: directory => add({ id: randomUUID(), directory, mode: 'default', ...firstChoices, history: [] }),
+    find,
+    note(session, update) {
+      // Where it stands, so that what a save took in already is not taken for new.
+      // The line end comes first, so that what follows half a line is a line of its own.
+      appendFileSync(newestOf(fileOf(session.id)), `\n${JSON.stringify([session.history.length, update])}`, { mode: 0o600 })
+      session.history.push(update)
+    },
+    copy: id => add({ ...structuredClone(find(id)), id: randomUUID() }),
+    save
+  }
+}
+
+const update = z.custom<SessionUpdate>(value => typeof value === 'object' && value !== null && 'sessionUpdate' in value)
+const kept = z.object({
+  id: z.string(),
+  directory: z.string(),
+  mode: z.string(),
+  model: z.string().default(firstChoices.model),
+  effort: z.string().default(firstChoices.effort),
+  history: z.array(update)
+})
+
+const noted = z.tuple([z.number(), update])
+
+/** What was said since the last `save`. */
+function newestOf(file: string): string {
+  return file.replace(/json$/, 'newest')
+}
+
+function read(file: string): DemoSession | undefined {
+  try {
+    // First, for what is missing in it is in the other then.
+    const lines = existsSync(newestOf(file)) ? readFileSync(newestOf(file), 'utf8').split('\n') : []
+    const session = kept.parse(JSON.parse(readFileSync(file, 'utf8')))
+    for (const [at, update] of lines.flatMap(readLine)) session.history[at] = update
+    return session
+  } catch {
+    return undefined
+  }
+}
+
+/** A crash, or a full disk, may leave half of one. */
+function readLine(line: string): z.infer<typeof noted>[] {
+  try {
+    return [noted.parse(JSON.parse(line))]
+  } catch {
+    return []
+  }
+}

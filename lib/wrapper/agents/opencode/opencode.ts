@@ -1,0 +1,58 @@
+import { CannotStart } from '../../../exit.ts'
+import type { AgentKind, StartAgent } from '../agent.ts'
+import { askingFirst } from './asks-first.ts'
+import { findOpencode } from './program.ts'
+import { NotShared, Refused } from './refusals.ts'
+
+export interface OpencodeOptions {
+  env: Readonly<Record<string, string | undefined>>
+  tell(line: string): void
+}
+
+/** opencode as the person installed it: one server of ours, with its own screen at the terminal and the phone as its clients. */
+export function opencodeKind(options: OpencodeOptions): AgentKind {
+  const title = 'opencode'
+  return {
+    flavor: 'opencode',
+    title,
+    program: { kind: 'opencode' },
+    hasOwnScreen: true,
+    async start(given) {
+      const program = findOpencode(options.env)
+      const how = { ...given, env: await askingFirst(program, given.directory, given.env) }
+      try {
+        return await startTogether(program, how, options)
+      } catch (error) {
+        if (!(error instanceof NotShared)) throw error
+        options.tell(`This opencode cannot be shared with your phone, so your phone drives it alone. ${error.message}`)
+        const { startAcp } = await import('../acp/acp.ts')
+        return startAcp({ command: program, args: ['acp'], title, isHeardAgain: true }, how)
+      }
+    }
+  }
+}
+
+async function startTogether(program: string, how: StartAgent, { tell }: OpencodeOptions) {
+  const { directory, env, signal } = how
+  // Beside undici, which no other agent needs.
+  const { startServer } = await import('./server.ts')
+  const server = await startServer({ program, directory, env, signal })
+  try {
+    const { startShared } = await import('./shared-opencode.ts')
+    return await startShared({ server, program, how: await withScreen(how, tell) })
+  } catch (error) {
+    await server.end()
+    throw error instanceof CannotStart ? error : new NotShared(whyNot(error))
+  }
+}
+
+function whyNot(error: unknown): string {
+  const isItsOwn = error instanceof NotShared || error instanceof Refused
+  return isItsOwn ? error.message : 'Its server answers in a way that Afield does not know.'
+}
+
+async function withScreen(how: StartAgent, tell: OpencodeOptions['tell']): Promise<StartAgent> {
+  if (!how.screen || (await import('../pty.ts')).hasPty) return how
+  tell('There is no terminal for the screen of opencode on this kind of computer yet, so your phone drives it.')
+  return { ...how, screen: undefined }
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import { join } from 'node:path'
+import * as z from 'zod'
+import type { Renewal } from '../../client/renewal.ts'
+import type { SignedIn } from '../../client/token-keeper.ts'
+import type { TerminalKeys } from '../../client/vault.ts'
+import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
+import { CannotStart } from '../../exit.ts'
+import { withFileLock } from './file-lock.ts'
+import { homePath } from './home-path.ts'
+import { leanNames } from './lean-process.ts'
+import { typed } from './own-program.ts'
+import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
+
+/** What this computer may do on one server, as pairing gave it. The token of now is that of `keptToken`. */
+export interface Credentials extends SignedIn {
+  server: string
+  keys: TerminalKeys
+}
+
+/** The folder in which the wrapper keeps its keys, its settings and what still has to be delivered. */
+export interface Home {
+  readonly path: string
+  /** Made once, the same for every server. */
+  readonly machineId: string
+  /** The server that `afield login` was last told. */
+  readonly server: string | undefined
+  rememberServer(server: string): void
+  credentials(server: string): Credentials | undefined
+  saveCredentials(credentials: Credentials): void
+  /** Keeps a renewed token, unless this computer was unlinked, or linked anew, meanwhile. */
+  noteRenewal(server: string, signedIn: SignedIn): void
+  /** False when there were none. */
+  forgetCredentials(server: string): boolean
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** What this computer has of the server. Throws CannotStart when it was not linked to an account there. */
+export function needCredentials(home: Home, server: string): Credentials {
+  const credentials = home.credentials(server)
+  if (credentials) return credentials
+  throw new CannotStart(`This computer is not linked to an account on ${server} yet. Run:\n  ${typed(`login --server ${server}`)}`)
+}
+
+/** `AFIELD_HOME`, else `~/.afield`; created when it is not there. Throws CannotStart when it cannot be used. */
+export function openHome(env: Environment): Home {
+  const path = homePath(env)
+  const settingsFile = join(path, 'settings.json')
+  const credentialsFile = join(path, 'credentials.json')
+  // Node.js would try for ever.
+  if (/^\/proc(\/|$)/.test(path)) throw new CannotStart(`Afield cannot use its folder ${path}: the system lets nobody make one there.`)
+  try {
+    makePrivateFolder(path)
+  } catch (error) {
+    throw new CannotStart(`Afield cannot use its folder ${path}: ${error instanceof Error ? error.message : String(error)}`)
+  }
+  let settings = readJson(settingsFile, settingsShape, { machineId: '' })
+  // Of several that come first, one names the computer.
+  if (settings.machineId === '') {
+    change(settingsFile, () => {
+      settings = readJson(settingsFile, settingsShape, { machineId: randomUUID() })
+      return settings
+    })
+  }
+
+  const readAll = () => readJson(credentialsFile, credentialsShape, {})
+  return {
+    path,
+    machineId: settings.machineId,
+    get server() {
+      return settings.server
+    },
+    rememberServer(server) {
+      change(settingsFile, () => {
+        settings = { ...readJson(settingsFile, settingsShape, settings), server }
+        return settings
+      })
+    },
+    credentials(server) {
+      const kept = readAll()[server]
+      return kept && { server, token: kept.token, ...(kept.renewal ? { renewal: kept.renewal } : {}), keys: keysOf(kept) }
+    },
+    saveCredentials({ server, token, renewal, keys }) {
+      change(credentialsFile, () => ({ ...readAll(), [server]: { token, renewal, ...writtenKeys(keys) } }))
+    },
+    noteRenewal(server, { token, renewal }) {
+      change(credentialsFile, () => {
+        const all = readAll()
+        const kept = all[server]
+        return kept && kept.renewal?.deviceSeed === renewal?.deviceSeed ? { ...all, [server]: { ...kept, token, renewal } } : undefined
+      })
+    },
+    forgetCredentials(server) {
+      return change(credentialsFile, () => {
+        const { [server]: known, ...others } = readAll()
+        return known && others
+      })
+    }
+  }
+}
+
+/** From `--server`, then `AFIELD_SERVER`, then the settings. Throws CannotStart when none is there or it is no address. */
+export function chooseServer(flag: string | undefined, env: Environment, home: Pick<Home, 'server'>): string {
+  const given = flag || env['AFIELD_SERVER'] || home.server
+  if (!given) throw new CannotStart(`No server is named yet. Name it once with:\n  ${typed('login --server https://home.example')}`)
+  return serverAddress(given)
+}
+
+/** The environment for agents: that of the person, without what concerns Afield alone [W6]. */
+export function agentEnvironment(env: Environment): Record<string, string> {
+  const lean = leanNames(env)
+  const entries = Object.entries(env).filter(([name]) => !name.startsWith('AFIELD_') && !lean.has(name))
+  return Object.fromEntries(entries.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+function serverAddress(text: string): string {
+  const url = URL.parse(/^https?:\/\//i.test(text) ? text : `https://${text}`)
+  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:') || url.pathname !== '/' || url.search || url.hash) {
+    throw new CannotStart(`${text} is not the address of a server, which looks like https://home.example or http://192.168.1.5:3005`)
+  }
+  return url.origin
+}
+
+const settingsShape = z.looseObject({ machineId: z.string().min(1), server: z.string().optional() })
+const key = z.string().refine(text => fromBase64(text)?.length === 32, 'not 32 bytes in base64')
+const renewal: z.ZodType<Renewal> = z.object({ deviceSeed: key, account: z.string(), serverKeyId: z.string(), expiresAt: z.number() })
+const signedIn = { token: z.string(), renewal: renewal.optional() }
+const keptCredentials = z.discriminatedUnion('version', [
+  z.object({ version: z.literal(2), ...signedIn, contentPublicKey: key, machineKey: key }),
+  z.object({ version: z.literal(1), ...signedIn, secret: key })
+])
+const credentialsShape = z.record(z.string(), keptCredentials)
+
+function keysOf(kept: z.infer<typeof keptCredentials>): TerminalKeys {
+  if (kept.version === 1) return { version: 1, secret: readKey(kept.secret) }
+  return { version: 2, contentPublicKey: readKey(kept.contentPublicKey), machineKey: readKey(kept.machineKey) }
+}
+
+function readKey(text: string) {
+  const bytes = fromBase64(text)
+  if (!bytes) throw new TypeError('a key that was read before cannot be read')
+  return bytes
+}
+
+function writtenKeys(keys: TerminalKeys) {
+  if (keys.version === 1) return { version: 1 as const, secret: toBase64(keys.secret) }
+  return { version: 2 as const, contentPublicKey: toBase64(keys.contentPublicKey), machineKey: toBase64(keys.machineKey) }
+}
+
+function readJson<Shape extends z.ZodType>(file: string, shape: Shape, absent: z.output<Shape>): z.output<Shape> {
+  const text = readPrivateFile(file)
+  if (text === undefined) return absent
+  try {
+    return shape.parse(JSON.parse(text))
+  } catch {
+    // Not the text itself: it holds keys.
+    throw new CannotStart(`${file} cannot be read. Move it away and run: ${typed('login')}`)
+  }
+}
+
+/** Reads and writes as one step, whatever other processes do meanwhile. False when `next` says undefined: the file stays as it is. */
+function change(file: string, next: () => object | undefined): boolean {
+  return withFileLock(`${file}.lock`, () => {
+    const value = next()
+    if (value !== undefined) writePrivateFile(file, `${JSON.stringify(value, undefined, 2)}\n`)
+    return value !== undefined
+  })
+}

@@ -1,0 +1,27 @@
+import { homedir, hostname, platform } from 'node:os'
+import { version } from '../../assets.ts'
+import type { Rest } from '../../client/rest.ts'
+import { type TerminalKeys, terminalVault } from '../../client/vault.ts'
+import type { MachineMetadata } from '../../protocol/sealed/machine.ts'
+import type { Home } from './credentials.ts'
+
+/**
+ * Tells the server of this computer. One that it knows already is left as it is there, unless it is sealed with the key of a link that has
+ * ended, which nobody here can read any more: that gives way. Rejects like `rest.call`.
+ */
+export async function registerMachine(rest: Pick<Rest, 'call'>, home: Pick<Home, 'path' | 'machineId'>, keys: TerminalKeys): Promise<void> {
+  const { cipher, wrapped } = terminalVault(keys).machine
+  const metadata: MachineMetadata = {
+    host: hostname(),
+    platform: platform(),
+    happyCliVersion: version(),
+    homeDir: homedir(),
+    happyHomeDir: home.path
+  }
+  const id = home.machineId
+  const open = () => rest.call('openMachine', { body: { id, metadata: cipher.seal(metadata), dataEncryptionKey: wrapped } })
+  const { machine } = await open()
+  if (cipher.open(machine.metadata).ok) return
+  await rest.call('removeMachine', { params: { id } })
+  await open()
+}

@@ -1,0 +1,36 @@
+import { withDeadline } from '../../async/deadline.ts'
+import { isDeleted } from '../../client/removals.ts'
+import { createRest, type Fetch } from '../../client/rest.ts'
+import { cryptoReady } from '../../crypto/ready.ts'
+import { CannotStart } from '../../exit.ts'
+import type { Home } from '../home/credentials.ts'
+import { keptToken } from '../home/kept-token.ts'
+import { typed } from '../home/own-program.ts'
+import { type KnownSession, reopen } from '../home/session-folder.ts'
+
+/**
+ * Throws CannotStart when an ended session was deleted meanwhile, and keeps nothing more of it. Without an answer in a moment it is gone on
+ * with: the link finds out.
+ */
+export async function refuseDeleted(home: Home, known: Pick<KnownSession, 'path' | 'notes'>, fetch: Fetch): Promise<void> {
+  const { server, id } = known.notes
+  const credentials = home.credentials(server)
+  if (!credentials || id === undefined) return
+  // A token is renewed with a key.
+  await cryptoReady()
+  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  if (!(await withDeadline(answersWithinMs, signal => isDeleted(rest, id, signal)).catch(() => false))) return
+  reopen(known)?.remove()
+  throw new CannotStart(`This session was deleted, so it is not resumed. ${howToGoOn(known)}`)
+}
+
+function howToGoOn({ notes: { program, metadata } }: Pick<KnownSession, 'notes'>): string {
+  const isKept = program && keepers.has(program.kind) && !!metadata.agentSessionId
+  return isKept
+    ? `Go on with its conversation in a new session by:\n  ${typed(`adopt ${metadata.agentSessionId}`)}`
+    : 'Begin a new session instead.'
+}
+
+const answersWithinMs = 3_000
+/** The agents whose conversations can be adopted. */
+const keepers: ReadonlySet<string> = new Set(['claude', 'codex', 'opencode'])

@@ -1,0 +1,307 @@
+import { randomUUID } from 'node:crypto'
+import { homedir, hostname, platform } from 'node:os'
+import { relative } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
+import { version } from '../../assets.ts'
+import type { SessionMetadata } from '../../protocol/sealed/session.ts'
+import type { AgentKind, Untold } from '../agents/agent.ts'
+import { agentEnvironment, type Credentials, chooseServer, type Home } from '../home/credentials.ts'
+import { typed } from '../home/own-program.ts'
+import { claimConversation } from '../home/ownership/claims.ts'
+import { keepLeases } from '../home/ownership/leases.ts'
+import { endOrphans } from '../home/ownership/orphans.ts'
+import type { SessionFolder } from '../home/session-folder.ts'
+import type { SessionNotes } from '../home/session-notes.ts'
+import { spareMemory } from '../home/spare-memory.ts'
+import type { StartNotes } from '../home/start-notes.ts'
+import type { Session, SessionEnd } from '../session/session.ts'
+import type { Console } from '../terminal/console.ts'
+import { shareTerminal } from '../terminal/share.ts'
+import { plain, styleFor } from '../terminal/style.ts'
+import { note, openBlock, type Terminal, tell } from '../terminal/terminal.ts'
+import { onInterrupts } from './interrupts.ts'
+import { drawSession, type SessionView } from './session-view.ts'
+
+export interface RunOptions {
+  home: Home
+  /** As given on the command line. */
+  server: string | undefined
+  env: Readonly<Record<string, string | undefined>>
+  terminal: Terminal
+  kind: AgentKind
+  directory: string
+  mode?: string | undefined
+  /** A conversation of the agent to go on with, in a new session. */
+  resume?: string | undefined
+  /** An ended session to go on with; its conversation is the agent's too. */
+  earlier?: SessionFolder | undefined
+  /** The tag of the session, when the daemon started this process and waits for it. */
+  tag?: string | undefined
+  /** The person's terminal, when an agent that can shall begin there on its own screen. */
+  console?: Console | undefined
+  /** What the agent shall do first. */
+  prompt?: string | undefined
+  /** Which of its models to begin with, and how long it thinks; the agent's own when left out. */
+  model?: string | undefined
+  effort?: string | undefined
+  /** What the session shall say about itself besides. */
+  about?: StartNotes['about']
+}
+
+/**
+ * Runs one agent for the phone until somebody ends it; the terminal shows how it stands. Needs no server that answers,
+ * once this computer was linked. Resolves to the exit code.
+ */
+export async function runAgent(options: RunOptions): Promise<number> {
+  try {
+    return await run(options)
+  } finally {
+    // Its agent never ran: what waits for the server in its folder still does.
+    if (options.earlier?.notes.isStarting) options.earlier.giveBack()
+  }
+}
+
+async function run(options: RunOptions): Promise<number> {
+  const { home, env, terminal, kind, directory, earlier } = options
+  const credentials = await credentialsFor({ ...options, server: earlier?.notes.server ?? options.server })
+  if (!credentials) return 1
+  keepLeases(home.path)
+  await endOrphans(home.path)
+  // Of one in which nothing was said, an agent may have told no conversation.
+  const resume = (earlier ? earlier.notes.metadata.agentSessionId : options.resume) || undefined
+  await refuseOpen(options, resume)
+  const letGo = resume === undefined ? undefined : claimConversation(home.path, resume)
+  const announcement = `This session is on your phone too: ${credentials.server}`
+  const screen = openScreen(options, credentials.server, announcement)
+  const shared = kind.hasOwnScreen && options.console ? shareTerminal(options.console, screen, screen.bringBack) : undefined
+  terminal.write(`Starting ${kind.title} …\n`)
+  const toldUpTo = earlier?.notes.toldUpTo ?? undefined
+  const leftUntold = earlier && (await import('../session/recount.ts')).readUntold(earlier.notes)
+  const past = earlier ? undefined : await readPast(options)
+  const isUntold = !earlier && resume !== undefined && !past
+  const start = { directory, env: agentEnvironment(env), mode: options.mode, resume, isUntold, toldUpTo }
+  const agent = await kind.start({ ...start, screen: shared && { ...shared, prompt: options.prompt, announcement } }).catch(error => {
+    shared?.close()
+    screen.close()
+    letGo?.()
+    throw error
+  })
+  const { startSession, createSessionFolder, fetch, newSessionKey } = await loadSession()
+  const metadata = metadataOf(options, agent.conversation)
+  const folder = earlier ?? createSessionFolder(home.path, firstNotes(options, credentials.server, newSessionKey(credentials), metadata))
+  const untold = agent.untold ?? leftUntold ?? past
+  // A process that was cut off may not have come to note what its agent changed last.
+  const isCutOff = folder.notes.turn !== null || (untold?.events.length ?? 0) > 0
+  folder.note({ isStarting: false, ...(isCutOff && { knowsEdits: false }) })
+  let followMemory: (() => void) | undefined
+  const onChange = () => {
+    screen.redraw()
+    followMemory?.()
+  }
+  const session = await startSession({ agent, home, credentials, folder, untold, metadata, env, fetch, onChange })
+  // The agent says so by itself when it has neither.
+  if (options.model !== undefined) await agent.setModel?.(options.model)
+  if (options.effort !== undefined) await agent.setEffort?.(options.effort)
+  screen.show(session)
+  const memory = spareMemory()
+  followMemory = () => memory.follow(session.status.isWorking)
+  const stopInterrupts = onInterrupts(session, screen)
+  const stopDelivering = new AbortController()
+  const leftovers = screen.deliverEarlier(stopDelivering.signal)
+  if (options.prompt && !agent.handover) await session.prompt(options.prompt)
+
+  const { how, delivered } = await session.ended
+  memory.close()
+  stopDelivering.abort()
+  await leftovers
+  stopInterrupts()
+  shared?.close()
+  screen.close()
+  letGo?.()
+  return sayGoodbye({ terminal, how, delivered, session: options.tag === undefined ? folder.notes.id : undefined })
+}
+
+// What links a computer is loaded where it is not linked yet.
+async function credentialsFor({ home, server, env, terminal }: RunOptions): Promise<Credentials | undefined> {
+  const chosen = server || env['AFIELD_SERVER'] || home.server
+  const known = chosen === undefined ? undefined : home.credentials(chooseServer(chosen, env, home))
+  return known ?? (await import('../account/login.ts')).linkFirst({ home, server, env, terminal })
+}
+
+// Only when the agent has begun: it takes a while, with pauses in which what the agent draws meanwhile reaches the screen.
+async function loadSession() {
+  const { cryptoReady } = await import('../../crypto/ready.ts')
+  await setImmediate()
+  const { fetch } = await import('../uplink/fetch.ts')
+  await setImmediate()
+  const { createSessionFolder } = await import('../home/session-folder.ts')
+  await setImmediate()
+  const [{ startSession }, { newSessionKey }] = await Promise.all([
+    import('../session/session.ts'),
+    import('../uplink/session-key.ts'),
+    cryptoReady()
+  ])
+  return { startSession, createSessionFolder, fetch, newSessionKey }
+}
+
+// What conversations of before take to read is not loaded for a new one: its agent shall begin soon.
+
+async function refuseOpen({ home, env }: RunOptions, resume: string | undefined): Promise<void> {
+  if (resume === undefined) return
+  const { refuseOpen } = await import('../histories/open-elsewhere.ts')
+  refuseOpen(home.path, resume, agentEnvironment(env))
+}
+
+async function readPast({ kind, resume, env }: RunOptions): Promise<Untold | undefined> {
+  if (resume === undefined) return undefined
+  const { readPast } = await import('../histories/past.ts')
+  return readPast(kind.flavor, resume, agentEnvironment(env))
+}
+
+function firstNotes(
+  { kind, tag = randomUUID(), resume }: RunOptions,
+  server: string,
+  key: string | null,
+  metadata: SessionMetadata
+): SessionNotes {
+  return { tag, server, program: kind.program, key, metadata, cursor: 0, turn: null, isNamed: true, knowsEdits: resume === undefined }
+}
+
+function metadataOf({ home, kind, directory, tag, about }: RunOptions, conversation: string): SessionMetadata {
+  return {
+    ...about,
+    path: directory,
+    host: hostname(),
+    // Happy's app takes a low number here for an old CLI of its own; in the metadata of an older wrapper it may still stand.
+    version: undefined,
+    afieldVersion: version(),
+    os: platform(),
+    machineId: home.machineId,
+    homeDir: homedir(),
+    happyHomeDir: home.path,
+    happyLibDir: '',
+    happyToolsDir: '',
+    startedFromDaemon: tag !== undefined,
+    hostPid: process.pid,
+    startedBy: tag === undefined ? 'terminal' : 'daemon',
+    lifecycleState: 'running',
+    lifecycleStateSince: Date.now(),
+    flavor: kind.flavor,
+    agentTitle: kind.title,
+    agentSessionId: conversation,
+    ...(kind.flavor === 'claude' && { claudeSessionId: conversation }),
+    ...(kind.flavor === 'codex' && { codexThreadId: conversation })
+  }
+}
+
+/** The block on the terminal, and what it shows besides the session. */
+function openScreen({ home, env, terminal, kind, directory }: RunOptions, server: string, announcement: string) {
+  const style = styleFor(terminal, env)
+  let session: Session | undefined
+  let leftovers = 0
+  let isAnnounced = false
+  let stopping: SessionView['stopping'] = 'no'
+  let workingSince: number | undefined
+
+  const view = (): SessionView | undefined => {
+    if (!session) return undefined
+    const { status } = session
+    workingSince = status.isWorking ? (workingSince ?? performance.now()) : undefined
+    const workingMs = terminal.isTTY && workingSince !== undefined ? performance.now() - workingSince : 0
+    return {
+      ...status,
+      title: kind.title,
+      folder: shortPath(directory),
+      server,
+      workingMs,
+      leftovers,
+      stopping,
+      isKeyboardAway: session.handover !== undefined,
+      isLog: !terminal.isTTY,
+      anyKey: session.handover ? 'takes it back here' : session.ownScreen && `opens ${kind.title} here again`
+    }
+  }
+  const block = openBlock(terminal, columns => {
+    const now = view()
+    return now ? drawSession(now, style, columns) : []
+  })
+  const ticking = setInterval(() => workingSince !== undefined && terminal.isTTY && block.redraw(), 1000)
+  return {
+    redraw: () => block.redraw(),
+    /** Before the agent draws on the terminal by itself. */
+    suspend(): void {
+      block.suspend()
+      if (!isAnnounced) tell(terminal, announcement)
+      isAnnounced = true
+    },
+    resume: () => block.resume(),
+    /** Any key was pressed while the phone drives. */
+    bringBack(): void {
+      if (session?.handover) void session.handover.toTerminal()
+      else session?.ownScreen?.open()
+    },
+    show(opened: Session): void {
+      session = opened
+      block.redraw()
+    },
+    showStopping(now: SessionView['stopping']): void {
+      stopping = now
+      block.redraw()
+    },
+    async deliverEarlier(signal: AbortSignal): Promise<void> {
+      const { findLeftovers } = await import('../home/session-folder.ts')
+      leftovers = findLeftovers(home.path).length
+      if (leftovers > 0) {
+        const [{ keepDelivering }, { fetch }] = await Promise.all([import('../session/leftovers.ts'), import('../uplink/fetch.ts')])
+        // What cannot be delivered is left to the next process, and ends no session.
+        await keepDelivering({ home, fetch, signal }).catch(() => {})
+      }
+      leftovers = 0
+      block.redraw()
+    },
+    close(): void {
+      clearInterval(ticking)
+      session = undefined
+      block.close()
+    }
+  }
+}
+
+interface Goodbye {
+  terminal: Terminal
+  how: SessionEnd
+  delivered: boolean
+  /** Undefined when no person at this terminal would go on with it. */
+  session: string | undefined
+}
+
+function sayGoodbye({ terminal, how, delivered, session }: Goodbye): number {
+  const rest = delivered
+    ? 'Everything was delivered.'
+    : `What the server does not have yet is kept on this computer and delivered by the next run, or by: ${typed('flush')}`
+  const again = session === undefined ? '' : `Resume it with:\n  ${typed(`resume ${session}`)}`
+  switch (how.type) {
+    case 'asked':
+      tell(terminal, `The session has ended. ${rest} ${again}`.trimEnd())
+      return 0
+    case 'elsewhere':
+      tell(terminal, `${how.sentence} ${rest}`)
+      return 0
+    case 'agent-died': {
+      const { message, lastLines } = how.died
+      const last = lastLines
+        .split('\n')
+        .slice(-10)
+        .map(plain)
+        .filter(line => line !== '')
+      const lastWords = last.length > 0 ? ['Its last lines:', ...last.map(line => `  ${line}`)] : []
+      note([`${message} ${rest}`, ...lastWords, again].join('\n').trimEnd())
+      return 1
+    }
+  }
+}
+
+function shortPath(directory: string): string {
+  const below = relative(homedir(), directory)
+  return below.startsWith('..') || below === directory ? directory : below === '' ? '~' : `~/${below}`
+}

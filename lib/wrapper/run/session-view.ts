@@ -1,0 +1,199 @@
+import type { RiskName } from '../../protocol/sealed/risk-names.ts'
+import type { ModelWait, RetryReason } from '../../protocol/sealed/session.ts'
+import { typed } from '../home/own-program.ts'
+import type { Asked, SessionStatus } from '../session/session.ts'
+import { fit, plain, type Style, wrapped } from '../terminal/style.ts'
+
+export interface SessionView extends SessionStatus {
+  /** The agent, and the folder as the person would write it. */
+  title: string
+  folder: string
+  server: string
+  /** For how long the turn of now has run. */
+  workingMs: number
+  /** What earlier sessions left and is being delivered. */
+  leftovers: number
+  /** What Ctrl-C has begun. */
+  stopping: 'no' | 'turn' | 'asked' | 'ending'
+  /** Whether only the phone writes to it, until somebody takes it back. */
+  isKeyboardAway: boolean
+  /** It is written line by line, so that it shall tell what lasts. */
+  isLog: boolean
+  /** What any key does about the agent's own screen. */
+  anyKey: string | undefined
+}
+
+/** What the terminal shows while an agent works for somebody who is elsewhere: a few calm lines. */
+export function drawSession(view: SessionView, style: Style, columns: number): string[] {
+  const room = columns - indent.length - labelWidth - 1
+  const row = (label: string, text: string, look: (text: string) => string = text => text) =>
+    `${indent}${style.dim(label.padEnd(labelWidth))}${look(fit(plain(text), room))}`
+  const whole = (label: string, text: string, look?: (text: string) => string) =>
+    wrapped(plain(text), room).map((line, index) => row(index === 0 ? label : '', line, look))
+  return [
+    '',
+    `${indent}${style.bold('Afield')}  ${fit(plain(`${view.title} in ${view.folder}`), columns - indent.length - 9)}`,
+    '',
+    ...(phone(view).length <= room ? [row('Phone', phone(view))] : [row('Phone', ''), ...chunks(phone(view), columns - 1)]),
+    ...(view.isKeyboardAway ? [row('Keyboard', 'with your phone')] : []),
+    ...(view.isLog ? [] : [row('Watching', watching(view))]),
+    row('Agent', agent(view)),
+    ...view.questions.flatMap(question => needs(question, row, room, style)),
+    ...(view.note === undefined ? [] : whole('Note', view.note, style.needs).slice(0, mostTroubleLines)),
+    ...(view.lastingYes === undefined ? [] : whole('Your yes', view.lastingYes)),
+    ...whole('Link', link(view), linkLook(view, style)),
+    ...(view.leftovers > 0
+      ? [row('Earlier', `delivering what ${view.leftovers === 1 ? 'a session' : `${view.leftovers} sessions`} left behind`)]
+      : []),
+    ...(view.trouble === undefined ? [] : whole('Trouble', view.trouble, style.bad).slice(0, mostTroubleLines)),
+    '',
+    ...wrapped(hint(view), columns - indent.length - 1).map(line => `${indent}${style.dim(line)}`),
+    ''
+  ]
+}
+
+type Row = (label: string, text: string, look?: (text: string) => string) => string
+
+/** Whole, as its person decides about all of it, and why that takes care. */
+function needs({ title, risk }: Asked, row: Row, room: number, style: Style): string[] {
+  const lines = title
+    .split('\n')
+    .map(plain)
+    .filter(line => line !== '')
+    .flatMap(line => wrapped(line, room))
+  const shown = lines.length > mostLines ? [...lines.slice(0, mostLines - 1), 'The rest is on your phone.'] : lines
+  const why = risk && risk.level !== 'plain' ? wrapped(risk.reasons.map(name => riskWords[name] ?? name).join(', '), room) : []
+  const label = risk?.level === 'risky' ? 'Risky' : 'Careful'
+  const look = risk?.level === 'risky' ? style.bad : style.needs
+  return [
+    ...shown.map((line, index) => row(index === 0 ? 'Needs you' : '', line, style.needs)),
+    ...why.map((line, index) => row(index === 0 ? label : '', line, look))
+  ]
+}
+
+// The rest of the screen stays in sight on a terminal of 24 lines.
+const mostLines = 10
+
+// What another program says may be of any length.
+const mostTroubleLines = 4
+
+const riskWords: Readonly<Record<string, string>> = {
+  deletes: 'deletes files',
+  'rewrites-history': 'rewrites history',
+  discards: 'throws away changes',
+  'admin-rights': 'uses admin rights',
+  'runs-download': 'runs what it downloads',
+  'runs-edited': 'runs what this agent changed',
+  overwrites: 'may overwrite files',
+  'overwrites-disk': 'writes to a disk directly',
+  permissions: 'changes who may use files',
+  secrets: 'touches keys or secrets',
+  production: 'reaches production',
+  database: 'deletes from a database',
+  infrastructure: 'changes running systems',
+  hidden: 'contains hidden characters',
+  shortened: 'is shown only in part on the phone',
+  unparsable: 'cannot be read for certain',
+  network: 'reaches the network',
+  installs: 'installs packages',
+  outside: 'leaves the folder of this session',
+  'many-files': 'changes many files'
+} satisfies Record<RiskName, string>
+
+const indent = '  '
+const labelWidth = 11
+
+function phone({ session, server }: SessionView): string {
+  return session === undefined ? server : `${server}/s/${session}`
+}
+
+/** An address that is cut short leads nowhere: it goes on in the next line. */
+function chunks(text: string, columns: number): string[] {
+  return text.match(new RegExp(`.{1,${Math.max(1, columns)}}`, 'gu')) ?? []
+}
+
+function watching({ watching }: SessionView): string {
+  return watching === 0 ? 'nobody' : `${watching} ${watching === 1 ? 'device' : 'devices'}`
+}
+
+function agent({ isWorking, workingMs, step, queued, questions, modelWait }: SessionView): string {
+  const more = queued > 0 ? `  (${queued} more ${queued === 1 ? 'message waits' : 'messages wait'})` : ''
+  if (!isWorking) return 'waits for a message from your phone'
+  if (questions.length > 0) return `waits for your decision${more}`
+  const doing = modelWait ? `: ${waitOf(modelWait)}` : step === undefined ? '' : `: ${step}`
+  return `works, ${duration(workingMs)}${doing}${more}`
+}
+
+function waitOf({ since, retry }: ModelWait): string {
+  if (!retry) return `nothing from the model for ${duration(Date.now() - since)}`
+  const leftMs = Math.min(retry.inMs, retry.at - Date.now())
+  const next = leftMs > 0 ? `, next in ${duration(leftMs + 999)}` : ''
+  if (retry.attempt === undefined) return `${retryWords[retry.why]}; it tries again by itself`
+  return `${retryWords[retry.why]}; attempt ${retry.attempt}${retry.of === undefined ? '' : ` of ${retry.of}`}${next}`
+}
+
+const retryWords = {
+  overloaded: 'the model is overloaded',
+  limit: 'too many requests for now',
+  'sign-in': 'it is not signed in',
+  unreachable: 'the model cannot be reached',
+  other: 'the model refused'
+} as const satisfies Record<RetryReason, string>
+
+function link({ link, waiting, server, stopping }: SessionView): string {
+  const messages = `${waiting} ${waiting === 1 ? 'message' : 'messages'}`
+  switch (link.type) {
+    case 'live':
+      return stopping === 'ending' && waiting > 0 ? `delivering ${messages}` : 'live'
+    case 'connecting':
+      return `connecting to ${server}`
+    case 'away':
+      return waiting > 0 ? `no link: keeps working, will deliver ${messages}` : 'no link: keeps working, delivers when it is back'
+    case 'unlinked':
+      return waiting > 0 ? `unlinked; ${messages} wait for: ${typed('login')}` : `unlinked: run ${typed('login')}`
+    case 'gone':
+      return 'this session was deleted'
+    case 'unknown':
+      return 'the server does not know this session any more'
+    case 'other-key':
+      return `stopped: this session has another key on the server; ${messages} kept here`
+  }
+}
+
+function linkLook({ link }: SessionView, style: Style): (text: string) => string {
+  switch (link.type) {
+    case 'live':
+      return style.good
+    case 'unlinked':
+    case 'gone':
+    case 'unknown':
+    case 'other-key':
+      return style.bad
+    case 'away':
+      return style.needs
+    case 'connecting':
+      return text => text
+  }
+}
+
+function hint({ stopping, isWorking, questions, anyKey }: SessionView): string {
+  switch (stopping) {
+    case 'turn':
+      return 'Stopping. Ctrl-C again ends the session.'
+    case 'asked':
+      return 'Ctrl-C again ends the session.'
+    case 'ending':
+      return 'Ending. Ctrl-C again leaves at once; nothing is lost.'
+    case 'no':
+      return [
+        ...(questions.length > 0 ? ['Answer on your phone.'] : []),
+        ...(anyKey === undefined ? [] : [`Any key ${anyKey}.`]),
+        isWorking ? 'Ctrl-C stops the turn.' : 'Ctrl-C twice ends the session.'
+      ].join(' ')
+  }
+}
+
+function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000)
+  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
+}

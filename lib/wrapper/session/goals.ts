@@ -1,0 +1,70 @@
+import { withDeadline } from '../../async/deadline.ts'
+import type { AgentGoalStatus } from '../../protocol/sealed/goals.ts'
+import type { AgentState } from '../../protocol/sealed/session.ts'
+import type { Agent } from '../agents/agent.ts'
+
+/** What the agent works towards until it is so, told to devices, which may change it. */
+export interface Goals {
+  /** The agent says so. */
+  take(goal: AgentGoalStatus): void
+  /**
+   * Resolves once the agent has it so. Throws, with a sentence, when it has not. `say` says something to the agent in a turn of its own;
+   * false when it works or something waits for it.
+   */
+  change(wish: GoalWish, say: (text: string) => boolean): Promise<void>
+}
+
+export interface GoalWish {
+  action: 'clear' | 'edit' | 'stop'
+  objective?: string | undefined
+}
+
+// As long as the server waits for an answer, and a little less.
+const confirmedWithinMs = 28_000
+
+export function createGoals(
+  agent: Agent,
+  publish: (change: (state: AgentState) => AgentState) => void,
+  withinMs: number = confirmedWithinMs
+): Goals {
+  let goal: AgentGoalStatus | undefined
+  let waiting: { isSo(): boolean; resolve(): void } | undefined
+
+  const isActive = () => goal?.status === 'active' && goal.sourceSessionId === agent.conversation
+  /** What was wished, as it went through a terminal. */
+  const isNow = (objective: string | undefined) =>
+    objective === undefined ? !isActive() : isActive() && goal?.status === 'active' && plain(goal.text) === plain(objective)
+
+  return {
+    take(told) {
+      if (told.sourceRevision === goal?.sourceRevision) return
+      goal = told
+      publish(state => ({ ...state, agentGoalStatus: told }))
+      if (waiting?.isSo()) waiting.resolve()
+    },
+    async change({ action, objective }, say) {
+      if (!agent.changeGoal) throw new Error('This agent has no goals.')
+      if (action === 'stop') throw new Error('A goal can be cleared or edited, not stopped.')
+      const wished = action === 'edit' ? objective?.trim() : undefined
+      if (action === 'edit' && !wished) throw new Error('Say what the goal shall be.')
+      if (!isActive()) throw new Error('The agent has no goal now.')
+      if (isNow(wished)) return
+      if (waiting) throw new Error('The goal is being changed already.')
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting = { isSo: () => isNow(wished), resolve }
+      try {
+        const text = await agent.changeGoal(wished)
+        if (text !== undefined && !say(text)) throw new Error('The agent is at work. Stop its turn first, or wait for its end.')
+        await withDeadline(withinMs, () => promise).catch(() => {
+          throw new Error('The agent did not say that its goal has changed.')
+        })
+      } finally {
+        waiting = undefined
+      }
+    }
+  }
+}
+
+function plain(text: string): string {
+  return text.replace(/\s+/g, ' ').trim()
+}

@@ -1,0 +1,163 @@
+import { pause } from '../../async/pause.ts'
+import { OutboxFull } from '../../client/outbox.ts'
+import type { MessageBody } from '../../protocol/sealed/messages.ts'
+import type { AgentState, DiskTrouble } from '../../protocol/sealed/session.ts'
+import type { Uplink } from '../uplink/contract.ts'
+import { ownWords } from '../uplink/own-words.ts'
+
+/** Puts on disk what a session has to say. */
+export interface Keeping {
+  /** Why something could not be kept, while that is so. */
+  readonly trouble: string | undefined
+  /** What devices are told of the disk. */
+  readonly diskTrouble: DiskTrouble | undefined
+  /**
+   * On disk when it resolves. A full disk makes the agent's events wait in memory, so that nothing it said is lost, and
+   * devices are told by the agent's state, which needs no disk here; when more waits for the server than is allowed, the agent works on, what it says is not kept, and the history says where [W3].
+   */
+  keep(body: MessageBody, localId?: string): Promise<void>
+  /** What the session notes of itself waits for the disk, and for which reason; undefined once it is there. Nothing is handed to the agent meanwhile. */
+  notesWait(why: unknown): void
+  /** Some of it was left out after all. */
+  dropped(count: number): void
+  /** The server has everything. */
+  drained(): void
+  /** The session ends: what was left out is said, whether the server has everything or not. */
+  finish(): Promise<void>
+  /** Waits for the disk no more. */
+  abandon(): void
+}
+
+export interface KeepingDeps {
+  put: Uplink['put']
+  publish(change: (state: AgentState) => AgentState): void
+  onChange(): void
+  /** In ms since 1970. */
+  now?: () => number
+}
+
+const retryDiskMs = 1000
+const tooMuch = 'too much waited for the server'
+const fullSentence = 'The disk is full, so what the agent says waits: free some room.'
+
+export function createKeeping({ put, publish, onChange, now = Date.now }: KeepingDeps): Keeping {
+  const end = new AbortController()
+  let ofDisk: string | undefined
+  /** How many messages wait for the disk, whether notes do, and what devices are told meanwhile. */
+  let stuck = 0
+  let areNotesStuck = false
+  let didWordsWait = false
+  let diskTrouble: DiskTrouble | undefined
+  let ofRoom: string | undefined
+  /** The history says that words are missing, and nothing came after that. */
+  let isGap = false
+  let leftOut = 0
+
+  const tell = (disk: string | undefined, room: string | undefined) => {
+    if (ofDisk === disk && ofRoom === room) return
+    ofDisk = disk
+    ofRoom = room
+    onChange()
+  }
+  const showDisk = (next: DiskTrouble | undefined) => {
+    diskTrouble = next
+    publish(state => ({ ...state, diskTrouble: next }))
+  }
+  const diskFailed = (error: unknown) => {
+    const why = isFull(error) ? 'full' : 'failing'
+    tell(why === 'full' ? fullSentence : `Nothing can be kept on disk: ${reasonOf(error)}. What the agent says waits.`, ofRoom)
+    if (diskTrouble?.why !== why) showDisk({ since: diskTrouble?.since ?? now(), why })
+  }
+  const freed = async () => {
+    // A small one may find room where a larger one still waits.
+    if (stuck > 0 || areNotesStuck) return
+    const { since, why } = diskTrouble ?? { since: now(), why: 'failing' }
+    tell(undefined, ofRoom)
+    showDisk(undefined)
+    const was = why === 'full' ? 'was full' : 'took nothing'
+    const next = didWordsWait ? 'What the agent said meanwhile comes now.' : 'The session goes on.'
+    const sentence = `The disk of this computer ${was} for ${forHowLong(now() - since)}. ${next}`
+    didWordsWait = false
+    await keep(ownWords(sentence))
+  }
+  const wordsFreed = () => {
+    stuck -= 1
+    return freed()
+  }
+  // Said where they are missing, though there is no room: it has to be on disk already when this process dies.
+  const sayMissing = async () => {
+    if (isGap) return
+    isGap = true
+    const sentence = `Here messages of the agent are missing: ${tooMuch}.`
+    await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (isGap = false))
+  }
+  const sayLeftOut = async () => {
+    const count = leftOut
+    leftOut = 0
+    const were = count === 1 ? 'thought or plan was' : 'thoughts and plans were'
+    const sentence = `Before this ${count} ${were} left out: ${tooMuch}.`
+    if (count > 0) await put(ownWords(sentence), undefined, { beyondLimit: true }).catch(() => (leftOut += count))
+  }
+  const keep: Keeping['keep'] = async (body, localId) => {
+    let isStuck = false
+    for (;;) {
+      try {
+        await put(body, localId)
+        isGap = false
+        if (isStuck) await wordsFreed()
+        return
+      } catch (error) {
+        if (end.signal.aborted) return
+        if (error instanceof OutboxFull) {
+          if (isStuck) await wordsFreed()
+          await sayMissing()
+          return tell(ofDisk, 'Too much waits for the server: what the agent says now is not kept.')
+        }
+        if (!isStuck) stuck += 1
+        isStuck = true
+        didWordsWait = true
+        diskFailed(error)
+        await pause(retryDiskMs, { signal: end.signal }).catch(() => {})
+      }
+    }
+  }
+  return {
+    get trouble() {
+      return ofDisk ?? ofRoom
+    },
+    get diskTrouble() {
+      return diskTrouble
+    },
+    keep,
+    notesWait(why) {
+      const wereStuck = areNotesStuck
+      areNotesStuck = why !== undefined
+      if (areNotesStuck) diskFailed(why)
+      else if (wereStuck) void freed()
+    },
+    dropped(count) {
+      leftOut += count
+      tell(ofDisk, 'Too much waits for the server: the oldest thoughts and plans are left out.')
+    },
+    drained() {
+      if (ofRoom === undefined) return
+      tell(ofDisk, undefined)
+      void sayLeftOut()
+    },
+    finish: sayLeftOut,
+    abandon: () => end.abort()
+  }
+}
+
+function isFull(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}
+
+function forHowLong(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  return minutes < 1 ? 'a moment' : minutes === 1 ? '1 minute' : minutes < 120 ? `${minutes} minutes` : `${Math.round(minutes / 60)} hours`
+}

@@ -1,0 +1,52 @@
+import type { Clock } from '../../async/clock.ts'
+
+export type WhyLeftOut = 'unreadable' | 'unknown-shape'
+
+/** Names each message that nobody here can read, once. */
+export interface LeftOut {
+  add(why: WhyLeftOut, seq: number): void
+  /** Says at once what waits to be said. */
+  finish(): void
+}
+
+/** Those that come close together are named together: whoever floods a session does not have it flood its person. */
+export function createLeftOut({ say, clock }: { say(text: string): void; clock: Clock }): LeftOut {
+  const waiting: Record<WhyLeftOut, Set<number>> = { unreadable: new Set(), 'unknown-shape': new Set() }
+  let stop: (() => void) | undefined
+
+  const finish = () => {
+    stop?.()
+    stop = undefined
+    for (const why of reasons) {
+      if (waiting[why].size > 0) say(sentence(why, [...waiting[why]]))
+      waiting[why].clear()
+    }
+  }
+
+  return {
+    add(why, seq) {
+      waiting[why].add(seq)
+      stop ??= clock.after(gatherMs, finish)
+    },
+    finish
+  }
+}
+
+const reasons = ['unreadable', 'unknown-shape'] as const
+const gatherMs = 2000
+const mostNamed = 20
+
+function sentence(why: WhyLeftOut, seqs: readonly number[]): string {
+  const isOne = seqs.length === 1
+  const which = isOne ? `Message ${seqs[0]} was` : `Messages ${listed(seqs)} were`
+  if (why === 'unreadable')
+    return `${which} left out: ${isOne ? 'it is damaged, or was' : 'they are damaged, or were'} sealed with another key.`
+  return `${which} left out: Afield on this computer does not know ${isOne ? 'its kind' : 'their kinds'}. A newer version may.`
+}
+
+function listed(seqs: readonly number[]): string {
+  const named = seqs.slice(0, mostNamed).map(String)
+  const more = seqs.length - named.length
+  const last = more > 0 ? `${more} more` : named.pop()
+  return `${named.join(', ')} and ${last}`
+}

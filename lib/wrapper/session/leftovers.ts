@@ -1,0 +1,142 @@
+import type { Clock } from '../../async/clock.ts'
+import { withDeadline } from '../../async/deadline.ts'
+import { pause } from '../../async/pause.ts'
+import type { Fetch } from '../../client/rest.ts'
+import type { Home } from '../home/credentials.ts'
+import { createNoticeQueue, type NoticeQueue } from '../home/notice-queue.ts'
+import { endOrphans } from '../home/ownership/orphans.ts'
+import { untilFree, whenWanted } from '../home/ownership/wanted.ts'
+import { findLeftovers, type KnownSession, listSessions, readNotes, type SessionFolder, takeOver } from '../home/session-folder.ts'
+import type { Uplink } from '../uplink/contract.ts'
+import { ownWords } from '../uplink/own-words.ts'
+import { previewOf } from '../uplink/preview.ts'
+import { openUplink } from '../uplink/uplink.ts'
+import { readUntold, recount } from './recount.ts'
+import { cancelAll } from './requests/decisions.ts'
+import { cancelQuestions } from './requests/questions.ts'
+
+export interface LeftoverOptions {
+  home: Home
+  fetch: Fetch
+  /** For each session, the time it may take. */
+  withinMs: number
+  signal?: AbortSignal | undefined
+  /** Those of this server alone. */
+  server?: string | undefined
+  /** Why one could not be read or kept; it stays, and holds no other up. */
+  onTrouble?: ((sentence: string) => void) | undefined
+}
+
+/**
+ * Brings to their end the sessions of wrappers that were killed, or that ended without a link: delivers in order what
+ * they had on disk, closes the turn and the questions they left open, and archives them. Tells how many there were
+ * and how many of them are delivered now.
+ */
+export async function deliverLeftovers(options: LeftoverOptions): Promise<{ found: number; delivered: number }> {
+  const { home, signal } = options
+  await endOrphans(home.path)
+  let found = 0
+  let delivered = 0
+  for (const path of findLeftovers(home.path)) {
+    if (signal?.aborted) break
+    const notes = readNotes(path)
+    if (notes && !home.credentials(notes.server)) continue
+    if (options.server !== undefined && notes?.server !== options.server) continue
+    const folder = takeOver(path)
+    if (!folder) continue
+    found++
+    if (await deliver(folder, options).catch(error => noteTrouble(error, options))) delivered++
+  }
+  return { found, delivered }
+}
+
+function noteTrouble(error: unknown, { onTrouble }: LeftoverOptions): false {
+  onTrouble?.(`What a session left behind was not delivered: ${error instanceof Error ? error.message : String(error)}`)
+  return false
+}
+
+async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise<boolean> {
+  return bringAway(folder, options, async (uplink, notices) => {
+    await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
+    const now = Date.now()
+    uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
+    notices.keepOpen([])
+    // Nobody ended it: its process was killed, or the computer went. Told once, however often it takes to deliver the rest.
+    if (folder.notes.endedBy === undefined) {
+      folder.note({ endedBy: 'itself' })
+      notices.add({ kind: 'failed', ask: null })
+    }
+  })
+}
+
+/** Tells something in an ended session, which stays ended. Kept on disk when it cannot be delivered now. */
+export async function sayInEnded({ path }: Pick<KnownSession, 'path'>, text: string, options: LeftoverOptions): Promise<void> {
+  const folder = takeOver(path)
+  if (!folder) return
+  await bringAway(folder, options, uplink => uplink.put(ownWords(text)))
+}
+
+/** What is not delivered in time is left to whoever comes next, and at once to whoever wants to go on with the session. */
+async function bringAway(
+  folder: SessionFolder,
+  options: LeftoverOptions,
+  tell: (uplink: Uplink, notices: NoticeQueue) => Promise<void>
+): Promise<boolean> {
+  const { home, fetch, withinMs, signal } = options
+  const wanted = whenWanted(folder.path)
+  try {
+    const credentials = home.credentials(folder.notes.server)
+    if (!credentials) return false
+    const uplink = await openUplink({ home, credentials, folder, fetch })
+    const notices = createNoticeQueue(folder, notice => uplink.notify(notice, previewOf(folder.notes)))
+    await tell(uplink, notices).catch(async error => {
+      await uplink.close()
+      throw error
+    })
+    const isDelivered = await uplink.end({ ms: withinMs, signal: AbortSignal.any([wanted.signal, ...(signal ? [signal] : [])]) })
+    if (isDelivered) await withDeadline(tellWithinMs, () => notices.flush()).catch(() => {})
+    if (uplink.link.type === 'gone') folder.remove()
+    else if (isDelivered) folder.retire()
+    return isDelivered
+  } finally {
+    wanted.close()
+    folder.giveBack()
+  }
+}
+
+/** What other processes deliver now is left to this one. */
+export async function takeFromOthers(home: string): Promise<void> {
+  const isOthers = ({ deliverer }: KnownSession) => deliverer !== undefined && deliverer !== process.pid
+  for (const { notes } of listSessions(home).filter(isOthers)) {
+    const find = () => listSessions(home).find(({ notes: { tag } }) => tag === notes.tag)
+    await untilFree(find, freeWithinMs).catch(() => {})
+  }
+}
+
+const freeWithinMs = 5_000
+const tellWithinMs = 5_000
+
+/** The same again and again, until nothing is left that this process may deliver. The same trouble is told once. */
+export async function keepDelivering(
+  options: Omit<LeftoverOptions, 'withinMs'> & { signal: AbortSignal; clock?: Clock | undefined }
+): Promise<void> {
+  const { signal, clock } = options
+  const told = new Set<string>()
+  while (!signal.aborted) {
+    let isTroubled = false
+    const onTrouble = (sentence: string) => {
+      isTroubled = true
+      if (!told.has(sentence)) options.onTrouble?.(sentence)
+      told.add(sentence)
+    }
+    const { found, delivered } = await deliverLeftovers({ ...options, withinMs: eachMs, onTrouble })
+    if (found === delivered) return
+    await pause(isTroubled ? troubledRestMs : restMs, { signal, clock }).catch(() => {})
+  }
+}
+
+// So that one whose server does not answer does not keep the others from theirs.
+const eachMs = 60_000
+const restMs = 5_000
+// What could not be read is likely the same a moment later.
+const troubledRestMs = 5 * 60_000

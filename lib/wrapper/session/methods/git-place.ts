@@ -1,0 +1,23 @@
+import { dirname, join } from 'node:path'
+import type { Confinement } from '../../home/confine.ts'
+
+/**
+ * The path of a file below the session's folder, as git takes it. A link at its end is not followed: git keeps where a link leads, and
+ * not what is there. Throws, with a sentence for the phone, when it lies elsewhere or belongs to git itself.
+ */
+export function placeOf(confinement: Confinement, path: string): string {
+  const parts = path.split('/')
+  if (path === '' || path.includes('\0') || (process.platform === 'win32' && /[\\:]/.test(path)))
+    throw new Error('This is no path of a file.')
+  if (parts.some(part => part === '' || part === '.' || part === '..')) throw new Error(`${path} is not below the folder of this session.`)
+  if (parts.some(part => part.toLowerCase() === '.git')) throw new Error('What belongs to Git itself is not changed from a phone.')
+  confinement.check(dirname(join(folderOf(confinement), path)))
+  return path
+}
+
+/** The folder of the session, with every link followed. */
+export function folderOf({ roots }: Confinement): string {
+  const [folder] = roots
+  if (folder === undefined) throw new Error('No folder is allowed here.')
+  return folder
+}

@@ -1,0 +1,124 @@
+import { execFile } from 'node:child_process'
+import { findProgram } from '../../agents/find-program.ts'
+import { agentEnvironment } from '../../home/credentials.ts'
+
+export interface Finished {
+  readonly exitCode: number
+  readonly stdout: Buffer
+  readonly stderr: string
+  /** It wrote more than was taken, or was ended for taking too long. */
+  readonly isCut: boolean
+}
+
+export interface RunLimits {
+  input?: string | undefined
+  withinMs?: number
+  mostBytes?: number
+}
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const withinMs = 20_000
+const mostBytes = 8 * 1024 * 1024
+
+/** Runs a program without a shell, in a folder, until it ends or a limit is met. Rejects only when it cannot be started. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: Environment,
+  limits: RunLimits = {}
+): Promise<Finished> {
+  const options = {
+    cwd,
+    env: definite(env),
+    encoding: 'buffer' as const,
+    timeout: limits.withinMs ?? withinMs,
+    killSignal: 'SIGKILL' as const,
+    maxBuffer: limits.mostBytes ?? mostBytes,
+    windowsHide: true
+  }
+  return new Promise((resolve, reject) => {
+    const child = execFile(program, args, options, (error, stdout, stderr) => {
+      if (error && child.pid === undefined) return reject(new Error('This program could not be started.', { cause: error }))
+      const isCut = error?.killed === true || String(error?.code) === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER'
+      const exitCode = typeof error?.code === 'number' ? error.code : error ? -1 : 0
+      resolve({ exitCode, stdout, stderr: stderr.toString(), isCut })
+    })
+    // It may end without reading all of it.
+    child.stdin?.on('error', () => {})
+    child.stdin?.end(limits.input ?? '')
+  })
+}
+
+export interface Git {
+  /** Reads: runs nothing that the repository names, talks to no other computer, locks nothing. Throws when git is not installed. */
+  read(args: readonly string[], limits?: RunLimits): Promise<Finished>
+  /** As the person's own git would, with all that the repository asks for. */
+  act(args: readonly string[], limits?: RunLimits): Promise<Finished>
+}
+
+export class NoGit extends Error {
+  override name = 'NoGit'
+}
+
+/** Git in one folder. */
+export function gitIn(folder: string, env: Environment): Git {
+  const program = () => {
+    const found = findProgram('git', env)
+    if (found === undefined) throw new NoGit('Git is not installed on this computer.')
+    return found
+  }
+  return {
+    read: async (args, limits) => runProgram(program(), [...harmless, ...args], folder, readingEnvironment(env), limits),
+    act: async (args, limits) => runProgram(program(), args, folder, { ...plainEnvironment(env), GIT_EDITOR: ':' }, limits)
+  }
+}
+
+const harmless = [
+  '--no-pager',
+  '--no-optional-locks',
+  '-c',
+  'core.fsmonitor=false',
+  '-c',
+  'core.hooksPath=/dev/null',
+  '-c',
+  'log.showSignature=false'
+]
+
+// Variables that would lead git elsewhere, or make it run or say other things. Who commits stays as the person has it.
+const keptVariables = /^GIT_(AUTHOR|COMMITTER)_|^GIT_CONFIG_(GLOBAL|SYSTEM|NOSYSTEM)$|^GIT_CEILING_DIRECTORIES$|^GIT_EXEC_PATH$/
+
+function plainEnvironment(env: Environment): Record<string, string> {
+  const kept = Object.entries(agentEnvironment(env)).filter(([name]) => !name.startsWith('GIT_') || keptVariables.test(name))
+  return { ...Object.fromEntries(kept), GIT_TERMINAL_PROMPT: '0' }
+}
+
+/** Its messages are read, so they are in English; a path is a path, whatever characters it has; nothing is fetched. */
+function readingEnvironment(env: Environment): Record<string, string> {
+  return {
+    ...plainEnvironment(env),
+    LC_ALL: 'C',
+    GIT_LITERAL_PATHSPECS: '1',
+    GIT_ALLOW_PROTOCOL: 'none',
+    GIT_NO_LAZY_FETCH: '1',
+    GIT_PAGER: 'cat'
+  }
+}
+
+function definite(env: Environment): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
+}
+
+/** Why git did not do it, in a sentence for the phone. */
+export function refusalOf({ stderr, isCut }: Finished): Error {
+  if (isCut) return new Error('Git took too long here.')
+  if (/index\.lock|Another git process/.test(stderr)) return new Error('Git is busy here with something else. Try again in a moment.')
+  if (/dubious ownership/.test(stderr))
+    return new Error('This repository belongs to somebody else on the computer, so Git leaves it alone.')
+  const said = stderr
+    .split('\n')
+    .map(line => line.replace(/^(fatal|error): /, '').trim())
+    .find(line => line !== '' && !line.startsWith('hint:'))
+  return new Error(`Git said: ${said ?? 'nothing'}`)
+}

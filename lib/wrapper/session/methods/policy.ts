@@ -1,0 +1,52 @@
+import { homedir } from 'node:os'
+import { isAbsolute, join } from 'node:path'
+import * as z from 'zod'
+import { CannotStart } from '../../../exit.ts'
+import { readPrivateFile, writePrivateFile } from '../../home/private-files.ts'
+
+const policy = z.looseObject({
+  /** Where the phone may begin sessions and look around; else everything below the person's home. */
+  folders: z.array(z.string().refine(isAbsolute, 'not an absolute path')).optional(),
+  /** Whether a session may run shell commands for the phone, in its own folder; unless told, it may. */
+  shell: z.boolean().optional(),
+  /** After how long a session that a phone began, and that nobody writes to, ends by itself; never unless told. */
+  idleHours: z.number().positive().optional()
+})
+
+export interface Policy {
+  folders: readonly string[]
+  hasShell: boolean
+  idleHours?: number | undefined
+}
+
+/** What `policy.json` in the wrapper's home says. Read anew each time: a change counts at once. Throws when it cannot be read. */
+export function readPolicy(home: string): Policy {
+  const text = readPrivateFile(join(home, 'policy.json'))
+  if (text === undefined) return { folders: [homedir()], hasShell: true }
+  const { data } = policy.safeParse(parse(text))
+  if (!data) throw new Error('The policy file of this computer cannot be read, so nothing is allowed.')
+  return {
+    folders: data.folders ?? [homedir()],
+    hasShell: data.shell ?? true,
+    ...(data.idleHours !== undefined && { idleHours: data.idleHours })
+  }
+}
+
+/** The folders that are named, in place of those before; what else the file says stays. Throws CannotStart when it cannot be read. */
+export function writeFolders(home: string, change: (folders: readonly string[]) => readonly string[]): readonly string[] {
+  const file = join(home, 'policy.json')
+  const text = readPrivateFile(file)
+  const { data } = policy.safeParse(text === undefined ? {} : parse(text))
+  if (!data) throw new CannotStart(`${file} cannot be read. Mend it, or remove it: then everything below your home directory is allowed.`)
+  const folders = change(data.folders ?? [homedir()])
+  writePrivateFile(file, `${JSON.stringify({ ...data, folders }, undefined, 2)}\n`)
+  return folders
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

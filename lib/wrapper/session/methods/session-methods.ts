@@ -1,0 +1,117 @@
+import { withDeadline } from '../../../async/deadline.ts'
+import type { SessionHandlers } from '../../../client/calls.ts'
+import { ruleMethods } from '../../approvals/rule-methods.ts'
+import { confine } from '../../home/confine.ts'
+import type { Home } from '../../home/credentials.ts'
+import type { SessionParts } from '../parts.ts'
+import type { Turns } from '../turns.ts'
+import { fileMethods } from './files.ts'
+import { gitMethods } from './git.ts'
+import { readPolicy } from './policy.ts'
+import { searchMethods } from './search.ts'
+import { shellMethods } from './shell.ts'
+
+export interface SessionMethodsOptions {
+  turns: Pick<Turns, 'explain' | 'order' | 'stop'>
+  home: Pick<Home, 'path'>
+  env: Readonly<Record<string, string | undefined>>
+  /** Another device wants the session to end. */
+  onKill(): void
+}
+
+/** What devices may call. */
+export function sessionMethods(parts: SessionParts, { turns, home, env, onKill }: SessionMethodsOptions): SessionHandlers {
+  return {
+    ...agentMethods(parts, turns),
+    ...folderMethods(parts, { home, env }),
+    killSession: (_, _by, answered) => {
+      // The answer has to leave before the line is closed.
+      void answered?.then(onKill)
+      return { success: true, message: 'The session ends.' }
+    }
+  }
+}
+
+const heardWithinMs = 1000
+const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
+
+function agentMethods(
+  { agent, decisions, questions, choices, goals, narrator, unanswered, watchers, onChange }: SessionParts,
+  turns: Pick<Turns, 'explain' | 'order' | 'stop'>
+): SessionHandlers {
+  return {
+    permission: async (answer, by) => {
+      if (questions.open.some(({ ask }) => ask === answer.id)) {
+        questions.answer(answer, answers => agent.answerQuestion?.(answer.id, answers) ?? false)
+        onChange()
+        if (!answer.approved && answer.decision === 'abort') await agent.cancel()
+        return undefined
+      }
+      const decision = decisions.answer(answer, by)
+      if (!decision) return undefined
+      const { choice, stops, whyNot } = decision
+      // Before the no: once it has that, the turn may be over before it could take in another word.
+      if (whyNot && !stops) await withDeadline(heardWithinMs, () => turns.explain(whyNot, { stops })).catch(() => {})
+      agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)
+      // What it says comes before anything that waits for this turn to end.
+      if (whyNot && stops) void turns.explain(whyNot, { stops })
+      onChange()
+      if (stops) await agent.cancel()
+      if (answer.mode) await agent.setMode(answer.mode)
+      return undefined
+    },
+    setUnanswered: ({ denyAfterMinutes }) => {
+      unanswered.choose(denyAfterMinutes)
+      return { denyAfterMinutes }
+    },
+    abort: async () => {
+      await turns.stop()
+      return undefined
+    },
+    switch: async ({ to }) => {
+      const { handover } = agent
+      if (!handover) throw new Error('This agent has no terminal of its own here.')
+      const isToPhone = to === undefined ? handover.by === 'terminal' : to === 'remote'
+      await (isToPhone ? handover.toPhone() : handover.toTerminal())
+      return true
+    },
+    setMode: async ({ mode }) => {
+      if (!(await agent.setMode(mode))) throw new Error(agent.handover?.by === 'terminal' ? laterMode : 'The agent has no such mode.')
+      return { mode }
+    },
+    setModel: async ({ model }) => {
+      await choices.choose('model', model)
+      return { model }
+    },
+    setEffort: async ({ effort }) => {
+      await choices.choose('effort', effort)
+      return { effort }
+    },
+    'goal-action': async wish => {
+      await goals.change(wish, text => turns.order(text))
+      return { ok: true }
+    },
+    setSetting: async ({ setting, value }) => {
+      if (!(await agent.setSetting?.(setting, value))) throw new Error('The agent has no such setting, or did not take it.')
+      return { value }
+    },
+    watch: ({ viewer, isWatching }) => {
+      watchers.note(viewer, isWatching)
+      if (isWatching) narrator.showAgain()
+      return undefined
+    }
+  }
+}
+
+/** Files and commands, in the session's own folder. */
+function folderMethods({ folder }: SessionParts, { home, env }: Pick<SessionMethodsOptions, 'home' | 'env'>): SessionHandlers {
+  const confinement = () => confine([folder.notes.metadata.path], home.path)
+  const mayUseShell = () => readPolicy(home.path).hasShell
+  return {
+    ...fileMethods(confinement),
+    ...shellMethods({ confinement, mayUseShell, env }),
+    ...gitMethods({ confinement, mayUseShell, env }),
+    ...searchMethods({ confinement, env }),
+    ...ruleMethods(home.path)
+  }
+}

@@ -1,0 +1,96 @@
+import { type Clock, systemClock } from '../../async/clock.ts'
+import type { AgentState, ModelWait } from '../../protocol/sealed/session.ts'
+import type { AgentEvent } from '../agents/agent.ts'
+
+/** Tells devices that an agent works and its model says nothing, and why where the agent says so. */
+export interface ModelWaits {
+  /** While that is so. */
+  readonly current: ModelWait | undefined
+  turnBegan(): void
+  turnEnded(): void
+  hear(event: AgentEvent): void
+}
+
+const silentAfterMs = 30_000
+
+export function createModelWaits({
+  publish,
+  onChange,
+  clock = systemClock,
+  now = Date.now
+}: {
+  publish(change: (state: AgentState) => AgentState): void
+  onChange(): void
+  clock?: Clock
+  /** In ms since 1970. */
+  now?: () => number
+}): ModelWaits {
+  let current: ModelWait | undefined
+  let isRunning = false
+  let heardAt = 0
+  let stopTimer = () => {}
+  const openSteps = new Set<string>()
+
+  const show = (wait: ModelWait | undefined) => {
+    if (wait === undefined && current === undefined) return
+    current = wait
+    publish(state => ({ ...state, modelWait: wait }))
+    onChange()
+  }
+  const listen = () => {
+    heardAt = now()
+    stopTimer()
+    // A step takes as long as it takes.
+    if (isRunning && openSteps.size === 0) stopTimer = clock.after(silentAfterMs, () => show({ since: heardAt }))
+  }
+  const end = () => {
+    isRunning = false
+    openSteps.clear()
+    stopTimer()
+    show(undefined)
+  }
+
+  return {
+    get current() {
+      return current
+    },
+    turnBegan() {
+      isRunning = true
+      listen()
+    },
+    turnEnded: end,
+    hear(event) {
+      if (!isRunning) return
+      if (event.type === 'retrying') {
+        stopTimer()
+        const { attempt, of, inMs, why } = event
+        return show({ since: heardAt, retry: { attempt, of, at: now() + inMs, inMs, why } })
+      }
+      if (!isLife.has(event.type)) return
+      if (event.type === 'step-started') openSteps.add(event.step.call)
+      if (event.type === 'step-ended') openSteps.delete(event.step.call)
+      show(undefined)
+      listen()
+      // Now a person is waited for.
+      if (event.type === 'permission-asked' || event.type === 'question-asked') stopTimer()
+    }
+  }
+}
+
+const isLife = new Set<AgentEvent['type']>([
+  'text-grew',
+  'text',
+  'step-started',
+  'step-updated',
+  'step-ended',
+  'subagent-started',
+  'subagent-stopped',
+  'plan',
+  'picture',
+  'permission-asked',
+  'permission-closed',
+  'question-asked',
+  'question-closed',
+  'usage',
+  'notice'
+])

@@ -1,0 +1,303 @@
+import { type Clock, systemClock } from '../../async/clock.ts'
+import { newEnvelope, newId, readyEvent, sessionMessage } from '../../client/messages.ts'
+import { createPartialTeller } from '../../client/partials.ts'
+import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../../protocol/sealed/messages.ts'
+import type { AgentEvent, Step } from '../agents/agent.ts'
+import { planStep } from '../uplink/plan-step.ts'
+import { idOfRow } from '../uplink/row-id.ts'
+
+type Told = Extract<
+  AgentEvent,
+  {
+    type:
+      | 'text-grew'
+      | 'text'
+      | 'step-started'
+      | 'step-updated'
+      | 'step-ended'
+      | 'subagent-started'
+      | 'subagent-stopped'
+      | 'plan'
+      | 'usage'
+      | 'notice'
+      | 'turn-ended'
+      | 'retrying'
+  }
+>
+
+/** Bytes that were sent beside the messages. */
+export interface ToldFile {
+  type: 'file'
+  file: { ref: string; seal?: string; name: string; size: number; mimeType: string }
+  row?: string | undefined
+  subagent?: string | undefined
+}
+
+/** Tells what an agent does as the messages of its session. */
+export interface Narrator {
+  /** Resolves to the name of the turn once its beginning is kept; `row` names the prompt it begins with, if that has a name. */
+  beginTurn(of?: { row?: string | undefined; name?: string }): Promise<string>
+  /** Resolves when everything told so far is kept; a step is else waited with until it is clear what it does. */
+  settle(): Promise<void>
+  /** Resolves when what the event says is kept; text that still grows is passed on and not kept. */
+  tell(event: Told | ToldFile): Promise<void>
+  /** A step that waits for an answer has to be on screen with it. */
+  showStep(step: Step): Promise<void>
+  /** A device began to look: what grows now is shown to it whole. */
+  showAgain(): void
+  /** Something about the session itself, from Afield. */
+  say(text: string): Promise<void>
+}
+
+export function createNarrator(deps: {
+  /** What has a `localId` is stored once, however often it is put. */
+  put(body: MessageBody, localId?: string): Promise<void>
+  /** False when it did not leave: then it is shown again, until something newer takes its place. */
+  showPartial(frame: PartialFrame): boolean
+  clock?: Clock
+}): Narrator {
+  const { put, clock = systemClock } = deps
+  let turn: string | undefined
+  let usage: Envelope['usage']
+  let lastText: string | undefined
+  const idOfBlock = new Map<string, string>()
+  // A step is told once, so not before the agent has written its arguments: when it asks, runs on, or says no more for a moment, and within a second.
+  const untold = new Map<string, { step: Step; row: string | undefined; subagent: string | undefined; since: number }>()
+  let settling = () => {}
+  let growing: string | undefined
+  const diffsOfCall = new Map<string, string>()
+  const partials = throttle(deps.showPartial, clock)
+
+  // What has no name of its own is named after its turn and what it says, as whoever reads it once more names it.
+  const timesTold = new Map<string, number>()
+  const nameOf = (ev: SessionEvent, by = ''): string | undefined => {
+    const words = saidBy(ev)
+    if (words === undefined) return undefined
+    const said = `${by} ${words}`
+    const times = (timesTold.get(said) ?? 0) + 1
+    timesTold.set(said, times)
+    return `${turn} ${said} ${times}`
+  }
+
+  const tell = (
+    ev: SessionEvent,
+    { row, subagent, ...about }: { id?: string; usage?: Envelope['usage']; row?: string | undefined; subagent?: string | undefined } = {}
+  ) => {
+    turn ??= newId()
+    const helper = subagent === undefined ? {} : { subagent: idOfRow(`subagent ${subagent}`) }
+    const name = row ?? nameOf(ev, subagent)
+    return put(
+      sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn, ...helper }), ...about }),
+      name === undefined ? undefined : idOfRow(name)
+    )
+  }
+
+  const idOf = (block: string) => {
+    const id = idOfBlock.get(block) ?? newId()
+    idOfBlock.set(block, id)
+    return id
+  }
+
+  const showStep = async (step: Step) => {
+    const known = untold.get(step.call)
+    if (!untold.delete(step.call)) return
+    diffsOfCall.set(step.call, diffsOf(step))
+    await tell(startOf(step), { row: known?.row, subagent: known?.subagent })
+  }
+
+  /** What grew and never became whole: devices take it away. */
+  const withdraw = () => {
+    partials.drop()
+    if (growing === undefined || turn === undefined) return
+    const gone = { turn, block: idOf(growing), text: '', thinking: false }
+    if (!deps.showPartial(gone)) partials.show(gone)
+    growing = undefined
+  }
+
+  const renew = (step: Step) => {
+    const known = untold.get(step.call)
+    if (known) untold.set(step.call, { ...known, step })
+  }
+
+  /** Diffs can be large, and those of the beginning stay on screen. */
+  const newContent = (step: Step) => {
+    const isKnown = diffsOfCall.get(step.call) === diffsOf(step)
+    return isKnown ? step.content.filter(({ type }) => type !== 'diff') : step.content
+  }
+
+  // Each update may still be an argument, but a command that prints all the time must not stay hidden until it ends.
+  const showSoon = () => {
+    settling()
+    const [oldest] = untold.values()
+    if (!oldest) return
+    const leftMs = oldest.since + heldAtMostMs - clock.now()
+    settling = clock.after(Math.max(0, Math.min(settledAfterMs, leftMs)), () => void showAll())
+  }
+
+  const showAll = async () => {
+    for (const { step } of [...untold.values()]) await showStep(step)
+  }
+
+  return {
+    settle: showAll,
+    async beginTurn({ row, name } = {}) {
+      turn = name ?? (row === undefined ? newId() : idOfRow(`turn ${row}`))
+      usage = undefined
+      lastText = undefined
+      idOfBlock.clear()
+      diffsOfCall.clear()
+      timesTold.clear()
+      await tell({ t: 'turn-start' }, { row: `${turn} begins` })
+      return turn
+    },
+
+    async tell(event) {
+      switch (event.type) {
+        case 'text-grew': {
+          turn ??= newId()
+          if (growing !== undefined && growing !== event.block) withdraw()
+          growing = event.block
+          partials.show({ turn, block: idOf(event.block), text: event.text, thinking: event.thinking })
+          return
+        }
+        case 'retrying':
+          return withdraw()
+        case 'text':
+          if (growing === event.block) growing = undefined
+          partials.drop()
+          await showAll()
+          lastText = event.text.trim()
+          return tell(
+            {
+              t: 'text',
+              text: event.text,
+              ...(event.thinking && { thinking: true }),
+              ...((event.isCut || event.isStopped) && { cut: true })
+            },
+            {
+              id: idOf(event.block),
+              row: event.row,
+              subagent: event.subagent
+            }
+          )
+        case 'step-started':
+        case 'step-updated':
+          if (event.type === 'step-started')
+            untold.set(event.step.call, { step: event.step, row: event.row, subagent: event.subagent, since: clock.now() })
+          else renew(event.step)
+          return showSoon()
+        case 'step-ended':
+          renew(event.step)
+          await showStep(event.step)
+          return tell(
+            { t: 'tool-call-end', call: event.step.call, status: event.status, content: newContent(event.step) },
+            { row: event.row, subagent: event.subagent }
+          )
+        case 'subagent-started':
+          await showAll()
+          return tell(
+            { t: 'start', ...(event.title !== undefined && { title: event.title }) },
+            { row: event.row, subagent: event.subagent }
+          )
+        case 'subagent-stopped':
+          await showAll()
+          return tell({ t: 'stop' }, { row: event.row, subagent: event.subagent })
+        case 'file':
+          return tell({ t: 'file', ...event.file }, { row: event.row, subagent: event.subagent })
+        case 'plan': {
+          turn ??= newId()
+          const name = event.row ?? nameOf({ t: 'plan', entries: event.entries }) ?? newId()
+          const { start, end } = planStep(idOfRow(name), event.entries)
+          await tell(start, { row: name })
+          return tell(end, { row: `${name} ends` })
+        }
+        case 'usage':
+          usage = { input_tokens: event.used, output_tokens: 0, context_window: event.size, ...(event.cost && { cost: { ...event.cost } }) }
+          return
+        case 'notice':
+          return tell({ t: 'service', text: event.text })
+        case 'turn-ended': {
+          growing = undefined
+          partials.drop()
+          await showAll()
+          turn ??= newId()
+          // Some agents say what went wrong as their last words too.
+          if (event.reason === 'failed' && !(lastText && event.error.includes(lastText)))
+            await tell({ t: 'service', text: event.error }, { row: `${turn} failed` })
+          const status = event.reason === 'done' ? 'completed' : event.reason
+          // Whoever finds this turn open after a crash ends it again.
+          await tell({ t: 'turn-end', status }, { ...(usage && { usage }), row: `${turn} ends` })
+          return put(readyEvent(), idOfRow(`${turn} is ready`))
+        }
+      }
+    },
+
+    async showStep(step) {
+      renew(step)
+      await showStep(step)
+    },
+
+    showAgain: () => partials.showAgain(),
+    say: text => tell({ t: 'service', text })
+  }
+}
+
+/** The same of what was heard as of what was written down. Nothing of what is said by Afield. */
+function saidBy(ev: SessionEvent): string | undefined {
+  switch (ev.t) {
+    case 'text':
+      return `${ev.thinking ? 'thinks' : 'says'} ${ev.text.replace(/\s+/g, '')}`
+    case 'tool-call-start':
+      return `${ev.call} begins`
+    case 'tool-call-end':
+      return `${ev.call} ends`
+    case 'plan':
+      return `plans ${ev.entries.map(({ content, status }) => `${status} ${content}`).join('\n')}`
+    default:
+      return undefined
+  }
+}
+
+const partialEveryMs = 250
+const settledAfterMs = 400
+const heldAtMostMs = 1000
+
+function diffsOf({ content }: Step): string {
+  return JSON.stringify(content.filter(({ type }) => type === 'diff'))
+}
+
+function startOf({ call, name, title, kind, input, locations, content }: Step): SessionEvent {
+  const description = locations.join(', ') || title
+  return { t: 'tool-call-start', call, name, title, description, args: input, kind, locations, content }
+}
+
+/** The newest of what is shown, a few times a second at most. */
+function throttle(show: (frame: PartialFrame) => boolean, clock: Clock) {
+  const teller = createPartialTeller(show, clock)
+  let growing: PartialBody | undefined
+  let next: PartialBody | undefined
+  let isWaiting = false
+  const turn = () => {
+    isWaiting = next !== undefined
+    if (!next) return
+    // An agent that says no more for a while would leave devices without what it said last.
+    if (teller.tell(next)) next = undefined
+    clock.after(partialEveryMs, turn)
+  }
+  return {
+    show(partial: PartialBody): void {
+      growing = partial
+      next = partial
+      if (!isWaiting) turn()
+    },
+    showAgain(): void {
+      if (!growing) return
+      teller.startOver()
+      this.show(growing)
+    },
+    drop(): void {
+      growing = undefined
+      next = undefined
+    }
+  }
+}

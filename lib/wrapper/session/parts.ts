@@ -1,0 +1,139 @@
+import type { AgentState } from '../../protocol/sealed/session.ts'
+import type { Agent } from '../agents/agent.ts'
+import { type Attachments, createAttachments } from '../agents/attachments.ts'
+import { type Approvals, createApprovals, type EditedHere } from '../approvals/approvals.ts'
+import type { Home } from '../home/credentials.ts'
+import { createNoticeQueue } from '../home/notice-queue.ts'
+import type { SessionFolder } from '../home/session-folder.ts'
+import type { Uplink } from '../uplink/contract.ts'
+import { previewOf } from '../uplink/preview.ts'
+import { type Choices, createChoices } from './choices.ts'
+import { createGoals, type Goals } from './goals.ts'
+import { createKeeping, type Keeping } from './keeping.ts'
+import { createModelWaits, type ModelWaits } from './model-waits.ts'
+import { createNarrator, type Narrator } from './narrator.ts'
+import { createNotices, type Notices } from './notices.ts'
+import { createPictures, type Pictures } from './pictures.ts'
+import { createDecisions, type Decisions } from './requests/decisions.ts'
+import { createQuestions, type Questions } from './requests/questions.ts'
+import { createSealFaults, type SealFaults } from './seal-faults.ts'
+import { createUnanswered, type Unanswered } from './unanswered.ts'
+import { createWatchers, type Watchers } from './watchers.ts'
+
+/** What a session is made of. */
+export interface SessionParts {
+  readonly agent: Agent
+  readonly folder: SessionFolder
+  /** Undefined until it was opened. */
+  readonly uplink: Uplink | undefined
+  readonly keeping: Keeping
+  readonly narrator: Narrator
+  readonly approvals: Approvals
+  readonly decisions: Decisions
+  readonly questions: Questions
+  readonly choices: Choices
+  readonly goals: Goals
+  readonly attachments: Attachments
+  readonly pictures: Pictures
+  readonly notices: Notices
+  readonly unanswered: Unanswered
+  readonly modelWaits: ModelWaits
+  readonly watchers: Watchers
+  readonly sealFaults: SealFaults
+  /** What the terminal shows is another. */
+  onChange(): void
+}
+
+/** A session of which something could not be noted says so from then on, to the processes after this one too. */
+function editedIn(folder: SessionFolder): EditedHere {
+  const files = folder.openEditedFiles()
+  return {
+    paths: files.paths,
+    get isWhole() {
+      return folder.notes.knowsEdits === true
+    },
+    add(paths) {
+      try {
+        files.add(paths)
+      } catch {
+        folder.note({ knowsEdits: false })
+      }
+    }
+  }
+}
+
+export function createParts(
+  { agent, home, folder, onChange }: { agent: Agent; home: Pick<Home, 'path'>; folder: SessionFolder; onChange(): void },
+  uplink: () => Uplink | undefined
+): SessionParts {
+  const keeping = createKeeping({
+    put: async (...said) => uplink()?.put(...said),
+    publish: change => uplink()?.changeState(change),
+    onChange
+  })
+  folder.onWaiting(keeping.notesWait)
+  const narrator = createNarrator({
+    put: (body, localId) => keeping.keep(body, localId),
+    showPartial: frame => uplink()?.showPartial(frame) ?? false
+  })
+  const tell = (sentence: string) => narrator.say(sentence)
+  const approvals = createApprovals({
+    home: home.path,
+    folder: folder.notes.metadata.path,
+    edited: editedIn(folder),
+    session: () => uplink()?.session,
+    onTrouble: sentence => void tell(sentence)
+  })
+  const open = () => [...decisions.open, ...questions.open].map(({ ask }) => ask)
+  const preview = (ask: string | null) => {
+    const request = ask === null ? undefined : (decisions.request(ask) ?? questions.request(ask))
+    return previewOf(folder.notes, ask !== null && request ? { ask, request } : undefined)
+  }
+  const queue = createNoticeQueue(
+    folder,
+    (notice, ask) => uplink()?.notify(notice, preview(ask)) ?? Promise.reject(new Error('there is no link'))
+  )
+  const notices = createNotices({ queue, open })
+  const publish = (change: (state: AgentState) => AgentState) => {
+    uplink()?.changeState(change)
+    notices.review()
+    unanswered.review()
+  }
+  const decisions = createDecisions(publish, approvals)
+  const questions = createQuestions(publish)
+  const unanswered = createUnanswered({
+    folder,
+    open: () => decisions.open.flatMap(({ ask }) => (decisions.request(ask)?.kind === 'plan' ? [] : ask)),
+    publish: change => uplink()?.changeState(change)
+  })
+  return {
+    agent,
+    folder,
+    get uplink() {
+      return uplink()
+    },
+    keeping,
+    narrator,
+    approvals,
+    decisions,
+    questions,
+    choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
+    goals: createGoals(agent, change => uplink()?.changeState(change)),
+    attachments: createAttachments({
+      download: (file, signal) => uplink()?.attachments.open(file, signal) ?? Promise.reject(new Error('there is no link')),
+      takesImages: () => agent.takesImages ?? false,
+      tell
+    }),
+    pictures: createPictures({
+      send: (bytes, signal) => uplink()?.attachments.send(bytes, signal) ?? Promise.reject(new Error('there is no link')),
+      isLinked: () => uplink()?.link.type === 'live',
+      tell: event => narrator.tell(event)
+    }),
+    notices,
+    unanswered,
+    modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
+    watchers: createWatchers(onChange),
+    sealFaults: createSealFaults(body => keeping.keep(body), onChange),
+    onChange
+  }
+}

@@ -1,0 +1,62 @@
+import { withDeadline } from '../../async/deadline.ts'
+import { pause } from '../../async/pause.ts'
+import { newId } from '../../client/messages.ts'
+import type { AgentEvent } from '../agents/agent.ts'
+import type { ToldFile } from './narrator.ts'
+
+type Picture = Extract<AgentEvent, { type: 'picture' }>
+type Said = Extract<AgentEvent, { type: 'text' }>
+
+/** The pictures that an agent shows, on their way to the devices. */
+export interface Pictures {
+  /** It stands in the history once it is on the server; nothing else waits for that. */
+  show(picture: Picture): void
+  /** Resolves when all are there, or said to be missing; after `ms` those that are left are. */
+  finish(ms: number): Promise<void>
+}
+
+const mostWaiting = 20
+const eachWithinMs = 120_000
+const lookAgainMs = 1000
+
+export function createPictures(deps: {
+  /** Resolves to where it is found and known by. Rejects with a reason that stands in a sentence. */
+  send(bytes: Uint8Array, signal: AbortSignal): Promise<Pick<ToldFile['file'], 'ref' | 'seal'>>
+  /** Whether it makes sense to try. */
+  isLinked(): boolean
+  tell(event: ToldFile | Said): Promise<void>
+}): Pictures {
+  const { send, isLinked, tell } = deps
+  const end = new AbortController()
+  let waiting = 0
+  let last = Promise.resolve()
+
+  const deliver = async (picture: Picture): Promise<void> => {
+    const { name, mimeType, bytes, row, subagent } = picture
+    try {
+      while (!isLinked()) await pause(lookAgainMs, { signal: end.signal })
+      const sent = await withDeadline(eachWithinMs, signal => send(bytes, signal), { signal: end.signal })
+      await tell({ type: 'file', file: { ...sent, name, size: bytes.length, mimeType }, row, subagent })
+    } catch (error) {
+      await sayMissing(picture, end.signal.aborted ? 'the session ended before it was sent' : reasonOf(error))
+    }
+  }
+  const sayMissing = ({ name, row, subagent }: Picture, why: string) =>
+    tell({ type: 'text', block: newId(), text: `[${name}: ${why}]`, thinking: false, row, subagent })
+
+  return {
+    show(picture) {
+      if (waiting >= mostWaiting) return void sayMissing(picture, 'too many pictures wait to be sent')
+      waiting += 1
+      last = last.then(() => deliver(picture)).finally(() => (waiting -= 1))
+    },
+    async finish(ms) {
+      await withDeadline(ms, () => last).catch(() => end.abort(new Error('the session ended')))
+      await last
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error && error.name !== 'DeadlineExceeded' ? error.message : 'it could not be sent in time'
+}

@@ -1,0 +1,318 @@
+import { systemClock } from '../../async/clock.ts'
+import { withDeadline } from '../../async/deadline.ts'
+import type { OpenedMessage } from '../../client/messages.ts'
+import type { Fetch } from '../../client/rest.ts'
+import { type ModelWait, nobody, type PermissionRequest, type SessionMetadata } from '../../protocol/sealed/session.ts'
+import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from '../agents/agent.ts'
+import type { Credentials, Home } from '../home/credentials.ts'
+import type { SessionFolder } from '../home/session-folder.ts'
+import type { Uplink } from '../uplink/contract.ts'
+import type { LinkState } from '../uplink/link-state.ts'
+import { openUplink } from '../uplink/uplink.ts'
+import { agentEndOf } from './agent-end.ts'
+import { followAgent } from './events.ts'
+import { createLeftOut, type LeftOut } from './left-out.ts'
+import { sessionMethods } from './methods/session-methods.ts'
+import { createParts, type SessionParts } from './parts.ts'
+import { recount } from './recount.ts'
+import { cancelAll } from './requests/decisions.ts'
+import { cancelQuestions } from './requests/questions.ts'
+import { cutText } from './requests/shortening.ts'
+import { createTurns, type Turns } from './turns.ts'
+
+/** What the terminal shows of a session. */
+/** A permission, which has a risk, or a question. */
+export interface Asked {
+  title: string
+  risk?: PermissionRequest['risk']
+}
+
+export interface SessionStatus {
+  /** The server's id; undefined until the session was opened there. */
+  session: string | undefined
+  link: LinkState
+  waiting: number
+  /** Whether a turn runs, and the step it is at. */
+  isWorking: boolean
+  step: string | undefined
+  /** Set while its model says nothing. */
+  modelWait: ModelWait | undefined
+  /** What waits for a person. */
+  questions: readonly Asked[]
+  /** What was chosen last that allows more than once, in words. */
+  lastingYes: string | undefined
+  /** Prompts that wait for the turn of now to end. */
+  queued: number
+  /** Devices that show the session now. */
+  watching: number
+  /** Why something the agent said could not be kept, while that is so; else what was wrong with what reached it. */
+  trouble: string | undefined
+  /** What the agent said of itself between turns, such as that it has no such mode. */
+  note: string | undefined
+}
+
+/** How a session came to its end: asked for at the terminal, from another device, or because the agent ended. */
+export type SessionEnd =
+  | { type: 'asked'; by: 'person' | 'system' }
+  | { type: 'elsewhere'; sentence: string }
+  | { type: 'agent-died'; died: AgentDied }
+
+export interface Session {
+  readonly status: SessionStatus
+  /** As if it had come from the phone, which shows it too. */
+  prompt(text: string): Promise<void>
+  /** Ends the turn that runs; false when there is none. */
+  stopTurn(): boolean
+  /** Ends the session; safe to call again. One that a person ended is not resumed until somebody writes to it. */
+  end(by: 'person' | 'system'): void
+  /** For an agent that has a terminal of its own here. */
+  readonly handover: Handover | undefined
+  /** For an agent with a screen of its own beside the phone. */
+  readonly ownScreen: OwnScreen | undefined
+  /** Resolves when everything is closed; `delivered` is false when messages stay on disk for the next run. */
+  readonly ended: Promise<{ how: SessionEnd; delivered: boolean }>
+}
+
+export interface SessionOptions {
+  agent: Agent
+  home: Home
+  credentials: Credentials
+  folder: SessionFolder
+  /** What an earlier process of this session did not come to tell. */
+  untold?: Untold | undefined
+  /** What is true of this run; told over what an earlier run of the session said. */
+  metadata: SessionMetadata
+  env: Readonly<Record<string, string | undefined>>
+  fetch: Fetch
+  onChange(): void
+}
+
+/** Brings an agent and the devices of its owner together until one of them ends it. */
+export async function startSession(options: SessionOptions): Promise<Session> {
+  const session = new WrappedSession(options)
+  await session.open()
+  return session
+}
+
+const flushWithinMs = 10_000
+const longestNamed = 100
+
+class WrappedSession implements Session {
+  readonly ended: Promise<{ how: SessionEnd; delivered: boolean }>
+  readonly #options: SessionOptions
+  readonly #agent: Agent
+  readonly #parts: SessionParts
+  readonly #turns: Turns
+  readonly #take: (event: AgentEvent) => Promise<void>
+  readonly #over = Promise.withResolvers<SessionEnd>()
+  #uplink: Uplink | undefined
+  #heardUpTo = 0
+  #recounting = Promise.resolve()
+  /** The server has of this process that the session runs. */
+  #isKnownToRun = false
+  readonly #leftOut: LeftOut
+  /** What waits for a person may not be on the devices, and why. */
+  #unseen: string | undefined
+  #note: string | undefined
+
+  constructor(options: SessionOptions) {
+    this.#options = options
+    this.#agent = options.agent
+    this.#parts = createParts(options, () => this.#uplink)
+    this.#leftOut = createLeftOut({ say: text => void this.#parts.narrator.say(text), clock: systemClock })
+    this.#turns = createTurns(this.#parts)
+    this.#take = followAgent(this.#parts, this.#turns)
+    this.ended = this.#over.promise.then(how => this.#close(how))
+  }
+
+  get status(): SessionStatus {
+    const { keeping, watchers, sealFaults } = this.#parts
+    return {
+      session: this.#uplink?.session,
+      link: this.#uplink?.link ?? { type: 'connecting' },
+      waiting: this.#uplink?.waiting ?? 0,
+      isWorking: this.#turns.isRunning,
+      step: this.#turns.step,
+      modelWait: this.#parts.modelWaits.current,
+      questions: this.#asked(),
+      lastingYes: this.#parts.decisions.lastingYes,
+      queued: this.#turns.queued,
+      watching: watchers.count,
+      trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last,
+      note: this.#note
+    }
+  }
+
+  async open(): Promise<void> {
+    const { home, credentials, folder, untold, metadata: ownMetadata, env, fetch } = this.#options
+    const { keeping } = this.#parts
+    const handlers = sessionMethods(this.#parts, {
+      turns: this.#turns,
+      home,
+      env,
+      onKill: () => this.#endedElsewhere('The session was ended from another device.')
+    })
+    this.#uplink = await openUplink({
+      home,
+      credentials,
+      folder,
+      fetch,
+      handlers,
+      onMessage: (message, about) => this.#hear(message, about),
+      onOwn: about => this.#noteHeard(about),
+      onFault: (type, count) => this.#parts.sealFaults.tell(type, count),
+      onLeftOut: about => this.#leaveOut(about),
+      onForged: ({ why }) => this.#parts.sealFaults.tell(`call-${why}`),
+      onMetadata: metadata => this.#followMetadata(metadata),
+      onRefused: why => this.#tellUnseen(why),
+      onNumberedAnew: () => {
+        this.#heardUpTo = 0
+        this.#turns.forgetNumbers()
+      },
+      onDropped: count => keeping.dropped(count),
+      onChange: () => this.#followLink()
+    })
+    // Of a process that was cut off: nobody waits for an answer any more.
+    const now = Date.now()
+    this.#uplink.changeState(state => ({
+      ...cancelQuestions(cancelAll(state, now), now),
+      modelWait: undefined,
+      diskTrouble: keeping.diskTrouble
+    }))
+    this.#parts.notices.review()
+    this.#parts.unanswered.begin(async (id, reason) => handlers.permission?.({ id, approved: false, reason, answeredBy: nobody }))
+    this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
+    const abilities = { methods: Object.keys(handlers), editsQueue: true }
+    this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
+    if (untold) this.#recounting = recount(untold, folder, (body, localId) => keeping.keep(body, localId))
+    await this.#recounting
+    void this.#listen()
+    void this.#turns.serve(folder.notes.cursor)
+  }
+
+  prompt(text: string): Promise<void> {
+    return this.#turns.say(text)
+  }
+
+  get handover(): Handover | undefined {
+    return this.#agent.handover
+  }
+
+  get ownScreen(): OwnScreen | undefined {
+    return this.#agent.ownScreen
+  }
+
+  stopTurn(): boolean {
+    if (!this.#turns.isRunning) return false
+    void this.#turns.stop()
+    return true
+  }
+
+  end(by: 'person' | 'system'): void {
+    this.#over.resolve({ type: 'asked', by })
+  }
+
+  #endedElsewhere(sentence: string): void {
+    this.#over.resolve({ type: 'elsewhere', sentence })
+  }
+
+  #noteHeard({ seq }: { seq: number }): void {
+    this.#heardUpTo = Math.max(this.#heardUpTo, seq)
+  }
+
+  #hear(message: OpenedMessage, about: { seq: number; localId: string | null }): void {
+    this.#noteHeard(about)
+    if (message.ok) this.#turns.hear(message.body, about)
+    else this.#leftOut.add(message.reason, about.seq)
+  }
+
+  /** Somebody on the way brought it here. It shall not wake the session either once that has ended. */
+  #leaveOut(about: { seq: number; localId: string | null }): void {
+    this.#noteHeard(about)
+    this.#turns.leaveOut(about)
+  }
+
+  #asked(): Asked[] {
+    const { decisions, questions } = this.#parts
+    return [...decisions.open, ...questions.open]
+  }
+
+  #tellUnseen(why: string): void {
+    const asked = this.#asked().map(({ title }) => `“${cutText(title, longestNamed)}”`)
+    const sentence =
+      asked.length === 0
+        ? `Your devices may not show how this session is now: the server did not take it (${why}).`
+        : `Your devices may not show what waits for you, ${asked.join(', ')}: the server did not take it (${why}). Stop the turn to go on.`
+    if (asked.length > 0) this.#unseen = sentence
+    void this.#parts.narrator.say(sentence)
+    this.#options.onChange()
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      for await (const event of this.#agent.events) {
+        await this.#take(event)
+        if (this.#turns.isRunning) this.#note = undefined
+        else if (event.type === 'notice') this.#note = event.text
+        if (this.#asked().length === 0) this.#unseen = undefined
+        this.#options.onChange()
+      }
+      // Its person left it at the terminal.
+      this.#over.resolve({ type: 'asked', by: 'person' })
+    } catch (error) {
+      if (!(error instanceof AgentDied)) throw error
+      this.#over.resolve({ type: 'agent-died', died: error })
+    }
+  }
+
+  #followLink(): void {
+    if (this.#uplink?.link.type === 'gone') this.#endedElsewhere('The session was deleted on another device.')
+    if (this.#uplink?.link.type === 'unknown') this.#endedElsewhere('The server does not know this session any more.')
+    if (this.#uplink?.waiting === 0) this.#parts.keeping.drained()
+    if (this.#uplink?.link.type === 'live') this.#parts.notices.lineIsUp()
+    this.#options.onChange()
+  }
+
+  /** Until it is known to run, what is read is how an earlier process left it. */
+  #followMetadata({ lifecycleState }: SessionMetadata): void {
+    if (lifecycleState === 'running') this.#isKnownToRun = true
+    const isArchived = lifecycleState === 'archived' || lifecycleState === 'archiveRequested'
+    if (isArchived && this.#isKnownToRun) this.#endedElsewhere('The session was archived on another device.')
+  }
+
+  async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
+    const { keeping, decisions, questions, attachments, approvals, watchers, notices } = this.#parts
+    const { folder } = this.#options
+    folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
+    this.#turns.close()
+    this.#leftOut.finish()
+    await this.#agent.stop()
+    // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.
+    await this.#turns.settle(flushWithinMs)
+    this.#parts.unanswered.close()
+    for (const { ask } of decisions.open) decisions.close(ask)
+    for (const { ask } of questions.open) questions.close(ask)
+    attachments.close()
+    approvals.end()
+    watchers.close()
+    this.#uplink?.setThinking(false)
+    const agentEnd = how.type === 'agent-died' ? agentEndOf(how.died.how) : undefined
+    if (how.type === 'agent-died') notices.failed()
+    notices.close()
+    if (agentEnd) this.#uplink?.changeMetadata(metadata => ({ ...metadata, agentEnd }))
+    await withDeadline(flushWithinMs, () => this.#recounting).catch(() => {})
+    await this.#parts.pictures.finish(flushWithinMs)
+    await keeping.finish()
+    await withDeadline(flushWithinMs, () => notices.settled()).catch(() => {})
+    const delivered = (await this.#uplink?.end({ ms: flushWithinMs })) ?? true
+    await withDeadline(flushWithinMs, () => folder.noted()).catch(() => {})
+    keeping.abandon()
+    if (this.#uplink?.link.type === 'gone') folder.remove()
+    else if (delivered) folder.retire()
+    return { how, delivered }
+  }
+}
+
+function enderOf(how: SessionEnd): 'itself' | 'person' {
+  return how.type === 'elsewhere' || (how.type === 'asked' && how.by === 'person') ? 'person' : 'itself'
+}

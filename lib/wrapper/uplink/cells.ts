@@ -1,0 +1,118 @@
+import { writeAgentState, writeSessionMetadata } from '../../client/cell-writers.ts'
+import { type Cell, openCell, UnreadableCell } from '../../client/cells.ts'
+import { Refused } from '../../client/refusals.ts'
+import type { LiveSocket } from '../../client/socket.ts'
+import type { Cipher } from '../../crypto/envelopes.ts'
+import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../protocol/sealed/session.ts'
+import type { SessionRecord } from '../../protocol/wire/records.ts'
+
+type Changed = Pick<SessionRecord, 'metadata' | 'metadataVersion' | 'agentState' | 'agentStateVersion'>
+type Cells = { state: Cell<AgentState>; metadata: Cell<SessionMetadata> }
+
+/** What a session says of itself. What changes before there is a server to tell it to is told later. */
+export interface UplinkCells {
+  readonly state: AgentState
+  readonly metadata: SessionMetadata
+  changeState(change: (state: AgentState) => AgentState): void
+  changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
+  openOn(record: SessionRecord, socket: LiveSocket): Cells
+  /** What was written while there was no link; whatever its version when the server was put back to an older state. */
+  takeRow(row: Changed, isBack: boolean): void
+  /** Resolves when the server has that the session ended, and whatever else changed. */
+  archive(): Promise<void>
+  close(): void
+}
+
+export function createUplinkCells(options: {
+  cipher: Cipher
+  metadata: SessionMetadata
+  /** Changed here, before the server knows of it. */
+  onChange(metadata: SessionMetadata): void
+  /** As it is on the server now. */
+  onStored(metadata: SessionMetadata): void
+  /** A change was refused for good, and devices do not see it. */
+  onRefused(why: string): void
+}): UplinkCells {
+  const { cipher, onChange, onStored } = options
+  let state: AgentState = { controlledByUser: false }
+  let metadata = options.metadata
+  let cells: Cells | undefined
+  const early: { state: ((state: AgentState) => AgentState)[]; metadata: ((metadata: SessionMetadata) => SessionMetadata)[] } = {
+    state: [],
+    metadata: []
+  }
+
+  // A session that is not there any more is heard of elsewhere, and a cell that was closed has nobody to tell.
+  function tellRefusal(error: unknown): void {
+    const isFinal = error instanceof UnreadableCell || (error instanceof Refused && error.status !== 404)
+    if (isFinal) options.onRefused(error.message)
+  }
+
+  function changeState(change: (state: AgentState) => AgentState): void {
+    state = change(state)
+    if (cells) cells.state.update(change).catch(tellRefusal)
+    else early.state.push(change)
+  }
+
+  function changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void {
+    metadata = change(metadata)
+    onChange(metadata)
+    if (cells) cells.metadata.update(change).catch(tellRefusal)
+    else early.metadata.push(change)
+  }
+
+  return {
+    get state() {
+      return state
+    },
+    get metadata() {
+      return metadata
+    },
+    changeState,
+    changeMetadata,
+    openOn(record, socket) {
+      const stateCell = openCell<AgentState>({
+        cipher,
+        schema: agentState,
+        cell: { value: record.agentState, version: record.agentStateVersion },
+        empty: {},
+        socket,
+        write: writeAgentState(socket, record.id)
+      })
+      const metadataCell = openCell<SessionMetadata>({
+        cipher,
+        schema: sessionMetadata,
+        cell: { value: record.metadata, version: record.metadataVersion },
+        empty: metadata,
+        socket,
+        write: writeSessionMetadata(socket, record.id),
+        onChange: stored => {
+          metadata = stored
+          onStored(stored)
+        }
+      })
+      cells = { state: stateCell, metadata: metadataCell }
+      // How it was found: what is archived from now on was archived by somebody.
+      onStored(metadataCell.value)
+      for (const change of early.state.splice(0)) changeState(change)
+      for (const change of early.metadata.splice(0)) changeMetadata(change)
+      return cells
+    },
+    takeRow(row, isBack) {
+      const how = isBack ? 'replace' : 'take'
+      cells?.metadata[how]({ value: row.metadata, version: row.metadataVersion })
+      cells?.state[how]({ value: row.agentState, version: row.agentStateVersion })
+    },
+    async archive() {
+      const ended = { lifecycleState: 'archived', lifecycleStateSince: Date.now() }
+      await cells?.metadata.update(metadata => ({ ...metadata, ...ended }))
+      // Shares the write of whatever change of the state is under way, and waits for it.
+      await cells?.state.update(state => state)
+    },
+    close() {
+      cells?.state.close()
+      cells?.metadata.close()
+      cells = undefined
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { downloadAttachment, isRefOf, uploadAttachment } from '../../client/attachments.ts'
+import { Refused, Unreachable } from '../../client/refusals.ts'
+import type { Rest, TokenSource } from '../../client/rest.ts'
+import type { SealingKey } from '../../client/vault.ts'
+import { legacyBlobKey, openBlob, sealBlob, sealOfBlob, sessionBlobKey } from '../../crypto/index.ts'
+import { sessionId } from '../../protocol/wire/ids.ts'
+import type { Announced } from '../agents/attachments.ts'
+import { fetch } from './fetch.ts'
+
+/** What travels with the messages of a session, sealed. Both reject with a reason that stands in a sentence. */
+export interface SessionAttachments {
+  /** The bytes of what a device sent. */
+  open(file: Pick<Announced, 'ref' | 'seal'>, signal: AbortSignal): Promise<Uint8Array>
+  /** Resolves to the ref under which devices find them, and the seal by which they know them. */
+  send(bytes: Uint8Array, signal: AbortSignal): Promise<{ ref: string; seal: string }>
+}
+
+export function attachmentsOf(link: {
+  rest: Rest
+  token: string | TokenSource
+  session: string | undefined
+  key: SealingKey
+}): SessionAttachments {
+  const { rest, token, session, key } = link
+  const blobKey = () => (key.wrapped === null ? legacyBlobKey(key.raw) : sessionBlobKey(key.raw))
+  const withToken = async () => ({ rest, token: typeof token === 'string' ? token : await token.token(), fetch })
+  return {
+    async open({ ref, seal }, signal) {
+      if (session === undefined || !isRefOf(session, ref)) throw new Error('it was not sent to this session')
+      const sealed = await downloadAttachment(await withToken(), ref, { signal }).catch(error => {
+        throw new Error(reasonOf(error, 'fetched'), { cause: error })
+      })
+      if (seal !== undefined && seal !== sealOfBlob(sealed)) throw new Error('the server sent another file in its place')
+      const bytes = openBlob(sealed, blobKey())
+      if (!bytes) throw new Error('it is damaged, or was sealed with another key')
+      return bytes
+    },
+    async send(bytes, signal) {
+      if (session === undefined) throw new Error('the server does not know this session yet')
+      const sealed = new Uint8Array(sealBlob(bytes, blobKey()))
+      const ref = await uploadAttachment(await withToken(), sessionId.parse(session), sealed, { signal }).catch(error => {
+        throw new Error(reasonOf(error, 'sent'), { cause: error })
+      })
+      return { ref, seal: sealOfBlob(sealed) }
+    }
+  }
+}
+
+function reasonOf(error: unknown, what: 'fetched' | 'sent'): string {
+  if (what === 'sent' && error instanceof Refused) return `the server did not take it: ${error.message}`
+  if (error instanceof Refused && error.status === 404) return 'the server does not have it any more'
+  return error instanceof Unreachable ? 'the server could not be reached' : `it could not be ${what}`
+}

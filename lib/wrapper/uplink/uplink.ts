@@ -1,0 +1,321 @@
+import { withDeadline } from '../../async/deadline.ts'
+import { giveUpDraft, type SpeakingCipher } from '../../client/messages.ts'
+
+import type { Outbox } from '../../client/outbox.ts'
+import { createPersistence } from '../../client/persist.ts'
+import { sealPreview } from '../../client/previews.ts'
+import { Refused } from '../../client/refusals.ts'
+import { createRest, type Rest, type TokenSource } from '../../client/rest.ts'
+import type { LiveSocket } from '../../client/socket.ts'
+import type { SealingKey } from '../../client/vault.ts'
+import type { MessageBody, PartialFrame } from '../../protocol/sealed/messages.ts'
+import type { AgentState, SessionMetadata } from '../../protocol/sealed/session.ts'
+import type { MessageRecord, SessionRecord } from '../../protocol/wire/records.ts'
+import { keptToken } from '../home/kept-token.ts'
+import type { Notice } from '../home/notice-queue.ts'
+import type { OwnNumbers } from '../home/numbers-file.ts'
+import { createUplinkCells, type UplinkCells } from './cells.ts'
+import type { Uplink, UplinkOptions } from './contract.ts'
+import { openUplinkLine, type UplinkLine } from './line.ts'
+import { createLink, type LinkState } from './link-state.ts'
+import { watchNetwork } from './network.ts'
+import { createUplinkOpening, type UplinkOpening } from './opening.ts'
+import { openUplinkOutbox, putBody } from './outbox.ts'
+import { createPatience } from './patience.ts'
+import type { Preview } from './preview.ts'
+import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
+import { attachmentsOf, type SessionAttachments } from './session-attachments.ts'
+import { openSessionKey } from './session-key.ts'
+import { createUnknownSession } from './unknown-session.ts'
+
+export async function openUplink(options: UplinkOptions): Promise<Uplink> {
+  const uplink = new SessionUplink(options)
+  await uplink.open()
+  return uplink
+}
+
+const archiveWithinMs = 3000
+
+class SessionUplink implements Uplink {
+  readonly #options: UplinkOptions
+  readonly #key: SealingKey
+  readonly #token: string | TokenSource
+  readonly #rest: Rest
+  readonly #cells: UplinkCells
+  readonly #numbers: OwnNumbers
+  readonly #opening: UplinkOpening
+  readonly #unknown: ReturnType<typeof createUnknownSession>
+  readonly #refused: RefusedMessages
+  readonly #end = new AbortController()
+  readonly #link = createLink(() => this.#options.onChange?.())
+  readonly #persistence = createPersistence({
+    signal: this.#end.signal,
+    onWait: error => this.#link.enter({ type: 'away', reason: error.message })
+  })
+  #outbox: Outbox | undefined
+  /** What the agent said in this process and the server does not have yet; and then, as it is stored. */
+  readonly #sealedHere = new Set<string>()
+  readonly #own = new WeakSet<MessageRecord>()
+  #line: UplinkLine | undefined
+  #alive: { thinking: boolean; mode: 'local' | 'remote' } = { thinking: false, mode: 'remote' }
+  #hadLine = false
+  /** Messages that the server does not have stay in the journal, and are not sent by this process. */
+  #isLeft = false
+  readonly #patience = createPatience()
+
+  constructor(options: UplinkOptions) {
+    const { credentials, folder } = options
+    this.#options = options
+    this.#key = openSessionKey(credentials, folder.notes.key)
+    this.#numbers = folder.openNumbers()
+    this.#cells = createUplinkCells({
+      cipher: this.#key.cipher,
+      metadata: folder.notes.metadata,
+      onChange: metadata => folder.note({ metadata }),
+      onStored: metadata => options.onMetadata?.(metadata),
+      onRefused: why => options.onRefused?.(why)
+    })
+    this.#token = keptToken(options)
+    this.#rest = createRest({
+      server: credentials.server,
+      token: this.#token,
+      fetch: options.fetch,
+      connectionId: () => this.#line?.connectionId
+    })
+    this.#opening = createUplinkOpening({
+      ...options,
+      rest: this.#rest,
+      key: this.#key,
+      cells: this.#cells,
+      signal: this.#end.signal,
+      onOpened: record => this.#openLine(record),
+      onDeleted: () => this.#link.enter({ type: 'gone' }),
+      onOtherKey: () => this.#link.enter({ type: 'other-key' })
+    })
+    this.#unknown = createUnknownSession({
+      rest: this.#rest,
+      link: this.#link,
+      signal: this.#end.signal,
+      current: () => this.#opening.id ?? folder.notes.id,
+      openAgain: () => this.#openAgain()
+    })
+    this.#refused = createRefusedMessages(folder, (body, localId) => this.put(body, localId))
+  }
+
+  async open(): Promise<void> {
+    this.#end.signal.addEventListener(
+      'abort',
+      watchNetwork(() => this.#hurry()),
+      { once: true }
+    )
+    this.#outbox = await openUplinkOutbox({
+      rest: this.#rest,
+      folder: this.#options.folder,
+      numbers: this.#numbers,
+      session: () => this.#opening.open(),
+      isOpenedAgain: async session => this.link.type !== 'gone' && this.#unknown.isOpenedAgain(session),
+      onStored: messages => {
+        this.#refused.stored(messages)
+        for (const message of messages) if (this.#sealedHere.delete(message.content.c)) this.#own.add(message)
+        this.#line?.take(messages)
+      },
+      onSetAside: async (draft, refusal) => {
+        // Of a session that was deleted nobody misses it; of any other that is not there it stays in the journal.
+        const isLeft = refusal.status === 404 && this.link.type !== 'gone'
+        this.#isLeft ||= isLeft
+        if (!isLeft) giveUpDraft(this.#speaking, draft)
+        this.#sealedHere.delete(draft.content)
+        if (refusal.status !== 404) await this.#refused.take(draft, refusal)
+        this.#options.onChange?.()
+        if (isLeft) throw refusal
+      },
+      onDropped: drafts => {
+        for (const draft of drafts) {
+          giveUpDraft(this.#speaking, draft)
+          this.#sealedHere.delete(draft.content)
+        }
+        this.#options.onDropped?.(drafts.length)
+      },
+      limitBytes: this.#options.limitBytes,
+      onState: state => {
+        if (state.type === 'refused') this.#link.enter({ type: 'unlinked' })
+        this.#options.onChange?.()
+      }
+    })
+    const { folder } = this.#options
+    this.#openThere().catch(error => this.#giveUp(error, folder.notes.id))
+  }
+
+  #openThere(): Promise<string> {
+    return this.#persistence.attempt(() => this.#opening.open())
+  }
+
+  #giveUp(error: unknown, session: string | undefined): void {
+    if (this.link.type === 'gone') return
+    const isUnknown = error instanceof Refused && error.status === 404 && session !== undefined
+    if (isUnknown) this.#unknown.isOpenedAgain(session).catch(error => this.#link.giveUp(error))
+    else this.#link.giveUp(error)
+  }
+
+  #openAgain(): Promise<string> {
+    this.#line?.close()
+    this.#line = undefined
+    this.#opening.forget()
+    return this.#openThere()
+  }
+
+  /** Seals what the session has to say. */
+  get #speaking(): SpeakingCipher {
+    return { ...this.#key.cipher, numbers: this.#numbers }
+  }
+
+  get session(): string | undefined {
+    return this.#opening.id
+  }
+
+  get trouble(): string | undefined {
+    return this.#refused.trouble
+  }
+
+  get link(): LinkState {
+    return this.#link.state
+  }
+
+  get waiting(): number {
+    return this.#outbox?.pending.length ?? 0
+  }
+
+  async put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void> {
+    if (!this.#outbox) throw new Error('the uplink is not open')
+    const { tag } = this.#options.folder.notes
+    await putBody({ outbox: this.#outbox, cipher: this.#speaking, tag, sealedHere: this.#sealedHere }, body, localId, how)
+    this.#options.onChange?.()
+  }
+
+  showPartial(frame: PartialFrame): boolean {
+    return this.#line?.showPartial(frame) ?? false
+  }
+
+  async caughtUp(): Promise<void> {
+    await this.#line?.caughtUp()
+  }
+
+  setThinking(thinking: boolean): void {
+    if (this.#alive.thinking === thinking) return
+    this.#alive = { ...this.#alive, thinking }
+    this.#line?.tellAlive()
+  }
+
+  setControl(by: 'terminal' | 'phone'): void {
+    this.#alive = { ...this.#alive, mode: by === 'terminal' ? 'local' : 'remote' }
+    this.changeState(state => ({ ...state, controlledByUser: by === 'terminal' }))
+    this.#line?.tellAlive()
+  }
+
+  tellRead(seq: number): void {
+    this.#line?.tellRead(seq)
+  }
+
+  get attachments(): SessionAttachments {
+    return attachmentsOf({ rest: this.#rest, token: this.#token, session: this.session, key: this.#key })
+  }
+
+  async notify(notice: Notice, preview?: Preview): Promise<void> {
+    const { session } = this
+    if (session === undefined) throw new Error('The session was not opened at the server yet.')
+    const { noticeId } = notice
+    const sealed = preview && noticeId !== undefined ? sealPreview(this.#key, { session, notice: noticeId }, preview) : undefined
+    await this.#rest.call('notify', { params: { id: session }, body: { ...notice, ...(sealed !== undefined && { preview: sealed }) } })
+  }
+
+  changeState(change: (state: AgentState) => AgentState): void {
+    this.#cells.changeState(change)
+  }
+
+  changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void {
+    this.#cells.changeMetadata(change)
+  }
+
+  /** Tries now instead of waiting. */
+  #hurry(): void {
+    this.#persistence.hurry()
+    this.#line?.reconnect()
+    this.#outbox?.wake()
+  }
+
+  async end({ ms, signal }: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean> {
+    const isTold = await withDeadline(ms, () => Promise.race([this.#sayGoodbye(), this.#link.cut]), { signal }).then(
+      () => true,
+      () => false
+    )
+    await this.close()
+    // What was put while the end was told waits for whoever comes next.
+    const isOver = isTold || (this.link.type === 'unknown' && !this.#isLeft)
+    return this.link.type === 'gone' || (isOver && this.waiting === 0)
+  }
+
+  async close(): Promise<void> {
+    this.#link.close()
+    this.#end.abort(new Error('the uplink was closed'))
+    this.#line?.close()
+    await this.#outbox?.close()
+    this.#numbers.close()
+  }
+
+  async #sayGoodbye(): Promise<void> {
+    this.#hurry()
+    await this.#outbox?.idle()
+    const id = await this.#openThere()
+    await this.#cells.archive()
+    await this.#outbox?.idle()
+    this.#line?.tellEnd()
+    await this.#rest.call('archiveSession', { params: { id } }, { timeoutMs: archiveWithinMs })
+  }
+
+  #openLine(record: SessionRecord): void {
+    const { credentials } = this.#options
+    this.#line = openUplinkLine(record, {
+      ...this.#options,
+      server: credentials.server,
+      token: this.#token,
+      rest: this.#rest,
+      cipher: this.#key.cipher,
+      cells: this.#cells,
+      numbers: this.#numbers,
+      isOwn: message => this.#own.has(message),
+      onState: state => this.#followSocket(state),
+      onGone: () => this.#link.enter({ type: 'gone' }),
+      onRefused: refusal => this.#giveUp(refusal, record.id),
+      alive: () => this.#alive,
+      onBeat: () => this.#doubtLink()
+    })
+    this.#options.onChange?.()
+  }
+
+  /** A line that died in silence is noticed by what does not get away; by its own heartbeat that takes a minute. */
+  #doubtLink(): void {
+    const [oldest] = this.#outbox?.pending ?? []
+    if (this.link.type === 'live' && this.#patience.isOver(oldest?.localId, performance.now())) this.#line?.reconnect()
+  }
+
+  #followSocket(state: LiveSocket['state']): void {
+    switch (state.type) {
+      case 'live':
+        this.#link.enter({ type: 'live' })
+        if (this.#hadLine) this.#outbox?.restart()
+        else this.#outbox?.wake()
+        this.#hadLine = true
+        return
+      case 'down':
+        this.#hadLine = true
+        this.#link.enter({ type: 'away', reason: state.reason })
+        return
+      case 'refused':
+        this.#link.enter({ type: 'unlinked' })
+        return
+      case 'connecting':
+      case 'closed':
+        return
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import { chmodSync, mkdirSync, realpathSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { join } from 'node:path'
+import t from 'tap'
+import { examineComputer } from '../../../lib/wrapper/account/health.ts'
+import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { readPolicy } from '../../../lib/wrapper/session/methods/policy.ts'
+import { startServer } from '../../kit/server.ts'
+import { linkedComputer } from '../kit/world.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+t.test('a computer says what is wrong with it, in lines with what to do', async t => {
+  const server = await startServer(t)
+  const { home } = await linkedComputer(t, server)
+  const env = { PATH: '/nowhere', XDG_CONFIG_HOME: join(home, '..', 'none') }
+  const look = async (now = Date.now) => {
+    const found = await examineComputer({ home: openHome({ AFIELD_HOME: home }), env, fetch, now })
+    return Object.fromEntries(found.map(finding => [finding.of, finding]))
+  }
+  mkdirSync(join(home, 'compiled'))
+  chmodSync(join(home, 'compiled'), 0o755)
+  t.match(await look(), {
+    'wrapper folder': { state: 'ok' },
+    link: { state: 'ok', says: `linked to an account on ${server.url}` },
+    'home server': { state: 'ok' },
+    'clock here': { state: 'ok' },
+    agents: { state: 'warn', says: /none found/ },
+    daemon: { state: 'warn', says: /not running/, advice: /daemon start/ },
+    undelivered: { state: 'ok', says: 'nothing waits' },
+    processes: { state: 'ok' }
+  })
+  t.match(await look(() => Date.now() - 3_600_000), { 'clock here': { state: 'warn', says: /3\d\d\d s behind that of the server/ } })
+
+  chmodSync(join(home, 'compiled'), 0o777)
+  t.match(await look(), { 'wrapper folder': { state: 'fail', says: /compiled/ } })
+  chmodSync(join(home, 'compiled'), 0o755)
+  chmodSync(join(home, 'credentials.json'), 0o644)
+  writeFileSync(join(home, 'policy.json'), '{ "folders": ["relative"] }', { mode: 0o600 })
+  await server.close()
+  t.match(await look(), {
+    'wrapper folder': { state: 'fail', says: /credentials\.json/, advice: /chmod/ },
+    'home server': { state: 'fail', says: /does not answer \(\w+\)/ },
+    'allowed folders': { state: 'fail', says: /nothing is allowed/ }
+  })
+  const doctor = runWrapper(t, { home, args: ['doctor', '--data', join(home, '..', 'no-data')] })
+  t.equal(await doctor.ended, 1)
+  t.match(doctor.output, /fail +home server/)
+  t.notMatch(doctor.output, /data directory/, 'no server is kept here')
+})
+
+t.test('a server that is none of ours is not taken for well', async t => {
+  const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('It works!'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => other.close())
+  const home = openHome({ AFIELD_HOME: join(t.testdir(), 'home') })
+  const address = other.address()
+  const server = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`
+  const found = await examineComputer({ home, env: { PATH: '/nowhere', AFIELD_SERVER: server }, fetch, now: Date.now })
+  t.match(
+    found.find(({ of }) => of === 'home server'),
+    { state: 'fail', says: /is not an Afield server/ }
+  )
+})
+
+t.test('folders are allowed and not allowed any more, and nothing else in the file changes', async t => {
+  const own = realpathSync(t.testdir({ home: {}, code: {} }))
+  const [home, code] = [join(own, 'home'), join(own, 'code')]
+  const allow = async (...args: string[]) => {
+    const run = runWrapper(t, { home, args: ['allow', ...args], env: { HOME: own } })
+    return { code: await run.ended, says: run.output }
+  }
+  mkdirSync(home, { recursive: true })
+  writeFileSync(join(home, 'policy.json'), '{ "shell": false }')
+  t.match(await allow(code), { code: 0, says: new RegExp(code) })
+  t.match(readPolicy(home), { folders: [own, code], hasShell: false }, 'the home directory stays')
+  t.equal(statSync(join(home, 'policy.json')).mode & 0o777, 0o600)
+  t.match(await allow(code), { code: 0 })
+  t.match(await allow('--remove', own), { code: 0 })
+  t.strictSame(readPolicy(home).folders, [code], 'once')
+  t.match(await allow('--remove', own), { code: 78, says: /not among the folders/ })
+  t.match(await allow(join(own, 'nothing')), { code: 78, says: /There is no folder/ })
+  writeFileSync(join(home, 'policy.json'), '{ "folders": 7 }')
+  t.match(await allow(code), { code: 78, says: /cannot be read/ })
+})

@@ -1,0 +1,45 @@
+import t from 'tap'
+import { linkScreen } from '../../../lib/wrapper/account/link-screen.ts'
+import { styleFor } from '../../../lib/wrapper/terminal/style.ts'
+
+const style = styleFor({ isTTY: false }, {})
+
+function screenOf(server: string, { columns = 80, rows = 24, forHappy = false } = {}): string {
+  const link = `${server}/terminal/connect#v2=${'A'.repeat(88)}`
+  const happyLink = forHappy ? `happy://terminal?${'A'.repeat(43)}` : undefined
+  return linkScreen({ server, link, happyLink, forHappy, style, terminal: { isTTY: true, columns, rows } })
+}
+const hasCode = (screen: string) => /[█▀▄]{3}/.test(screen)
+
+t.test('an address that no phone can reach is shown without a code, and with what to do instead', async t => {
+  for (const server of ['http://127.0.0.1:3005', 'http://localhost:3005', 'http://[::1]:3005']) {
+    const screen = screenOf(server)
+    t.notOk(hasCode(screen), server)
+    t.match(screen, /in a browser of this computer/)
+    t.match(screen, /A phone cannot reach .+ login --server https:\/\/home\.example/s)
+  }
+  t.ok(hasCode(screenOf('http://127.0.0.1:3005', { forHappy: true })), 'an app of Happy has its server from elsewhere')
+  t.ok(hasCode(screenOf('http://192.168.1.5:3005')))
+})
+
+t.test('on a narrow terminal sentences break between words, and what is to be copied stands on a line of its own', async t => {
+  for (const server of ['http://127.0.0.1:3005', 'https://home.example']) {
+    const wide = screenOf(server, { columns: 40 })
+      .split('\n')
+      .filter(line => line.length > 40 && !/^ {2}(http|node build\.mjs start login)/.test(line))
+    t.strictSame(wide, [])
+  }
+  t.match(screenOf('http://127.0.0.1:3005', { columns: 40 }), /For the Happy app:\n {2}node build\.mjs start login --happy\n/)
+})
+
+t.test('a code is never wider or higher than the screen, with the line below it', async t => {
+  const server = 'https://home.example'
+  const lines = screenOf(server)
+    .split('\n')
+    .filter(line => /[█▀▄]{3}/.test(line))
+  t.ok(lines.length <= 22)
+  t.notOk(hasCode(screenOf(server, { rows: lines.length + 1 })))
+  t.notOk(hasCode(screenOf(server, { columns: 40 })))
+  t.match(screenOf(server, { columns: 40 }), /too small for a code.+/)
+  t.match(screenOf(server, { columns: 40 }), /terminal\/connect#v2=/)
+})

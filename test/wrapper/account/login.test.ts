@@ -1,0 +1,205 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { userInfo } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { readPairingLink, readRequestLink } from '../../../lib/crypto/index.ts'
+import { writeCertificate } from '../../kit/certificate.ts'
+import { call } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { startPhone } from '../kit/phone.ts'
+import { readCode } from '../kit/world.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+const loginTo = (t: Test, url: string, ...more: string[]) => {
+  const home = join(t.testdirName, 'home')
+  return { home, login: runWrapper(t, { home, args: ['login', '--server', url, ...more] }) }
+}
+const kept = (home: string, url: string) => JSON.parse(readFileSync(join(home, 'credentials.json'), 'utf8'))[url]
+const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
+
+t.test('a computer is linked by its check code, and holds a token of a day with a key to renew it [A7]', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(link, checkCode)
+  t.equal(await login.ended, 0, login.output)
+  const { renewal } = kept(home, server.url)
+  t.ok(renewal.expiresAt < Date.now() + 25 * 3600_000)
+  t.equal(Buffer.from(renewal.deviceSeed, 'base64').length, 32)
+  const demo = runWrapper(t, { home, args: ['demo', 'SCRIPT: text hello'] })
+  await (await phone.session()).until(({ messages }) => messages.length > 0)
+  await demo.kill('SIGTERM')
+})
+
+t.test('what the server is asked holds neither the secret of the link nor the digits', async t => {
+  const server = await startServer(t)
+  const asked: string[] = []
+  const relay = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray()).toString()
+    asked.push(`${request.url} ${body}`)
+    const answer = await fetch(server.url + request.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>(resolve => relay.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => relay.close())
+  // Names and addresses of the server's own machine are its own on any port.
+  const { login } = loginTo(t, `http://127.0.0.1:${(relay.address() as AddressInfo).port}`)
+  const { link, checkCode } = await readCode(login)
+  const secret = link.split('.').at(-1) ?? ''
+  t.equal(secret.length, 22)
+  t.match(asked[0], /^\/v2\/pairings /)
+  t.match(asked[0], /"about":/)
+  t.notMatch(asked[0], userInfo().username, 'what it says of itself is sealed')
+  t.notOk(asked.some(text => text.includes(secret) || text.includes(`"${checkCode}"`)))
+})
+
+t.test('three wrong codes end the request for the computer too [A8]', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(
+    link,
+    [1, 2, 3].map(() => otherThan(checkCode))
+  )
+  t.equal(await login.ended, 1)
+  t.match(login.output, /it was refused, or nobody answered it in time/)
+  t.throws(() => kept(home, server.url))
+})
+
+t.test("Happy's app is shown a code of its own, without digits", async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url, '--happy')
+  const [link] = await login.says(/happy:\/\/terminal\S+/)
+  await login.says(/Waiting/)
+  t.notMatch(login.output, /Check code|#v2=/)
+  await phone.pair(link)
+  t.equal(await login.ended, 0)
+  t.equal(kept(home, server.url).renewal, undefined)
+})
+
+t.test('a server that knows only the first way is paired with in that', async t => {
+  const server = await startServer(t)
+  const happy = createServer(async (request, response) => {
+    const isOurs = request.url?.startsWith('/v2/')
+    const body = Buffer.concat(await request.toArray())
+    const answer = isOurs
+      ? new Response('{"error":"Not found"}', { status: 404 })
+      : await fetch(server.url + request.url, { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    response.writeHead(answer.status, { 'content-type': 'application/json' }).end(await answer.text())
+  })
+  await new Promise<void>(resolve => happy.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => happy.close())
+  const phone = await startPhone(t, server)
+  const url = `http://127.0.0.1:${(happy.address() as AddressInfo).port}`
+  const { login } = loginTo(t, url)
+  const [link] = await login.says(/http\S+\/terminal\/connect#key=\S+/)
+  await login.says(/Waiting/)
+  t.ok(readPairingLink(link))
+  t.equal(readRequestLink(link), undefined)
+  await phone.pair(link)
+  t.equal(await login.ended, 0, login.output)
+})
+
+t.test('what is no server of ours is given no code, and named', async t => {
+  const other = createServer((_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>It works!</h1>'))
+  await new Promise<void>(resolve => other.listen(0, '127.0.0.1', resolve))
+  t.teardown(() => other.close())
+  const { login } = loginTo(t, `http://127.0.0.1:${(other.address() as AddressInfo).port}`, '--happy')
+  await login.says(/What answers there is not an Afield server\. Trying again\./)
+  t.notMatch(login.output, /Link this computer|[█▀▄]/)
+})
+
+t.test('a server that is away is waited for, and then shows its code', async t => {
+  const first = await startServer(t)
+  const port = Number(new URL(first.url).port)
+  await first.close()
+  const { login } = loginTo(t, first.url)
+  await login.says(/Nothing listens at/)
+  await startServer(t, { port, data: first.data })
+  const { link } = await readCode(login)
+  t.ok(readRequestLink(link))
+})
+
+for (const way of [[], ['--happy']]) {
+  t.test(`a server whose name does not exist ends the login with what to do ${way}`, async t => {
+    const { login } = loginTo(t, 'no-such-server.invalid', ...way)
+    t.equal(await login.ended, 78)
+    t.match(login.output, /There is no computer called no-such-server\.invalid\./)
+    t.match(login.output, /login --server https:\/\/home\.example/)
+  })
+}
+
+t.test('a certificate that this computer does not trust ends the login with what to do', async t => {
+  const files = { tlsKey: join(t.testdir(), 'key.pem'), tlsCert: join(t.testdirName, 'cert.pem') }
+  writeCertificate(files)
+  const server = await startServer(t, { ...files, data: join(t.testdirName, 'data') })
+  const { login } = loginTo(t, server.url)
+  t.equal(await login.ended, 78)
+  t.match(
+    login.output,
+    /does not trust the certificate of 127\.0\.0\.1:\d+ \(DEPTH_ZERO_SELF_SIGNED_CERT\)\.\nIf it is your own, set NODE_EXTRA_CA_CERTS/
+  )
+})
+
+t.test('https of a server without HTTPS ends the login with the address to use', async t => {
+  const { url } = await startServer(t)
+  const { login } = loginTo(t, url.replace('http:', 'https:'))
+  t.equal(await login.ended, 78)
+  t.match(login.output, /does not speak HTTPS \(ERR_SSL_WRONG_VERSION_NUMBER\)\.\nIf it is your own server/)
+  t.match(login.output, `Name it as:\n  ${url}\n`)
+})
+
+t.test('logging out ends a sign-in whose token ended long before', async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const { login, home } = loginTo(t, server.url)
+  const { link, checkCode } = await readCode(login)
+  await phone.pair(link, checkCode)
+  await login.ended
+  const file = join(home, 'credentials.json')
+  const old = JSON.parse(readFileSync(file, 'utf8'))
+  old[server.url].token += 'x'
+  old[server.url].renewal.expiresAt = 0
+  writeFileSync(file, JSON.stringify(old))
+  const devices = async () => (await call(server, 'GET', '/v1/devices', { token: phone.token })).body.devices.length
+  t.equal(await devices(), 2)
+  const logout = runWrapper(t, { home, args: ['logout', '--server', server.url] })
+  t.equal(await logout.ended, 0)
+  t.equal(await devices(), 1)
+})
+
+t.test('a computer that is linked again is the same one, and its helper answers', { timeout: 90_000 }, async t => {
+  const server = await startServer(t)
+  const phone = await startPhone(t, server)
+  const home = join(t.testdirName, 'home')
+  const link = async (...more: string[]) => {
+    const { login } = loginTo(t, server.url, ...more)
+    const { link, checkCode } = more.length > 0 ? { link: (await login.says(/happy:\S+/))[0], checkCode: undefined } : await readCode(login)
+    await phone.pair(link, checkCode)
+    t.equal(await login.ended, 0)
+  }
+  const answers = async () => {
+    const helper = runWrapper(t, { home, args: ['daemon', 'run'] })
+    await helper.says(/ live\n/)
+    const machine = await phone.machine()
+    t.ok(await machine.call('choices', {}))
+    await helper.kill('SIGTERM')
+    return machine.id
+  }
+  await link()
+  const id = await answers()
+  const { machineKey } = kept(home, server.url)
+  await link()
+  t.equal(kept(home, server.url).machineKey, machineKey)
+  await link('--happy')
+  t.equal(await answers(), id)
+  t.equal(await runWrapper(t, { home, args: ['logout', '--server', server.url] }).ended, 0)
+  await link()
+  t.not(kept(home, server.url).machineKey, machineKey, 'which the end of its link has deleted')
+  t.equal(await answers(), id)
+})

@@ -1,0 +1,53 @@
+import t from 'tap'
+import { Refused, Unreachable } from '../../../lib/client/refusals.ts'
+import { whyNotDone, whyUnreachable } from '../../../lib/wrapper/account/why-unreachable.ts'
+
+const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('why'), { code }) })
+const cases: [cause: unknown, says: string][] = [
+  [failed('ENOTFOUND'), 'There is no computer called home.example (ENOTFOUND).'],
+  [failed('ECONNREFUSED'), 'Nothing listens at home.example:3005 (ECONNREFUSED).'],
+  [
+    new TypeError('fetch failed', { cause: new AggregateError([Object.assign(new Error(), { code: 'ECONNREFUSED' })]) }),
+    'Nothing listens at home.example:3005 (ECONNREFUSED).'
+  ],
+  [
+    failed('DEPTH_ZERO_SELF_SIGNED_CERT'),
+    'This computer does not trust the certificate of home.example:3005 (DEPTH_ZERO_SELF_SIGNED_CERT).'
+  ],
+  [failed('CERT_HAS_EXPIRED'), 'The certificate of home.example:3005 has expired (CERT_HAS_EXPIRED).'],
+  [
+    new TypeError('fetch failed', {
+      cause: Object.assign(new Error('write EPROTO 00:error:0A00010B:SSL routines:tls_validate_record_header:wrong version number:c:99:'), {
+        code: 'EPROTO'
+      })
+    }),
+    'What answers at home.example:3005 does not speak HTTPS (ERR_SSL_WRONG_VERSION_NUMBER).'
+  ],
+  [failed('EPROTO'), 'The server cannot be reached (EPROTO).'],
+  [new Error('other'), 'The server cannot be reached.']
+]
+t.test('a server in trouble is named with what it answered', async t => {
+  const error = new Unreachable('server-error', { status: 502 })
+  t.equal(whyUnreachable(error, 'https://home.example'), 'What answers at home.example is in trouble (HTTP 502).')
+})
+
+t.test('a command that the server did not do says why, and what to do', async t => {
+  const server = 'https://home.example'
+  const cases: [error: unknown, says: RegExp][] = [
+    [
+      new Unreachable('strange-answer'),
+      /^What answers at home\.example is not an Afield server\. Try again later, .* with:\n {2}.* doctor$/
+    ],
+    [new Unreachable('network', { cause: failed('ECONNREFUSED') }), /^Nothing listens at home\.example \(ECONNREFUSED\)\. Try again/],
+    [new Refused(401, 'Invalid token'), /^This computer is no longer linked to .*\. Link it again with:\n {2}.* login$/],
+    [new Refused(403, 'Not allowed'), /^The server refused: Not allowed\.$/],
+    [new Error('It failed.'), /^The server refused: It failed\.$/]
+  ]
+  for (const [error, says] of cases) t.match(whyNotDone(error, server), says)
+})
+
+for (const [cause, says] of cases) {
+  t.test(`a server that cannot be reached: ${says}`, async t => {
+    t.equal(whyUnreachable(new Unreachable('network', { cause }), 'https://home.example:3005'), says)
+  })
+}

@@ -1,0 +1,126 @@
+import { readFileSync, statSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { askLocal } from '../../../lib/local-socket/ask.ts'
+import { askDaemon } from '../../../lib/wrapper/daemon/control.ts'
+import { startServer } from '../../kit/server.ts'
+import { daemonOf } from '../kit/daemon.ts'
+import { texts, turnsEnded } from '../kit/demo.ts'
+import { linkedComputer } from '../kit/world.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+t.test('a phone begins a session on a computer, and it outlives the daemon', async t => {
+  const { phone, allowed, machine, process } = await daemonOf(t, await startServer(t))
+  const started = await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo', prompt: 'SCRIPT: text hello' })
+  t.match(started, { type: 'success' })
+  const session = await phone.session()
+  t.match(started, { sessionId: session.id })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['hello'])
+  t.match(session.metadata, { path: allowed, startedBy: 'daemon', startedFromDaemon: true })
+
+  await process.kill('SIGTERM')
+  await session.say('SCRIPT: text still here')
+  await session.until(session => turnsEnded(session) === 2)
+  await session.call('killSession', {})
+})
+
+t.test('a session is stopped and resumed from the phone, in the same place', async t => {
+  const { phone, allowed, machine } = await daemonOf(t, await startServer(t))
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
+  const session = await phone.session()
+  t.match(await machine.call('stop-session', { sessionId: session.id }), { message: 'Session stopped' })
+  await t.rejects(machine.call('stop-session', { sessionId: 'nobody' }), /No such session runs/)
+  await session.say('SCRIPT: text after')
+  t.match(await machine.call('resume-happy-session', { sessionId: session.id }), { type: 'success', sessionId: session.id })
+  await session.until(session => turnsEnded(session) === 1)
+  t.strictSame(texts(session), ['after'])
+  await session.call('killSession', {})
+  await t.rejects(machine.call('resume-happy-session', { sessionId: 'nobody' }), /does not know the session/)
+})
+
+t.test('a folder is made only when a person said so, and only where sessions may begin', async t => {
+  const { home, allowed, machine } = await daemonOf(t, await startServer(t))
+  const directory = join(allowed, 'new')
+  const ask = { directory, agent: 'demo', approvedNewDirectoryCreation: false }
+  t.match(await machine.call('spawn-happy-session', ask), { type: 'requestToApproveDirectoryCreation' })
+  t.equal(statSync(directory, { throwIfNoEntry: false }), undefined)
+
+  symlinkSync('/', join(allowed, 'way-out'))
+  for (const forbidden of ['/etc', join(allowed, '..'), join(allowed, 'way-out', 'etc'), home, `${allowed}-not`]) {
+    await t.rejects(machine.call('spawn-happy-session', { directory: forbidden, agent: 'demo' }), /allowed|not for agents/, forbidden)
+    await t.rejects(machine.call('listDirectory', { path: forbidden }), /allowed|not for agents/, forbidden)
+  }
+  t.match(await machine.call('listDirectory', { path: allowed }), { success: true, entries: [{ name: 'way-out' }] })
+})
+
+t.test('what a phone sets for an agent is its keys and models, nothing that makes it run other programs', async t => {
+  const { allowed, machine } = await daemonOf(t, await startServer(t))
+  for (const name of ['PATH', 'LD_PRELOAD', 'NODE_OPTIONS', 'CLAUDE_CODE_EXECUTABLE', 'AFIELD_HOME', 'HOME']) {
+    const ask = { directory: allowed, agent: 'demo', environmentVariables: { [name]: '/tmp/evil' } }
+    await t.rejects(machine.call('spawn-happy-session', ask), new RegExp(`${name} may not be set`))
+  }
+  await t.rejects(machine.call('spawn-happy-session', { directory: allowed, agent: 'nonsense' }), /knows no agent called nonsense/)
+  const { agents } = Object(await machine.call('choices', {}))
+  t.match(agents.at(-1), { agent: 'demo', title: 'Demo agent' })
+})
+
+t.test('there is one daemon for a home; it says how it is, and its notes are private', async t => {
+  const { home, process, machine } = await daemonOf(t, await startServer(t))
+  await machine.until(async () => (await machine.state())?.pid === process.child.pid)
+  t.match(await machine.state(), { status: 'running' })
+  const second = runWrapper(t, { home, args: ['daemon', 'run'] })
+  t.equal(await second.ended, 78)
+  t.match(second.output, new RegExp(`running already, as process ${process.child.pid}`))
+  const status = runWrapper(t, { home, args: ['daemon'] })
+  t.equal(await status.ended, 0)
+  t.match(status.output, /started just now\n/)
+  t.match(status.output, /Link +live/)
+  t.equal(statSync(join(home, 'daemon')).mode & 0o777, 0o700)
+
+  const stop = runWrapper(t, { home, args: ['daemon', 'stop'] })
+  t.equal(await stop.ended, 0)
+  t.equal(await process.ended, 0)
+  t.match(await machine.state(), { status: 'offline' })
+  const after = runWrapper(t, { home, args: ['daemon', 'status'] })
+  t.equal(await after.ended, 3)
+})
+
+t.test('a daemon in the background is started and stopped, keeps a log, and stops for a phone', async t => {
+  const server = await startServer(t)
+  const { phone, home } = await linkedComputer(t, server)
+  const start = runWrapper(t, { home, args: ['daemon', 'start'] })
+  t.equal(await start.ended, 0, start.output)
+  const machine = await phone.machine()
+  await machine.until(async () => (await machine.state())?.status === 'running')
+  t.match(await machine.call('stop-daemon', {}), { message: /acknowledged/ })
+  await machine.until(async () => (await machine.state())?.status === 'offline')
+  t.match(readFileSync(join(home, 'logs', 'daemon.log'), 'utf8'), /live/)
+})
+
+t.test('the daemon answers its owner on a socket that nobody else can reach, and takes no harm from strange questions [W7]', async t => {
+  const { home, process: daemon, phone, machine, allowed } = await daemonOf(t, await startServer(t))
+  await machine.call('spawn-happy-session', { directory: allowed, agent: 'demo' })
+  const session = await phone.session()
+  t.equal(statSync(join(home, 'daemon', 'control.sock')).mode & 0o777, 0o600)
+  t.match(await askDaemon(home, 'status'), { pid: daemon.child.pid, link: 'live' })
+  t.match(await askDaemon(home, 'list'), [{ id: session.id, folder: allowed }])
+  const at = { directory: join(home, 'daemon'), file: 'control.sock' }
+  for (const name of ['nonsense', 'toString', '']) await t.rejects(askLocal({ ...at, name, question: {} }), /knows no such command/)
+  await t.rejects(askLocal({ ...at, name: 'status', question: 'x'.repeat(70_000) }), /too long/)
+
+  t.match(await askDaemon(home, 'stop'), {})
+  t.equal(await daemon.ended, 0)
+  t.equal(await askDaemon(home, 'status'), undefined, 'nobody answers any more')
+  await session.call('killSession', {})
+})
+
+t.test('a daemon that was killed leaves its socket to the next one [W7]', async t => {
+  const { home, process: daemon } = await daemonOf(t, await startServer(t))
+  await daemon.kill('SIGKILL')
+  t.ok(statSync(join(home, 'daemon', 'control.sock')))
+  t.equal(await askDaemon(home, 'status'), undefined)
+  const next = runWrapper(t, { home, args: ['daemon', 'run'] })
+  await next.says(/ live\n/)
+  t.match(await askDaemon(home, 'status'), { pid: next.child.pid })
+})

@@ -1,0 +1,140 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdirSync, readdirSync, statSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import t from 'tap'
+import { CannotStart } from '../../../lib/exit.ts'
+import { agentEnvironment, chooseServer, openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { leanEnvironment } from '../../../lib/wrapper/home/lean-process.ts'
+
+const keys = { version: 2 as const, contentPublicKey: new Uint8Array(32).fill(1), machineKey: new Uint8Array(32).fill(2) }
+
+t.test('what pairing gave comes back, for each server its own', async t => {
+  const env = { AFIELD_HOME: join(t.testdir(), 'home') }
+  const home = openHome(env)
+  home.saveCredentials({ server: 'https://one', token: 'a', keys })
+  home.saveCredentials({ server: 'https://two', token: 'b', keys: { version: 1, secret: new Uint8Array(32).fill(3) } })
+  home.rememberServer('https://two')
+
+  const again = openHome(env)
+  t.strictSame(again.credentials('https://one'), { server: 'https://one', token: 'a', keys })
+  t.match(again.credentials('https://two'), { token: 'b', keys: { version: 1 } })
+  t.equal(again.credentials('https://three'), undefined)
+  t.equal(again.machineId, home.machineId, 'the computer keeps its name')
+  t.equal(again.server, 'https://two')
+
+  t.equal(again.forgetCredentials('https://one'), true)
+  t.equal(openHome(env).credentials('https://one'), undefined)
+  t.equal(again.forgetCredentials('https://one'), false)
+})
+
+t.test('of processes that log in, renew and log out at once none undoes what another did', async t => {
+  const env = { AFIELD_HOME: join(t.testdir(), 'home') }
+  const home = openHome(env)
+  const renewal = { deviceSeed: Buffer.alloc(32, 9).toString('base64'), account: 'a', serverKeyId: 'k', expiresAt: 1 }
+  const stays = { server: 'https://stays', token: 'a', keys }
+  home.saveCredentials({ server: 'https://renewed', token: 'a', renewal, keys })
+  const rounds = 40
+  const others = Array.from({ length: 2 }, (_, at) => {
+    const script = `
+      import { openHome } from ${JSON.stringify(resolve('lib/wrapper/home/credentials.ts'))}
+      const home = openHome(${JSON.stringify(env)})
+      const renewal = ${JSON.stringify(renewal)}
+      for (let n = 0; n < ${rounds}; n++) {
+        home.noteRenewal('https://renewed', { token: 'b' + n, renewal })
+        home.saveCredentials({ server: 'https://other${at}-' + n, token: 'c', keys: { version: 1, secret: new Uint8Array(32) } })
+      }`
+    return spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
+  })
+  const ends = others.map(child => once(child, 'exit'))
+  // While they are at it: whoever looks at the folder sees that they have begun.
+  while (home.credentials('https://renewed')?.token === 'a') home.rememberServer('https://stays')
+  home.forgetCredentials('https://renewed')
+  home.saveCredentials(stays)
+  t.same(
+    (await Promise.all(ends)).map(([code]) => code),
+    [0, 0]
+  )
+  t.equal(home.credentials('https://renewed'), undefined, 'nothing brings back what was logged out')
+  t.strictSame(home.credentials('https://stays'), stays)
+  const missing = [0, 1]
+    .flatMap(at => Array.from({ length: rounds }, (_, n) => `https://other${at}-${n}`))
+    .filter(server => !home.credentials(server))
+  t.same(missing, [], 'and every login is there')
+})
+
+t.test('processes that are the first at the same time give the computer one name', async t => {
+  const env = { AFIELD_HOME: join(t.testdir(), 'home') }
+  const script = `
+    import { openHome } from ${JSON.stringify(resolve('lib/wrapper/home/credentials.ts'))}
+    process.stdin.once('data', () => { process.stdout.write(openHome(${JSON.stringify(env)}).machineId); process.exit() })
+    process.stdout.write('ready ')`
+  const first = Array.from({ length: 3 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['pipe', 'pipe', 'inherit'] })
+  )
+  const said = first.map(child => {
+    let text = ''
+    child.stdout.on('data', chunk => {
+      text += chunk
+    })
+    return once(child, 'close').then(() => text)
+  })
+  await Promise.all(first.map(child => once(child.stdout, 'data')))
+  for (const child of first) child.stdin.write('go\n')
+  const names = new Set(await Promise.all(said))
+  t.equal(names.size, 1, [...names].join(', '))
+})
+
+t.test('only its owner can read any of it, also in a folder that was open to others [W6]', async t => {
+  const path = join(t.testdir(), 'home')
+  mkdirSync(path, { mode: 0o755 })
+  const home = openHome({ AFIELD_HOME: path })
+  home.saveCredentials({ server: 'https://one', token: 'a', keys })
+  t.equal(statSync(path).mode & 0o777, 0o700)
+  t.strictSame(readdirSync(path).sort(), ['credentials.json', 'settings.json'])
+  for (const file of readdirSync(path)) t.equal(statSync(join(path, file)).mode & 0o777, 0o600, file)
+})
+
+t.test('a folder where the system lets nobody make one is refused at once', { skip: process.platform !== 'linux' }, async t => {
+  for (const path of ['/proc/afield', '/proc/self/afield/home']) {
+    const env = { ...process.env, AFIELD_HOME: path }
+    const { status, stderr } = spawnSync(process.execPath, ['bin/afield.ts', 'sessions'], { env, encoding: 'utf8', timeout: 20_000 })
+    t.equal(status, 78, path)
+    t.match(stderr, `Afield cannot use its folder ${path}`)
+  }
+})
+
+t.test('the server is that of the command line, then of the environment, then of the last login', async t => {
+  const home = { server: 'https://remembered' }
+  t.equal(chooseServer('https://flag/', { AFIELD_SERVER: 'https://env' }, home), 'https://flag')
+  t.equal(chooseServer(undefined, { AFIELD_SERVER: 'http://env:3005' }, home), 'http://env:3005')
+  t.equal(chooseServer(undefined, {}, home), 'https://remembered')
+  t.equal(chooseServer('home.example', {}, home), 'https://home.example')
+  t.throws(() => chooseServer(undefined, {}, { server: undefined }), CannotStart)
+  for (const nonsense of ['ftp://a', 'https://a/path', 'https://a?x=1', 'https://', '::']) {
+    t.throws(() => chooseServer(nonsense, {}, home), CannotStart, nonsense)
+  }
+})
+
+t.test('agents get the environment of the person without what is for Afield [W6]', async t => {
+  t.strictSame(
+    agentEnvironment({
+      PATH: '/bin',
+      AFIELD_HOME: '/x',
+      AFIELD_SERVER: 'y',
+      AFIELD_ANYTHING: 'z',
+      ANTHROPIC_API_KEY: 'k',
+      NOTHING: undefined
+    }),
+    {
+      PATH: '/bin',
+      ANTHROPIC_API_KEY: 'k'
+    }
+  )
+})
+
+t.test('what makes our own processes take less is not for an agent, and what its person set stays', async t => {
+  const ours = { ...leanEnvironment({ PATH: '/bin', MALLOC_ARENA_MAX: '4' }, '/x'), PATH: '/bin', MALLOC_ARENA_MAX: '4' }
+  t.match(ours, { NODE_COMPILE_CACHE: join('/x', 'compiled'), MALLOC_ARENA_MAX: '4' })
+  t.strictSame(agentEnvironment(ours), { PATH: '/bin', MALLOC_ARENA_MAX: '4' })
+})

@@ -1,0 +1,138 @@
+import fs, { readFileSync, statSync, writeFileSync } from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
+import { dirname, join } from 'node:path'
+import t, { type Test } from 'tap'
+import { openJournalFile } from '../../../lib/wrapper/home/journal-file.ts'
+import { draft, testJournal } from '../../client/journal-contract.ts'
+
+testJournal(t, t => {
+  const file = join(t.testdir(), 'outbox', 'journal')
+  const open = () => {
+    const journal = openJournalFile(file)
+    t.teardown(() => journal.close())
+    return journal
+  }
+  return { journal: open(), reopen: async () => open() }
+})
+
+t.test('a write that was torn at any byte is cut, and what was there before is whole [W4]', async t => {
+  const { file, whole, before } = await written(t)
+  for (let length = before; length < whole.length; length++) {
+    writeFileSync(file, whole.subarray(0, length))
+    const journal = openJournalFile(file)
+    t.strictSame(names(await journal.load()), ['a', 'b'], `torn after ${length} of ${whole.length} bytes`)
+    t.equal(statSync(file).size, before)
+    await journal.append([draft('d')])
+    await journal.close()
+    t.strictSame(await namesIn(file), ['a', 'b', 'd'], 'and what comes next is kept')
+  }
+})
+
+t.test('a bit that flipped costs at most the record it is in [W4]', async t => {
+  const { file, whole } = await written(t)
+  for (let bit = 0; bit < whole.length * 8; bit += 7) {
+    const damaged = Buffer.from(whole)
+    damaged[bit >> 3] = (damaged[bit >> 3] ?? 0) ^ (1 << (bit & 7))
+    writeFileSync(file, damaged)
+    const left = await namesIn(file)
+    const isWhole = ['a,c', 'b,c', 'a,b', 'a,b,c'].includes(left.join())
+    if (!isWhole) t.fail(`bit ${bit} left ${left.join()}`)
+  }
+  t.pass('every third of the records came back each time')
+})
+
+t.test('a file of anything is no reason not to begin', async t => {
+  const file = join(t.testdir({ journal: Buffer.alloc(5000, 0xaf) }), 'journal')
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  t.strictSame(await journal.load(), [])
+  await journal.append([draft('a')])
+  t.strictSame(await namesIn(file), ['a'])
+})
+
+t.test('nobody else may read it, nor see its folder [W6]', async t => {
+  const file = join(t.testdir(), 'outbox', 'journal')
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  await journal.load()
+  await journal.append([draft('a')])
+  t.equal(statSync(file).mode & 0o777, 0o600)
+  t.equal(statSync(dirname(file)).mode & 0o777, 0o700)
+})
+
+t.test('what the server has does not make the file grow for ever', async t => {
+  const file = join(t.testdir(), 'journal')
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  await journal.load()
+  const content = 'QUJD'.repeat(20_000)
+  await journal.append([draft('stays')])
+  for (let n = 0; n < 60; n++) {
+    await journal.append([draft(`${n}`, { content })])
+    await journal.remove([draft(`${n}`)])
+  }
+  t.ok(statSync(file).size < 1_300_000, 'of 4.8 MB that passed through it')
+  t.strictSame(await namesIn(file), ['stays'])
+  await journal.remove([draft('stays')])
+  t.equal(statSync(file).size, 0, 'and when nothing waits it is empty')
+})
+
+t.test('a disk that fills while one is removed, and fills again, takes no other with it [W1, W4]', async t => {
+  const file = join(t.testdir(), 'journal')
+  const journal = openJournalFile(file)
+  t.teardown(() => journal.close())
+  await journal.load()
+  const disk = smallDisk(t)
+  await journal.append([draft('a'), draft('b')])
+  disk.isFull = true
+  await t.rejects(journal.remove([draft('a')]), { code: 'ENOSPC' })
+  disk.isFull = false
+  await journal.append([draft('c')])
+  disk.isFull = true
+  await t.rejects(journal.append([draft('d')]), { code: 'ENOSPC' })
+  disk.isFull = false
+  t.strictSame(await namesIn(file), ['a', 'b', 'c'], 'what was removed is only sent once more')
+  await journal.append([draft('e')])
+  t.strictSame(await namesIn(file), ['a', 'b', 'c', 'e'])
+})
+
+/** One that takes the beginning of a record when it is full. */
+function smallDisk(t: Test): { isFull: boolean } {
+  const disk = { isFull: false }
+  const { writeFileSync } = fs
+  const replace = (write: typeof writeFileSync) => {
+    fs.writeFileSync = write
+    syncBuiltinESMExports()
+  }
+  replace((file, bytes, ...how) => {
+    if (!disk.isFull || !Buffer.isBuffer(bytes)) return writeFileSync(file, bytes, ...how)
+    writeFileSync(file, bytes.subarray(0, 20), ...how)
+    throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' })
+  })
+  t.teardown(() => replace(writeFileSync))
+  return disk
+}
+
+/** Three records, each with one draft, and where the last of them begins. */
+async function written(t: Test) {
+  const file = join(t.testdir(), 'journal')
+  const journal = openJournalFile(file)
+  await journal.load()
+  await journal.append([draft('a')])
+  await journal.append([draft('b')])
+  const before = statSync(file).size
+  await journal.append([draft('c')])
+  await journal.close()
+  return { file, before, whole: readFileSync(file) }
+}
+
+async function namesIn(file: string): Promise<string[]> {
+  const journal = openJournalFile(file)
+  const drafts = await journal.load()
+  await journal.close()
+  return names(drafts)
+}
+
+function names(drafts: readonly { localId: string }[]): string[] {
+  return drafts.map(({ localId }) => localId)
+}

@@ -1,0 +1,63 @@
+import t from 'tap'
+import { spareMemory } from '../../../lib/wrapper/home/spare-memory.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+
+const mb = 1024 * 1024
+
+/** One that is as large as it is said to be, and half of that when it was collected. */
+function heapOf(bytes: number) {
+  const heap = { size: bytes, collected: 0 }
+  return {
+    heap,
+    bytes: () => heap.size,
+    collect() {
+      heap.collected += 1
+      heap.size /= 2
+    }
+  }
+}
+
+t.test('what starting took is given back once, and nothing while no turn runs', async t => {
+  const clock = manualClock()
+  const own = heapOf(60 * mb)
+  spareMemory(own, clock)
+  clock.advance(3_000)
+  t.equal(own.heap.collected, 1)
+  own.heap.size = 100 * mb
+  clock.advance(3_600_000)
+  t.equal(own.heap.collected, 1)
+})
+
+t.test('a turn that left much behind is cleared up after, unless the next one begins at once', async t => {
+  const clock = manualClock()
+  const own = heapOf(60 * mb)
+  const memory = spareMemory(own, clock)
+  clock.advance(3_000)
+  memory.follow(true)
+  own.heap.size = 100 * mb
+  clock.advance(60_000)
+  t.equal(own.heap.collected, 1, 'not while it works')
+  memory.follow(false)
+  clock.advance(2_000)
+  memory.follow(true)
+  clock.advance(60_000)
+  t.equal(own.heap.collected, 1, 'the next turn began')
+  memory.follow(false)
+  for (let tick = 0; tick < 4; tick++) {
+    memory.follow(false)
+    clock.advance(1_000)
+  }
+  t.equal(own.heap.collected, 2)
+})
+
+t.test('a turn that left little behind costs no collection', async t => {
+  const clock = manualClock()
+  const own = heapOf(60 * mb)
+  const memory = spareMemory(own, clock)
+  clock.advance(3_000)
+  memory.follow(true)
+  own.heap.size += 7 * mb
+  memory.follow(false)
+  clock.advance(60_000)
+  t.equal(own.heap.collected, 1)
+})

@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
+import t from 'tap'
+import { readStartedLine } from '../../../bin/started-line.ts'
+
+t.test('a session that the daemon began holds neither yargs nor undici, of Node.js or the package', async t => {
+  const program = `
+    const { registerHooks } = await import('node:module')
+    const loaded = []
+    registerHooks({ load: (url, context, next) => (loaded.push(url), next(url, context)) })
+    const { main } = await import('./bin/main.ts')
+    process.exit = () => {}
+    await main(['run', '--tag', 'one'])
+    for (const file of ['run/run.ts', 'session/session.ts', 'uplink/fetch.ts', 'agents/acp/acp.ts']) await import('./lib/wrapper/' + file)
+    const heavy = /yargs|undici/
+    console.log(JSON.stringify([...process.moduleLoadList, ...loaded].filter(name => heavy.test(name))))`
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
+  t.match(stderr, /Which agent\?/)
+  t.same(JSON.parse(stdout), [])
+})
+
+t.test('what the daemon writes is read as yargs reads it, and no other line', async t => {
+  t.same(readStartedLine(['claude', '--tag', 'one'])?.args, { _: ['claude'], $0: 'afield', tag: 'one', '--': [] })
+  t.same(readStartedLine(['run', '--tag', 'one', '--', 'gemini', '--acp'])?.args['--'], ['gemini', '--acp'])
+  for (const line of [
+    'claude',
+    'claude hello',
+    'resume --tag one some-id',
+    'demo --tag one --folder .',
+    'claude --tag',
+    'claude --tag=one'
+  ])
+    t.equal(readStartedLine(line.split(' ')), undefined, line)
+})

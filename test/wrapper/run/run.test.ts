@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { startServer } from '../../kit/server.ts'
+import { runOnTerminal } from '../kit/terminal.ts'
+import { linkedComputer } from '../kit/world.ts'
+
+t.test('an agent that is not installed is not announced, and the command that installs it stays whole', async t => {
+  const { home } = await linkedComputer(t, await startServer(t))
+  const directory = join(home, '..', 'code')
+  mkdirSync(directory)
+  for (const [agent, command] of [
+    ['codex', 'npm install --global @openai/codex'],
+    ['opencode', 'npm install --global opencode-ai'],
+    ['claude', 'npm install --global @anthropic-ai/claude-code']
+  ] as const) {
+    const names = { CODEX_BIN: '', OPENCODE_BIN: '', OPENCODE_BIN_PATH: '', CLAUDE_CODE_EXECUTABLE: '' }
+    const terminal = runOnTerminal(t, { home, directory, args: [agent], env: { PATH: '', ...names } })
+    t.equal(await terminal.ended, 78)
+    t.match(terminal.screen, new RegExp(`^Starting .* …\nThere is no command ${agent} here\\.`))
+    t.ok(terminal.screen.split('\n').includes(`  ${command}`), terminal.screen)
+    t.notMatch(terminal.screen, 'on your phone too')
+  }
+})
+
+t.test('a mode that the agent does not have is said at the terminal too, until a turn begins', async t => {
+  const { home, phone } = await linkedComputer(t, await startServer(t))
+  const terminal = runOnTerminal(t, { home, directory: home, args: ['demo', '--mode', 'nosuch'] })
+  await terminal.sees(/Note +Demo agent has no mode “nosuch”; it asks first\./)
+  const session = await phone.session()
+  await session.say('SCRIPT: text done')
+  await session.until(({ events }) => events().some(({ t }) => t === 'turn-end'))
+  await terminal.sees(/waits for a message[^N]*Ctrl-C twice/)
+})
+
+t.test('a session that ends says at its terminal how to go on with it', async t => {
+  const { home, phone } = await linkedComputer(t, await startServer(t))
+  const terminal = runOnTerminal(t, { home, directory: home, args: ['demo'] })
+  const { id } = await phone.session()
+  await terminal.sees(/Ctrl-C twice ends the session/)
+  terminal.kill('SIGTERM')
+  t.equal(await terminal.ended, 0)
+  t.match(terminal.screen, new RegExp(`The session has ended\\. .*Resume it with:\n.* resume ${id}\n`, 's'))
+})

@@ -1,0 +1,162 @@
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import type { Fetch } from '../../../lib/client/rest.ts'
+import { openHome } from '../../../lib/wrapper/home/credentials.ts'
+import { findLeftovers, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
+import { deliverLeftovers, keepDelivering, sayInEnded } from '../../../lib/wrapper/session/leftovers.ts'
+import { fetch } from '../../../lib/wrapper/uplink/fetch.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { computerWithSession, leaveBehind } from '../kit/left-behind.ts'
+import type { PhoneSession } from '../kit/phone.ts'
+import { runWrapper } from '../kit/wrapper.ts'
+
+const down: Fetch = async () => {
+  throw new Error('no network')
+}
+const soon = 50
+const long = 60_000
+
+t.test('what could not be delivered in time is there for the next try, and arrives once', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const own = openHome({ AFIELD_HOME: home })
+  t.strictSame(await deliverLeftovers({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
+  t.equal(findLeftovers(home).length, 1)
+  t.strictSame(await deliverLeftovers({ home: own, fetch: down, withinMs: soon }), { found: 1, delivered: 0 })
+  t.strictSame(await deliverLeftovers({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  t.match(listSessions(home), [{ pid: undefined, notes: { turn: null } }])
+  const session = await phone.session()
+  await session.until(session => said(session).length > 0)
+  t.strictSame(said(session), ['kept'])
+})
+
+t.test('one that cannot be read keeps no other from being delivered, and stays', async t => {
+  const { home, folder, another } = await computerWithSession(t)
+  folder.note({ toldUpTo: { file: home, offset: 0 } })
+  await leaveBehind(home, folder, 'of one whose transcript is a folder')
+  await leaveBehind(home, another(), 'of another')
+  const own = openHome({ AFIELD_HOME: home })
+  const said: string[] = []
+  const result = await deliverLeftovers({ home: own, fetch, withinMs: long, onTrouble: sentence => said.push(sentence) })
+  t.strictSame(result, { found: 2, delivered: 1 })
+  t.match(said, [/not delivered: EISDIR/])
+  t.equal(findLeftovers(home).length, 1)
+})
+
+t.test('what cannot be read is told once and tried seldom, until it can', async t => {
+  const { home, folder, another } = await computerWithSession(t)
+  const transcript = join(home, '..', 'transcript')
+  mkdirSync(transcript)
+  folder.note({ toldUpTo: { file: transcript, offset: 0 } })
+  await leaveBehind(home, folder, 'of one whose transcript is a folder')
+  const clock = manualClock()
+  const told: string[] = []
+  const end = new AbortController()
+  const isOver = keepDelivering({
+    home: openHome({ AFIELD_HOME: home }),
+    fetch,
+    signal: end.signal,
+    onTrouble: sentence => told.push(sentence),
+    clock
+  })
+  t.teardown(() => end.abort())
+  const rests = () => until(() => clock.pending === 1)
+  await rests()
+  t.match(told, [/not delivered: EISDIR/])
+  clock.advance(60_000)
+  t.equal(clock.pending, 1, 'it is left alone for longer than what only has no link')
+  clock.advance(4 * 60_000)
+  await rests()
+  t.equal(told.length, 1)
+  await leaveBehind(home, another(), 'of another')
+  clock.advance(5 * 60_000)
+  await until(() => clock.pending === 1 && findLeftovers(home).length === 1)
+  t.equal(told.length, 1, 'and holds no other up')
+  rmSync(transcript, { recursive: true })
+  writeFileSync(transcript, '')
+  clock.advance(5 * 60_000)
+  await isOver
+  t.strictSame(findLeftovers(home), [])
+  t.equal(told.length, 1)
+})
+
+t.test('a session that is being delivered runs in no process, and is left to whoever goes on with it', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const delivering = deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
+  await until(() => listSessions(home)[0]?.deliverer === process.pid)
+  t.match(listSessions(home), [{ pid: undefined }])
+
+  const resumed = runWrapper(t, { home, args: ['resume', 'demo'] })
+  await resumed.says(/live/)
+  t.strictSame(await delivering, { found: 1, delivered: 0 })
+  t.match(listSessions(home), [{ pid: resumed.child.pid, deliverer: undefined }])
+  const session = await phone.session()
+  await session.until(session => said(session).length > 0)
+  await resumed.kill('SIGTERM')
+  t.strictSame(said(session), ['kept'])
+  t.match(resumed.output, /Everything was delivered/)
+})
+
+t.test('who delivers by hand gets what another process cannot deliver', async t => {
+  const { home, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const delivering = deliverLeftovers({ home: openHome({ AFIELD_HOME: home }), fetch: down, withinMs: long })
+  await until(() => listSessions(home)[0]?.deliverer === process.pid)
+  const flush = runWrapper(t, { home, args: ['flush'] })
+  t.equal(await flush.ended, 0)
+  t.match(flush.output, /Delivered 1 of 1/)
+  t.strictSame(await delivering, { found: 1, delivered: 0 })
+})
+
+t.test('what is said in an ended session without a link is delivered later, and the session is as it was', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  folder.note({ turn: null, endedBy: 'person', heardUpTo: 4 })
+  folder.retire()
+  const [known] = listSessions(home)
+  if (!known) throw new Error('there is no session')
+  const own = openHome({ AFIELD_HOME: home })
+  await sayInEnded(known, 'It did not start.', { home: own, fetch: down, withinMs: soon })
+  t.match(listSessions(home), [{ pid: undefined, notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
+  t.strictSame(await deliverLeftovers({ home: own, fetch, withinMs: long }), { found: 1, delivered: 1 })
+  const session = await phone.session()
+  await session.until(session => session.events().some(event => event.t === 'service' && event.text === 'It did not start.'))
+  t.match(listSessions(home), [{ notes: { isStarting: undefined, endedBy: 'person', heardUpTo: 4 } }])
+})
+
+t.test('a message that the server never takes is set aside and told of once, and those around it arrive [W5]', async t => {
+  const { home, phone, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'one', 'poison', 'two')
+  const picky: Fetch = async (url, init) =>
+    init.body?.includes('"poison"') === true && url.endsWith('/messages')
+      ? { status: 413, headers: new Headers(), text: async () => '{"error":"Payload Too Large"}' }
+      : fetch(url, init)
+  const own = openHome({ AFIELD_HOME: home })
+  t.strictSame(await deliverLeftovers({ home: own, fetch: picky, withinMs: long }), { found: 1, delivered: 1 })
+  const session = await phone.session()
+  const told = () => session.events().flatMap(event => (event.t === 'service' && /did not take/.test(event.text) ? event.text : []))
+  await session.until(() => told().length > 0)
+  t.strictSame(said(session), ['one', 'two'])
+  t.match(told(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
+})
+
+t.test('what nobody can deliver is named', async t => {
+  const { home, folder } = await computerWithSession(t)
+  await leaveBehind(home, folder, 'kept')
+  const [path = ''] = findLeftovers(home)
+  writeFileSync(join(path, 'session.json'), '{')
+  const flush = runWrapper(t, { home, args: ['flush'] })
+  t.equal(await flush.ended, 1)
+  t.ok(flush.output.includes(path), flush.output)
+  t.notMatch(flush.output, /Nothing waits/)
+  t.ok(existsSync(join(path, 'outbox.journal')), 'and is kept')
+})
+
+function said({ messages }: Pick<PhoneSession, 'messages'>): string[] {
+  return messages.flatMap(({ role, content }) => (role === 'user' ? String(Object(content).text) : []))
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(resolve => setImmediate(resolve))
+}

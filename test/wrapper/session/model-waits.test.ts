@@ -1,0 +1,95 @@
+import t from 'tap'
+import type { AgentState } from '../../../lib/protocol/sealed/session.ts'
+import type { AgentEvent, Step } from '../../../lib/wrapper/agents/agent.ts'
+import { createModelWaits } from '../../../lib/wrapper/session/model-waits.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+
+function waits() {
+  const clock = manualClock()
+  let state: AgentState = {}
+  let writes = 0
+  const told = createModelWaits({
+    publish(change) {
+      state = change(state)
+      writes++
+    },
+    onChange() {},
+    clock,
+    now: () => clock.now()
+  })
+  return {
+    clock,
+    told,
+    get shown() {
+      return state.modelWait
+    },
+    get writes() {
+      return writes
+    }
+  }
+}
+
+const step: Step = { call: 'c', name: 'Bash', title: 'make', kind: 'execute', input: {}, locations: [], content: [] }
+const word: AgentEvent = { type: 'text-grew', block: 'b', text: 'a', thinking: false }
+const retrying: AgentEvent = { type: 'retrying', attempt: 3, of: 10, inMs: 5000, why: 'overloaded' }
+
+t.test('half a minute without a word is told, until there is one', async t => {
+  const at = waits()
+  at.told.turnBegan()
+  at.clock.advance(29_999)
+  t.equal(at.shown, undefined)
+  at.clock.advance(1)
+  t.strictSame(at.shown, { since: 0 })
+  at.told.hear(word)
+  t.equal(at.shown, undefined)
+  at.clock.advance(30_000)
+  t.strictSame(at.shown, { since: 30_000 })
+  at.told.turnEnded()
+  t.equal(at.shown, undefined)
+  at.clock.advance(60_000)
+  t.equal(at.shown, undefined, 'between two turns nobody waits for a word')
+})
+
+t.test('what an agent says of its next attempt is told, until something comes', async t => {
+  const at = waits()
+  at.told.turnBegan()
+  at.clock.advance(1000)
+  at.told.hear(retrying)
+  t.strictSame(at.shown, { since: 0, retry: { attempt: 3, of: 10, at: 6000, inMs: 5000, why: 'overloaded' } })
+  at.clock.advance(60_000)
+  t.match(at.shown, { retry: { attempt: 3 } }, 'and stays')
+  at.told.hear(word)
+  t.equal(at.shown, undefined)
+})
+
+t.test('what a person said is no word of the model: a prompt that is read late leaves the next attempt', async t => {
+  const at = waits()
+  at.told.turnBegan()
+  at.told.hear(retrying)
+  at.told.hear({ type: 'prompted', text: 'go on', isOurs: true, row: 'r' })
+  t.match(at.shown, { retry: { attempt: 3 } })
+})
+
+t.test('while a step runs, or a person is waited for, silence is nothing to tell', async t => {
+  const at = waits()
+  at.told.turnBegan()
+  at.told.hear({ type: 'step-started', step })
+  at.clock.advance(600_000)
+  t.equal(at.shown, undefined)
+  at.told.hear({ type: 'step-ended', step, status: 'completed' })
+  at.told.hear({ type: 'question-asked', asked: { ask: 'q', title: 'Which?', kind: 'form', questions: [] } })
+  at.clock.advance(600_000)
+  t.equal(at.shown, undefined)
+  at.told.hear({ type: 'question-closed', ask: 'q' })
+  at.clock.advance(30_000)
+  t.match(at.shown, { since: 1_200_000 })
+})
+
+t.test('words that come cost no writing of the state', async t => {
+  const at = waits()
+  at.told.turnBegan()
+  for (let n = 0; n < 100; n++) at.told.hear(word)
+  at.told.turnEnded()
+  t.equal(at.writes, 0)
+  t.equal(at.clock.pending, 0)
+})

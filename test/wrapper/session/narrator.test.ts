@@ -1,0 +1,268 @@
+import t from 'tap'
+import { envelopeOf } from '../../../lib/client/messages.ts'
+import { createPartialReader } from '../../../lib/client/partials.ts'
+import { type Envelope, type MessageBody, messageBody, type PartialBody, type PartialFrame } from '../../../lib/protocol/sealed/messages.ts'
+import type { Step } from '../../../lib/wrapper/agents/agent.ts'
+import { createNarrator } from '../../../lib/wrapper/session/narrator.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+
+const step: Step = { call: 'c1', name: 'Write', title: 'Preparing', kind: 'edit', input: {}, locations: [], content: [] }
+const written: Step = {
+  ...step,
+  title: 'Write a.txt',
+  input: { file_path: 'a.txt' },
+  content: [{ type: 'diff', path: 'a.txt', oldText: null, newText: 'x' }]
+}
+
+function story() {
+  const kept: MessageBody[] = []
+  const partials: PartialBody[] = []
+  const reader = createPartialReader(() => t.fail('a device missed something'))
+  const sent: PartialFrame[] = []
+  const clock = manualClock()
+  const link = { isThere: true }
+  const narrator = createNarrator({
+    put: async body => void kept.push(messageBody.parse(body)),
+    showPartial(frame) {
+      if (!link.isThere) return false
+      sent.push(frame)
+      const partial = reader.take(frame)
+      if (partial) partials.push(partial)
+      return true
+    },
+    clock
+  })
+  return {
+    narrator,
+    kept,
+    partials,
+    sent,
+    link,
+    clock,
+    told: () => kept.flatMap(body => envelopeOf(body)?.ev ?? []),
+    envelopes: (): Envelope[] => kept.flatMap(body => envelopeOf(body) ?? [])
+  }
+}
+
+t.test('a turn is told from its beginning to "your turn", all of it under one name', async t => {
+  const { narrator, told, kept, envelopes } = story()
+  const turn = await narrator.beginTurn()
+  await narrator.tell({ type: 'text', block: 'b1', text: 'hm', thinking: true })
+  await narrator.tell({ type: 'text', block: 'b2', text: 'hello', thinking: false })
+  await narrator.tell({ type: 'plan', entries: [{ content: 'one', status: 'pending' }] })
+  await narrator.tell({ type: 'usage', used: 120, size: 200_000 })
+  await narrator.tell({ type: 'turn-ended', reason: 'done' })
+  t.match(told(), [
+    { t: 'turn-start' },
+    { t: 'text', text: 'hm', thinking: true },
+    { t: 'text', text: 'hello' },
+    { t: 'tool-call-start', name: 'TodoWrite', args: { todos: [{ content: 'one', status: 'pending' }] } },
+    { t: 'tool-call-end', status: 'completed' },
+    { t: 'turn-end', status: 'completed' }
+  ])
+  t.ok(envelopes().every(envelope => envelope.turn === turn && envelope.role === 'agent'))
+  t.match(envelopes().at(-1)?.usage, { input_tokens: 120, context_window: 200_000 })
+  t.match(kept.at(-1), { role: 'agent', content: { type: 'event', data: { type: 'ready' } } })
+})
+
+t.test('text that grows is shown a few times a second, the last form of it, under the id its stored form will have', async t => {
+  const { narrator, partials, clock, envelopes } = story()
+  await narrator.beginTurn()
+  for (let n = 1; n <= 50; n++) {
+    await narrator.tell({ type: 'text-grew', block: 'b1', text: 'x'.repeat(n), thinking: false })
+    clock.advance(10)
+  }
+  t.ok(partials.length >= 2 && partials.length <= 4, `${partials.length} in half a second`)
+  await narrator.tell({ type: 'text', block: 'b1', text: 'x'.repeat(50), thinking: false })
+  t.equal(envelopes().at(-1)?.id, partials[0]?.block)
+  const shown = partials.length
+  clock.advance(1000)
+  t.equal(partials.length, shown, 'nothing is shown once it is stored')
+})
+
+t.test('half a sentence that is said anew is taken back on the devices', async t => {
+  const { narrator, partials, clock, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'half a', thinking: false })
+  await narrator.tell({ type: 'retrying', attempt: 1, inMs: 500, why: 'unreachable' })
+  await narrator.tell({ type: 'text-grew', block: 'b2', text: 'other', thinking: false })
+  clock.advance(1000)
+  // Without a word of it, another block begins.
+  await narrator.tell({ type: 'text-grew', block: 'b3', text: 'third', thinking: false })
+  clock.advance(1000)
+  t.match(
+    partials.map(({ text }) => text),
+    ['half a', '', 'other', '', 'third']
+  )
+  t.equal(partials[1]?.block, partials[0]?.block)
+  t.equal(partials[3]?.block, partials[2]?.block)
+  await narrator.tell({ type: 'text', block: 'b3', text: 'third one', thinking: false })
+  clock.advance(1000)
+  t.equal(partials.length, 5)
+  t.match(envelopes().at(-1)?.ev, { t: 'text', text: 'third one' })
+})
+
+t.test('of a text that grows only what was added is sent, and all of it when a device begins to look', async t => {
+  const { narrator, sent, clock } = story()
+  await narrator.beginTurn()
+  const grow = async (text: string) => {
+    await narrator.tell({ type: 'text-grew', block: 'b1', text, thinking: false })
+    clock.advance(1000)
+  }
+  await grow('one')
+  await grow('one two')
+  narrator.showAgain()
+  clock.advance(1000)
+  await grow('one two three')
+  t.match(sent, [{ text: 'one' }, { added: ' two' }, { text: 'one two' }, { added: ' three' }])
+  await narrator.tell({ type: 'text', block: 'b1', text: 'one two three', thinking: false })
+  narrator.showAgain()
+  clock.advance(1000)
+  t.equal(sent.length, 4, 'what is stored does not grow')
+})
+
+t.test('of text that grew while there was no link the last is shown once there is one, unless it is stored by then', async t => {
+  const { narrator, partials, clock, link } = story()
+  await narrator.beginTurn()
+  link.isThere = false
+  for (const text of ['o', 'one']) await narrator.tell({ type: 'text-grew', block: 'b1', text, thinking: false })
+  clock.advance(1000)
+  link.isThere = true
+  clock.advance(1000)
+  t.match(partials, [{ text: 'one' }])
+  t.equal(partials.length, 1, 'and once')
+  link.isThere = false
+  await narrator.tell({ type: 'text-grew', block: 'b1', text: 'one two', thinking: false })
+  clock.advance(1000)
+  await narrator.tell({ type: 'text', block: 'b1', text: 'one two', thinking: false })
+  link.isThere = true
+  clock.advance(1000)
+  t.equal(partials.length, 1)
+})
+
+t.test('a step is told once, with its arguments, before its end', async t => {
+  const { narrator, told } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step })
+  await narrator.tell({ type: 'step-updated', step: written })
+  t.equal(told().length, 1, 'not while the agent still writes them')
+  await narrator.showStep(written)
+  await narrator.tell({ type: 'step-updated', step: written })
+  await narrator.tell({ type: 'step-ended', step: written, status: 'completed' })
+  t.match(told().slice(1), [
+    { t: 'tool-call-start', call: 'c1', name: 'Write', title: 'Write a.txt', args: { file_path: 'a.txt' }, content: [{ type: 'diff' }] },
+    { t: 'tool-call-end', call: 'c1', status: 'completed', content: [] }
+  ])
+  t.equal(told().length, 3, 'and the diff is not sent twice')
+})
+
+t.test('a step that runs on without a word is told after a moment', async t => {
+  const { narrator, told, clock } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step: written })
+  clock.advance(1000)
+  await Promise.resolve()
+  t.match(told().at(-1), { t: 'tool-call-start', call: 'c1' })
+})
+
+t.test('a step that says something all the time is told within a second, and so is the next one', async t => {
+  const { narrator, told, clock } = story()
+  await narrator.beginTurn()
+  const toldWhileItPrints = async (call: string) => {
+    await narrator.tell({ type: 'step-started', step: { ...written, call } })
+    for (let ms = 0; ms < 1200; ms += 300) {
+      await narrator.tell({ type: 'step-updated', step: { ...written, call, content: [{ type: 'text', text: `line ${ms}` }] } })
+      clock.advance(300)
+      await Promise.resolve()
+    }
+    return told().some(event => event.t === 'tool-call-start' && event.call === call)
+  }
+  t.ok(await toldWhileItPrints('c1'))
+  clock.advance(60_000)
+  await narrator.tell({ type: 'step-started', step: { ...step, call: 'c2' } })
+  t.notOk(
+    told().some(event => event.t === 'tool-call-start' && event.call === 'c2'),
+    'a step of its own has all its time'
+  )
+  clock.advance(300)
+  await narrator.tell({ type: 'step-updated', step: { ...written, call: 'c2' } })
+  clock.advance(400)
+  await Promise.resolve()
+  t.match(told().at(-1), { t: 'tool-call-start', call: 'c2', args: { file_path: 'a.txt' } })
+  t.ok(await toldWhileItPrints('c3'))
+})
+
+t.test('steps keep their place before what is said after them', async t => {
+  const { narrator, told } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'step-started', step: written })
+  await narrator.tell({ type: 'text', block: 'b', text: 'meanwhile', thinking: false })
+  await narrator.tell({ type: 'turn-ended', reason: 'cancelled' })
+  t.match(
+    told().map(event => event.t),
+    ['turn-start', 'tool-call-start', 'text', 'turn-end']
+  )
+})
+
+t.test('why a turn failed is said, unless the agent has just said it', async t => {
+  const silent = story()
+  await silent.narrator.beginTurn()
+  await silent.narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'overloaded' })
+  t.match(silent.told(), [{ t: 'turn-start' }, { t: 'service', text: 'overloaded' }, { t: 'turn-end', status: 'failed' }])
+  const talking = story()
+  await talking.narrator.beginTurn()
+  await talking.narrator.tell({ type: 'text', block: 'b', text: 'API Error: 529', thinking: false })
+  await talking.narrator.tell({ type: 'turn-ended', reason: 'failed', error: 'Internal error: API Error: 529' })
+  t.notOk(talking.told().some(event => event.t === 'service'))
+})
+
+t.test('what a helper does is told under one name for it that existing apps take', async t => {
+  const { narrator, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'subagent-started', subagent: 'toolu_1', title: 'Look around' })
+  await narrator.tell({ type: 'step-started', step: written, subagent: 'toolu_1' })
+  await narrator.tell({ type: 'text', block: 'b', text: 'found it', thinking: false, subagent: 'toolu_1' })
+  await narrator.tell({ type: 'step-ended', step: written, status: 'completed', subagent: 'toolu_1' })
+  await narrator.tell({ type: 'subagent-stopped', subagent: 'toolu_1' })
+  await narrator.tell({ type: 'text', block: 'c', text: 'thanks', thinking: false })
+  const [begin, start, ...rest] = envelopes()
+  t.match([begin, start], [{ ev: { t: 'turn-start' } }, { ev: { t: 'start', title: 'Look around' }, subagent: /^[a-z][0-9a-z]{23}$/ }])
+  t.strictSame(
+    rest.map(({ ev, subagent }) => [ev.t, subagent === start?.subagent]),
+    [
+      ['tool-call-start', true],
+      ['text', true],
+      ['tool-call-end', true],
+      ['stop', true],
+      ['text', false]
+    ]
+  )
+  t.equal(rest.at(-1)?.subagent, undefined)
+})
+
+t.test('what the conversation has cost is told at the end of a turn', async t => {
+  const { narrator, envelopes } = story()
+  await narrator.beginTurn()
+  await narrator.tell({ type: 'usage', used: 5, size: 10, cost: { amount: 0.25, currency: 'USD' } })
+  await narrator.tell({ type: 'turn-ended', reason: 'done' })
+  t.match(envelopes().at(-1)?.usage, { cost: { amount: 0.25, currency: 'USD' } })
+})
+
+t.test('what is told again of a turn carries the names it had, and the same words said twice have two [X1]', async t => {
+  const names: (string | undefined)[] = []
+  const tellTurn = async (turn: string) => {
+    const narrator = createNarrator({ put: async (_, localId) => void names.push(localId), showPartial: () => true })
+    await narrator.beginTurn({ name: turn })
+    for (const block of ['b1', 'b2']) await narrator.tell({ type: 'text', block: block + names.length, text: 'again', thinking: false })
+    await narrator.tell({ type: 'step-started', step })
+    await narrator.tell({ type: 'step-ended', step, status: 'completed' })
+    await narrator.tell({ type: 'turn-ended', reason: 'done' })
+    return names.splice(0)
+  }
+  const once = await tellTurn('one turn')
+  t.strictSame(await tellTurn('one turn'), once)
+  t.equal(new Set(once).size, once.length)
+  t.notOk(once.includes(undefined))
+  const another = await tellTurn('another turn')
+  t.notOk(another.some(name => once.includes(name)))
+})

@@ -1,0 +1,379 @@
+import t from 'tap'
+import { envelopeOf, newEnvelope } from '../../../lib/client/messages.ts'
+import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
+import type { AgentEvent } from '../../../lib/wrapper/agents/agent.ts'
+import type { SessionParts } from '../../../lib/wrapper/session/parts.ts'
+import { createTurns, type Turns } from '../../../lib/wrapper/session/turns.ts'
+
+t.test('a message that the agent could not be given ends its turn with a sentence, and comes first with the next', async t => {
+  const { turns, given, told, notes } = turnsOf(n => n > 1)
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => told.length === 1)
+  t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be given this message/ }])
+  t.equal(turns.queued, 1)
+  t.match(notes(), { turn: null, cursor: 0 }, 'a next run would give it to the agent')
+
+  write(turns, 2, 'two')
+  await until(() => given.length === 2)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await until(() => given.length === 3)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  t.strictSame(given, ['one', 'one', 'two'])
+  t.match(notes(), { cursor: 2 })
+  turns.close()
+  await serving
+})
+
+t.test('while what is noted is not on disk the agent is given nothing', async t => {
+  const disk = Promise.withResolvers<void>()
+  const { turns, given, notes } = turnsOf(
+    () => true,
+    () => disk.promise
+  )
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => notes()['turn'] !== null)
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(given, [])
+  disk.resolve()
+  await until(() => given.length === 1)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  turns.close()
+  await serving
+})
+
+t.test('a message that could not be given because something broke is told of, and comes first with the next', async t => {
+  for (const broken of ['join', 'prompt'] as const) {
+    const works: Required<Pick<Fakes, 'join' | 'prompt'>> = { join: async text => ({ text, images: [] }), prompt: async () => true }
+    let times = 0
+    const fails = async (text: string) => {
+      if (times++ > 0) return works[broken](text) as never
+      throw new Error('no space left on device')
+    }
+    const { turns, given, told, notes } = turnsOf(() => true, undefined, { ...works, [broken]: fails })
+    const serving = turns.serve(0)
+    write(turns, 1, 'one')
+    await until(() => told.length === 1)
+    t.match(told, [{ type: 'turn-ended', reason: 'failed', error: /could not be given this message: no space left on device\./ }], broken)
+    t.match(notes(), { turn: null, cursor: 0 })
+    write(turns, 2, 'two')
+    await until(() => given.at(-1) === 'one' && turns.queued === 1)
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await until(() => given.at(-1) === 'two')
+    turns.close()
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await serving
+  }
+})
+
+t.test('a message that the agent has written down after all is not given to it again', async t => {
+  const { turns, given, told, notes } = turnsOf(n => n > 1, undefined, { writesDown: true })
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => told.length === 1)
+  await turns.hearTerminal({ type: 'prompted', text: 'one', isOurs: true })
+  turns.note({})
+  t.match(notes(), { cursor: 1 })
+  t.equal(turns.queued, 0)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  write(turns, 2, 'two')
+  await until(() => given.length === 2)
+  t.strictSame(given, ['one', 'two'])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a session that ends while a message is handed over leaves it to the next process', async t => {
+  const prompted = Promise.withResolvers<boolean>()
+  const { turns, given, told, notes } = turnsOf(() => true, undefined, { prompt: () => prompted.promise })
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  write(turns, 2, 'two')
+  await until(() => given.length === 1)
+  turns.close()
+  prompted.resolve(false)
+  await serving
+  t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
+  t.strictSame(given, ['one'])
+  t.match(notes(), { cursor: 0, turn: null })
+})
+
+t.test('what is settled behind a message that is being handed over is not counted before it', async t => {
+  const joining = Promise.withResolvers<{ text: string; images: [] }>()
+  const { turns, joined, given, notes } = turnsOf(() => true, undefined, { join: () => joining.promise })
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => joined.length === 1)
+  write(turns, 2, 'two')
+  tell(turns, { t: 'withdraw', localId: 'local-2' })
+  t.match(notes(), { cursor: 0, settled: [2] }, 'a process that dies now leaves the first one to the next')
+  joining.resolve({ text: 'one', images: [] })
+  await until(() => given.length === 1)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  t.match(notes(), { cursor: 2, settled: [] })
+  turns.close()
+  await serving
+})
+
+t.test('a message that is withdrawn while its files come is not handed over, and one that was handed over says so', async t => {
+  const joining = Promise.withResolvers<{ text: string; images: [] }>()
+  const noted = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const disk = [...noted]
+  const { turns, joined, given, told, kept, notes } = turnsOf(
+    () => true,
+    async () => disk.shift()?.promise,
+    { join: async text => (text === 'one' ? joining.promise : { text, images: [] }) }
+  )
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => joined.length === 1)
+  tell(turns, { t: 'withdraw', localId: 'local-1' })
+  write(turns, 2, 'two')
+  joining.resolve({ text: 'one', images: [] })
+  await until(() => notes()['turn'] !== null)
+  t.match(notes(), { cursor: 1 })
+  t.strictSame(told, [], 'and nothing is told of its turn')
+  tell(turns, { t: 'withdraw', localId: 'local-2' })
+  t.strictSame(kept(), [], 'not known yet')
+  noted[0]?.resolve()
+  await until(() => kept().length === 1)
+  t.strictSame(given, ['two'])
+  t.match(kept(), [{ t: 'read', localId: 'local-2' }])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a stop that comes before the agent has the message keeps it from it, for good [W14]', async t => {
+  const joining = Promise.withResolvers<{ text: string; images: [] }>()
+  const { turns, joined, given, told, notes } = turnsOf(() => true, undefined, {
+    join: async text => (text === 'one' ? joining.promise : { text, images: [] })
+  })
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => joined.length === 1)
+  await turns.stop()
+  joining.resolve({ text: 'one', images: [] })
+  await until(() => told.length === 1)
+  t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
+  t.match(notes(), { turn: null, cursor: 1, handing: null })
+  write(turns, 2, 'two')
+  await until(() => given.length === 1)
+  t.strictSame(given, ['two'], 'one stop stops one message')
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a stop that comes with the message, before its turn, counts for that [W14]', async t => {
+  const { turns, given, told } = turnsOf(() => true)
+  write(turns, 1, 'one')
+  await turns.stop()
+  const serving = turns.serve(0)
+  await until(() => told.length === 1)
+  t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }])
+  t.strictSame(given, [])
+  turns.close()
+  await serving
+})
+
+t.test('an agent that is just taking a message is stopped once it has it [W14]', async t => {
+  for (const isTaken of [true, false]) {
+    const taking = Promise.withResolvers<boolean>()
+    const { turns, given, told, cancelled } = turnsOf(() => true, undefined, { prompt: () => taking.promise })
+    const serving = turns.serve(0)
+    write(turns, 1, 'one')
+    await until(() => given.length === 1)
+    await turns.stop()
+    const before = cancelled()
+    taking.resolve(isTaken)
+    if (isTaken) {
+      await until(() => cancelled() > before)
+      await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+    } else await until(() => told.length === 1)
+    t.match(told, [{ type: 'turn-ended', reason: 'cancelled' }], `taken: ${isTaken}`)
+    t.equal(turns.queued, 0)
+    turns.close()
+    await serving
+  }
+})
+
+t.test('a stop when nothing runs or waits stops nothing later [W14]', async () => {
+  const { turns, given } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  await turns.stop()
+  write(turns, 1, 'one')
+  await until(() => given.length === 1)
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a file for the next message is not given with one that the turn does not take in', async t => {
+  const { turns, given, joined, steered, cancelled } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => given.length === 1)
+  write(turns, 2, 'two', { steer: true })
+  await until(() => steered.length === 1)
+  tell(turns, { t: 'file', ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 })
+  steered[0]?.resolve(false)
+  await until(() => cancelled() === 1)
+  await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+  await until(() => given.length === 2)
+  write(turns, 3, 'three')
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await until(() => given.length === 3)
+  t.strictSame(given, ['one', 'two', 'three'])
+  t.match(joined, [[], [], [{ name: 'a.png' }]])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('a message that steers keeps its file until the agent has it', async t => {
+  const { turns, given, joined, cancelled } = turnsOf(n => n !== 2)
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => given.length === 1)
+  tell(turns, { t: 'file', ref: 'sessions/s/attachments/a.enc', name: 'a.png', size: 3 })
+  write(turns, 2, 'two', { steer: true })
+  await until(() => cancelled() === 1)
+  await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+  await until(() => given.length === 2)
+  write(turns, 3, 'three')
+  await until(() => given.length === 3)
+  t.strictSame(given, ['one', 'two', 'two'])
+  t.match(joined, [[], [{ name: 'a.png' }], [{ name: 'a.png' }]])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test('nothing is handed over before it is clear whether the turn took in what steers, which then comes first', async t => {
+  const { turns, given, steered, notes } = turnsOf(() => true)
+  const serving = turns.serve(0)
+  write(turns, 1, 'one')
+  await until(() => given.length === 1)
+  write(turns, 2, 'waits')
+  write(turns, 3, 'steers', { steer: true })
+  await until(() => steered.length === 1)
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await new Promise(resolve => setImmediate(resolve))
+  t.strictSame(given, ['one'])
+  t.match(notes(), { cursor: 1 })
+  steered[0]?.resolve(false)
+  await until(() => given.length === 2)
+  t.strictSame(given, ['one', 'steers'])
+  turns.close()
+  await turns.end({ type: 'turn-ended', reason: 'done' })
+  await serving
+})
+
+t.test(
+  'a message that steers and is withdrawn before the turn refuses it is not handed over; a refusal that breaks is one too',
+  async t => {
+    const { turns, given, steered, cancelled, notes } = turnsOf(() => true)
+    const serving = turns.serve(0)
+    write(turns, 1, 'one')
+    await until(() => given.length === 1)
+    write(turns, 2, 'unwanted', { steer: true })
+    await until(() => steered.length === 1)
+    tell(turns, { t: 'withdraw', localId: 'local-2' })
+    steered[0]?.resolve(false)
+    await until(() => notes()['cursor'] === 2)
+    t.equal(cancelled(), 0, 'the turn goes on')
+    write(turns, 3, 'three', { steer: true })
+    await until(() => steered.length === 2)
+    steered[1]?.reject(new Error('the line is closed'))
+    await until(() => cancelled() === 1)
+    await turns.end({ type: 'turn-ended', reason: 'cancelled' })
+    await until(() => given.length === 2)
+    t.strictSame(given, ['one', 'three'])
+    turns.close()
+    await turns.end({ type: 'turn-ended', reason: 'done' })
+    await serving
+  }
+)
+
+interface Fakes {
+  join?(text: string): Promise<{ text: string; images: [] }>
+  prompt?(): Promise<boolean>
+  writesDown?: boolean
+}
+
+/** Those of a session without a server, whose agent takes what it is given the n-th time, or not. */
+function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { join, prompt, writesDown = false }: Fakes = {}) {
+  const given: string[] = []
+  const joined: unknown[] = []
+  const told: AgentEvent[] = []
+  const bodies: MessageBody[] = []
+  const steered: PromiseWithResolvers<boolean>[] = []
+  let cancelled = 0
+  let notes: Record<string, unknown> = { cursor: 0, settled: [], turn: null }
+  const nothing = () => {}
+  const parts = {
+    agent: {
+      writesDown,
+      async prompt(text: string) {
+        given.push(text)
+        return prompt ? prompt() : takes(given.length)
+      },
+      steer() {
+        steered.push(Promise.withResolvers<boolean>())
+        return steered.at(-1)?.promise
+      },
+      async cancel() {
+        cancelled++
+      },
+      setMode: async () => true
+    },
+    folder: {
+      get notes() {
+        return notes
+      },
+      note(changes: object) {
+        notes = { ...notes, ...changes }
+      },
+      noted
+    },
+    narrator: { beginTurn: async () => 'turn', tell: async (event: AgentEvent) => void told.push(event) },
+    notices: { turnBegan: nothing, turnEnded: nothing },
+    modelWaits: { turnBegan: nothing, turnEnded: nothing },
+    choices: { apply: async () => {} },
+    attachments: {
+      async join(text: string, announced: unknown) {
+        joined.push(announced)
+        return join ? join(text) : { text, images: [] }
+      }
+    },
+    keeping: { keep: async (body: MessageBody) => void bodies.push(body) },
+    decisions: { open: [] },
+    questions: { open: [] },
+    onChange: nothing
+  }
+  return {
+    turns: createTurns(parts as unknown as SessionParts),
+    given,
+    joined,
+    told,
+    steered,
+    kept: () => bodies.map(body => envelopeOf(body)?.ev),
+    cancelled: () => cancelled,
+    notes: () => notes
+  }
+}
+
+function write(turns: Turns, seq: number, text: string, meta: MessageMeta = {}): void {
+  turns.hear({ role: 'user', content: { type: 'text', text }, meta: { sentFrom: 'web', ...meta } }, { seq, localId: `local-${seq}` })
+}
+
+function tell(turns: Turns, ev: SessionEvent): void {
+  turns.hear({ role: 'session', content: { type: 'session', data: newEnvelope(ev, { role: 'user' }) } }, { seq: 100, localId: null })
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await new Promise(resolve => setImmediate(resolve))
+}

@@ -1,0 +1,274 @@
+import { PassThrough } from 'node:stream'
+import xterm from '@xterm/headless'
+import t from 'tap'
+import { drawSession, type SessionView } from '../../../lib/wrapper/run/session-view.ts'
+import { fit, fitPath, folded, plain, styleFor, widthOf, wrapped } from '../../../lib/wrapper/terminal/style.ts'
+import { openBlock, processTerminal, tell } from '../../../lib/wrapper/terminal/terminal.ts'
+
+t.test('a sentence is broken between words, and what is to be copied not at all', t => {
+  const command = '  npm install --prefix /home/ann/.afield/agents'
+  t.strictSame(folded(`Claude cannot be driven here.\n${command}\n`, 20).split('\n'), ['Claude cannot be', 'driven here.', command, ''])
+  t.equal(folded('a/word/longer/than/it', 10), 'a/word/longer/than/it')
+  t.equal(folded('一二三 四五', 6), '一二三\n四五', 'wide letters take two columns')
+  t.end()
+})
+
+const view: SessionView = {
+  session: 'cmabc',
+  link: { type: 'live' },
+  waiting: 0,
+  isWorking: false,
+  step: undefined,
+  modelWait: undefined,
+  questions: [],
+  queued: 0,
+  lastingYes: undefined,
+  trouble: undefined,
+  note: undefined,
+  title: 'Claude Code',
+  folder: '~/code/orchard-api',
+  server: 'https://home.example',
+  workingMs: 0,
+  leftovers: 0,
+  isKeyboardAway: false,
+  anyKey: undefined,
+  stopping: 'no',
+  watching: 0,
+  isLog: false
+}
+const style = styleFor({ isTTY: false }, {})
+const draw = (changes: Partial<SessionView>, columns = 80) => drawSession({ ...view, ...changes }, style, columns)
+
+t.test('each state of a session is told in words', t => {
+  const states: [Partial<SessionView>, RegExp][] = [
+    [{}, /Agent +waits for a message from your phone/],
+    [{}, /Phone +https:\/\/home\.example\/s\/cmabc/],
+    [{ session: undefined, link: { type: 'connecting' } }, /Link +connecting to https:\/\/home\.example/],
+    [{ isWorking: true, workingMs: 75_000, step: 'Run npm test' }, /Agent +works, 1 min 15 s: Run npm test/],
+    [{ isWorking: true, queued: 2 }, /2 more messages wait/],
+    [
+      { isWorking: true, questions: [{ title: 'Edit a.ts' }] },
+      /Agent +waits for your decision\n +Needs you +Edit a\.ts\n.*Answer on your phone\. Ctrl-C stops/s
+    ],
+    [{ link: { type: 'away', reason: 'x' }, waiting: 1 }, /keeps working, will deliver 1 message$/m],
+    [{ link: { type: 'away', reason: 'x' }, waiting: 12 }, /will deliver 12 messages/],
+    [{ link: { type: 'unlinked' }, waiting: 3 }, /unlinked; 3 messages wait for: .*login/],
+    [{ lastingYes: 'Allow all edits this session' }, /Your yes +Allow all edits this session/],
+    [{ trouble: 'the disk is full' }, /Trouble +the disk is full/],
+    [{ note: 'Codex has no such mode' }, /Note +Codex has no such mode/],
+    [{ isKeyboardAway: true, anyKey: 'takes it back here' }, /Keyboard +with your phone\n.*Any key takes it back here\. Ctrl-C twice/s],
+    [{}, /Watching +nobody$/m],
+    [{ watching: 1 }, /Watching +1 device$/m],
+    [{ watching: 3 }, /Watching +3 devices$/m],
+    [{ leftovers: 2 }, /Earlier +delivering what 2 sessions left behind/],
+    [{ stopping: 'turn' }, /Stopping\. Ctrl-C again ends/],
+    [{ stopping: 'ending', waiting: 4 }, /delivering 4 messages\n\n.*nothing is lost/]
+  ]
+  for (const [changes, says] of states) t.match(draw(changes).join('\n'), says, JSON.stringify(changes))
+  t.end()
+})
+
+t.test('no line is longer than the screen, and the address of the session is never cut', t => {
+  const long = {
+    isWorking: true,
+    step: 'x'.repeat(300),
+    questions: [{ title: '字'.repeat(200) }],
+    trouble: 'y'.repeat(300),
+    folder: '~/'.padEnd(200, 'z')
+  }
+  for (const columns of [30, 40, 80, 120]) {
+    const lines = draw(long, columns)
+    for (const line of lines) t.ok(widthOf(line) < columns, `${columns}: ${line}`)
+    t.match(lines.join('').replaceAll(' ', ''), 'https://home.example/s/cmabc')
+  }
+  t.end()
+})
+
+t.test('what to do is never cut short on a narrow terminal', t => {
+  const shown = (changes: Partial<SessionView>) => draw(changes, 40).join(' ').replace(/ +/g, ' ')
+  t.match(shown({ isWorking: true, questions: [{ title: 'Edit a.ts' }] }), 'Answer on your phone. Ctrl-C stops the turn.')
+  t.match(shown({ stopping: 'ending' }), 'Ending. Ctrl-C again leaves at once; nothing is lost.')
+  t.match(shown({ link: { type: 'unlinked' } }), 'unlinked: run node build.mjs start login')
+  t.match(shown({ trouble: 'the disk of this computer is full: make room' }), 'the disk of this computer is full: make room')
+  t.end()
+})
+
+t.test('a word that fits on a line of its own is not broken', t => {
+  t.strictSame(wrapped('curl -fsSL https://example.com/install.sh | bash', 30), ['curl -fsSL', 'https://example.com/install.sh', '| bash'])
+  t.strictSame(wrapped('rm a/path/that/is/longer/than/one/line', 20), ['rm a/path/that/is/lo', 'nger/than/one/line'])
+  t.strictSame(
+    wrapped('git push origin https://example.com/x/y/z/very/long', 20),
+    ['git push origin', 'https://example.com/', 'x/y/z/very/long'],
+    'nor begun where little of it would stand'
+  )
+  t.end()
+})
+
+t.test('a command that waits is shown whole, with why it is risky', t => {
+  const command = `find . -name '*.log' -newer ${'a/deep/folder/'.repeat(9)}mark -exec rm -rf {} + && git push --force`
+  const risk = { level: 'risky' as const, reasons: ['deletes' as const, 'rewrites-history' as const, 'network' as const] }
+  for (const columns of [50, 80, 120, Number.POSITIVE_INFINITY]) {
+    const lines = draw({ isWorking: true, questions: [{ title: command, risk }] }, columns)
+    const asked = lines.slice(lines.findIndex(line => /Needs you/.test(line)))
+    const text = (from: RegExp, to: RegExp) => {
+      const rest = asked.slice(asked.findIndex(line => from.test(line)))
+      return rest
+        .slice(
+          0,
+          rest.findIndex(line => to.test(line))
+        )
+        .map(line => line.slice(13))
+        .join('')
+        .replaceAll(' ', '')
+    }
+    t.equal(text(/Needs you/, /Risky/), command.replaceAll(' ', ''))
+    t.equal(text(/Risky/, /Link/), 'deletes files, rewrites history, reaches the network'.replaceAll(' ', ''))
+  }
+  const [first, second] = draw({
+    isWorking: true,
+    questions: [{ title: 'cat <<E\nhello\nE', risk: { level: 'plain', reasons: [] } }]
+  }).slice(6)
+  t.match(first, /Needs you +cat <<E$/)
+  t.match(second, /^ +hello$/)
+  const script = draw({ isWorking: true, questions: [{ title: 'echo\n'.repeat(200) }] })
+  t.ok(script.length < 24)
+  t.match(script.join('\n'), /The rest is on your phone\./)
+  t.end()
+})
+
+t.test('what an agent says cannot move the cursor or colour the screen', t => {
+  const nasty = '\x1b[2J\x1b]0;title\x07red\x1b[31m\r\nnew\u202eline\x00'
+  t.equal(plain(nasty), 'red newline')
+  t.notMatch(draw({ isWorking: true, step: nasty, questions: [{ title: nasty }], trouble: nasty }).join(''), /\p{Cc}|\p{Cf}/u)
+  t.equal(fit('abcdef', 4), 'abc…')
+  t.equal(fit('字字字', 4), '字…')
+  t.end()
+})
+
+t.test('what is cut ends behind a word where one is near, and a path keeps its end', t => {
+  t.equal(fit('Refunds are matched with invoices', 22), 'Refunds are matched…')
+  t.equal(fit('Refunds are matched with invoices', 20), 'Refunds are matched…')
+  t.equal(fit('Read ~/code/orchard/gates/north/hinges.ts', 30), 'Read ~/code/orchard/gates/nor…', 'of what is long a part stays')
+  t.equal(fitPath('~/code/orchard/gates', 14), '…orchard/gates')
+  t.equal(fitPath('~/code/果园', 5), '…果园')
+  t.equal(fitPath('~/code', 6), '~/code')
+  t.end()
+})
+
+t.test('pictures are as wide as a terminal draws them', t => {
+  for (const [text, columns] of [
+    ['✅', 2],
+    ['⚡✨', 4],
+    ['🚀', 2],
+    ['🇩🇪', 2],
+    ['❤️', 2],
+    ['✓ →', 3],
+    ['e\u0301', 1]
+  ] as const)
+    t.equal(widthOf(text), columns, text)
+  t.end()
+})
+
+t.test('on a terminal the lines are drawn over; elsewhere each new line is written once', async t => {
+  let lines = ['one', 'two']
+  const written = { live: '', plain: '' }
+  const open = (isTTY: boolean) =>
+    openBlock(
+      {
+        isTTY,
+        columns: 80,
+        rows: 24,
+        write: text => {
+          written[isTTY ? 'live' : 'plain'] += text
+        },
+        onResize: () => () => {},
+        ask: async () => undefined
+      },
+      () => lines
+    )
+  const blocks = [open(true), open(false)]
+  lines = ['one', 'three']
+  for (const block of blocks) block.redraw()
+  for (const block of blocks) block.close()
+  t.equal(written.live, 'one\ntwo\n\x1b[2F\x1b[0Jone\nthree\n')
+  t.equal(written.plain, 'one\ntwo\nthree\n')
+})
+
+t.test('on a terminal without any sequences nothing is drawn over', t => {
+  const output = Object.assign(new PassThrough(), { isTTY: true }) as never
+  t.equal(processTerminal(output, { TERM: 'xterm' }).isTTY, true)
+  t.equal(processTerminal(output, { TERM: 'dumb' }).isTTY, false)
+  t.end()
+})
+
+t.test('a terminal without sequences breaks between words, and a file has each sentence on one line', t => {
+  const sentence = 'Agent      waits for a message from your phone'
+  const written = (changes: { isTTY: boolean; columns?: number }, TERM: string) => {
+    let text = ''
+    const output = Object.assign(new PassThrough(), changes, { write: (more: string) => (text += more) })
+    const terminal = processTerminal(output as never, { TERM })
+    openBlock(terminal, () => [sentence]).close()
+    tell(terminal, sentence)
+    return text
+  }
+  const broken = 'Agent      waits for a\nmessage from your phone\n'
+  t.equal(written({ isTTY: true, columns: 24 }, 'dumb'), broken + broken)
+  t.equal(written({ isTTY: false }, 'xterm'), `${sentence}\n${sentence}\n`)
+  t.end()
+})
+
+t.test('a terminal that became narrower, or is low, keeps nothing of what was drawn before', async t => {
+  const screen = new xterm.Terminal({ cols: 60, rows: 8, allowProposedApi: true, scrollback: 100 })
+  const written = (text: string) => new Promise<void>(resolve => screen.write(text.replaceAll('\n', '\r\n'), resolve))
+  let last = Promise.resolve()
+  let resized = () => {}
+  let lines = ['one'.repeat(15), 'two', '', 'three']
+  const block = openBlock(
+    {
+      isTTY: true,
+      get columns() {
+        return screen.cols
+      },
+      get rows() {
+        return screen.rows
+      },
+      write: text => {
+        last = written(text)
+      },
+      onResize(listener) {
+        resized = listener
+        return () => {}
+      },
+      ask: async () => undefined
+    },
+    columns => lines.map(line => line.slice(0, columns - 1))
+  )
+  await last
+  const shown = () =>
+    Array.from({ length: screen.buffer.active.length }, (_, row) => screen.buffer.active.getLine(row)?.translateToString(true))
+  for (const columns of [40, 25, 20, 60]) {
+    screen.resize(columns, 8)
+    resized()
+    await last
+    t.strictSame(
+      shown().filter(line => line !== ''),
+      [lines[0]?.slice(0, columns - 1), 'two', 'three'],
+      `${columns} columns`
+    )
+  }
+  screen.resize(60, 3)
+  const low: (string | undefined)[][] = []
+  for (const now of ['four', 'five']) {
+    lines = ['one', 'two', '', now]
+    resized()
+    await last
+    low.push(shown())
+  }
+  t.match(low[0]?.join('\n'), /two\nfour\n$/)
+  t.strictSame(
+    low[1],
+    low[0]?.map(line => (line === 'four' ? 'five' : line)),
+    'nothing scrolled away'
+  )
+  block.close()
+})

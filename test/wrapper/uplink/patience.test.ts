@@ -1,0 +1,26 @@
+import t from 'tap'
+import { createPatience } from '../../../lib/wrapper/uplink/patience.ts'
+
+/** When it was over, looked at each second of a day in which the same thing waits. */
+function timesOver(oldestAt: (second: number) => string | undefined, seconds: number): number[] {
+  const patience = createPatience()
+  return Array.from({ length: seconds }, (_, second) => second).filter(second => patience.isOver(oldestAt(second), 1000 * second))
+}
+
+t.test('what waits on a silent line is doubted soon, then ever less often, so that a slow line gets its time', async t => {
+  t.strictSame(
+    timesOver(() => 'a', 400),
+    [6, 18, 42, 90, 186, 306]
+  )
+})
+
+t.test('a line on which something gets away is not doubted', async t => {
+  t.strictSame(
+    timesOver(second => `${Math.floor(second / 5)}`, 400),
+    []
+  )
+  t.strictSame(
+    timesOver(() => undefined, 400),
+    []
+  )
+})

@@ -1,0 +1,78 @@
+import t from 'tap'
+import type { PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
+import { previewOf } from '../../../lib/wrapper/uplink/preview.ts'
+
+const metadata = { path: '/home/ada/orchard', host: 'desk' }
+const plain: PermissionRequest = {
+  tool: 'Bash',
+  kind: 'execute',
+  arguments: { command: 'git status', description: 'See what changed' },
+  title: 'git status',
+  createdAt: 1,
+  shown: 'hash',
+  choices: [
+    { id: 'y', label: 'Yes', kind: 'allow_once' },
+    { id: 'n', label: 'No', kind: 'reject_once' }
+  ],
+  risk: { level: 'plain', reasons: [], knowsEdits: true }
+}
+const asks = (request: PermissionRequest) => previewOf({ metadata }, { ask: 'a', request }).asks
+
+t.test('a session is called as its person calls it', t => {
+  t.equal(previewOf({ metadata: { ...metadata, name: 'Trees', summary: { text: 'Plant\n pears', updatedAt: 1 } } }).title, 'Plant pears')
+  t.equal(previewOf({ metadata, firstPrompt: 'Plant some pears' }).title, 'Plant some pears')
+  t.equal(previewOf({ metadata, firstPrompt: '/compact' }).title, 'orchard')
+  t.end()
+})
+
+t.test('a plain command that is all that is asked may be allowed where nothing else of it is seen', t => {
+  t.same(asks(plain), {
+    ...{ id: 'a', shown: 'hash', type: 'permission', kind: 'execute', text: 'git status', isWhole: true, risk: 'plain', mayAllow: true }
+  })
+  t.end()
+})
+
+const { risk: _, ...unjudged } = plain
+const others: [string, PermissionRequest][] = [
+  ['a risky one', { ...plain, risk: { level: 'risky', reasons: [], knowsEdits: true } }],
+  ['one that was judged without knowing what changed', { ...plain, risk: { level: 'plain', reasons: [] } }],
+  ['one that nobody judged', unjudged],
+  ['one in another folder', { ...plain, arguments: { command: 'git status', cwd: '/etc' } }],
+  ['one with more arguments', { ...plain, arguments: { command: 'git status', run_in_background: true } }],
+  ['one that names files', { ...plain, locations: ['/etc/passwd'] }],
+  ['one with a change beside it', { ...plain, content: [{ type: 'diff', path: 'a', oldText: null, newText: 'x' }] }],
+  ['one with a text beside it', { ...plain, content: [{ type: 'text', text: 'and then some' }] }],
+  ['one of two lines', { ...plain, arguments: { command: 'git status\nrm a' } }],
+  ['a long one', { ...plain, arguments: { command: `echo ${'x'.repeat(120)}` } }],
+  ['one with hidden letters', { ...plain, arguments: { command: 'git\u202e status' } }],
+  [
+    'one with several ways to say yes',
+    { ...plain, choices: [...(plain.choices ?? []), { id: 'z', label: 'Yes, so', kind: 'allow_once' }] }
+  ],
+  ['one that nobody can bind an answer to', { ...plain, shown: undefined }],
+  ['a change of a file', { ...plain, tool: 'Write', kind: 'edit', arguments: { path: 'a.txt' }, title: 'Write a.txt' }]
+]
+for (const [name, request] of others) {
+  t.test(`${name} is opened to decide`, t => {
+    t.match(asks(request), { type: 'permission', mayAllow: false })
+    t.end()
+  })
+}
+
+t.test('a change is told by its files', t => {
+  const content = [{ type: 'diff' as const, path: 'src/a.ts', oldText: null, newText: 'x' }]
+  t.match(asks({ ...plain, tool: 'Write', kind: 'edit', arguments: {}, content }), { kind: 'edit', text: 'src/a.ts', isWhole: false })
+  t.end()
+})
+
+t.test('a question that words answer says so, others are opened', t => {
+  const question = { id: 'q', question: 'Which tree?', multiSelect: false, options: [], allowsOther: true, isRequired: true }
+  const asked = (questions: object[]): PermissionRequest => ({
+    ...{ tool: 'AskUserQuestion', arguments: {}, createdAt: 1, shown: 'hash' },
+    form: { questions: questions as (typeof question)[] }
+  })
+  t.same(asks(asked([question])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?', reply: 'q' })
+  t.same(asks(asked([question, question])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?' })
+  t.same(asks(asked([{ ...question, number: { isWhole: true } }])), { id: 'a', shown: 'hash', type: 'question', text: 'Which tree?' })
+  t.end()
+})

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
+import t from 'tap'
+import type { Draft } from '../../../lib/client/journal.ts'
+import { envelopeOf } from '../../../lib/client/messages.ts'
+import { OutboxFull } from '../../../lib/client/outbox.ts'
+import { Refused } from '../../../lib/client/refusals.ts'
+import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
+import { createRefusedMessages } from '../../../lib/wrapper/uplink/refused-messages.ts'
+import { demo, texts } from '../kit/demo.ts'
+
+t.test('a session that the server takes no more messages of says so at the terminal, keeps them, and comes to rest [W5]', async t => {
+  const { server, session, wrapper, home } = await demo(t, ['SCRIPT: text hello ;; slow 1500 one by one ;; text two'])
+  await session.until(session => texts(session).length > 0 && session.partials.some(({ text }) => text.startsWith('one')))
+  const database = new Database(join(server.data, 'afield.db'))
+  database.prepare('UPDATE session SET last_seq = ?').run(2 ** 31 - 2)
+  database.close()
+
+  await wrapper.says(/The server takes no more messages of this session: Session has no message numbers left/)
+  await wrapper.kill('SIGTERM')
+  t.match(wrapper.output, /Everything was delivered/)
+  t.strictSame(texts(session), ['hello'])
+  const file = join(listSessions(home)[0]?.path ?? '', 'set-aside.jsonl')
+  const kept = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : []
+  t.equal(kept.length, 4, 'two texts, the end of the turn, and that it is ready: nothing of its own')
+})
+
+t.test('what is refused while its sentence is on the way is told of together, once that has arrived [W5]', async t => {
+  const { refused, kept, put } = refusals()
+  for (const localId of ['a', 'b', 'c']) await refused.take(draft(localId), new Refused(413, 'Payload Too Large'))
+  t.match(put(), [/^The server did not take a message, which is kept on this computer: Payload Too Large/])
+  t.strictSame(kept, ['a', 'b', 'c'])
+  refused.stored([{ localId: 'another' }])
+  t.equal(put().length, 1)
+  refused.stored([{ localId: put.ids[0] ?? null }])
+  t.match(put().slice(1), [/^The server did not take 2 messages, which are kept/])
+  t.equal(refused.trouble, undefined)
+})
+
+t.test('a message that is refused once more by a later process is told of under the same name [X1, W5]', async t => {
+  const names = await Promise.all(
+    [1, 2].map(async () => {
+      const { refused, put } = refusals()
+      await refused.take(draft('a'), new Refused(413, 'Payload Too Large'))
+      return put.ids
+    })
+  )
+  t.strictSame(names[0], names[1])
+})
+
+t.test('a sentence for which there was no room is said with the next [W5]', async t => {
+  const { refused, put, room } = refusals()
+  room.isFull = true
+  await refused.take(draft('a'), new Refused(413, 'Payload Too Large'))
+  room.isFull = false
+  await refused.take(draft('b'), new Refused(413, 'Payload Too Large'))
+  t.match(put(), [/^The server did not take 2 messages/])
+})
+
+function refusals() {
+  const kept: string[] = []
+  const texts: string[] = []
+  const room = { isFull: false }
+  const put = Object.assign(() => texts, { ids: [] as string[] })
+  const refused = createRefusedMessages({ setAside: ({ localId }) => void kept.push(localId) }, async (body, localId) => {
+    if (room.isFull) throw new OutboxFull('full')
+    const ev = envelopeOf(body)?.ev
+    texts.push(ev?.t === 'service' ? ev.text : '')
+    put.ids.push(localId)
+  })
+  return { refused, kept, put, room }
+}
+
+function draft(localId: string): Draft {
+  return { session: 's', localId, content: '', createdAt: 0 }
+}
