@@ -61,7 +61,7 @@ async function bundleAppInto(out) {
   // A thread of its own loads by itself, so it shares nothing with the page.
   const reader = await build({
     ...forBrowsers,
-    entryPoints: { reader: 'web/reader.ts' },
+    entryPoints: { reader: 'web/app/reader.ts' },
     outdir: join(out, 'assets'),
     entryNames: '[name]-[hash]'
   })
@@ -69,7 +69,7 @@ async function bundleAppInto(out) {
   const { metafile } = await build({
     ...forBrowsers,
     plugins: [bundling(root)],
-    entryPoints: { first: 'web/first.ts', style: 'web/style/index.css' },
+    entryPoints: { first: 'web/app/first.ts', style: 'web/app/index.css' },
     outdir: join(out, 'assets'),
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
@@ -86,14 +86,14 @@ async function bundleAppInto(out) {
   const urlOf = output => `/assets/${output.slice(output.lastIndexOf('/') + 1)}`
   const outputOf = entry => Object.keys(metafile.outputs).find(output => metafile.outputs[output].entryPoint === entry)
   if (existsSync(at('web/public'))) cpSync(at('web/public'), out, { recursive: true })
-  const first = scriptsOfFirstLoad(metafile, outputOf('web/first.ts'))
+  const first = scriptsOfFirstLoad(metafile, outputOf('web/app/first.ts'))
   // The first script asks for the main one only once it knows the language; the browser need not wait for that.
-  const main = scriptsOfFirstLoad(metafile, outputOf('web/main.tsx')).filter(output => !first.includes(output))
+  const main = scriptsOfFirstLoad(metafile, outputOf('web/app/main.tsx')).filter(output => !first.includes(output))
   const preload = main.map(output => `<link rel="modulepreload" href="${urlOf(output)}">\n`).join('')
   const page = readFileSync(at('web/index.html'), 'utf8')
     .replaceAll('%PRELOAD%', preload)
-    .replaceAll('%SCRIPT%', urlOf(outputOf('web/first.ts')))
-    .replaceAll('%STYLE%', urlOf(outputOf('web/style/index.css')))
+    .replaceAll('%SCRIPT%', urlOf(outputOf('web/app/first.ts')))
+    .replaceAll('%STYLE%', urlOf(outputOf('web/app/index.css')))
   writeFileSync(join(out, 'index.html'), page)
   writeFileSync(join(out, 'licences.txt'), licencesOf(metafile))
 
@@ -104,7 +104,7 @@ async function bundleAppInto(out) {
     plugins: [bundling(root, { isWhole: true })],
     // What draws stays with the pages.
     alias: { '@preact/signals': '@preact/signals-core' },
-    entryPoints: { worker: 'web/worker.ts' },
+    entryPoints: { worker: 'web/app/worker/worker.ts' },
     outdir: out,
     define: { ASSETS: JSON.stringify(urls), BUILD: JSON.stringify(contentHash(out)) }
   })
@@ -133,7 +133,7 @@ function licencesOf({ inputs }) {
     const file = readdirSync(folder).find(each => /^licen[cs]e/i.test(each))
     return `${name} ${version}, ${license}\n\n${file ? readFileSync(join(folder, file), 'utf8').trim() : ''}`
   })
-  const icons = readFileSync(at('web/icons/LICENSE-lucide.txt'), 'utf8').trim()
+  const icons = readFileSync(at('web/ui/icons/LICENSE-lucide.txt'), 'utf8').trim()
   return [`Afield\n\n${readFileSync(at('LICENSE'), 'utf8').trim()}`, ...parts, `Icons by Lucide\n\n${icons}`].join(
     `\n\n${'-'.repeat(72)}\n\n`
   )

@@ -61,18 +61,19 @@ const noRoutes = 'no-routes'
 
 // The language comes before everything that is drawn in it, and the shell is what the first script waits for.
 function isBeforeShell(source) {
-  return source === 'web/main.tsx' || source.startsWith('web/words/')
+  return source === 'web/app/main.tsx' || source.startsWith('web/words/')
 }
 
 const boxes = 'lib/crypto/engine-noble.ts'
 const forBoxes = 'for-boxes'
-const own = { zod: 'web/validator.ts', 'socket.io-client': 'web/socket-io.ts' }
-const shell = 'web/app.tsx'
-const link = 'web/state/live.ts'
-const session = 'web/screens/session.tsx'
-const overSession = /^web\/(screens\/(work|subagent|session-\w+)|parts\/mode-sheet)\.tsx?$/
+const own = { zod: 'web/core/validator.ts', 'socket.io-client': 'web/core/socket-io.ts' }
+const shell = 'web/app/app.tsx'
+const link = 'web/model/account/live.ts'
+const session = 'web/session/session.tsx'
+const overSession = /^web\/session\/((?!session\.)[\w-]+|starting\/starting|work\/work|mode\/sheet)\.tsx?$/
 /** Asked for before there is a link, or for it. */
-const beforeLink = /^web\/(screens\/link\.tsx|parts\/.*|state\/(live|account-key|asking-account|base64|sign-in-problem)\.ts)$/
+const beforeLink =
+  /^web\/((app|core|ui|session\/(composer|row|text|transcript))\/.*|home\/pull|join\/(link|asking-account)|model\/account\/(live|key|sign-in-problem))\.tsx?$/
 
 /** What is there whenever this is asked for. */
 function foundations(source) {
@@ -114,7 +115,7 @@ const routes = 'lib/protocol/wire/routes/'
 /** Routes for other clients. A test sees to it that nothing here asks for them. */
 export const neverAsked = /^lib\/protocol\/wire\/routes\/(access-keys|artifacts|kv-lists|unoffered|usage)\.ts$/
 const table = 'lib/protocol/wire/routes.ts'
-/** Asked for by few screens, which bring them: the table of the link begins without them. See `web/state/later-routes.ts`. */
+/** Asked for by few screens, which bring them: the table of the link begins without them. See `web/core/later-routes.ts`. */
 const laterRoutes = './routes/push.ts'
 
 /** What the routes say about themselves is for the pages of the manual. */

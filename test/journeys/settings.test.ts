@@ -24,7 +24,7 @@ const pages = [
 
 // Names stay as they are.
 const named =
-  /node build\.mjs start [a-z]+( --server \S+)?|Chrome on Linux|Claude Code|Afield|Lucide|MIT|ISC|localhost|English|简体中文|\d+\.\d+\.\d+|Enter|Ctrl Enter/g
+  /(node build\.mjs start|afield) [a-z]+( --server \S+)?|Chrome on Linux|Claude Code|Afield|Lucide|MIT|ISC|localhost|English|简体中文|\d+\.\d+\.\d+|Enter|Ctrl Enter/g
 
 async function deviceWithAccount(t: Test): Promise<{ device: Device; key: string; url: string }> {
   const server = await startServerProcess(t, { data: t.testdir() })

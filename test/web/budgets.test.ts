@@ -8,7 +8,7 @@ import { kvListRoutes } from '../../lib/protocol/wire/routes/kv-lists.ts'
 import { pushRoutes } from '../../lib/protocol/wire/routes/push.ts'
 import { unofferedRoutes } from '../../lib/protocol/wire/routes/unoffered.ts'
 import { usageRoutes } from '../../lib/protocol/wire/routes/usage.ts'
-import { lucide } from '../../web/icons/lucide.ts'
+import { lucide } from '../../web/ui/icons/lucide.ts'
 import { laterChinese } from '../../web/words/zh/later.ts'
 
 interface Output {
@@ -26,20 +26,20 @@ const sources = ['web', 'lib/client'].flatMap(folder =>
 )
 
 /** Scripts that come on top of these when a screen is opened, in kB. */
-const client = allOf('web/first.ts', 'web/main.tsx', 'web/state/live.ts')
-const session = allOf('web/first.ts', 'web/main.tsx', 'web/state/live.ts', 'web/screens/session.tsx')
+const client = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account/live.ts')
+const session = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account/live.ts', 'web/session/session.tsx')
 
 // 150 in all. Of these the shell was given 60 and the others 45 each: what they have more, it has less.
 t.test('what a phone loads first stays small, in kB compressed', async t => {
-  const shell = allOf('web/first.ts', 'web/main.tsx')
+  const shell = allOf('web/app/first.ts', 'web/app/main.tsx')
   within(t, 'the shell and Home', weigh(shell), 53.5)
   within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 48.1)
-  within(t, 'a session', weigh(without(allOf('web/screens/session.tsx'), client)), 48.5)
+  within(t, 'a session', weigh(without(allOf('web/session/session.tsx'), client)), 48.5)
   within(t, 'all of it', weigh(session), 150)
 })
 
 t.test('the shell brings no words that are looked up before their language is there', async t => {
-  const inShell = allOf('web/first.ts', 'web/main.tsx').flatMap(path => Object.keys(outputs[path]?.inputs ?? {}))
+  const inShell = allOf('web/app/first.ts', 'web/app/main.tsx').flatMap(path => Object.keys(outputs[path]?.inputs ?? {}))
   const later = Object.keys(laterChinese).map(name => `web/words/${name}.ts`)
   t.same(
     inShell.filter(source => later.includes(source)),

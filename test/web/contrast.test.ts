@@ -62,7 +62,7 @@ const pairs: [string, string, number][] = [
   ...underCode.flatMap(ground => ofCode.map((name): [string, string, number] => [name, ground, 4.5]))
 ]
 
-const sheet = readFileSync('web/style/tokens.css', 'utf8')
+const sheet = readFileSync('web/ui/style/tokens.css', 'utf8')
 const themes = {
   light: colours(/:root,\s*\[data-theme="light"\] \{([\s\S]*?)\n\}/),
   dark: colours(/\n\[data-theme="dark"\] \{([\s\S]*?)\n\}/),

@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './spoken.ts'
+import { inLanguage, type Said } from './language.ts'
 
 /** What is said about decisions that last, questions and plans, in English. */
 const english = {

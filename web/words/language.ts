@@ -1,6 +1,4 @@
-import { type FirstWords, type LaterWords, speak } from './spoken.ts'
-
-/** A language of the app: its files are loaded only for who reads it. */
+/** A language of the app. */
 interface Language {
   /** In itself: who looks for it cannot read the others. */
   readonly name: string
@@ -9,28 +7,11 @@ interface Language {
   /** How it writes dates and numbers. */
   readonly locale: string
   readonly direction: 'ltr' | 'rtl'
-  /** Absent for English, which every other one falls back to. */
-  load?(): Promise<FirstWords>
-  loadLater?(): Promise<LaterWords>
 }
 
 const languages = {
   en: { name: 'English', tag: 'en', locale: 'en-GB', direction: 'ltr' },
-  zh: {
-    name: '简体中文',
-    tag: 'zh-Hans',
-    locale: 'zh-CN',
-    direction: 'ltr',
-    load: async () => (await import('./zh/index.ts')).chinese,
-    loadLater: async () => {
-      const [{ laterChinese }, { joining }, { notifications }] = await Promise.all([
-        import('./zh/later.ts'),
-        import('./zh/joining.ts'),
-        import('./zh/notifications.ts')
-      ])
-      return { ...laterChinese, joining, notifications }
-    }
-  }
+  zh: { name: '简体中文', tag: 'zh-Hans', locale: 'zh-CN', direction: 'ltr' }
 } as const satisfies Record<string, Language>
 
 export type LanguageName = keyof typeof languages
@@ -39,12 +20,16 @@ export type LanguageChoice = 'system' | LanguageName
 
 export const languageNames = Object.keys(languages) as LanguageName[]
 
-/** The language the app is shown in. English until `speakAs` was told otherwise. */
+/** The language the app is shown in. English until `speak` was told otherwise. */
 export let language: LanguageName = 'en'
 
 /** What the language is called in itself. */
 export function nameOf(name: LanguageName): string {
   return languages[name].name
+}
+
+export function directionOf(name: LanguageName): 'ltr' | 'rtl' {
+  return languages[name].direction
 }
 
 export function tagOf(name: LanguageName): string {
@@ -62,39 +47,45 @@ export function languageFor(chosen: string | null, wanted: readonly string[]): L
   return 'en'
 }
 
-/** Before anything is drawn, and before any other file of words is loaded. Without its file the app speaks English. */
-export async function speakAs(name: LanguageName, { documentElement }: Document): Promise<void> {
-  const { tag, direction, load }: Language = languages[name]
-  documentElement.lang = tag
-  documentElement.dir = direction
-  if (!load) return
-  try {
-    speak(await load())
-    language = name
-  } catch (error) {
-    // A first visit that lost its network half way: all is said, in a language that is here.
-    console.error(error)
-    documentElement.lang = languages.en.tag
-    documentElement.dir = languages.en.direction
-  }
-}
-
-/** Before a screen is loaded that was not there from the beginning. Rejects when its words cannot be fetched; the next one tries again. */
-export async function speakLater(): Promise<void> {
-  const { loadLater }: Language = languages[language]
-  if (!loadLater) return
-  later ??= loadLater().then(speak)
-  try {
-    await later
-  } catch (error) {
-    later = undefined
-    throw error
-  }
-}
-
-let later: Promise<void> | undefined
-
 /** For `Intl`. */
 export function locale(): string {
   return languages[language].locale
+}
+
+/** The shape of words, whatever they say: the same names, and functions that take the same. */
+export type Said<English> = English extends string
+  ? string
+  : English extends (...about: infer About) => infer Sentence
+    ? (...about: About) => Said<Sentence>
+    : { readonly [Name in keyof English]: Said<English[Name]> }
+
+/** A file of words, as `Spoken` lists them. */
+export type WordFile =
+  | 'app'
+  | 'compose'
+  | 'decide'
+  | 'joining'
+  | 'lists'
+  | 'machine'
+  | 'notifications'
+  | 'people'
+  | 'ringing'
+  | 'session'
+  | 'settings'
+  | 'start'
+  | 'time'
+  | 'work'
+
+let spoken: { readonly [File in WordFile]?: object } = {}
+
+/** What a language says, before any of these files of words is loaded: each looks once. */
+export function speak(name: LanguageName, words: { readonly [File in WordFile]?: object }): void {
+  language = name
+  spoken = { ...spoken, ...words }
+}
+
+/** The words of the reader; English, which is always there, when theirs are not. */
+export function inLanguage<English>(file: WordFile, english: English): Said<English> {
+  // What `speak` is given has for each file the words that `Spoken` declares for it.
+  return (spoken[file] ?? english) as Said<English>
 }

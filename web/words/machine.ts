@@ -1,5 +1,5 @@
+import { inLanguage, type Said } from './language.ts'
 import { pluralIn } from './plural.ts'
-import { inLanguage, type Said } from './spoken.ts'
 
 const plural = pluralIn('en')
 

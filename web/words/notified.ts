@@ -1,4 +1,4 @@
-import type { Said } from './spoken.ts'
+import type { Said } from './language.ts'
 
 /** What notifications say, in English. The service worker shows them: it has both languages with it, and looks which is wanted each time. */
 export const notified = {

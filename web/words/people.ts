@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './spoken.ts'
+import { inLanguage, type Said } from './language.ts'
 
 /** What is said where people, devices and programs are let in, in English. */
 const english = {

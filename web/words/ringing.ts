@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './spoken.ts'
+import { inLanguage, type Said } from './language.ts'
 
 /** What the app says of notifications where it asks for them, and in place of them, in English. */
 const english = {

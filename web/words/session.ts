@@ -1,6 +1,5 @@
-import { locale } from './language.ts'
+import { inLanguage, locale, type Said } from './language.ts'
 import { pluralIn } from './plural.ts'
-import { inLanguage, type Said } from './spoken.ts'
 
 const plural = pluralIn('en')
 

@@ -2,6 +2,7 @@ import type { AppWords } from './app.ts'
 import type { ComposeWords } from './compose.ts'
 import type { DecideWords } from './decide.ts'
 import type { JoiningWords } from './joining.ts'
+import { directionOf, type LanguageName, language, speak, tagOf, type WordFile } from './language.ts'
 import type { ListWords } from './lists.ts'
 import type { MachineWords } from './machine.ts'
 import type { NotificationWords } from './notifications.ts'
@@ -14,7 +15,7 @@ import type { TimeWords } from './time.ts'
 import type { WorkWords } from './work.ts'
 
 /** Every word of the app in one language. A language that lacks a word, or a whole file, does not compile. */
-export interface Spoken {
+interface Spoken extends Record<WordFile, object> {
   readonly app: AppWords
   readonly compose: ComposeWords
   readonly decide: DecideWords
@@ -31,25 +32,59 @@ export interface Spoken {
   readonly work: WorkWords
 }
 
-/** The shape of words, whatever they say: the same names, and functions that take the same. */
-export type Said<English> = English extends string
-  ? string
-  : English extends (...about: infer About) => infer Sentence
-    ? (...about: About) => Said<Sentence>
-    : { readonly [Name in keyof English]: Said<English[Name]> }
-
 /** What the screens say that are there from the beginning; the others bring their own. */
-export type FirstWords = Pick<Spoken, 'app' | 'decide' | 'lists' | 'settings' | 'start' | 'time'>
-export type LaterWords = Omit<Spoken, keyof FirstWords>
+type FirstWords = Pick<Spoken, 'app' | 'decide' | 'lists' | 'settings' | 'start' | 'time'>
+type LaterWords = Omit<Spoken, keyof FirstWords>
 
-let spoken: Partial<Spoken> = {}
-
-/** Before any of these files of words is loaded: each looks once. */
-export function speak(words: FirstWords | LaterWords): void {
-  spoken = { ...spoken, ...words }
+/** Its files are loaded only for who reads it. */
+interface Translation {
+  load(): Promise<FirstWords>
+  loadLater(): Promise<LaterWords>
 }
 
-/** The words of the reader; English, which is always there, when theirs are not. */
-export function inLanguage<File extends keyof Spoken>(file: File, english: Spoken[File]): Spoken[File] {
-  return spoken[file] ?? english
+/** None for English, which every other language falls back to. */
+const translations: { readonly [Name in LanguageName]?: Translation } = {
+  zh: {
+    load: async () => (await import('./zh/index.ts')).chinese,
+    loadLater: async () => {
+      const [{ laterChinese }, { joining }, { notifications }] = await Promise.all([
+        import('./zh/later.ts'),
+        import('./zh/joining.ts'),
+        import('./zh/notifications.ts')
+      ])
+      return { ...laterChinese, joining, notifications }
+    }
+  }
 }
+
+/** Before anything is drawn, and before any other file of words is loaded. Without its file the app speaks English. */
+export async function speakAs(name: LanguageName, { documentElement }: Document): Promise<void> {
+  documentElement.lang = tagOf(name)
+  documentElement.dir = directionOf(name)
+  const translation = translations[name]
+  if (!translation) return
+  try {
+    speak(name, await translation.load())
+  } catch (error) {
+    // A first visit that lost its network half way: all is said, in a language that is here.
+    console.error(error)
+    documentElement.lang = tagOf('en')
+    documentElement.dir = directionOf('en')
+  }
+}
+
+/** Before a screen is loaded that was not there from the beginning. Rejects when its words cannot be fetched; the next one tries again. */
+export async function speakLater(): Promise<void> {
+  const name = language
+  const translation = translations[name]
+  if (!translation) return
+  later ??= translation.loadLater().then(words => speak(name, words))
+  try {
+    await later
+  } catch (error) {
+    later = undefined
+    throw error
+  }
+}
+
+let later: Promise<void> | undefined

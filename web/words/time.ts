@@ -1,5 +1,4 @@
-import { locale } from './language.ts'
-import { inLanguage, type Said } from './spoken.ts'
+import { inLanguage, locale, type Said } from './language.ts'
 
 const english = {
   now: 'now',

@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal } from '@preact/signals'
-import type { DeviceDb } from '../../../web/state/device-db.ts'
+import type { DeviceDb } from '../../../web/core/device-db.ts'
 
 /** What a device keeps, without a browser; values pass through JSON, as in life. */
 export function memoryDb(): Pick<DeviceDb, 'read' | 'write' | 'remove'> {

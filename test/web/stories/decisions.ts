@@ -1,5 +1,5 @@
-import type { SessionModel } from '../../../web/state/session.ts'
-import type { Life, MyAnswer } from '../../../web/state/session-answers.ts'
+import type { Life, MyAnswer } from '../../../web/model/decisions/answers.ts'
+import type { SessionModel } from '../../../web/model/session/session.ts'
 import { callback, folder, tell } from './fixtures.ts'
 import { model } from './session-model.ts'
 import { choices, force, looked, request, run, waits } from './tales.ts'

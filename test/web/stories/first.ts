@@ -1,4 +1,4 @@
-import { speakAs, speakLater } from '../../../web/words/language.ts'
+import { speakAs, speakLater } from '../../../web/words/spoken.ts'
 
 // As in the app the language comes before everything that is drawn in it.
 const params = new URLSearchParams(location.search)

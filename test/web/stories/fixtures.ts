@@ -7,8 +7,9 @@ import {
   type Usage
 } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealFault } from '../../../lib/protocol/sealed/sealed-for.ts'
-import { type Attached, fileEvent } from '../../../web/state/attached.ts'
-import { addMessages, emptyTranscript, type KnownMessage, type Transcript } from '../../../web/state/transcript.ts'
+import { type Attached, fileEvent } from '../../../web/model/session/attached.ts'
+import type { KnownMessage } from '../../../web/model/transcript/message.ts'
+import { addMessages, emptyTranscript, type Transcript } from '../../../web/model/transcript/transcript.ts'
 
 export interface StepStart {
   kind: StepKind

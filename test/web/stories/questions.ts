@@ -1,6 +1,6 @@
 import type { Question } from '../../../lib/protocol/sealed/questions.ts'
-import type { SessionModel } from '../../../web/state/session.ts'
-import type { OpenQuestion } from '../../../web/state/session-questions.ts'
+import type { OpenQuestion } from '../../../web/model/decisions/questions.ts'
+import type { SessionModel } from '../../../web/model/session/session.ts'
 import { tell } from './fixtures.ts'
 import { type Given, model } from './session-model.ts'
 import { run } from './tales.ts'

@@ -30,7 +30,7 @@ const withoutServer: Plugin = {
 export async function serveStories(out: string): Promise<{ origin: string; close(): void }> {
   await build({
     absWorkingDir: root,
-    entryPoints: { page: 'test/web/stories/first.ts', style: 'web/style/index.css' },
+    entryPoints: { page: 'test/web/stories/first.ts', style: 'web/app/index.css' },
     outdir: out,
     bundle: true,
     minify: true,
@@ -40,7 +40,7 @@ export async function serveStories(out: string): Promise<{ origin: string; close
     jsx: 'automatic',
     jsxImportSource: 'preact',
     loader: { '.svg': 'file' },
-    alias: { zod: './web/validator.ts' },
+    alias: { zod: './web/core/validator.ts' },
     define: { TRANSLATIONS: JSON.stringify(translations()) },
     logLevel: 'warning',
     plugins: [withoutServer]

@@ -1,4 +1,4 @@
-import type { SessionModel } from '../../../web/state/session.ts'
+import type { SessionModel } from '../../../web/model/session/session.ts'
 import { answers } from './answers.ts'
 import { decisions } from './decisions.ts'
 import { questions } from './questions.ts'

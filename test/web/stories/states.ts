@@ -1,5 +1,5 @@
-import { noteRemoval } from '../../../web/state/removals.ts'
-import type { SessionModel } from '../../../web/state/session.ts'
+import { noteRemoval } from '../../../web/model/account/removals.ts'
+import type { SessionModel } from '../../../web/model/session/session.ts'
 import { model } from './session-model.ts'
 import { edited } from './tales.ts'
 

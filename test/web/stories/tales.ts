@@ -1,5 +1,5 @@
 import type { PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
-import type { Answered, OpenRequest } from '../../../web/state/session-decisions.ts'
+import type { Answered, OpenRequest } from '../../../web/model/decisions/decisions.ts'
 import { callback, folder, tell } from './fixtures.ts'
 
 export const work = () =>

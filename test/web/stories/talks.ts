@@ -1,4 +1,4 @@
-import type { SessionModel } from '../../../web/state/session.ts'
+import type { SessionModel } from '../../../web/model/session/session.ts'
 import { folder, tell } from './fixtures.ts'
 import { drawnPicture, model, picture } from './session-model.ts'
 import { allowed, edited, plan, work } from './tales.ts'

@@ -1,4 +1,3 @@
-import type { FirstWords } from '../spoken.ts'
 import { app } from './app.ts'
 import { decide } from './decide.ts'
 import { lists } from './lists.ts'
@@ -7,4 +6,4 @@ import { start } from './start.ts'
 import { time } from './time.ts'
 
 /** The app in Simplified Chinese. One term for one thing: docs/glossary.md lists them. */
-export const chinese: FirstWords = { app, decide, lists, settings, start, time }
+export const chinese = { app, decide, lists, settings, start, time }

@@ -1,4 +1,4 @@
-import type { askForAccount as realAskForAccount } from '../../../../web/state/asking-account.ts'
+import type { askForAccount as realAskForAccount } from '../../../../web/join/asking-account.ts'
 
 // Stands in for a new device that waits to be let into an account.
 export const askForAccount: typeof realAskForAccount = async ({ forHappy }) => ({

@@ -12,9 +12,9 @@ import {
 } from '../../../../lib/client/index.ts'
 import { callFailures } from '../../../../lib/protocol/wire/failures.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
-import { noteLink, noteProgress } from '../../../../web/state/connection.ts'
-import type { openLive as realOpenLive } from '../../../../web/state/live.ts'
-import type { Reply } from '../../../../web/state/replies.ts'
+import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
+import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
+import type { Reply } from '../../../../web/model/outbox/replies.ts'
 import { shown } from './shown.ts'
 
 // Stands in for the link of the app: whatever is asked, the story answers.

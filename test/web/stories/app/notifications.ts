@@ -1,5 +1,5 @@
 import { notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
-import type { Channel, NotificationSettings } from '../../../../web/state/notifications.ts'
+import type { Channel, NotificationSettings } from '../../../../web/model/notifications/notifications.ts'
 import { at } from './at.ts'
 import type { AppStory } from './shown.ts'
 import { server, type ToldByServer } from './told.ts'

@@ -1,4 +1,4 @@
-import type { lookAtLink as realLookAtLink } from '../../../../web/state/pairing.ts'
+import type { lookAtLink as realLookAtLink } from '../../../../web/join/pairing.ts'
 import { shown } from './shown.ts'
 
 // Stands in for what the server knows of a link.

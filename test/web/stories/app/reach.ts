@@ -1,6 +1,6 @@
-import { turnOn } from '../../../../web/state/ringing.ts'
-import { refreshReach } from '../../../../web/state/ringing-reach.ts'
-import { isWide } from '../../../../web/state/width.ts'
+import { turnOn } from '../../../../web/model/notifications/ringing.ts'
+import { refreshReach } from '../../../../web/model/notifications/ringing-reach.ts'
+import { isWide } from '../../../../web/ui/behavior/width.ts'
 import type { AppStory } from './shown.ts'
 
 const phones = {

@@ -1,9 +1,9 @@
-import type { LinkFacts, Progress } from '../../../../web/state/connection.ts'
-import type { PairingView } from '../../../../web/state/pairing.ts'
-import type { ReplyState } from '../../../../web/state/replies.ts'
-import type { Home } from '../../../../web/state/store.ts'
-import type { WaitingStart } from '../../../../web/state/waiting-starts.ts'
-import type { Alert } from '../../../../web/state/worker-messages.ts'
+import type { LinkFacts, Progress } from '../../../../web/core/connection.ts'
+import type { Alert } from '../../../../web/core/worker-messages.ts'
+import type { PairingView } from '../../../../web/join/pairing.ts'
+import type { ReplyState } from '../../../../web/model/outbox/replies.ts'
+import type { WaitingStart } from '../../../../web/model/outbox/waiting-starts.ts'
+import type { Home } from '../../../../web/model/store.ts'
 import type { ToldByMachine, ToldByServer } from './told.ts'
 
 /** The whole app at one address, with what this device keeps and what is answered to it. */

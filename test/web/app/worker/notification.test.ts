@@ -1,0 +1,112 @@
+import t from 'tap'
+import type { NoticePreview } from '../../../../lib/protocol/sealed/preview.ts'
+import { notificationOf, type Ways } from '../../../../web/app/worker/notification.ts'
+import { type Payload, readPayload } from '../../../../web/app/worker/payload.ts'
+import { notified as words } from '../../../../web/words/notified.ts'
+
+const pushed = {
+  title: 'Your agent needs a decision',
+  body: 'Open the app to decide.',
+  navigate: 'https://home.example/s/s1',
+  tag: 's1',
+  lang: 'en',
+  silent: false,
+  data: { v: 1, what: 'show', notice: 'n1', kind: 'permission', session: 's1', receipt: 'r1', createdAt: 1, preview: 'sealed' }
+}
+const ways: Ways = { words, mayAllow: false, mayAnswer: true, maxActions: 3, takesText: false }
+
+type Permission = Extract<NonNullable<NoticePreview['asks']>, { type: 'permission' }>
+
+function permission(more: Partial<Permission> = {}): NoticePreview {
+  const asks = { type: 'permission' as const, id: 'p1', kind: 'execute' as const, text: 'npm test', isWhole: true, risk: 'plain' as const }
+  return { sealedFor: { type: 'preview', session: 's1', notice: 'n1' }, title: 'orchard-api', asks: { ...asks, mayAllow: true, ...more } }
+}
+
+function payload(more: object = {}): Payload {
+  const read = readPayload({ data: { json: () => ({ web_push: 8030, notification: { ...pushed, ...more } }) } })
+  if (!read) throw new Error('The payload was not read.')
+  return read
+}
+
+function shown(preview?: NoticePreview, other: Partial<Ways> = {}) {
+  const { title, options } = notificationOf(payload(), preview, { ...ways, ...other })
+  return { title, body: options.body, actions: (options.actions ?? []).map(({ action }) => action), data: options.data }
+}
+
+t.test('a push that cannot be read still shows something that leads into the app', async t => {
+  const unread = [
+    undefined,
+    { json: () => 'words' },
+    { json: () => ({ notification: { title: '' } }) },
+    {
+      json() {
+        throw new SyntaxError('no JSON')
+      }
+    }
+  ]
+  for (const data of unread) {
+    const read = readPayload({ data: data ?? null })
+    t.equal(read, undefined)
+    const { title, options } = notificationOf(read, undefined, ways)
+    t.same([title, options.body, options.data], ['Afield', words.unreadable, { path: '/' }])
+  }
+})
+
+t.test('a browser that reads the declaration by itself hands on what it read', async t => {
+  t.equal(readPayload({ data: null, notification: pushed })?.data.receipt, 'r1')
+})
+
+t.test('without a preview it says the fixed words of the server, and what is asked can be denied by who has the account', async t => {
+  t.same(shown(), {
+    title: 'Your agent needs a decision',
+    body: 'Open the app to decide.',
+    actions: ['open', 'deny', 'snooze'],
+    data: { path: '/s/s1', notice: 'n1', kind: 'permission', session: 's1' }
+  })
+  t.same(shown(undefined, { mayAnswer: false }).actions, ['open', 'snooze'])
+  const { options } = notificationOf(payload({ data: { ...pushed.data, kind: 'question' } }), undefined, ways)
+  t.same(
+    options.actions?.map(({ action }) => action),
+    ['open', 'snooze'],
+    'a question is not denied unread'
+  )
+})
+
+t.test('a preview says what is asked and where, and what is risky is not to be decided there', async t => {
+  const plain = shown(permission())
+  t.same([plain.title, plain.body, plain.data.preview], ['Run a command? orchard-api', 'npm test', 'sealed'])
+  const risky = shown(permission({ risk: 'risky', mayAllow: false, text: 'git push --force' }))
+  t.same([risky.body, risky.actions], ['git push --force\nRisky, open to decide', ['open', 'deny', 'snooze']])
+})
+
+t.test('allowing needs a request that may be allowed so, and a person who turned that on', async t => {
+  t.same(shown(permission()).actions, ['open', 'deny', 'snooze'])
+  t.same(shown(permission(), { mayAllow: true }).actions, ['allow', 'deny', 'snooze'])
+  t.same(shown(permission({ mayAllow: false }), { mayAllow: true }).actions, ['open', 'deny', 'snooze'])
+  t.same(shown(permission(), { mayAllow: true, maxActions: 2 }).actions, ['allow', 'deny'])
+  t.same(shown(permission(), { maxActions: 0 }).actions, [])
+})
+
+t.test('a question can be answered in words where the browser has a button for that', async t => {
+  const sealedFor = { type: 'preview' as const, session: 's1', notice: 'n1' }
+  const question: NoticePreview = {
+    sealedFor,
+    title: 'orchard-api',
+    asks: { type: 'question', id: 'q1', text: 'Which port?', reply: 'port' }
+  }
+  t.same([shown(question).title, shown(question).body], ['orchard-api', 'Which port?'])
+  t.same(shown(question).actions, ['open', 'snooze'])
+  t.same(shown(question, { takesText: true }).actions, ['reply', 'open', 'snooze'])
+})
+
+t.test('of one session the newest takes the place of the one before', async t => {
+  const { options } = notificationOf(payload({ silent: true }), undefined, ways)
+  t.same([options.tag, options.silent, options.renotify], ['s1', true, false])
+  const about = { notice: 'n2', kind: 'device', receipt: 'r2' }
+  t.equal(notificationOf(payload({ tag: 'n2', data: about }), undefined, ways).options.tag, 'n2')
+})
+
+t.test('a test leads to the page it was sent from', async t => {
+  const { options } = notificationOf(payload({ data: { ...pushed.data, kind: 'test', session: undefined } }), undefined, ways)
+  t.equal(options.data.path, '/settings/notifications')
+})

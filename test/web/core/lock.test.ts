@@ -1,0 +1,140 @@
+import t, { type Test } from 'tap'
+import { isLocked, lockChoice, startLock, unlockWithKey } from '../../../web/core/lock.ts'
+
+const minuteMs = 60_000
+
+t.test('a locked app stays locked however often it is reloaded, left and looked at [H10]', t => {
+  const page = openPage(t, { choice: 'after5' })
+  page.hide()
+  page.pass(6 * minuteMs)
+  page.reload()
+  t.equal(isLocked.value, true, 'nobody was there for six minutes')
+  for (const event of ['pagehide', 'visibilitychange'] as const) {
+    page.leaveBy(event)
+    page.reload()
+    t.equal(isLocked.value, true, event)
+  }
+  t.end()
+})
+
+t.test('a page that is thrown away in the background was last seen when it went there [H10]', t => {
+  const page = openPage(t, { choice: 'after5' })
+  page.hide()
+  page.pass(6 * minuteMs)
+  page.tell('pagehide')
+  page.reload()
+  t.equal(isLocked.value, true)
+  t.end()
+})
+
+t.test('a clock that is set back keeps nothing open [H10] [C1]', t => {
+  const page = openPage(t, { choice: 'after5' })
+  page.hide()
+  page.pass(6 * minuteMs)
+  page.setClockBack(4 * minuteMs)
+  page.show()
+  t.equal(isLocked.value, true, 'the page itself counted six minutes')
+  unlockWithKey('KEY', 'KEY')
+  page.setClockBack(60 * minuteMs)
+  page.reload()
+  t.equal(isLocked.value, true, 'the owner cannot have been there in an hour from now')
+  t.end()
+})
+
+t.test('who unlocks one tab is let into the others for the next five minutes [H10]', t => {
+  const page = openPage(t, { choice: 'after5' })
+  page.pass(6 * minuteMs)
+  page.reload()
+  t.equal(isLocked.value, true)
+  t.equal(unlockWithKey('ke-y', 'KEY'), true)
+  page.reload()
+  t.equal(isLocked.value, false)
+  page.hide()
+  page.pass(6 * minuteMs)
+  page.seenInOtherTab()
+  page.show()
+  t.equal(isLocked.value, false, 'its owner was in another tab a moment ago')
+  t.end()
+})
+
+t.test('a lock that is set, changed or ended in one tab is so in all of them [H10]', t => {
+  const page = openPage(t, { choice: undefined })
+  page.chooseInOtherTab('open')
+  t.equal(lockChoice.value, 'open')
+  page.hide()
+  page.show()
+  t.equal(isLocked.value, true)
+  page.chooseInOtherTab(undefined)
+  t.equal(lockChoice.value, 'off')
+  t.equal(isLocked.value, false)
+  t.end()
+})
+
+/** As much of a browser as the lock sees: what it keeps, whether the page is shown, and two clocks. */
+function openPage(t: Test, { choice }: { choice: string | undefined }) {
+  let isShown = true
+  let time = Date.UTC(2026, 0, 1)
+  let ticks = 0
+  let window = new EventTarget()
+  let document = new EventTarget()
+  const kept = new Map<string, string>()
+  const localStorage = {
+    getItem: (name: string) => kept.get(name) ?? null,
+    setItem: (name: string, value: string) => void kept.set(name, value),
+    removeItem: (name: string) => void kept.delete(name)
+  }
+  const choose = (chosen: string | undefined) => {
+    if (chosen === undefined) kept.delete('afield-lock')
+    else kept.set('afield-lock', JSON.stringify({ choice: chosen, id: 'AAAA' }))
+  }
+  const globals = {
+    localStorage,
+    document: {
+      addEventListener: (type: string, listener: () => void) => document.addEventListener(type, listener),
+      get visibilityState() {
+        return isShown ? 'visible' : 'hidden'
+      }
+    },
+    window: { addEventListener: (type: string, listener: (event: Event) => void) => window.addEventListener(type, listener) }
+  }
+  for (const [name, value] of Object.entries(globals)) Object.defineProperty(globalThis, name, { value, configurable: true })
+  t.teardown(() => {
+    for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
+  })
+  t.intercept(Date, 'now', { value: () => time })
+  t.intercept(performance, 'now', { value: () => ticks })
+
+  const change = (shown: boolean) => {
+    isShown = shown
+    document.dispatchEvent(new Event('visibilitychange'))
+  }
+  const tell = (type: string, about: object = {}) => window.dispatchEvent(Object.assign(new Event(type), about))
+  const load = () => {
+    window = new EventTarget()
+    document = new EventTarget()
+    isShown = true
+    startLock()
+  }
+  choose(choice)
+  kept.set('afield-seen-at', String(time))
+  load()
+  return {
+    hide: () => change(false),
+    show: () => change(true),
+    tell,
+    leaveBy: (event: 'pagehide' | 'visibilitychange') => (event === 'pagehide' ? tell(event) : change(false)),
+    reload: load,
+    pass(ms: number) {
+      time += ms
+      ticks += ms
+    },
+    setClockBack(ms: number) {
+      time -= ms
+    },
+    seenInOtherTab: () => kept.set('afield-seen-at', String(time)),
+    chooseInOtherTab(chosen: string | undefined) {
+      choose(chosen)
+      tell('storage', { key: 'afield-lock' })
+    }
+  }
+}

@@ -1,0 +1,22 @@
+import t from 'tap'
+import { openChromium } from '../../kit/chromium.ts'
+import { openStory } from '../kit/open-story.ts'
+import { serveStories } from '../stories/serve.ts'
+
+const sizes = { phone: { width: 390, height: 844 }, desktop: { width: 1280, height: 800 } }
+
+t.test('what a computer could do once it is linked is not covered by the button that links it', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  for (const [where, viewport] of Object.entries(sizes)) {
+    const page = await browser.newPage({ viewport })
+    await openStory(page, origin, '/?app=pair-machine', 'light')
+    const [can, decide] = [await page.locator('.can').boundingBox(), await page.locator('.decide').boundingBox()]
+    if (can === null || decide === null) throw new Error('Both are shown.')
+    t.ok(can.y + can.height <= decide.y, `on a ${where}`)
+    await page.getByRole('button', { name: 'Hold to link' }).scrollIntoViewIfNeeded()
+    t.ok(await page.getByRole('button', { name: 'Refuse' }).isVisible())
+    await page.close()
+  }
+})

@@ -1,0 +1,198 @@
+import 'fake-indexeddb/auto'
+import t, { type Test } from 'tap'
+import { type DeviceDb, openDeviceDb } from '../../../../web/core/device-db.ts'
+import { type Account, accountOfTab, type KeptAccount, type SignIn, type SignInEvents } from '../../../../web/model/account/account.ts'
+
+const day = 24 * 3600_000
+const renewal = { deviceSeed: 'seed', account: 'a', serverKeyId: 'k', expiresAt: day }
+let devices = 0
+const signedIn: SignIn = { secret: 'key', token: 't1', renewal, deviceName: 'Phone', createdAt: 1 }
+
+t.test('what the server and other tabs say never erases the account key, checked or not [H11]', async t => {
+  for (const keyCheckedAt of [undefined, 5]) {
+    const { openTab, kept, db } = await device(t, { ...signedIn, keyCheckedAt })
+    await db.write('home', 'sessions')
+    const [one, other] = [openTab(), openTab()]
+    await Promise.all([one.isLive(), other.isLive()])
+    one.events().onEnded()
+    await Promise.all([one.is('unlinked'), other.is('unlinked')])
+    other.events().onEnded()
+    await Promise.all([one.settle(), other.settle()])
+    t.match(await kept(), { secret: 'key', keyCheckedAt, unlinkedAt: Number })
+    t.equal((await kept())?.token, undefined)
+    t.equal(await db.read('home'), undefined, 'everything else is gone')
+    t.same([one.links, other.links], [['closed'], ['closed']])
+    await openTab().is('unlinked')
+  }
+})
+
+t.test(
+  'an account that was signed out of in one tab is gone from all of them, and what a late message says changes nothing [H11]',
+  async t => {
+    const { openTab, kept } = await device(t, signedIn)
+    const [one, other] = [openTab(), openTab()]
+    await Promise.all([one.isLive(), other.isLive()])
+    await one.signOut()
+    await other.is('none')
+    t.equal(await kept(), undefined)
+    t.equal(await one.signIn({ ...signedIn, secret: 'new', token: 't9', renewal: { ...renewal, deviceSeed: 'other' } }), true)
+    other.events().onEnded()
+    await other.isLive()
+    t.match(await kept(), { secret: 'new', token: 't9' })
+  }
+)
+
+t.test('the key of another account is not written over, by whatever way one comes', async t => {
+  const { openTab, kept } = await device(t, { ...signedIn, token: undefined, renewal: undefined, unlinkedAt: 5 })
+  const tab = openTab()
+  await tab.is('unlinked')
+  t.equal(await tab.signIn({ ...signedIn, secret: 'other' }), false)
+  t.match(await kept(), { secret: 'key' })
+  t.match(await tab.keyToSignInWith({ ...signedIn, secret: 'fresh' }), { secret: 'key' })
+  t.equal(await tab.signIn({ ...signedIn, token: 't2' }), true)
+  await tab.isLive()
+  t.match(await kept(), { secret: 'key', token: 't2' })
+})
+
+t.test('a change heard of while the link opens starts no second one', async t => {
+  const { openTab } = await device(t, signedIn, { opensAtOnce: false })
+  const tab = openTab()
+  await tab.opening()
+  await Promise.all([tab.settle(), tab.settle(), openTab().note({ deviceName: 'Tablet' })])
+  tab.open()
+  await tab.isLive()
+  t.same(tab.links, ['live'])
+})
+
+t.test('an account that is left while its link opens never goes live', async t => {
+  const { openTab, kept } = await device(t, signedIn, { opensAtOnce: false })
+  const tab = openTab()
+  await tab.opening()
+  const left = tab.signOut()
+  tab.open()
+  await left
+  t.same(tab.links, ['closed'])
+  t.equal(tab.live.value, undefined)
+  t.equal(tab.account.value.type, 'none')
+  t.equal(await kept(), undefined)
+})
+
+t.test('a renewal and a checked key go over each other in no order, in one tab or in two', async t => {
+  const { openTab, kept } = await device(t, signedIn)
+  const [one, other] = [openTab(), openTab()]
+  await Promise.all([one.isLive(), other.isLive()])
+  await Promise.all([
+    one.events().onRenewed({ token: 't2', renewal: { ...renewal, expiresAt: 2 * day } }),
+    one.note({ keyCheckedAt: 5 }),
+    other.note({ deviceName: 'Tablet' }),
+    other.note({ remindAt: 7 })
+  ])
+  await Promise.all([one.settle(), other.settle()])
+  const all = { token: 't2', renewal: { expiresAt: 2 * day }, keyCheckedAt: 5, deviceName: 'Tablet', remindAt: 7 }
+  t.match(await kept(), all)
+  t.match(one.account.value, all)
+  t.match(other.account.value, all)
+  t.match(await one.events().latest(), { token: 't2' })
+  t.same([one.links, other.links], [['live'], ['live']], 'and nobody has to connect again')
+})
+
+t.test('a renewal that comes late brings back no sign-in, and an end that comes late ends no newer one', async t => {
+  const { openTab, kept } = await device(t, signedIn)
+  const tab = openTab()
+  await tab.isLive()
+  const old = tab.events()
+  await tab.signOut()
+  await old.onRenewed({ token: 't2', renewal })
+  t.equal(await kept(), undefined)
+
+  await tab.signIn({ ...signedIn, token: 't5', renewal: { ...renewal, deviceSeed: 'newer' } })
+  await tab.isLive()
+  old.onEnded()
+  await old.onRenewed({ token: 't6', renewal })
+  await tab.settle()
+  t.match(await kept(), { token: 't5', renewal: { deviceSeed: 'newer' } })
+  t.equal(await old.latest(), undefined)
+  t.equal(tab.account.value.type, 'here')
+})
+
+t.test('a browser that keeps nothing says so', async t => {
+  const tab = accountOfTab({
+    ...partsOf(() => Promise.reject(new Error('no storage'))),
+    tellTabs() {},
+    loadLink: () => Promise.reject(new Error('no link'))
+  })
+  await tab.settle()
+  t.equal(tab.account.value.type, 'no-storage')
+})
+
+/** A browser profile: what it keeps, and tabs that hear each other as those of a browser do. */
+async function device(t: Test, account: KeptAccount, { opensAtOnce = true } = {}) {
+  const name = `account-${devices++}`
+  const db = await openDeviceDb(name)
+  await db.write('account', account)
+  return {
+    db,
+    kept: () => db.read('account') as Promise<KeptAccount | undefined>,
+    openTab: () => openTab(t, name, opensAtOnce)
+  }
+}
+
+function openTab(t: Test, name: string, opensAtOnce: boolean) {
+  const channel = new BroadcastChannel(name)
+  t.teardown(() => channel.close())
+  const opening = Promise.withResolvers<void>()
+  const mayOpen = Promise.withResolvers<void>()
+  if (opensAtOnce) mayOpen.resolve()
+  const links: ('opening' | 'live' | 'closed')[] = []
+  let events: SignInEvents | undefined
+  const opened = openDeviceDb(name)
+  const tab = accountOfTab({
+    ...partsOf(() => opened),
+    tellTabs: () => channel.postMessage('look'),
+    loadLink: async () => async (_signIn: SignIn, told: SignInEvents) => {
+      const at = links.push('opening') - 1
+      opening.resolve()
+      await mayOpen.promise
+      events = told
+      links[at] = 'live'
+      return {
+        async close() {
+          links[at] = 'closed'
+        }
+      }
+    }
+  })
+  channel.onmessage = () => void tab.settle()
+  void tab.settle()
+  return {
+    ...tab,
+    links,
+    opening: () => opening.promise,
+    open: mayOpen.resolve,
+    events() {
+      if (!events) throw new Error('no link was opened')
+      return events
+    },
+    isLive: () => until(tab.live, link => link !== undefined),
+    is: (type: Account['type']) => until(tab.account, account => account.type === type)
+  }
+}
+
+function partsOf(db: () => Promise<DeviceDb>) {
+  return {
+    db,
+    onLinkFailed: (error: unknown) => {
+      throw error
+    },
+    async endSignIn() {},
+    async restoreHome() {},
+    clearHome() {},
+    forgetLock() {}
+  }
+}
+
+function until<Value>(signal: { subscribe(listener: (value: Value) => void): () => void }, isSo: (value: Value) => boolean): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = signal.subscribe(value => isSo(value) && resolve())
+  return promise.finally(stop)
+}

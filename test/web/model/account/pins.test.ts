@@ -1,0 +1,43 @@
+import t from 'tap'
+import { openPins } from '../../../../web/model/account/pins.ts'
+
+/** What two tabs of a device keep. */
+function kept() {
+  let value: unknown
+  return async () => ({
+    read: async () => value,
+    write: async (_: string, next: unknown) => {
+      value = next
+    }
+  })
+}
+
+t.test('what this device learnt of another side is known after the app was closed, and is not unlearnt [R8]', async t => {
+  const db = kept()
+  const first = await openPins(db)
+  const other = await openPins(db)
+  t.notOk(first.of('s1').isSet)
+  first.of('s1').set()
+  t.ok(first.of('s1').isSet)
+  t.notOk(first.of('s2').isSet)
+  await settled()
+  other.of('s2').set()
+  await settled()
+  const later = await openPins(db)
+  t.strictSame(
+    ['s1', 's2', 's3'].map(target => later.of(target).isSet),
+    [true, true, false],
+    'whichever tab learnt it'
+  )
+})
+
+t.test('where the browser keeps nothing it is known as long as the app is open [R8]', async t => {
+  const pins = await openPins(() => Promise.reject(new Error('a private window')))
+  pins.of('s1').set()
+  t.ok(pins.of('s1').isSet)
+})
+
+/** Everything that was begun with promises alone. */
+function settled(): Promise<void> {
+  return new Promise(resolve => setImmediate(resolve))
+}

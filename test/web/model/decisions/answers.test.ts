@@ -1,0 +1,187 @@
+import t from 'tap'
+import type { PermissionChoice } from '../../../../lib/protocol/sealed/session.ts'
+import { answerParams, isOwnQuestion, lifeOf, type MyAnswer, verdictsOf } from '../../../../web/model/decisions/answers.ts'
+import { answeredLike, decisionsOf, type OpenRequest, openRequests } from '../../../../web/model/decisions/decisions.ts'
+import { subjectOf } from '../../../../web/session/decide/subject.ts'
+
+const choices: PermissionChoice[] = [
+  { id: 'a', label: 'Yes', kind: 'allow_once' },
+  { id: 'b', label: 'Yes, always', kind: 'allow_always' },
+  { id: 'c', label: 'No', kind: 'reject_once' }
+]
+
+function ask(more: Partial<OpenRequest> = {}): OpenRequest {
+  return { id: 'p1', tool: 'Bash', arguments: { command: 'npm test' }, createdAt: 1, choices, shown: 'hash', kind: 'execute', ...more }
+}
+
+const completed = { tool: 'Bash', arguments: {}, createdAt: 1, completedAt: 2 }
+
+t.test('an answer names the choice, exactly what was shown, and who gives it', async t => {
+  const { once, session, deny } = verdictsOf({ choices }, 's1')
+  t.same(once && answerParams(ask(), once, 'Phone'), {
+    id: 'p1',
+    approved: true,
+    decision: 'approved',
+    choice: 'a',
+    shown: 'hash',
+    answeredBy: 'Phone'
+  })
+  t.match(session && answerParams(ask(), session, 'Phone'), { approved: true, decision: 'approved_for_session', choice: 'b' })
+  t.match(answerParams(ask(), { ...deny, reason: 'use clean' }, 'Phone'), {
+    approved: false,
+    decision: 'denied',
+    choice: 'c',
+    reason: 'use clean'
+  })
+  t.match(answerParams(ask(), { ...deny, kind: 'stop' }, 'Phone'), { approved: false, decision: 'abort' })
+})
+
+t.test('existing wrappers, which offer nothing, can be answered in their own words', async t => {
+  const { once, session, deny } = verdictsOf({}, 's1')
+  const { choices: _, shown: __, ...plain } = ask()
+  t.same(once && answerParams(plain, once, undefined), { id: 'p1', approved: true, decision: 'approved' })
+  t.equal(session?.kind, 'session')
+  t.same(answerParams(plain, deny, undefined), { id: 'p1', approved: false, decision: 'denied' })
+})
+
+t.test('what the agent does not offer cannot be chosen', async t => {
+  const { once, session, deny } = verdictsOf({ choices: [{ id: 'b', label: 'Always', kind: 'allow_always' }] }, 's1')
+  t.equal(once, undefined)
+  t.equal(session?.choice?.id, 'b')
+  t.equal(deny.kind, 'stop')
+})
+
+t.test('where the agent offers no more than once, this session and always are rules of the machine', async t => {
+  const suggestedRule = { on: 'command' as const, pattern: 'npm test', folder: '/x' }
+  const offered = choices.filter(({ kind }) => kind !== 'allow_always')
+  const { session, always } = verdictsOf({ choices: offered, suggestedRule }, 's1')
+  t.match(session && answerParams(ask(), session, 'Phone'), {
+    decision: 'approved',
+    choice: 'a',
+    rule: { ...suggestedRule, session: 's1' },
+    shown: 'hash'
+  })
+  t.match(always && answerParams(ask(), always, 'Phone'), { approved: true, decision: 'approved', choice: 'a', rule: suggestedRule })
+  t.equal(verdictsOf({ choices: offered }, 's1').always, undefined, 'without a rule that the machine would take there is none')
+  t.equal(verdictsOf({ choices, suggestedRule }, 's1').session?.rule, undefined, 'what the agent itself offers comes first')
+})
+
+t.test('an answer that waits for a link ends with its question', async t => {
+  const answer: MyAnswer = { request: ask(), verdict: { kind: 'once' }, at: 1, state: { type: 'queued' } }
+  t.equal(lifeOf(answer, undefined, true, 'Phone').type, 'queued')
+  t.equal(lifeOf(answer, undefined, false, 'Phone').type, 'ended')
+})
+
+t.test('the machine and the device judge by themselves, and the more careful one counts', async t => {
+  const risk = (told: OpenRequest['risk'], command = 'npm test') =>
+    subjectOf(ask({ arguments: { command }, ...(told && { risk: told }) }), '/x').risk
+  t.match(risk({ level: 'risky', reasons: ['runs-edited', 'a-reason-of-tomorrow'] }), { level: 'risky', reasons: ['runs-edited'] })
+  t.match(risk({ level: 'plain', reasons: [] }, 'git push --force'), { level: 'risky', reasons: ['rewrites-history', 'network'] })
+  t.equal(subjectOf(ask(), '/x', ['/x/package.json']).risk.level, 'risky', 'this device has seen the change too')
+})
+
+t.test('choices that say more than yes and no are shown in the words of the agent', async t => {
+  t.equal(isOwnQuestion(ask()), false)
+  t.equal(isOwnQuestion(ask({ kind: 'plan', tool: 'ExitPlanMode' })), true)
+  t.equal(isOwnQuestion(ask({ choices: [...choices, { id: 'd', label: 'Yes, for this folder', kind: 'allow_always' }] })), true)
+})
+
+t.test('an answer is applied only when the agent state says so, and mine only when it says by whom', async t => {
+  const answer: MyAnswer = { request: ask(), verdict: { kind: 'once' }, at: 1, state: { type: 'delivered' } }
+  const answered = (more: object) =>
+    decisionsOf({ completedRequests: { p1: { ...completed, status: 'approved', decision: 'approved', ...more } } })[0]
+  t.equal(lifeOf(answer, undefined, true, 'Phone').type, 'delivered')
+  t.equal(lifeOf(answer, answered({ answeredBy: 'Phone' }), false, 'Phone').type, 'applied')
+  t.equal(lifeOf(answer, answered({ answeredBy: 'Tablet' }), false, 'Phone').type, 'elsewhere')
+  t.equal(lifeOf(answer, answered({}), false, 'Phone').type, 'applied', 'an existing wrapper names nobody')
+  t.equal(lifeOf(answer, answered({ status: 'denied', decision: 'denied' }), false, 'Phone').type, 'elsewhere', 'it was decided otherwise')
+  t.equal(lifeOf(answer, answered({ status: 'canceled' }), false, 'Phone').type, 'ended')
+})
+
+t.test('an answer that failed leaves the question open, or ended when it is gone', async t => {
+  const answer: MyAnswer = { request: ask(), verdict: { kind: 'once' }, at: 1, state: { type: 'failed', why: 'away', says: '' } }
+  t.equal(lifeOf(answer, undefined, true, 'Phone').type, 'failed')
+  t.equal(lifeOf(answer, undefined, false, 'Phone').type, 'ended')
+})
+
+t.test('an id among the completed ones hides the same id among the open ones, and the oldest comes first', async t => {
+  const { id: _, ...request } = ask()
+  const open = openRequests({
+    requests: { p3: { ...request, createdAt: 3 }, p1: request, p2: { ...request, createdAt: 2 } },
+    completedRequests: { p1: { ...completed, status: 'denied' } }
+  })
+  t.same(
+    open.map(each => each.id),
+    ['p2', 'p3']
+  )
+})
+
+t.test('everything a call says is shown somewhere [acceptance 4]', async t => {
+  const subject = subjectOf(
+    ask({
+      arguments: { command: ['bash', '-lc', 'npm test'], cwd: '/elsewhere', description: 'Run the tests', timeout: 5000, env: { A: 'b' } }
+    }),
+    '/home/mira'
+  )
+  t.match(subject, { command: 'npm test', directory: '/elsewhere', reason: 'Run the tests', fields: { timeout: 5000, env: { A: 'b' } } })
+  t.equal(subjectOf(ask(), undefined).question, 'Run this command?')
+})
+
+t.test('a second tap is called by what it allows, in short and with nothing hidden', t => {
+  const named = (request: Partial<OpenRequest>) => subjectOf(ask(request), '/x').confirm
+  t.equal(named({ arguments: { command: 'git push --force' } }), 'Confirm: run git push --force once')
+  t.equal(named({ arguments: { command: 'rm -rf \u202egnp.exe\n  build' } }), 'Confirm: run rm -rf \\u{202e}gnp.exe build once')
+  t.equal(
+    named({ arguments: { command: `curl https://example.org/${'x'.repeat(80)}` } }),
+    `Confirm: run curl https://example.org/${'x'.repeat(22)}… once`
+  )
+  t.equal(named({ tool: 'delete', kind: 'delete', locations: ['/x/old.ts'], arguments: {} }), 'Confirm: delete old.ts once')
+  t.end()
+})
+
+t.test('an edit shows its change, whole, whichever way it was sent', async t => {
+  const given = subjectOf(
+    ask({ tool: 'Edit', kind: 'edit', arguments: {}, content: [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }] }),
+    '/x'
+  )
+  const older = subjectOf(
+    ask({ tool: 'Edit', kind: undefined, arguments: { file_path: '/x/a.ts', old_string: 'a', new_string: 'b' } }),
+    '/x'
+  )
+  const listed = subjectOf(
+    ask({ tool: 'edit', kind: undefined, arguments: [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }] }),
+    '/x'
+  )
+  t.same(listed.fields, {}, 'and nothing of it a second time')
+  for (const subject of [given, older, listed]) {
+    t.equal(subject.question, 'Edit a.ts?')
+    t.same(subject.diffs, [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b' }])
+    t.equal(subject.risk.level, 'plain')
+  }
+  const hidden = subjectOf(
+    ask({ tool: 'Edit', kind: 'edit', content: [{ type: 'diff', path: '/x/a.ts', oldText: 'a', newText: 'b\u202e' }] }),
+    '/x'
+  )
+  t.equal(hidden.risk.level, 'risky', 'a change that hides something is risky')
+})
+
+t.test('of what was answered before, the like is the same program, the latest first', async t => {
+  const state = (command: string, completedAt: number, status: 'approved' | 'denied' | 'canceled' = 'approved') => ({
+    ...completed,
+    arguments: { command },
+    completedAt,
+    status
+  })
+  const answered = decisionsOf({
+    completedRequests: {
+      a: state('npm run lint', 2),
+      b: state('git push', 3),
+      c: state('npm  test', 4, 'denied'),
+      d: state('npm ci', 5, 'canceled')
+    }
+  })
+  t.strictSame(
+    answeredLike(ask(), answered).map(({ id }) => id),
+    ['c', 'a']
+  )
+})

@@ -1,0 +1,120 @@
+import t from 'tap'
+import type { Answered, OpenRequest } from '../../../../web/model/decisions/decisions.ts'
+import { type Noticed, noticesOf } from '../../../../web/model/decisions/notices.ts'
+import type { Waiting } from '../../../../web/model/decisions/waiting.ts'
+import { factsOf } from '../../../../web/model/session/facts.ts'
+import { forgetWent, noteEnding, noteSince, noteWent, type Went, went } from '../../../../web/model/session/went.ts'
+import { toldOf } from '../../../../web/session/decide/notice-told.ts'
+import { session } from '../../stories/app/world.ts'
+import { allowed, run } from '../../stories/tales.ts'
+
+const request = run('p1', 'npm run build')
+const asked: Waiting = { type: 'permission', request, id: 'p1', createdAt: request.createdAt }
+const gone: Went = { session: 's1', asked, at: 50, beside: ['p0'] }
+const denied: Answered = { ...allowed, id: 'p1', outcome: 'denied', by: 'Tablet', at: 70 }
+
+function known(presence: 'here' | 'away' | 'ended', more: Partial<Noticed> = {}): Noticed {
+  const lifecycleState = presence === 'ended' ? 'archived' : 'running'
+  const facts = factsOf(
+    { ...session({ title: 'Build', metadata: { lifecycleState } }), id: 's1', isActive: presence === 'here' },
+    undefined
+  )
+  return { facts, lives: new Map(), answered: [], open: [], ...more }
+}
+
+t.test('a decision that was only read says who answered it and when, or that nobody did', async t => {
+  t.match(noticesOf(known('here', { answered: [denied] }), [gone]), [{ id: 'p1', mine: undefined, answered: { by: 'Tablet' }, at: 70 }])
+  t.match(noticesOf(known('here', { answered: [{ ...denied, outcome: 'ended' }] }), [gone]), [{ answered: undefined, at: 70 }])
+  t.match(noticesOf(known('here'), [gone]), [{ answered: undefined, at: 50 }], 'an existing wrapper tells nothing of it')
+  t.match(noticesOf(known('ended'), [gone]), [{ answered: undefined }])
+})
+
+t.test('nothing is said to be over that may be open still, or that belongs to another session', async t => {
+  t.same(noticesOf(known('away'), [gone]), [], 'its machine may only sleep')
+  t.same(noticesOf(known('here', { open: [asked] }), [gone]), [], 'it has woken')
+  t.same(noticesOf(known('ended'), [{ ...gone, session: 's2' }]), [])
+})
+
+t.test('an answer of this device is told of once, as that', async t => {
+  const mine = { request: request as OpenRequest, verdict: { kind: 'once' as const }, at: 60, state: { type: 'delivered' as const } }
+  const lives = new Map([['p1', { answer: mine, life: { type: 'ended' as const } }]])
+  t.match(noticesOf(known('ended', { lives }), [gone]), [{ mine, answered: undefined, at: 60 }])
+  t.equal(noticesOf(known('ended', { lives }), [gone]).length, 1)
+})
+
+t.test('the last one of each session stays until it was read', async t => {
+  noteWent(gone)
+  noteWent({ ...gone, session: 's2' })
+  noteWent({ ...gone, asked: { ...asked, id: 'p2' } })
+  t.same(
+    went.value.map(({ session, asked: { id } }) => `${session} ${id}`),
+    ['s2 p1', 's1 p2']
+  )
+  forgetWent('s1')
+  t.same(
+    went.value.map(({ session }) => session),
+    ['s2']
+  )
+})
+
+t.test('one that was only read gives way to the next decision of its session, not to one that was open beside it', async t => {
+  const next = (id: string): Waiting => ({ ...asked, id })
+  const answered = [denied]
+  t.equal(noticesOf(known('here', { answered, open: [next('p0')] }), [gone]).length, 1, 'it was there already')
+  t.same(noticesOf(known('here', { answered, open: [next('p2')] }), [gone]), [], 'above the next it reads as if that one were answered')
+  t.same(noticesOf(known('here', { answered: [...answered, { ...denied, id: 'p2' }] }), [gone]), [], 'and does not come back after it')
+  const byRule: Answered = { ...denied, id: 'p3', outcome: 'allowed-once', by: undefined, rule: 'npm test' }
+  t.equal(noticesOf(known('here', { answered: [...answered, byRule] }), [gone]).length, 1, 'what a rule allowed was never open')
+})
+
+t.test('one that was only read goes by itself once its turn is over and it was read, or something was said since', async t => {
+  for (const last of ['read', 'said'] as const) {
+    for (const order of [[last, 'turn-over'] as const, ['turn-over', last] as const]) {
+      noteWent(gone)
+      noteSince('s1', order[0])
+      t.equal(went.value.filter(({ session }) => session === 's1').length, 1, `${order[0]} is not enough`)
+      noteSince('s1', order[1])
+      t.equal(went.value.filter(({ session }) => session === 's1').length, 0, order.join(', then '))
+    }
+  }
+  noteWent(gone)
+  noteSince('s1', 'read')
+  noteWent({ ...gone, asked: { ...asked, id: 'p2' } })
+  noteSince('s1', 'turn-over')
+  t.equal(went.value.filter(({ session }) => session === 's1').length, 1, 'the next one was not read yet')
+  forgetWent('s1')
+})
+
+t.test('one that a device with the same name answered is not said to be answered by you, and nothing is said twice', async t => {
+  const told = (by: string | undefined, more: Partial<Went> = {}) => {
+    const now = known('here', { answered: [{ ...denied, outcome: 'allowed-once', by }] })
+    return noticesOf(now, [{ ...gone, ...more }]).map(notice => toldOf(notice, now.facts, 'Phone'))
+  }
+  t.same(told('Tablet'), [{ title: 'Answered on Tablet', text: 'Allowed once' }])
+  t.same(told('Phone'), [{ title: 'Answered on another device', text: 'Allowed once' }])
+  t.same(told(undefined), [{ title: 'Answered elsewhere', text: 'Allowed once' }])
+  t.same(told('Phone', { isLookedUp: true }), [{ title: 'Allowed once by you' }], 'it may have been this one')
+  noteWent(gone)
+  noteWent({ ...gone, isLookedUp: true })
+  t.notOk(went.value.find(({ session }) => session === 's1')?.isLookedUp, 'it was seen to go, whatever the address says')
+  forgetWent('s1')
+})
+
+t.test('an agent that the person ended is not said to have withdrawn what it asked', async t => {
+  const title = () => {
+    const now = known('here')
+    return noticesOf(now, went.value).map(notice => toldOf(notice, now.facts, 'Phone').title)
+  }
+  const now = { ...gone, at: Date.now() }
+  noteWent(now)
+  t.same(title(), ['Claude withdrew this'])
+  noteSince('s1', 'stopped')
+  t.same(title(), ['Session stopped'], 'begun again, it is here again')
+  noteEnding('s1')
+  noteWent({ ...now, at: Date.now() })
+  t.same(title(), ['You ended Claude'])
+  noteEnding('s1', false)
+  noteWent({ ...now, at: Date.now() })
+  t.same(title(), ['Claude withdrew this'], 'it could not be ended')
+  forgetWent('s1')
+})

@@ -1,0 +1,82 @@
+import t from 'tap'
+import type { Question } from '../../../../lib/protocol/sealed/questions.ts'
+import type { AgentState } from '../../../../lib/protocol/sealed/session.ts'
+import { decisionsOf, openRequests } from '../../../../web/model/decisions/decisions.ts'
+import { answeredQuestions, olderParams, openQuestions, questionParams } from '../../../../web/model/decisions/questions.ts'
+
+const colour: Question = {
+  id: 'colour',
+  question: 'Which colour?',
+  multiSelect: false,
+  options: [{ value: 'g', label: 'Green' }],
+  allowsOther: true,
+  isRequired: true
+}
+const input = {
+  questions: [{ question: 'Which colour?', header: 'Colour', multiSelect: false, options: [{ label: 'Green', description: '' }] }]
+}
+const request = { tool: 'AskUserQuestion', arguments: input, createdAt: 1 }
+const forms: Record<string, AgentState> = {
+  ours: { requests: { q: { ...request, title: 'The gate', call: 'c', shown: 'h', form: { questions: [colour] } } } },
+  "one of Happy's CLI": { requests: { q: request } },
+  'one of an older wrapper of ours': { communications: { q: { kind: 'form', createdAt: 1, shown: 'h', form: { questions: [colour] } } } }
+}
+
+for (const [whose, state] of Object.entries(forms))
+  t.test(`a question is read as one, and never as a permission: ${whose}`, t => {
+    const [question] = openQuestions(state)
+    t.match(question, { id: 'q', type: 'form', questions: [{ question: 'Which colour?', options: [{ label: 'Green' }] }] })
+    t.strictSame(openRequests(state), [])
+    t.strictSame(openQuestions({ ...state, completedRequests: { q: { ...request, completedAt: 2, status: 'canceled' } } }), [])
+    t.end()
+  })
+
+t.test('an answer is in the words of each wrapper that may have asked', t => {
+  const [ours, happy, older] = Object.values(forms).flatMap(openQuestions)
+  if (!ours || !happy || !older) throw new Error('They were read above.')
+  t.strictSame(questionParams(ours, { colour: { values: ['g'] } }, 'Phone'), {
+    id: 'q',
+    approved: true,
+    decision: 'approved',
+    answers: { colour: { values: ['g'] } },
+    updatedInput: { answers: { 'Which colour?': 'Green' } },
+    shown: 'h',
+    answeredBy: 'Phone'
+  })
+  t.match(questionParams(happy, { 'Which colour?': { values: ['Green'], other: 'dark' } }, undefined), {
+    approved: true,
+    updatedInput: { answers: { 'Which colour?': 'Green, dark' } }
+  })
+  t.match(questionParams(ours, undefined, 'Phone'), { id: 'q', approved: false, decision: 'denied', shown: 'h' })
+  t.equal(older.olderKind, 'form')
+  t.strictSame(olderParams(older, { colour: { values: ['g'] } }, 'Phone'), {
+    id: 'q',
+    kind: 'form',
+    status: 'answered',
+    answers: { colour: { values: ['g'] } },
+    shown: 'h',
+    answeredBy: 'Phone'
+  })
+  t.end()
+})
+
+t.test('what was answered is told as that, and a yes without words as any yes', t => {
+  const over = { ...request, completedAt: 2 }
+  const state: AgentState = {
+    completedRequests: {
+      said: { ...over, status: 'approved', answers: { 'Which colour?': 'Green' }, answeredBy: 'Phone' },
+      left: { ...over, status: 'denied' },
+      happy: { ...over, status: 'approved' }
+    },
+    completedCommunications: {
+      older: { kind: 'form', createdAt: 1, completedAt: 2, status: 'answered', answers: { colour: { values: [], other: 'Blue' } } }
+    }
+  }
+  t.match(answeredQuestions(state), [
+    { id: 'said', title: 'Which colour?', outcome: 'allowed-once', by: 'Phone', said: { text: 'Green' } },
+    { id: 'left', outcome: 'denied', said: { text: undefined } },
+    { id: 'older', said: { text: 'Blue' } }
+  ])
+  t.match(decisionsOf(state), [{ id: 'happy', outcome: 'allowed-once' }])
+  t.end()
+})

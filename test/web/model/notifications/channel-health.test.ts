@@ -1,0 +1,59 @@
+import t from 'tap'
+import { causeOf, healthOf } from '../../../../web/model/notifications/channel-health.ts'
+import type { Channel } from '../../../../web/model/notifications/notifications.ts'
+
+const now = Date.UTC(2026, 4, 20, 12)
+const minute = 60_000
+
+type Sent = Channel['health']['last'][number]
+const sent = (ago: number, given: Partial<Sent> = {}): Sent => ({
+  ...{ at: now - ago * minute, kind: 'permission', outcome: 'arrived', reason: null, arrivedAfterMs: 1200 },
+  ...given
+})
+const missed = (ago: number) => sent(ago, { outcome: 'accepted', arrivedAfterMs: null })
+const healthWith = (last: Sent[], acknowledges = true) =>
+  healthOf({ acknowledges, health: { sent: 0, arrived: 0, typicalMs: null, slowestMs: null, last } }, now)
+
+t.test('the newest stands at the end, with its delay, and one that was missed is no delay', async t => {
+  const { arrivals, state, last } = healthWith([sent(3), missed(10), sent(20, { arrivedAfterMs: 3100 })])
+  t.same(
+    arrivals.map(each => (each.has === 'arrived' ? each.delayMs : 'missed')),
+    [3100, 'missed', 1200]
+  )
+  t.equal(state, 'reaching')
+  t.same(last, { at: now - 3 * minute, has: 'arrived', delayMs: 1200 })
+})
+
+t.test('two in a row that did not come are a miss; one is not, nor two with another between', async t => {
+  t.equal(healthWith([missed(3), missed(9), sent(20)]).state, 'missing')
+  t.equal(healthWith([missed(3), sent(9), missed(20)]).state, 'reaching')
+  t.equal(healthWith([missed(3)]).state, 'reaching')
+  t.equal(healthWith([sent(1), missed(3), missed(9)]).state, 'reaching', 'one that comes ends it')
+})
+
+t.test('what may still come, was watched, settled or collected is neither here nor there', async t => {
+  const others = (['watched', 'settled', 'collected', 'waiting'] as const).map(outcome => sent(5, { outcome, arrivedAfterMs: null }))
+  t.equal(healthWith(others).state, 'untried')
+  t.equal(healthWith([missed(0.5)]).state, 'untried')
+  t.equal(healthWith([...others, missed(9), missed(12)]).state, 'missing')
+  t.same(healthWith([sent(5, { outcome: 'settled', arrivedAfterMs: 900 })]).last, { at: now - 5 * minute, has: 'arrived', delayMs: 900 })
+})
+
+t.test('a channel that acknowledges nothing is believed when it was handed over', async t => {
+  t.same(healthWith([missed(3), missed(9)], false).arrivals.length, 2)
+  t.equal(healthWith([missed(3), missed(9)], false).state, 'reaching')
+  t.equal(
+    healthWith([sent(3, { outcome: 'refused', arrivedAfterMs: null }), sent(9, { outcome: 'expired', arrivedAfterMs: null })], false).state,
+    'missing'
+  )
+})
+
+t.test('the cause is told from what came of the newest', async t => {
+  t.equal(healthWith([missed(3), missed(9)]).cause, 'held-back')
+  t.equal(healthWith([sent(3), missed(9)]).cause, undefined)
+  t.equal(causeOf({ outcome: 'refused', reason: 'address not allowed' }), 'not-allowed')
+  t.equal(causeOf({ outcome: 'refused', reason: 'HTTP 403' }), 'wants-token')
+  t.equal(causeOf({ outcome: 'refused', reason: 'HTTP 500' }), 'refused')
+  t.equal(causeOf({ outcome: 'gone', reason: 'HTTP 410' }), 'gone')
+  t.equal(causeOf({ outcome: 'waiting', reason: 'no answer' }), 'no-answer')
+})

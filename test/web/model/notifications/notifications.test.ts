@@ -1,0 +1,118 @@
+import t, { type Test } from 'tap'
+import { Refused, Unreachable } from '../../../../lib/client/index.ts'
+import { type NotificationSettings, notificationSettings } from '../../../../lib/protocol/wire/notifications.ts'
+import type { Live } from '../../../../web/model/account/live.ts'
+import { isOutOfDate, notificationsOf, tomorrowMorning } from '../../../../web/model/notifications/notifications.ts'
+
+const defaults = notificationSettings.parse({})
+
+/** A server that keeps the settings of one device. */
+function server(t: Test) {
+  const kept: { settings: NotificationSettings | null; fails: Error | undefined; writes: NotificationSettings[] } = {
+    settings: null,
+    fails: undefined,
+    writes: []
+  }
+  const call = async (name: string, { body }: { body?: { settings: NotificationSettings } }) => {
+    if (kept.fails) throw kept.fails
+    if (name === 'readNotifications') return { settings: kept.settings, channels: [] }
+    t.equal(name, 'writeNotifications')
+    kept.settings = body?.settings ?? null
+    if (body) kept.writes.push(body.settings)
+    return { success: true }
+  }
+  // Of the link only this is asked.
+  const link = { rest: { server: '', call } } as unknown as Pick<Live, 'rest'>
+  return { kept, book: notificationsOf(link), link }
+}
+
+function settingsIn({ book }: ReturnType<typeof server>): NotificationSettings {
+  const now = book.reading.peek()
+  if (now.type !== 'told') throw new Error(now.type)
+  return now.settings
+}
+
+t.test('a device that never chose has what the protocol says, and a choice is stored with its zone and language', async t => {
+  const there = server(t)
+  await there.book.read()
+  t.same(settingsIn(there), defaults)
+  await there.book.change(() => ({ finished: 'silent' }))
+  t.equal(there.book.saving.peek(), 'saved')
+  t.equal(there.kept.settings?.finished, 'silent')
+  t.equal(there.kept.settings?.timeZone, Intl.DateTimeFormat().resolvedOptions().timeZone)
+  t.equal(there.kept.settings?.language, 'en')
+})
+
+t.test('what another tab stored meanwhile stays', async t => {
+  const there = server(t)
+  await there.book.read()
+  there.kept.settings = { ...defaults, machine: 'off', sessions: { s1: 'off' } }
+  await there.book.change(({ sessions }) => ({ sessions: { ...sessions, s2: 'decisions' } }))
+  t.equal(there.kept.settings?.machine, 'off')
+  t.same(there.kept.settings?.sessions, { s1: 'off', s2: 'decisions' })
+})
+
+t.test('what could not be stored stays chosen, says why, and is stored when tried again', async t => {
+  const there = server(t)
+  await there.book.read()
+  there.kept.fails = new Unreachable('network')
+  await there.book.change(() => ({ finished: 'off' }))
+  await there.book.change(() => ({ failed: 'silent' }))
+  t.equal(there.book.saving.peek(), 'unreached')
+  t.match(settingsIn(there), { finished: 'off', failed: 'silent' })
+  t.equal(there.kept.settings, null)
+
+  there.kept.fails = undefined
+  await there.book.again()
+  t.equal(there.book.saving.peek(), 'saved')
+  t.match(there.kept.settings, { finished: 'off', failed: 'silent' })
+  await there.book.again()
+  t.equal(there.kept.writes.length, 1, 'both in one, and once')
+})
+
+t.test('what is chosen while another choice is being stored is stored after it', async t => {
+  const there = server(t)
+  await there.book.read()
+  await Promise.all([there.book.change(() => ({ finished: 'off' })), there.book.change(() => ({ machine: 'sound' }))])
+  t.match(there.kept.settings, { finished: 'off', machine: 'sound' })
+  t.equal(there.kept.writes.length, 1)
+  t.equal(there.book.saving.peek(), 'saved')
+})
+
+t.test('a refusal, a sign-in without a device and a server that is too old are told apart', async t => {
+  const there = server(t)
+  there.kept.fails = new Refused(404, 'Not found')
+  await there.book.read()
+  t.equal(there.book.reading.peek().type, 'untold')
+  there.kept.fails = undefined
+  await there.book.read()
+  there.kept.fails = new Refused(404, 'Device not found')
+  await there.book.change(() => ({ finished: 'off' }))
+  t.equal(there.book.saving.peek(), 'no-device')
+  there.kept.fails = new Refused(400, 'Error')
+  await there.book.again()
+  t.equal(there.book.saving.peek(), 'refused')
+  there.kept.fails = new Unreachable('timeout')
+  await there.book.read()
+  t.equal(there.book.reading.peek().type, 'told', 'what was read before is still shown')
+})
+
+t.test('every screen of a link has the same book, and another link another one', async t => {
+  const [one, other] = [server(t), server(t)]
+  t.equal(notificationsOf(one.link), one.book)
+  t.not(notificationsOf(other.link), one.book)
+})
+
+t.test('settings that say another zone or language than the device has are out of date', async t => {
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions()
+  const here = { ...defaults, timeZone }
+  t.notOk(isOutOfDate(here))
+  t.ok(isOutOfDate({ ...here, timeZone: timeZone === 'Asia/Tokyo' ? 'UTC' : 'Asia/Tokyo' }))
+  t.ok(isOutOfDate({ ...here, language: 'zh' }))
+})
+
+t.test('until tomorrow is seven in the morning after the next night, also for who is up late', async t => {
+  t.equal(tomorrowMorning(new Date(2026, 4, 20, 22, 15)), new Date(2026, 4, 21, 7).getTime())
+  t.equal(tomorrowMorning(new Date(2026, 4, 21, 1, 30)), new Date(2026, 4, 21, 7).getTime())
+  t.equal(tomorrowMorning(new Date(2026, 4, 21, 6, 0)), new Date(2026, 4, 22, 7).getTime())
+})

@@ -1,0 +1,79 @@
+import { signal } from '@preact/signals'
+import t from 'tap'
+import { limitEnd, openGoingsOn } from '../../../../web/model/outbox/going-on.ts'
+import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
+import { memoryDb, until } from '../../kit/device.ts'
+
+function device() {
+  const db = memoryDb()
+  const said: string[] = []
+  const isLinked = signal(true)
+  const timers = new Set<() => void>()
+  let now = 1000
+  return {
+    said,
+    isLinked,
+    /** The clock goes on, and what waits for it comes. */
+    pass(to: number) {
+      now = to
+      for (const run of [...timers]) run()
+    },
+    openApp: () =>
+      openGoingsOn({
+        async say(session, text) {
+          said.push(`${session}: ${text}`)
+        },
+        canSay: () => true,
+        isLinked,
+        now: () => now,
+        after(_ms, run) {
+          timers.add(run)
+          return () => timers.delete(run)
+        },
+        db: async () => db
+      })
+  }
+}
+
+t.test('what shall go on when the limit ends does so once, also after the app was closed [U7]', async t => {
+  const { openApp, pass, said } = device()
+  const before = openApp()
+  await before.ask('s1', 5000, 'Continue.')
+  pass(4000)
+  t.equal(before.all.value.length, 1, 'not before its time')
+  before.close()
+  const [one, two] = [openApp(), openApp()]
+  await Promise.all([one.isRead, two.isRead])
+  pass(5000)
+  await until(one.all, all => all.length === 0)
+  await until(two.all, all => all.length === 0)
+  const later = openApp()
+  await later.isRead
+  t.strictSame(said, ['s1: Continue.'])
+  t.strictSame(later.all.value, [])
+})
+
+t.test('without a link it waits for one, and what was taken back never goes on [U7]', async t => {
+  const { openApp, pass, said, isLinked } = device()
+  const goings = openApp()
+  await goings.ask('s1', 5000, 'Continue.')
+  isLinked.value = false
+  pass(6000)
+  t.strictSame(said, [])
+  await goings.withdraw('s1')
+  isLinked.value = true
+  pass(7000)
+  const later = openApp()
+  await later.isRead
+  t.strictSame([said, later.all.value], [[], []])
+})
+
+t.test('a limit is told as long as it lasts and nothing came after it', async t => {
+  const limit = { role: 'agent' as const, content: { type: 'event', id: 'e', data: { type: 'limit-reached', endsAt: 9000 * 1e8 } } }
+  const at = 1000
+  const heard = addMessages(emptyTranscript, [{ seq: 1, localId: null, at, body: limit as never }])
+  t.equal(limitEnd(heard, at), 9000 * 1e8)
+  t.equal(limitEnd(heard, 9000 * 1e8), undefined)
+  const text = { role: 'user' as const, content: { type: 'text' as const, text: 'Go on' }, meta: { sentFrom: 'web' } }
+  t.equal(limitEnd(addMessages(heard, [{ seq: 2, localId: 'l', at, body: text }]), at), undefined)
+})

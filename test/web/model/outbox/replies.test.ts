@@ -1,0 +1,144 @@
+import { signal } from '@preact/signals'
+import t from 'tap'
+import type { Cipher } from '../../../../lib/crypto/envelopes.ts'
+import type { OpenRequest } from '../../../../web/model/decisions/decisions.ts'
+import type { OpenQuestion } from '../../../../web/model/decisions/questions.ts'
+import { openReplies, type ReplyState } from '../../../../web/model/outbox/replies.ts'
+import type { SessionView } from '../../../../web/model/store.ts'
+import { memoryDb, until } from '../../kit/device.ts'
+
+const request: OpenRequest = { id: 'p1', tool: 'Bash', arguments: { command: 'npm test' }, createdAt: 1, shown: 'hash' }
+const question: Extract<OpenQuestion, { type: 'form' }> = {
+  id: 'q1',
+  createdAt: 1,
+  title: undefined,
+  call: undefined,
+  shown: 'hash',
+  type: 'form',
+  questions: [{ id: 'a', question: 'Which?', options: [], multiSelect: false, allowsOther: true, isRequired: true }]
+}
+const given = { type: 'permission' as const, session: 's1', asked: request, verdict: { kind: 'once' as const }, at: 1 }
+const plain: Cipher = { seal: value => JSON.stringify(value), open: sealed => ({ ok: true, value: JSON.parse(sealed) }) }
+
+/** A device: what it keeps outlives each app that is opened on it. */
+function device() {
+  const db = memoryDb()
+  const sessions = signal<ReadonlyMap<string, SessionView>>(new Map())
+  const isLinked = signal(false)
+  const calls: string[] = []
+  let answer: { ok: true; result: string } | { ok: false; error: string } = { ok: true, result: '{}' }
+  const socket = {
+    async request(_event: string, { method }: { method: string }) {
+      calls.push(method)
+      return answer
+    }
+  }
+  return {
+    calls,
+    isLinked,
+    failWith: (error: string) => {
+      answer = { ok: false, error }
+    },
+    hear(session: Partial<SessionView>) {
+      sessions.value = new Map([['s1', { id: 's1', isActive: true, agentState: { requests: { p1: request } }, ...session } as SessionView]])
+    },
+    openApp: () =>
+      openReplies({
+        link: { socket: socket as never, cipherOf: () => plain },
+        sessions,
+        isLinked,
+        me: () => 'This phone',
+        db: async () => db
+      })
+  }
+}
+
+const states = (replies: ReturnType<typeof openReplies>): ReplyState['type'][] => replies.all.value.map(({ state }) => state.type)
+
+t.test('a decision and an answer made without a link are sent once there is one, also after the app was closed [U2]', async t => {
+  const { openApp, hear, isLinked, calls } = device()
+  const before = openApp()
+  await before.give(given, true)
+  await before.give({ type: 'question', session: 's1', asked: question, answers: { a: { values: [], other: 'Redis' } }, at: 2 }, true)
+  await before.close()
+
+  const after = openApp()
+  await until(after.all, all => all.length === 2)
+  t.strictSame(states(after), ['queued', 'queued'])
+  isLinked.value = true
+  t.strictSame(calls, [], 'nothing is sent before the session says that it is still open')
+  hear({
+    agentState: {
+      requests: {
+        p1: request,
+        q1: { tool: 'AskUserQuestion', arguments: {}, createdAt: 1, shown: 'hash', form: { questions: [...question.questions] } }
+      }
+    }
+  })
+  await until(after.all, () => states(after).every(state => state === 'delivered'))
+  t.strictSame(calls, ['s1:permission', 's1:permission'])
+  await after.close()
+  t.strictSame(await keptOn(openApp()), [], 'nothing is sent twice')
+})
+
+t.test('one that was taken back, or that only a person may send, is never sent [U2] [U3]', async t => {
+  const { openApp, hear, isLinked, calls } = device()
+  const before = openApp()
+  await before.give(given, false)
+  t.strictSame(states(before), ['failed'], 'it says that there is no link')
+  t.strictSame(await keptOn(openApp()), [])
+  await before.give(given, true)
+  before.withdraw('s1', 'p1')
+  isLinked.value = true
+  hear({})
+  await before.close()
+  t.strictSame(await keptOn(openApp()), [])
+  t.strictSame(calls, [])
+})
+
+t.test('one whose question has ended meanwhile is dropped unsent [U2]', async t => {
+  const { openApp, hear, isLinked, calls } = device()
+  const replies = openApp()
+  await replies.give(given, true)
+  isLinked.value = true
+  hear({ agentState: { requests: {} } })
+  await replies.close()
+  t.strictSame(await keptOn(openApp()), [])
+  t.strictSame(calls, [])
+})
+
+t.test('what another tab of the device took back is not sent by this one [U2]', async t => {
+  const { openApp, hear, isLinked, calls } = device()
+  const one = openApp()
+  await one.give(given, true)
+  const other = openApp()
+  await until(other.all, all => all.length === 1)
+  one.withdraw('s1', 'p1')
+  await one.close()
+  isLinked.value = true
+  hear({})
+  await until(other.all, all => all.length === 0)
+  t.strictSame(calls, [])
+})
+
+t.test('it waits on for a machine that is away, and says what a machine refuses [U2]', async () => {
+  const { openApp, hear, isLinked, failWith } = device()
+  const replies = openApp()
+  await replies.give(given, true)
+  failWith('RPC method not available')
+  isLinked.value = true
+  hear({})
+  await until(replies.all, () => states(replies)[0] === 'sending')
+  await until(replies.all, () => states(replies)[0] === 'queued')
+  failWith('This request changed.')
+  hear({ seq: 2 })
+  await until(replies.all, () => states(replies)[0] === 'failed')
+})
+
+/** What a fresh start of the app finds waiting. */
+async function keptOn(app: ReturnType<typeof openReplies>): Promise<string[]> {
+  await app.isRead
+  const found = app.all.value.map(({ asked }) => asked.id)
+  await app.close()
+  return found
+}

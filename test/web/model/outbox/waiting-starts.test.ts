@@ -1,0 +1,134 @@
+import { signal } from '@preact/signals'
+import t from 'tap'
+import { openStarts } from '../../../../web/model/outbox/waiting-starts.ts'
+import type { Started } from '../../../../web/model/starting.ts'
+import type { MachineView } from '../../../../web/model/store.ts'
+import { memoryDb, until } from '../../kit/device.ts'
+
+const asked = { agent: 'claude', folder: '/home/mira/orchard', mode: 'default', mayMakeFolder: false }
+const given = { machine: 'm1', agent: 'Claude Code', asked, text: 'Prune the pears' }
+
+function device() {
+  const db = memoryDb()
+  const machines = signal<ReadonlyMap<string, MachineView>>(new Map())
+  const isLinked = signal(true)
+  const begun: string[] = []
+  const said: string[] = []
+  let outcome: Started | Promise<Started> = { type: 'started', id: 's1' }
+  return {
+    begun,
+    said,
+    isLinked,
+    willBe: (next: Started | Promise<Started>) => {
+      outcome = next
+    },
+    hear(isHere: boolean) {
+      machines.value = new Map([['m1', { id: 'm1', isActive: isHere, activeAt: 1, daemonState: { status: 'running' } } as MachineView]])
+    },
+    openApp: () =>
+      openStarts({
+        link: {} as never,
+        machines,
+        isLinked,
+        db: async () => db,
+        async begin(_link, machine, { mayMakeFolder }) {
+          begun.push(`${machine}${mayMakeFolder ? ', makes the folder' : ''}`)
+          return outcome
+        },
+        async say(_link, session, text) {
+          said.push(`${session}: ${text}`)
+        }
+      })
+  }
+}
+
+t.test('a session asked for while its machine is away begins once it is back, also after the app was closed [U4]', async t => {
+  const { openApp, hear, begun, said } = device()
+  hear(false)
+  const before = openApp()
+  await before.put(given)
+  before.close()
+  const after = openApp()
+  await until(after.all, all => all.length === 1)
+  t.strictSame(begun, [], 'it waits')
+  hear(true)
+  await until(after.all, all => all.length === 0)
+  t.strictSame([begun, said], [['m1'], ['s1: Prune the pears']])
+  after.close()
+  const later = openApp()
+  await later.isRead
+  t.strictSame(later.all.value, [], 'it begins once')
+})
+
+t.test('the first message of one that waits is changed, also for the app that comes after', async t => {
+  const { openApp, hear, said } = device()
+  hear(false)
+  const before = openApp()
+  await before.put(given)
+  await before.say(before.all.value[0]?.key ?? '', 'Prune the quinces')
+  t.match(before.all.value, [{ text: 'Prune the quinces' }])
+  before.close()
+  const after = openApp()
+  await until(after.all, all => all.length === 1)
+  hear(true)
+  await until(after.all, all => all.length === 0)
+  t.strictSame(said, ['s1: Prune the quinces'])
+  after.close()
+})
+
+t.test('one that was taken back never begins, and of two tabs one begins it [U4]', async t => {
+  const { openApp, hear, begun } = device()
+  const one = openApp()
+  await one.put(given)
+  const other = openApp()
+  await until(other.all, all => all.length === 1)
+  await one.withdraw(one.all.value[0]?.key ?? '')
+  one.close()
+  hear(true)
+  await until(other.all, all => all.length === 0)
+  t.strictSame(begun, [])
+
+  hear(false)
+  await other.put(given)
+  const third = openApp()
+  await until(third.all, all => all.length === 1)
+  hear(true)
+  await until(other.all, all => all.length === 0)
+  await until(third.all, all => all.length === 0)
+  t.strictSame(begun, ['m1'])
+})
+
+t.test('it waits on for a machine that went away again, and asks before it makes a folder or tries again [U4]', async t => {
+  const { openApp, hear, begun, willBe } = device()
+  const starts = openApp()
+  const is = (type: string) => until(starts.all, all => all[0]?.state.type === type)
+  hear(true)
+  willBe({ type: 'failed', why: 'away', says: '' })
+  await starts.put(given)
+  await is('starting')
+  await is('waiting')
+  willBe({ type: 'wants-folder', folder: asked.folder })
+  hear(true)
+  await is('wants-folder')
+  willBe({ type: 'failed', why: 'failed', says: 'No room' })
+  const key = starts.all.value[0]?.key ?? ''
+  await starts.tryAgain(key, true)
+  await is('failed')
+  hear(true)
+  t.strictSame(begun, ['m1', 'm1', 'm1, makes the folder'], 'what failed is not tried by itself')
+})
+
+t.test('when the app was closed while the machine was asked, it says that nobody knows, and does not ask again [U4]', async t => {
+  const { openApp, hear, begun, willBe } = device()
+  const before = openApp()
+  willBe(new Promise(() => {}))
+  hear(true)
+  await before.put(given)
+  await until(before.all, all => all[0]?.state.type === 'starting')
+  before.close()
+  const after = openApp()
+  await until(after.all, all => all.length === 1)
+  t.match(after.all.value, [{ state: { type: 'failed', why: 'no-answer' } }])
+  hear(true)
+  t.equal(begun.length, 1)
+})

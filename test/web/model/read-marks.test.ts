@@ -1,0 +1,146 @@
+import t from 'tap'
+import { Refused, type Rest } from '../../../lib/client/index.ts'
+import { accountVault } from '../../../lib/client/vault.ts'
+import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+import { followReadMarks, type ReadMarksSources } from '../../../web/model/read-marks.ts'
+
+await cryptoReady()
+
+/** A server with one key, and devices that follow it. */
+function account() {
+  const { settings } = accountVault(engine.randomBytes(32))
+  let cell: { key: string; value: string; version: number } | undefined
+  const devices = new Set<(body: unknown) => void>()
+  const writes: unknown[] = []
+  return {
+    writes,
+    opened: () => settings.open(cell?.value ?? ''),
+    put(value: unknown, cipher = settings) {
+      cell = { key: 'afield.read', value: cipher.seal(value), version: (cell?.version ?? -1) + 1 }
+    },
+    device({ knows = () => true }: { knows?(session: string): boolean } = {}) {
+      const marks = new Map<string, number>()
+      const later: (() => void)[] = []
+      const states: (() => void)[] = []
+      let hear: ((update: { body: unknown }) => void) | undefined
+      const own = (body: unknown) => hear?.({ body })
+      devices.add(own)
+      const socket = {
+        state: { type: 'live' },
+        onState: (listener: () => void) => {
+          states.push(listener)
+          return () => {}
+        },
+        onUpdate: (listener: typeof hear) => {
+          hear = listener
+          return () => devices.delete(own)
+        }
+      }
+      const rest = {
+        async call(name: string, { body }: { body: { mutations: { key: string; value: string; version: number }[] } }) {
+          if (name === 'readKv') return { values: cell ? [cell] : [] }
+          const [wanted] = body.mutations
+          if (!wanted || wanted.version !== (cell?.version ?? -1)) throw new Refused(409, 'version-mismatch')
+          cell = { ...wanted, version: wanted.version + 1 }
+          writes.push(settings.open(wanted.value))
+          for (const each of devices) if (each !== own) each({ t: 'kv-batch-update', changes: [cell] })
+          return { results: [cell] }
+        }
+      }
+      const followed = followReadMarks({
+        rest: rest as unknown as Pick<Rest, 'call'>,
+        socket: socket as unknown as ReadMarksSources['socket'],
+        cipher: settings,
+        onMarks: told => {
+          for (const [session, seq] of told) marks.set(session, seq)
+        },
+        isKnown: knows,
+        after: (_, run) => {
+          later.push(run)
+          return () => {}
+        }
+      })
+      const settle = () => new Promise<void>(resolve => setImmediate(resolve))
+      return {
+        marks,
+        followed,
+        settle,
+        async timePasses() {
+          for (const run of later.splice(0)) run()
+          await settle()
+        },
+        async goes(type: 'live' | 'down') {
+          socket.state.type = type
+          for (const listener of states) listener()
+          await settle()
+        }
+      }
+    }
+  }
+}
+
+t.test('what is read on one device is read on another, told once for all that was read together', async t => {
+  const { device, writes } = account()
+  const [phone, desk] = [device(), device()]
+  await phone.settle()
+  for (const seq of [1, 2, 3]) phone.followed.note('s1', seq)
+  phone.followed.note('s2', 9)
+  t.same(writes, [])
+  await phone.timePasses()
+  t.same(
+    [...desk.marks],
+    [
+      ['s1', 3],
+      ['s2', 9]
+    ]
+  )
+  t.same(writes, [{ ok: true, value: { read: { s1: 3, s2: 9 } } }], 'sealed for the account')
+  const late = device()
+  await late.settle()
+  t.same([...late.marks], [...desk.marks], 'also by one that was not there')
+})
+
+t.test('the largest number wins, whoever tells first', async t => {
+  const { device, opened } = account()
+  const [phone, desk] = [device(), device()]
+  await phone.settle()
+  phone.followed.note('s1', 5)
+  desk.followed.note('s1', 3)
+  desk.followed.note('s2', 2)
+  await Promise.all([phone.timePasses(), desk.timePasses()])
+  await desk.settle()
+  t.same(opened(), { ok: true, value: { read: { s1: 5, s2: 2 } } })
+  phone.followed.note('s1', 4)
+  await phone.timePasses()
+  t.same(opened(), { ok: true, value: { read: { s1: 5, s2: 2 } } })
+})
+
+t.test('what was read without a link is told over the next one', async t => {
+  const { device } = account()
+  const [phone, desk] = [device(), device()]
+  await phone.settle()
+  await phone.goes('down')
+  phone.followed.note('s1', 5)
+  await phone.timePasses()
+  t.same([...desk.marks], [])
+  await phone.goes('live')
+  t.same([...desk.marks], [['s1', 5]])
+})
+
+t.test('sessions that are gone are left out, and what this device cannot open stays as it is', async t => {
+  const { device, put, opened, writes } = account()
+  put({ read: { gone: 7, s1: 1 } })
+  const phone = device({ knows: session => session !== 'gone' })
+  await phone.settle()
+  phone.followed.note('s1', 2)
+  phone.followed.note('gone', 8)
+  await phone.timePasses()
+  t.same(opened(), { ok: true, value: { read: { s1: 2 } } })
+  t.equal(writes.length, 1)
+  put({ read: { s1: 'of a later version' } })
+  const desk = device()
+  await desk.settle()
+  desk.followed.note('s1', 9)
+  await desk.timePasses()
+  t.equal(writes.length, 1)
+})

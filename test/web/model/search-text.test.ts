@@ -1,0 +1,26 @@
+import t from 'tap'
+import { excerptOf, hasWords, wordsOf } from '../../../web/model/search-text.ts'
+
+t.test('all the words are looked for, in whatever case, width and order', async t => {
+  t.ok(hasWords('Fix the Callback, then deploy', wordsOf('deploy  CALLBACK')))
+  t.notOk(hasWords('Fix the callback', wordsOf('callback deploy')))
+  t.ok(hasWords('ＡＰＩ key', wordsOf('api')))
+  t.ok(hasWords('请修复回调', wordsOf('回调')))
+})
+
+t.test('an excerpt stands around the first match and marks each', async t => {
+  const long = `${'before '.repeat(30)}the returnTo address ${'after '.repeat(60)}`
+  const parts = excerptOf(long, wordsOf('returnto'))
+  t.same(
+    parts.filter(({ isMatch }) => isMatch).map(({ text }) => text),
+    ['returnTo']
+  )
+  const text = parts.map(part => part.text).join('')
+  t.ok(text.length < 200 && text.startsWith('… ') && text.endsWith('…'), text)
+  t.equal(
+    excerptOf('Plums and plums', wordsOf('plums'))
+      .map(({ text, isMatch }) => (isMatch ? `[${text}]` : text))
+      .join(''),
+    '[Plums] and [plums]'
+  )
+})

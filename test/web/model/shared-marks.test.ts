@@ -1,0 +1,42 @@
+import t from 'tap'
+import { accountVault } from '../../../lib/client/vault.ts'
+import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
+
+// There is one tab, and nobody waits for another.
+Object.assign(globalThis, { BroadcastChannel: undefined })
+const { markSeen } = await import('../../../web/model/home.ts')
+const { shareReadMarks } = await import('../../../web/model/shared-marks.ts')
+await cryptoReady()
+
+/** A device that is put away as soon as it looked at its account, in which `read` is noted. */
+async function putAway(read: Record<string, number>, feed: 'live' | 'catching-up') {
+  const vault = accountVault(engine.randomBytes(32))
+  let cell = { key: 'afield.read', value: vault.settings.seal({ read }), version: 0 }
+  let hide = () => {}
+  const page = { visibilityState: 'hidden', addEventListener: (_: string, hidden: () => void) => (hide = hidden), removeEventListener() {} }
+  Object.assign(globalThis, { document: page })
+  const rest = {
+    async call(name: string, { body }: { body: { mutations: [typeof cell] } }) {
+      if (name === 'mutateKv') cell = { ...body.mutations[0], version: cell.version + 1 }
+      return name === 'mutateKv' ? { results: [cell] } : { values: [cell] }
+    }
+  }
+  const socket = { state: { type: 'live' }, onState: () => () => {}, onUpdate: () => () => {} }
+  const shared = shareReadMarks({ rest, socket, vault, feed: { state: { type: feed } } } as unknown as Parameters<typeof shareReadMarks>[0])
+  const settle = () => new Promise(resolve => setImmediate(resolve))
+  await settle()
+  hide()
+  await settle()
+  shared.close()
+  return vault.settings.open(cell.value)
+}
+
+t.test('what was read before the server was heard is told, and takes nothing from what is not listed yet', async t => {
+  markSeen('here', 3)
+  t.same(await putAway({ elsewhere: 5 }, 'catching-up'), { ok: true, value: { read: { elsewhere: 5, here: 3 } } })
+})
+
+t.test('of a session that is not there any more nothing is kept', async t => {
+  markSeen('gone', 3)
+  t.same(await putAway({ elsewhere: 5 }, 'live'), { ok: true, value: { read: { elsewhere: 5 } } })
+})

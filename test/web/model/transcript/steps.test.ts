@@ -1,0 +1,33 @@
+import t from 'tap'
+import { messageBody } from '../../../../lib/protocol/sealed/messages.ts'
+import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
+import { wordsOf } from '../../../../web/session/transcript/step-words.ts'
+
+// As happy 1.2.5 tells of a step of an agent that speaks ACP.
+const ofHappy = (args: Record<string, unknown>) =>
+  messageBody.parse({
+    role: 'session',
+    content: {
+      id: 'e1',
+      time: 1,
+      role: 'agent',
+      turn: 't1',
+      ev: { t: 'tool-call-start', call: 'c1', name: 'read', title: 'read', description: 'Running read', args }
+    }
+  })
+
+for (const [args, says] of [
+  [{ locations: [{ path: '/orchard/pears.txt' }] }, 'Read pears.txt'],
+  [{ items: [], locations: [{ path: '/orchard/pears.txt', line: 12 }] }, 'Read pears.txt'],
+  [{ locations: [{ path: '/orchard/pears.txt' }, { path: '/orchard/plums.txt' }] }, 'Read 2 files'],
+  [{ locations: [null, 'pears.txt', { line: 1 }] }, 'Read read'],
+  [{ locations: 'pears.txt' }, 'Read read']
+] as const) {
+  t.test(`a step of Happy's wrapper says what it is about, as it was told: ${JSON.stringify(args)}`, async t => {
+    const { items } = addMessages(emptyTranscript, [{ seq: 1, localId: null, at: 1, body: ofHappy(args) }])
+    const [step] = items
+    if (step?.type !== 'step') throw new Error('No step.')
+    const { verb, object } = wordsOf(step, 'done', '/orchard')
+    t.equal(`${verb} ${object}`, says)
+  })
+}

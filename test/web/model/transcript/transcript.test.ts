@@ -1,0 +1,425 @@
+import fc from 'fast-check'
+import t from 'tap'
+import { messageBody, type SessionEvent } from '../../../../lib/protocol/sealed/messages.ts'
+import { blocksOf } from '../../../../web/model/transcript/blocks.ts'
+import type { Item } from '../../../../web/model/transcript/items.ts'
+import type { KnownMessage } from '../../../../web/model/transcript/message.ts'
+import { itemsOfSubagent } from '../../../../web/model/transcript/subagent.ts'
+import { addMessages, addPartial, emptyTranscript, type Transcript } from '../../../../web/model/transcript/transcript.ts'
+
+const minute = 60_000
+const start = Date.UTC(2026, 4, 14, 12, 0)
+
+function opened(seq: number, body: unknown, localId: string | null = null): KnownMessage {
+  return { seq, localId, at: start + seq * 1000, body: messageBody.parse(body) }
+}
+
+function mine(seq: number, text: string, localId: string | null = `local${seq}`): KnownMessage {
+  return opened(seq, { role: 'user', content: { type: 'text', text } }, localId)
+}
+
+function told(seq: number, ev: SessionEvent, more: { turn?: string; id?: string; subagent?: string; usage?: unknown } = {}): KnownMessage {
+  const envelope = { id: `e${seq}`, time: start + seq * 1000, role: 'agent', turn: 't1', ...more, ev }
+  return opened(seq, { role: 'session', content: envelope })
+}
+
+function call(seq: number, name: string, kind: 'read' | 'execute' | 'edit', args: Record<string, unknown> = {}): KnownMessage {
+  return told(seq, { t: 'tool-call-start', call: `c${seq}`, name, title: name, description: '', args, kind })
+}
+
+function ended(seq: number, of: number, status?: 'completed' | 'failed'): KnownMessage {
+  return told(seq, { t: 'tool-call-end', call: `c${of}`, ...(status === undefined ? {} : { status }) })
+}
+
+function from(...messages: KnownMessage[]): Transcript {
+  return addMessages(emptyTranscript, messages)
+}
+
+function types(transcript: Transcript): string[] {
+  return transcript.items.map(item => item.type)
+}
+
+function step(transcript: Transcript): Extract<Item, { type: 'step' }> {
+  const found = transcript.items.find(item => item.type === 'step')
+  if (found === undefined) throw new Error('no step')
+  return found
+}
+
+t.test('what a person added to a decision is not shown as typed at the terminal, although the wrapper sent it', async t => {
+  const sent = (seq: number, meta: object) => opened(seq, { role: 'user', content: { type: 'text', text: 'no' }, meta })
+  const { items } = from(sent(1, { sentFrom: 'web' }), sent(2, { sentFrom: 'cli' }), sent(3, { sentFrom: 'cli', isReason: true }))
+  t.match(items, [{ from: 'app' }, { from: 'terminal' }, { from: 'decision' }])
+})
+
+t.test('a turn reads as text, steps and their ends', async t => {
+  const transcript = from(
+    mine(1, 'fix it'),
+    told(2, { t: 'turn-start' }),
+    told(3, { t: 'text', text: 'I look.' }),
+    call(4, 'Bash', 'execute', { command: 'npm test' }),
+    ended(5, 4, 'completed')
+  )
+  t.same(types(transcript), ['mine', 'prose', 'step'])
+  t.equal(step(transcript).state, 'ok')
+  t.equal(step(transcript).endedAt, start + 5000)
+  t.equal(transcript.turn?.id, 't1')
+  t.equal(addMessages(transcript, [told(6, { t: 'turn-end', status: 'completed' })]).turn, undefined)
+})
+
+t.test('an envelope wrapped by an app reads like a bare one', async t => {
+  const bare = { id: 'e1', time: start, role: 'agent', turn: 't1', ev: { t: 'text', text: 'hello' } }
+  const wrapped = opened(1, { role: 'session', content: { type: 'session', data: bare } })
+  t.same(from(wrapped).items, from(opened(1, { role: 'session', content: bare })).items)
+})
+
+t.test('a text that was cut off is marked so, and any other is not', async t => {
+  const transcript = from(told(1, { t: 'text', text: 'I will', cut: true }), told(2, { t: 'text', text: 'I will do it.' }))
+  t.match(transcript.items, [{ type: 'prose', text: 'I will', isCut: true }, { type: 'prose' }])
+  t.notOk(transcript.items[1] && 'isCut' in transcript.items[1])
+})
+
+t.test('of a text that a person stopped it is not said that its agent did not finish', t => {
+  const cut = told(1, { t: 'text', text: 'I will', cut: true })
+  const stopped = from(cut, told(2, { t: 'turn-end', status: 'cancelled' }))
+  t.same(types(stopped), ['prose', 'turn-ended'])
+  t.notOk(stopped.items[0] && 'isCut' in stopped.items[0])
+  const failed = from(cut, told(2, { t: 'turn-end', status: 'failed' }))
+  t.match(failed.items[0], { isCut: true })
+  t.end()
+})
+
+t.test('a note that is said beside the work begins no turn, and none ends with it', t => {
+  const alone = from(told(1, { t: 'service', text: 'Codex 0.200 is newer than tested.' }, { turn: 't0' }))
+  t.equal(alone.turn, undefined)
+  const within = addMessages(alone, [told(2, { t: 'text', text: 'I look.' }), told(3, { t: 'service', text: 'Codex reviews it.' })])
+  t.equal(within.turn?.id, 't1')
+  t.same(types(within), ['note', 'prose', 'note'])
+  t.end()
+})
+
+t.test('what still runs when the turn is cancelled is stopped', async t => {
+  const transcript = from(call(1, 'Bash', 'execute'), told(2, { t: 'turn-end', status: 'cancelled' }))
+  t.equal(step(transcript).state, 'stopped')
+  t.same(types(transcript), ['step', 'turn-ended'])
+})
+
+t.test('an end without a status claims no success', async t => {
+  t.equal(step(from(call(1, 'Bash', 'execute'), ended(2, 1))).state, 'done')
+})
+
+t.test('a call told again keeps its place and gains what is new', async t => {
+  const transcript = from(call(1, 'Write', 'edit'), told(2, { t: 'text', text: 'x' }), {
+    ...told(3, {
+      t: 'tool-call-start',
+      call: 'c1',
+      name: 'Write',
+      title: 'Write one.txt',
+      description: '',
+      args: { path: 'one.txt' },
+      kind: 'edit'
+    })
+  })
+  t.same(types(transcript), ['step', 'prose'])
+  t.equal(step(transcript).title, 'Write one.txt')
+  t.equal(step(transcript).at, start + 1000)
+})
+
+t.test('the plan stands once per turn and the latest is the one shown', async t => {
+  const transcript = from(
+    told(1, { t: 'plan', entries: [{ content: 'a', status: 'pending' }] }),
+    told(2, { t: 'plan', entries: [{ content: 'a', status: 'completed' }] })
+  )
+  t.same(types(transcript), ['plan'])
+  t.equal(transcript.plan?.[0]?.status, 'completed')
+})
+
+t.test('a plan that was done to its end is none of the next turn, and one that was not goes on', async t => {
+  const planned = (status: 'completed' | 'pending') => [
+    told(1, { t: 'turn-start' }),
+    told(2, {
+      t: 'plan',
+      entries: [
+        { content: 'a', status: 'completed' },
+        { content: 'b', status }
+      ]
+    }),
+    told(3, { t: 'turn-end', status: 'completed' })
+  ]
+  t.equal(from(...planned('completed')).plan?.length, 2)
+  t.equal(from(...planned('completed'), told(4, { t: 'turn-start' }, { turn: 'next' })).plan, undefined)
+  t.equal(from(...planned('pending'), told(4, { t: 'turn-start' }, { turn: 'next' })).plan?.length, 2)
+})
+
+t.test('a to-do tool of an older wrapper is a plan', async t => {
+  const todos = [{ content: 'a', status: 'in_progress', activeForm: 'doing a' }]
+  const output = opened(1, {
+    role: 'agent',
+    content: {
+      type: 'output',
+      data: { type: 'assistant', message: { content: [{ type: 'tool_use', id: 'x', name: 'TodoWrite', input: { todos } }] } }
+    }
+  })
+  t.same(types(from(output)), ['plan'])
+})
+
+t.test('the four older families are read leniently', async t => {
+  const agent = (seq: number, content: unknown): KnownMessage => opened(seq, { role: 'agent', content })
+  const transcript = from(
+    agent(1, {
+      type: 'output',
+      data: {
+        type: 'assistant',
+        uuid: 'u',
+        message: {
+          role: 'assistant',
+          content: [
+            { type: 'text', text: 'hi' },
+            { type: 'tool_use', id: 'x1', name: 'Edit', input: { file_path: 'a.ts', old_string: 'a', new_string: 'b' } }
+          ]
+        }
+      }
+    }),
+    agent(2, { type: 'output', data: { type: 'user', message: { content: [{ type: 'tool_result', tool_use_id: 'x1', content: 'ok' }] } } }),
+    agent(3, {
+      type: 'codex',
+      data: { type: 'tool-call', callId: 'x2', name: 'CodexBash', input: { command: ['bash', '-lc', 'ls -a'] }, id: '1' }
+    }),
+    agent(4, { type: 'codex', data: { type: 'tool-call-result', callId: 'x2', output: { output: 'a b' }, id: '2' } }),
+    agent(5, { type: 'acp', provider: 'gemini', data: { type: 'message', message: 'done' } }),
+    agent(6, { type: 'acp', provider: 'gemini', data: { type: 'never heard of' } }),
+    agent(7, { type: 'event', data: { type: 'ready' } })
+  )
+  t.same(types(transcript), ['prose', 'step', 'step', 'prose'])
+  t.match(transcript.items[1], {
+    kind: 'edit',
+    state: 'ok',
+    content: [
+      { type: 'diff', path: 'a.ts', oldText: 'a', newText: 'b' },
+      { type: 'text', text: 'ok' }
+    ]
+  })
+  t.match(transcript.items[2], { kind: 'execute', state: 'ok', content: [{ type: 'text', text: 'a b' }] })
+  t.equal(transcript.turn, undefined)
+})
+
+t.test('messages that cannot be opened are counted, not hidden', async t => {
+  const closed = (seq: number): KnownMessage => ({ seq, localId: null, at: start, body: undefined, closed: 'unreadable' })
+  t.match(from(closed(1), closed(2), mine(3, 'x')).items, [{ type: 'skipped', count: 2 }, { type: 'mine' }])
+  t.same(types(addMessages(from(closed(1)), [mine(1, 'opened after all')])), ['mine'])
+})
+
+t.test('a subagent is one step, whatever it does', async t => {
+  const sub = { subagent: 's1' }
+  const transcript = from(
+    told(1, { t: 'start', title: 'trace the cookie' }, sub),
+    told(2, { t: 'tool-call-start', call: 'i1', name: 'Read', title: 'Read a.ts', description: '', args: {} }, sub),
+    told(3, { t: 'text', text: 'inner words' }, sub),
+    told(4, { t: 'stop' }, sub)
+  )
+  t.match(transcript.items, [{ type: 'step', kind: 'agent', title: 'trace the cookie', state: 'ok', inner: { steps: 1 } }])
+})
+
+t.test(
+  'what a subagent did is a transcript of its own, without what others did meanwhile, and nothing in it runs on once it has ended',
+  async t => {
+    const sub = { subagent: 's1' }
+    const start = (call: string) => ({
+      t: 'tool-call-start' as const,
+      call,
+      name: 'Read',
+      title: `Read ${call}`,
+      description: '',
+      args: {}
+    })
+    const transcript = from(
+      told(1, { t: 'start', title: 'trace the cookie' }, sub),
+      told(2, start('i1'), sub),
+      told(3, start('o1')),
+      told(4, start('x1'), { subagent: 's2' }),
+      told(5, { t: 'tool-call-end', call: 'i1', status: 'failed' }, sub),
+      told(6, { t: 'text', text: 'inner words' }, sub),
+      told(7, start('i2'), sub)
+    )
+    const inner = (of: Transcript) => itemsOfSubagent(of.messages, 's1', step(of))
+    t.match(inner(transcript), [
+      { type: 'step', call: 'i1', state: 'failed' },
+      { type: 'prose', text: 'inner words' },
+      { type: 'step', call: 'i2', state: 'running' }
+    ])
+    const ended = inner(addMessages(transcript, [told(8, { t: 'stop' }, sub)]))
+    t.equal(ended.length, 3)
+    t.match(ended[2], { call: 'i2', state: 'done' })
+  }
+)
+
+t.test('a growing block is replaced by the text that was stored for it', async t => {
+  const partial = { turn: 't1', block: 'e3', text: 'I lo', thinking: false, at: start }
+  const growing = addPartial(from(told(2, { t: 'turn-start' })), partial)
+  t.equal(growing.partials.length, 1)
+  const stored = addMessages(growing, [told(3, { t: 'text', text: 'I look.' })])
+  t.same(stored.partials, [])
+  t.same(addPartial(stored, { ...partial, text: 'I loo' }).partials, [], 'a late partial changes nothing')
+  t.equal(addPartial(stored, { ...partial, block: 'e4', text: 'Next' }).partials.length, 1)
+  t.same(
+    addMessages(addPartial(stored, { ...partial, block: 'e4', text: 'Next' }), [told(5, { t: 'turn-end', status: 'cancelled' })]).partials,
+    []
+  )
+})
+
+t.test('three or more steps that only read fold into one row', async t => {
+  const reads = [1, 3, 5].flatMap(seq => [call(seq, 'Read', 'read'), ended(seq + 1, seq, 'completed')])
+  const [, trail] = blocksOf(from(...reads).items)
+  t.match(trail, { type: 'trail', rows: [{ type: 'looked', steps: 3, tookMs: 5000 }] })
+  const [, short] = blocksOf(from(...reads.slice(0, 4)).items)
+  t.match(short, { type: 'trail', rows: [{ type: 'step' }, { type: 'step' }] })
+  const [, running] = blocksOf(from(...reads, call(7, 'Read', 'read')).items)
+  t.match(running, { rows: [{ type: 'looked' }, { type: 'step', state: 'running' }] })
+})
+
+t.test('a step that a person answered is not folded away, one that a rule allowed is', async t => {
+  const reads = [1, 3, 5, 7, 9].flatMap(seq => [call(seq, 'Read', 'read'), ended(seq + 1, seq, 'completed')])
+  const answer = {
+    id: 'p',
+    call: 'c9',
+    tool: 'Read',
+    args: {},
+    title: undefined,
+    outcome: 'allowed-once',
+    reason: undefined,
+    at: start
+  } as const
+  const rows = (by: string | undefined) => {
+    const [, trail] = blocksOf(from(...reads).items, [], new Map([['c9', { ...answer, by }]]))
+    return trail?.type === 'trail' ? trail.rows.map(({ type }) => type) : []
+  }
+  t.same(rows('This phone'), ['looked', 'step'])
+  t.same(rows(undefined), ['looked'])
+})
+
+t.test('each local day is announced once', async t => {
+  const late = { ...mine(2, 'b'), at: start + 24 * 60 * minute }
+  t.same(
+    blocksOf(from(mine(1, 'a'), late).items).map(block => block.type),
+    ['day', 'item', 'day', 'item']
+  )
+})
+
+t.test('a decision that belongs to no step stands where it was made', async t => {
+  const decision = {
+    id: 'p1',
+    call: undefined,
+    tool: 'Bash',
+    args: {},
+    title: undefined,
+    outcome: 'denied',
+    reason: undefined,
+    by: undefined,
+    at: start + 1500
+  } as const
+  const blocks = blocksOf(from(mine(1, 'a'), mine(2, 'b')).items, [decision])
+  t.same(
+    blocks.map(block => block.type),
+    ['day', 'item', 'trail', 'item']
+  )
+})
+
+const story: KnownMessage[] = [
+  mine(1, 'fix it'),
+  told(2, { t: 'turn-start' }),
+  told(3, { t: 'text', text: 'thinking', thinking: true }),
+  call(4, 'Read', 'read'),
+  ended(5, 4, 'completed'),
+  told(6, { t: 'plan', entries: [{ content: 'a', status: 'pending' }] }),
+  call(7, 'Bash', 'execute'),
+  { seq: 8, localId: null, at: start + 8000, body: undefined, closed: 'unreadable' },
+  ended(9, 7, 'failed'),
+  told(10, { t: 'plan', entries: [{ content: 'a', status: 'completed' }] }),
+  told(11, { t: 'turn-end', status: 'completed' }),
+  mine(12, 'again'),
+  told(13, { t: 'turn-start' }, { turn: 't2' }),
+  call(14, 'Edit', 'edit', { file_path: 'x', old_string: 'a', new_string: 'b' })
+]
+
+function view({ items, plan, turn, partials, usage }: Transcript): unknown {
+  return { items, plan, turn, partials, usage }
+}
+
+t.test('the same messages in any order, in any batches, with repeats, give the same view', async t => {
+  const whole = view(from(...story))
+  fc.assert(
+    fc.property(
+      fc.shuffledSubarray(story, { minLength: story.length }),
+      fc.array(fc.constantFrom(...story), { maxLength: 20 }),
+      fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 40, maxLength: 40 }),
+      (order, repeats, sizes) => {
+        let transcript = emptyTranscript
+        const all = [...order, ...repeats]
+        for (const size of sizes) transcript = addMessages(transcript, all.splice(0, size))
+        t.same(view(addMessages(transcript, all)), whole)
+      }
+    ),
+    { numRuns: 200 }
+  )
+})
+
+t.test('a transcript is a value: taking in more leaves the one before as it was', async t => {
+  const before = from(...story.slice(0, 8))
+  const copy = structuredClone(view(before))
+  addMessages(before, story.slice(8))
+  t.same(view(before), copy)
+})
+
+t.test('one more message after ten thousand costs little', async t => {
+  const many = Array.from({ length: 5000 }, (_, i) => [call(2 * i + 1, 'Read', 'read'), ended(2 * i + 2, 2 * i + 1, 'completed')]).flat()
+  let transcript = addMessages(emptyTranscript, many)
+  const before = performance.now()
+  for (let i = 0; i < 100; i++) transcript = addMessages(transcript, [told(20_000 + i, { t: 'text', text: 'more' })])
+  const each = (performance.now() - before) / 100
+  t.comment(`${each.toFixed(2)} ms each`)
+  t.ok(each < 10)
+})
+
+/** Written by one sender as its message of this number. */
+function by(message: KnownMessage, number: number, { gone = [], sender = 'a' }: { gone?: number[]; sender?: string } = {}): KnownMessage {
+  const { body } = message
+  const sealedBy = { sender, number, gone: gone.map(number => ({ sender, number })) }
+  return body === undefined ? { ...message, by: sealedBy } : { ...message, body: { ...body, meta: { ...body.meta, sealedBy } } }
+}
+
+function faults({ items }: Transcript): string[] {
+  return items.flatMap(item => (item.type === 'fault' ? `${item.fault} ${item.count}` : []))
+}
+
+t.test('what does not come of a sender is said where it is missing, until it comes or its sender gave it up [W13]', async t => {
+  const gap = from(by(mine(1, 'one'), 1), by(mine(2, 'four'), 4), mine(3, 'by an existing app'), by(mine(4, 'other'), 7, { sender: 'b' }))
+  t.strictSame(types(gap), ['mine', 'fault', 'mine', 'mine', 'mine'])
+  t.strictSame(faults(gap), ['missing 2'])
+  const told = addMessages(gap, [by(mine(5, 'five'), 5, { gone: [2] })])
+  t.strictSame(faults(told), ['missing 1'])
+  const late = addMessages(told, [by(mine(6, 'three'), 3)])
+  t.strictSame(faults(late), ['late 1'])
+  t.strictSame(types(late).slice(-2), ['fault', 'mine'])
+  t.strictSame(faults(gap), ['missing 2'], 'what was shown before is as it was')
+})
+
+t.test('what a server sends again under a new number is left out, and said [W13]', async t => {
+  const done = told(1, { t: 'text', text: 'All tests pass' })
+  const transcript = from(by(done, 1), by(mine(2, 'go on'), 1, { sender: 'b' }), by({ ...done, seq: 3 }, 1))
+  t.strictSame(types(transcript), ['prose', 'mine', 'fault'])
+  t.strictSame(faults(transcript), ['repeated 1'])
+})
+
+t.test('nothing seems to be missing where the beginning is not known, or where a message did not open [W13]', async t => {
+  const closed: KnownMessage = { seq: 11, localId: null, at: start, body: undefined, closed: 'unreadable' }
+  const newer = by({ ...closed, seq: 12, closed: 'unknown-shape' }, 59)
+  const page = from(by(mine(10, 'x'), 57), closed, newer, by(mine(13, 'y'), 60))
+  t.strictSame(faults(page), [])
+  t.strictSame(faults(addMessages(page, [by(mine(8, 'older'), 55), by(mine(9, 'old'), 56)])), [], 'nor once an older page is there')
+  t.strictSame(faults(addMessages(page, [by(mine(9, 'older'), 55)])), ['missing 1'], 'but what an older page lacks')
+})
+
+t.test('what the machine found wrong is said in the words of the app [W13]', async t => {
+  const transcript = from(told(1, { t: 'service', text: 'A call was refused.', fault: { type: 'call-astray', count: 1 } }))
+  t.match(transcript.items, [{ type: 'fault', fault: 'call-astray', count: 1 }])
+  t.equal(transcript.turn, undefined, 'and begins no turn')
+})

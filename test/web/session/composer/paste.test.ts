@@ -1,0 +1,44 @@
+import t from 'tap'
+import { openChromium } from '../../../kit/chromium.ts'
+import { openStory } from '../../kit/open-story.ts'
+import { serveStories } from '../../stories/serve.ts'
+
+t.test('what was copied is put into the message from the menu, where no keyboard can', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const open = async (permissions: string[]) => {
+    const context = await browser.newContext({ viewport: { width: 390, height: 844 }, permissions })
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    await openStory(page, origin, '/?story=empty', 'light')
+    const paste = async () => {
+      await page.getByRole('button', { name: 'Add to the message' }).click()
+      await page.getByRole('menuitem', { name: 'Paste' }).click()
+    }
+    return { page, paste, area: page.locator('.composer textarea') }
+  }
+
+  t.test('words go where the caret stands, a picture beside them', async t => {
+    const { page, paste, area } = await open(['clipboard-read', 'clipboard-write'])
+    await page.evaluate(() => navigator.clipboard.writeText('of the copied'))
+    await area.fill('Words ')
+    await paste()
+    await page.waitForFunction(() => document.querySelector<HTMLTextAreaElement>('.composer textarea')?.value === 'Words of the copied')
+    await page.evaluate(async () => {
+      const canvas = new OffscreenCanvas(8, 8)
+      canvas.getContext('2d')?.fillRect(0, 0, 8, 8)
+      const picture = await canvas.convertToBlob({ type: 'image/png' })
+      await navigator.clipboard.write([new ClipboardItem({ 'image/png': picture })])
+    })
+    await paste()
+    await page.getByRole('button', { name: 'Remove image.png' }).waitFor()
+    t.equal(await area.inputValue(), 'Words of the copied')
+  })
+
+  t.test('a browser that keeps it to itself is told of, with another way', async () => {
+    const { page, paste } = await open([])
+    await paste()
+    await page.locator('.toast', { hasText: 'Press long on the text field' }).waitFor()
+  })
+})

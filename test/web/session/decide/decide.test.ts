@@ -1,0 +1,98 @@
+import type { Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { openChromium } from '../../../kit/chromium.ts'
+import { serveStories } from '../../stories/serve.ts'
+
+const { origin, close } = await serveStories(t.testdir())
+t.teardown(close)
+const browser = await openChromium(t)
+
+t.test('nothing that can be pressed stands where Allow stood while a no is given, nor looks like it [U1]', async t => {
+  const page = await open(t, 'plain')
+  const allow = await page.getByRole('button', { name: 'Allow once' }).boundingBox()
+  await page.getByRole('button', { name: 'Deny…' }).click()
+  await page.getByRole('button', { name: 'Deny, go on' }).waitFor()
+  for (const button of await page.locator('.dock button').all()) {
+    const name = await button.innerText()
+    t.notOk(overlap(allow, await button.boundingBox()), `${name} stands elsewhere`)
+    t.notMatch(await button.getAttribute('class'), /primary|danger/, `${name} looks otherwise`)
+  }
+})
+
+t.test('a form says once where it is, and why it cannot go on yet', async t => {
+  const page = await open(t, 'question')
+  const header = page.locator('.dock-h')
+  t.match(await header.innerText(), 'Codex asks, question 1 of 2')
+  const next = page.getByRole('button', { name: 'Next' })
+  t.ok(await next.isDisabled())
+  t.equal(await described(page), 'Answer this question first.')
+  await page.getByRole('radio').first().check()
+  t.equal(await described(page), 'Answers are sent together after the last question.')
+  await next.click()
+  await page.clock.runFor(450)
+  t.match(await header.innerText(), 'question 2 of 2')
+  await next.click()
+  await page.getByRole('heading', { name: 'Your answers' }).waitFor()
+  t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
+})
+
+t.test('a form that is not the only thing that waits counts its own questions alone', async t => {
+  const page = await open(t, 'question-beside')
+  const next = page.getByRole('button', { name: 'Next decision' })
+  await page.getByRole('heading', { name: 'Which store should hold refresh tokens?' }).waitFor()
+  t.match(await page.locator('.dock-h').innerText(), /question 1 of 2\n/)
+  t.equal((await page.locator('.dock-h').innerText()).match(/ of /g)?.length, 1)
+  await next.click()
+  await page.getByRole('heading', { name: 'Run this command?' }).waitFor()
+})
+
+t.test('what was answered stands as answered beside what waits, and says by whom also where it is folded', async t => {
+  const page = await open(t, 'allowed')
+  const step = (name: string) => page.locator('.step', { hasText: name })
+  t.match(await step('Ship 2.4.1').innerText(), /^Allowed Ship 2\.4\.1/)
+  t.match(await step('git push').innerText(), /Allowed once by you, \d+:\d+/)
+  t.equal(await step('git push').getByRole('button').getAttribute('aria-expanded'), 'false')
+  await step('git push').getByRole('button').click()
+  await step('git push').getByText('forced update').waitFor()
+  t.equal(await step('git push').getByText('Allowed once by you').count(), 1)
+  t.same(await page.getByText(/^Wants to/).allInnerTexts(), ['Wants to run npm test'])
+})
+
+t.test('beside a command that waits stands what would run, and no plan', async t => {
+  const page = await open(t, 'allowed', { width: 1400, height: 900 })
+  const side = page.locator('.chat-side')
+  await side.getByRole('heading', { name: 'What would run' }).waitFor()
+  t.same(await side.getByRole('heading').allInnerTexts(), ['What would run', 'Similar requests before'])
+})
+
+t.test('a decision says in which folder, by its whole path, also on a phone', async t => {
+  const page = await open(t, 'permission')
+  t.equal(await page.locator('.dock .where code').first().innerText(), '/home/mira/work/orchard-api')
+})
+
+type Box = Awaited<ReturnType<ReturnType<Page['locator']>['boundingBox']>>
+
+function overlap(a: Box, b: Box): boolean {
+  if (a === null || b === null) throw new Error('Both are shown.')
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+/** What is said of the button that goes on. */
+function described(page: Page): Promise<string | null | undefined> {
+  return page.locator('.dock .acts > :last-child').evaluate(button => {
+    return document.getElementById(button.getAttribute('aria-describedby') ?? '')?.textContent
+  })
+}
+
+async function open(t: Test, story: string, viewport = { width: 390, height: 844 }): Promise<Page> {
+  const context = await browser.newContext({ viewport })
+  t.teardown(() => context.close())
+  const page = await context.newPage()
+  page.setDefaultTimeout(10_000)
+  page.on('pageerror', error => t.error(error, 'the page runs without an error'))
+  await page.clock.install()
+  await page.goto(`${origin}/?story=${story}`)
+  await page.locator('.dock').waitFor()
+  await page.clock.runFor(450)
+  return page
+}

@@ -1,0 +1,23 @@
+import t from 'tap'
+import { openChromium } from '../../../kit/chromium.ts'
+import { openStory } from '../../kit/open-story.ts'
+import { serveStories } from '../../stories/serve.ts'
+
+t.test('a new session offers the models that its agent named, and takes any other by its name', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  await openStory(page, origin, '/?app=new-more', 'light')
+  await page.getByRole('radio', { name: /^studio-mini/ }).check()
+  const model = page.getByLabel('Model', { exact: true })
+  await model.locator('option').first().waitFor({ state: 'attached' })
+  await page.locator('details.more:not([open]) summary').click()
+  t.same(await model.locator('option').allInnerTexts(), ['Chosen by the agent', 'Opus', 'Sonnet', 'Another model…'])
+  t.equal(await model.inputValue(), '')
+  await model.selectOption('Opus')
+  t.equal(await page.getByLabel('Name of the model').count(), 0)
+  await model.selectOption('Another model…')
+  await page.getByLabel('Name of the model').fill('opus-next')
+  t.equal(await model.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.textContent), 'Another model…')
+})

@@ -1,0 +1,39 @@
+import t from 'tap'
+import { openChromium } from '../../../kit/chromium.ts'
+import { openStory } from '../../kit/open-story.ts'
+import { serveStories } from '../../stories/serve.ts'
+
+t.test('in a real browser', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  const menuOf = async (title: string) => {
+    await page.locator('.row-w', { hasText: title }).locator('.row-menu').getByRole('button').click()
+    const items = page.getByRole('menuitem')
+    await items.first().waitFor()
+    return items
+  }
+
+  t.test('the row of an agent that is silent leads to a look at it, and can stop it', async t => {
+    await openStory(page, origin, '/?app=home-plain', 'light')
+    const items = await menuOf('Bump esbuild')
+    t.same((await items.allInnerTexts()).slice(0, 2), ['Look', 'Stop'])
+    await items.filter({ hasText: 'Look' }).click()
+    await page.waitForURL(/\/s\/[^/]+\/info$/)
+  })
+
+  t.test('one that speaks has neither', async t => {
+    await openStory(page, origin, '/?app=home-plain', 'light')
+    const items = await menuOf('SSO loses return path')
+    t.notMatch(await items.allInnerTexts(), ['Look'])
+  })
+
+  t.test('what the session tells of itself ends with the last that was heard of its agent', async t => {
+    await openStory(page, origin, '/?story=info&framed', 'light')
+    const sheet = page.getByRole('dialog')
+    await sheet.getByRole('heading', { name: /^Last output, / }).waitFor()
+    t.match(await sheet.locator('.facts').innerText(), /Sealed with\s+A key of its own, (59 min|1 h) old/)
+    t.match(await sheet.locator('pre').innerText(), /40 of 212 tests\n41 of 212 tests/)
+  })
+})

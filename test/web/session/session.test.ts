@@ -1,0 +1,346 @@
+import type { BrowserContextOptions, Page } from 'playwright-core'
+import t, { type Test } from 'tap'
+import { pause } from '../../../lib/async/pause.ts'
+import { openChromium } from '../../kit/chromium.ts'
+import { serveStories } from '../stories/serve.ts'
+
+const phone = { viewport: { width: 390, height: 844 } }
+
+t.test('the session screen in a real browser', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const open = async (
+    t: Test,
+    story: string,
+    { isHeld = false, ...options }: BrowserContextOptions & { isHeld?: boolean } = {}
+  ): Promise<Page> => {
+    const context = await browser.newContext({ ...phone, ...options })
+    t.teardown(() => context.close())
+    const page = await context.newPage()
+    page.setDefaultTimeout(10_000)
+    page.on('pageerror', error => t.error(error, 'the page runs without an error'))
+    page.on('console', message => {
+      if (/content security policy|trusted/i.test(message.text())) t.fail(message.text())
+    })
+    await page.clock.install()
+    // Time stands still where a test is about the first moments of it.
+    if (isHeld) await page.clock.pauseAt(Date.now() + 1000)
+    await page.goto(`${origin}/?story=${story}`)
+    return page
+  }
+  const sent = (page: Page) => page.locator('.life').waitFor()
+
+  t.test('a tap in the moment a decision appears decides nothing [acceptance 1] [U1]', async t => {
+    const page = await open(t, 'plain', { isHeld: true })
+    const allow = page.getByRole('button', { name: 'Allow once' })
+    await allow.click()
+    t.equal(await page.locator('.life').count(), 0)
+    await page.clock.runFor(450)
+    await allow.click()
+    await sent(page)
+    t.match(await page.locator('.life').innerText(), /Sent/)
+  })
+
+  t.test('a risky one takes a long press: not a tap, not one press of Enter [acceptance 1] [U1]', async t => {
+    const page = await open(t, 'permission')
+    await page.clock.runFor(450)
+    const hold = page.getByRole('button', { name: 'Hold to run once' })
+    await hold.click()
+    await hold.focus()
+    await page.keyboard.press('Enter')
+    await page.clock.runFor(2000)
+    t.equal(await page.locator('.life').count(), 0)
+    await hold.hover()
+    await page.mouse.down()
+    await page.clock.runFor(850)
+    t.equal(await page.locator('.life').count(), 0)
+    await page.clock.runFor(100)
+    await sent(page)
+    await page.mouse.up()
+  })
+
+  t.test('a plan begins in the mode that asks, and the one that never asks is held for, by whatever name the agent offers it', async t => {
+    const page = await open(t, 'plan-claude')
+    await page.clock.runFor(450)
+    await page.getByRole('radio', { name: 'Ask first', checked: true }).waitFor()
+    await page.getByRole('radio', { name: 'Full auto' }).check()
+    t.equal(await page.getByRole('button', { name: 'Start the work' }).count(), 0)
+    await page.getByRole('button', { name: /^Hold to start/ }).waitFor()
+  })
+
+  t.test(
+    'what takes the place of a message that waits no more is said to be a new one, and loses nothing of what was written before',
+    async t => {
+      const page = await open(t, 'changing')
+      const field = page.getByRole('textbox')
+      const first = page.locator('.queue li').first()
+      await page.getByRole('button', { name: 'Cancel' }).click()
+      t.equal(await field.evaluate(element => element === document.activeElement), true)
+      await field.fill('half a sentence')
+      await first.getByRole('button', { name: 'Edit' }).click()
+      await page.getByRole('button', { name: 'Save the change' }).waitFor()
+      await field.fill('look at the sign-up, too')
+      await first.getByRole('button', { name: 'Withdraw' }).click()
+      await page.getByRole('status').getByText('This leaves as a new message.').waitFor()
+      await page.getByRole('button', { name: 'Queue' }).click()
+      t.equal(await field.inputValue(), 'half a sentence')
+      await page.locator('.bub', { hasText: 'look at the sign-up, too' }).waitFor()
+    }
+  )
+
+  t.test('who answers something else says what', async t => {
+    const page = await open(t, 'question')
+    await page.clock.runFor(450)
+    const next = page.getByRole('button', { name: 'Next' })
+    await page.getByRole('radio', { name: 'Something else…' }).check()
+    t.equal(await next.isDisabled(), true)
+    await page.getByText('Write your answer, or choose another.').waitFor()
+    await page.getByRole('textbox', { name: 'Your answer' }).fill('  ')
+    t.equal(await next.isDisabled(), true)
+    await page.getByRole('textbox', { name: 'Your answer' }).fill('Memcached')
+    await next.click()
+    await page.getByRole('heading', { name: 'Which tests shall I write?' }).waitFor()
+    await page.clock.runFor(450)
+    const more = page.getByRole('checkbox').first()
+    await more.check()
+    await page.getByRole('checkbox', { name: 'Something else…' }).check()
+    t.equal(await next.isDisabled(), true, 'nor beside others')
+    await page.getByRole('checkbox', { name: 'Something else…' }).uncheck()
+    await next.click()
+    await page.getByRole('heading', { name: 'Your answers' }).waitFor()
+  })
+
+  t.test('a tap on what is to be held says so where it is, until it is held', async t => {
+    const page = await open(t, 'permission')
+    await page.clock.runFor(450)
+    const hold = page.getByRole('button', { name: /^Hold to run once/ })
+    t.equal(await page.getByText('Keep holding until the bar is full.').count(), 0)
+    await hold.click()
+    await hold.getByText('Keep holding until the bar is full.').waitFor()
+    t.equal(await page.getByRole('status').filter({ hasText: 'Hold to run once' }).count(), 1, 'and tells who only hears it')
+    await hold.hover()
+    await page.mouse.down()
+    await page.clock.runFor(950)
+    await sent(page)
+    await page.mouse.up()
+  })
+
+  t.test('a risky one is never offered for longer than once', async t => {
+    const page = await open(t, 'permission')
+    t.equal(await page.getByText('This session', { exact: true }).count(), 0)
+  })
+
+  t.test('beside a decision stands what would run and how the like was answered before, where there is room', async t => {
+    const page = await open(t, 'plain', { viewport: { width: 1400, height: 900 } })
+    const side = page.locator('.chat-side')
+    await side.getByRole('heading', { name: 'What would run' }).waitFor()
+    await side.getByRole('heading', { name: 'Similar requests before' }).waitFor()
+    t.match(await side.innerText(), /studio-mini/)
+    await page.setViewportSize({ width: 1100, height: 900 })
+    await side.waitFor({ state: 'hidden' })
+  })
+
+  t.test('next to an open decision the agent can be stopped, and what waits and what is written are within reach', async t => {
+    const page = await open(t, 'deciding-queue')
+    const field = page.getByRole('textbox', { name: /message/ })
+    await page.locator('.queue li', { hasText: 'Then write the changelog' }).waitFor()
+    t.ok(await field.isVisible())
+    await page.getByRole('button', { name: 'Back to the decision' }).click()
+    await field.waitFor({ state: 'hidden' })
+    await page.locator('.foot-line .stop').click()
+    await page.locator('.foot-line .stop.asked').waitFor()
+    await page.getByRole('button', { name: /^Add a message/ }).click()
+    t.ok(await field.evaluate(element => element === document.activeElement), 'the focus is where one writes')
+    await page.keyboard.type('half a sentence')
+    await page.keyboard.press('Escape')
+    await field.waitFor({ state: 'hidden' })
+    await page.locator('.line-w:focus').waitFor()
+    await page.locator('.line-w').click()
+    t.equal(await field.inputValue(), 'half a sentence')
+    await page.getByRole('button', { name: 'Queue message' }).click()
+    await field.waitFor({ state: 'hidden' })
+    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+  })
+
+  t.test('a queued message stands in the queue and not above the reply as well', async t => {
+    const page = await open(t, 'waiting-said')
+    await page.locator('.queue').waitFor()
+    await page.locator('.growing').waitFor()
+    t.equal(await page.locator('.bub', { hasText: 'After SSO' }).count(), 1)
+    t.equal(await page.locator('.bub', { hasText: 'And look at the logout' }).count(), 0)
+    await page.evaluate('story.queue.value = []')
+    await page.locator('.bub', { hasText: 'And look at the logout' }).waitFor()
+  })
+
+  t.test('on a phone on its side what allows and what denies is in sight at once, and stays there', async t => {
+    const sizes = [
+      { width: 932, height: 360 },
+      { width: 844, height: 330 },
+      { width: 667, height: 300 },
+      { width: 568, height: 256 }
+    ]
+    for (const story of ['plain', 'permission', 'careful', 'edit', 'long', 'other', 'plan', 'question', 'deciding-queue']) {
+      const page = await open(t, story)
+      for (const viewport of sizes) {
+        await page.setViewportSize(viewport)
+        const buttons = page.locator('.dock .acts button')
+        await buttons.first().waitFor()
+        const outOfSight = () =>
+          buttons.evaluateAll(all =>
+            all
+              .filter(each => {
+                const { left, right, top, bottom } = each.getBoundingClientRect()
+                const hit = document.elementFromPoint((left + right) / 2, (top + bottom) / 2)
+                return top < 0 || bottom > innerHeight || right > innerWidth || !each.contains(hit)
+              })
+              .map(each => each.textContent)
+          )
+        // The page takes a frame or two to fit a screen that was turned.
+        let lost = await outOfSight()
+        for (let tries = 0; lost.length > 0 && tries < 20; tries += 1) {
+          await pause(50)
+          lost = await outOfSight()
+        }
+        t.strictSame(lost, [], `${story} at ${viewport.width} by ${viewport.height}`)
+        t.ok((await buttons.count()) > 1)
+      }
+      await page.context().close()
+    }
+  })
+
+  t.test('what is longer than the screen is gone through before it can be allowed [acceptance 4] [U5]', async t => {
+    const page = await open(t, 'long')
+    await page.clock.runFor(450)
+    t.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0)
+    await page.locator('.dock').evaluate(dock => dock.scrollTo({ top: dock.scrollHeight }))
+    await page.getByRole('button', { name: 'Allow once' }).waitFor()
+  })
+
+  t.test('without a link nothing can be decided [acceptance 1]', async t => {
+    const page = await open(t, 'stale')
+    t.ok(await page.getByRole('button', { name: 'Allow once' }).isDisabled())
+    await page.getByText('Checking if this is still open').waitFor()
+  })
+
+  t.test('nothing that hides in a command stays hidden', async t => {
+    const page = await open(t, 'hidden')
+    t.match(await page.locator('.cmd').first().innerText(), /\\u\{202e\}.*\\u\{200b\}/)
+  })
+
+  t.test('what an agent writes becomes text and safe links, never markup', async t => {
+    const page = await open(t, 'markdown')
+    const log = page.getByRole('log')
+    t.match(await log.innerText(), '<script>alert(1)</script> and <b>this</b>')
+    const links = await log.locator('a').evaluateAll(all => all.map(a => [a.getAttribute('href'), a.getAttribute('rel')]))
+    t.ok(links.length > 0)
+    for (const [href, rel] of links) t.match([href, rel], [/^https:\/\//, 'noopener noreferrer'])
+    t.match(await log.innerText(), /good\.example\s+evil\.example/, 'where a link leads is said when its text says otherwise')
+    t.equal(await log.locator('img').count(), 0)
+  })
+
+  t.test('a question for a number says so, and sends nothing else', async t => {
+    const page = await open(t, 'question-number')
+    await page.clock.runFor(450)
+    await page.getByText('A whole number from 1 to 90.').waitFor()
+    const field = page.getByLabel('Your answer')
+    const send = page.getByRole('button', { name: 'Send answer' })
+    for (const wrong of ['a week', '1.5', '0', '91']) {
+      await field.fill(wrong)
+      await page.getByText('Correct the number to send it.').waitFor()
+      t.equal(await send.isDisabled(), true, wrong)
+    }
+    await field.fill('30')
+    t.equal(await send.isDisabled(), false)
+  })
+
+  t.test('who comes by a link to a message that is gone is told, and reads on at the end', async t => {
+    const page = await open(t, 'message-gone&framed')
+    const told = page.getByText('This message is not in the session any more.')
+    await told.waitFor()
+    t.equal(await page.locator('.to-end').count(), 0)
+    await page.locator('.while-away').getByRole('button', { name: 'Done' }).click()
+    await told.waitFor({ state: 'hidden' })
+    t.equal(new URL(page.url()).pathname, '/s/s1')
+  })
+
+  t.test('a second session can begin after a message that the agent has read, once that was asked', async t => {
+    const page = await open(t, 'steps&framed')
+    await page.locator('.bub', { hasText: 'Show me all kinds.' }).waitFor()
+    await page.locator('.ticks-b').first().click()
+    t.equal(await page.getByRole('button', { name: 'Fork from here' }).count(), 0, 'it has not read it')
+    await page.goto(page.url().replace(/\/s\/s1.*/, '/?story=read&framed'))
+    await page.locator('.ticks-b').first().click()
+    await page.getByRole('button', { name: 'Fork from here' }).click()
+    const sheet = page.getByRole('dialog')
+    await sheet.getByText('After SSO people land on /home.').waitFor()
+    await sheet.getByRole('button', { name: 'Cancel' }).click()
+    await sheet.waitFor({ state: 'detached' })
+  })
+
+  t.test('what an agent says is read out as it comes; what was there, and each single step, is not', async t => {
+    const page = await open(t, 'session')
+    await page.evaluate(`hear('All tests pass.')`)
+    const log = page.getByRole('log')
+    t.equal(await log.getAttribute('aria-live'), 'polite')
+    t.equal(await log.locator('.block:not([aria-live])').innerText(), 'All tests pass.')
+    t.ok((await log.locator('.block[aria-live="off"]').count()) > 3)
+    t.equal(await page.locator('.strip [role="status"]').innerText(), '', 'what runs is shown, and is no news by itself')
+    await page.evaluate(`localStorage.setItem('afield-announces', 'false')`)
+    await page.reload()
+    await log.waitFor()
+    t.equal(await log.getAttribute('aria-live'), 'off')
+  })
+
+  t.test('of an agent that was killed it says why that may be', async t => {
+    const page = await open(t, 'ended-killed')
+    await page.getByText(/Exit 137, probably out of memory\. The session is safe\./).waitFor()
+  })
+
+  t.test('what comes below moves nothing that is being read, and is counted', async t => {
+    const page = await open(t, 'many')
+    await page.mouse.move(195, 400)
+    await page.mouse.wheel(0, -3000)
+    await page.getByText('Go to the latest').waitFor({ state: 'attached' })
+    const before = await topOfMiddle(page)
+    for (let i = 0; i < 3; i++) await page.evaluate(`hear('news ${i}')`)
+    await page.getByText('3 new').waitFor()
+    t.same(await topOfMiddle(page), before)
+    await page.getByText('3 new').click()
+    await page.getByText('news 2').waitFor()
+    t.equal(await page.locator('.to-end').count(), 0)
+  })
+
+  t.test('going up draws more above without a jump', async t => {
+    const page = await open(t, 'many')
+    await page.mouse.move(195, 400)
+    const count = () => page.locator('.block').count()
+    const first = await count()
+    t.ok(first < 60, 'only the end is drawn at first')
+    await page.mouse.wheel(0, -20_000)
+    await page.waitForFunction(before => document.querySelectorAll('.block').length > before, first)
+    t.ok(await page.locator('[role=log]').evaluate(log => log.scrollTop > 0), 'the reader is not thrown to the top')
+  })
+
+  t.test('Enter sends at a desk; what was sent stands in the log at once', async t => {
+    const page = await open(t, 'empty', { viewport: { width: 1280, height: 800 } })
+    const box = page.getByRole('textbox', { name: 'Message Claude' })
+    await box.fill('Fix it')
+    await box.press('Shift+Enter')
+    await box.press('Enter')
+    t.match(await page.locator('.bub').innerText(), 'Fix it')
+    t.equal(await box.inputValue(), '')
+  })
+
+  t.test('at a phone Enter begins a line', async t => {
+    const page = await open(t, 'empty', { hasTouch: true, isMobile: true })
+    const box = page.getByRole('textbox', { name: 'Message Claude' })
+    await box.fill('Fix it')
+    await box.press('Enter')
+    t.equal(await page.locator('.bub').count(), 0)
+  })
+})
+
+function topOfMiddle(page: Page): Promise<number | undefined> {
+  return page.evaluate(() => document.elementFromPoint(195, 400)?.closest('.block')?.getBoundingClientRect().top)
+}

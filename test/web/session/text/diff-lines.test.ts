@@ -1,0 +1,77 @@
+import t from 'tap'
+import { readAnsi } from '../../../../web/session/text/ansi.ts'
+import { diffFile } from '../../../../web/session/text/diff-lines.ts'
+import { highlightLine } from '../../../../web/session/text/highlight.ts'
+
+t.test('a changed word is marked in both lines', async t => {
+  const diff = diffFile("a\n  return redirect('/home')\nb\n", 'a\n  return redirect(target)\nb\n')
+  const lines = diff?.hunks[0]?.lines ?? []
+  t.same(lines.map(line => line.sign).join(''), ' -+ ')
+  const marked = (line: (typeof lines)[number] | undefined) => line?.marks.map(({ from, to }) => line.text.slice(from, to))
+  t.same(marked(lines[2]), ['target'])
+  t.equal(diff?.added, 1)
+  t.equal(lines[1]?.number, 2)
+})
+
+t.test('a piece of a file has no line numbers, a new file has', async t => {
+  t.equal(diffFile('const a = 1', 'const a = 2')?.hunks[0]?.lines[0]?.number, undefined)
+  t.same(
+    diffFile(null, 'x\ny\n')?.hunks[0]?.lines.map(line => line.number),
+    [1, 2]
+  )
+  t.equal(diffFile(null, 'x\ny\n')?.kind, 'new')
+  t.equal(diffFile('x\n', '')?.kind, 'deleted')
+})
+
+t.test('lines that have nothing in common carry no marks', async t => {
+  const diff = diffFile('alpha beta gamma\n', 'one two three four\n')
+  t.same(
+    diff?.hunks[0]?.lines.flatMap(line => line.marks),
+    []
+  )
+})
+
+t.test('what lies between two changes is left out and counted', async t => {
+  const old = Array.from({ length: 40 }, (_, i) => `line ${i}`).join('\n')
+  const diff = diffFile(`${old}\n`, `${old.replace('line 2\n', 'line two\n').replace('line 30\n', 'line thirty\n')}\n`)
+  t.equal(diff?.hunks.length, 2)
+  t.equal(diff?.hunks[1]?.skippedBefore, 21)
+})
+
+t.test('colours of a terminal become classes, everything else of it goes', async t => {
+  t.same(readAnsi('\u001b[32m✓\u001b[39m ok\u001b[2K\u001b]0;title\u0007!'), [
+    [
+      { text: '✓', look: 'a-ok' },
+      { text: ' ok', look: '' },
+      { text: '!', look: '' }
+    ]
+  ])
+  t.same(readAnsi('10 %\r50 %\r100 %\ndone'), [[{ text: '100 %', look: '' }], [{ text: 'done', look: '' }]])
+  t.same(readAnsi('\u001b[1;31mbad\u001b[0m\u001b[38;5;2mgreen'), [
+    [
+      { text: 'bad', look: 'a-no a-bold' },
+      { text: 'green', look: 'a-ok' }
+    ]
+  ])
+  t.same(readAnsi('a\u001b'), [[{ text: 'a', look: '' }]])
+})
+
+t.test('code keeps every character when it is coloured', async t => {
+  for (const line of [
+    "  return redirect('/home') // it's",
+    'const a = "x\\"y" + 12.5',
+    '# comment',
+    '`$' + '{a}',
+    'λ = 1',
+    'if x then # y'
+  ]) {
+    for (const language of ['ts', 'sh', ''])
+      t.equal(
+        highlightLine(line, language)
+          .map(span => span.text)
+          .join(''),
+        line
+      )
+  }
+  t.match(highlightLine("return 'a' // c", 'ts'), [{ look: 's-key' }, { look: '' }, { look: 's-str' }, { look: '' }, { look: 's-com' }])
+})

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import t from 'tap'
+import { CallFailed } from '../../../../lib/client/index.ts'
+import { type Shell, shellDiff, shellStatus } from '../../../../web/session/work/shell.ts'
+import { makeRepository, type Repository } from '../../../wrapper/kit/repository.ts'
+
+/** The shell of an existing wrapper, in a session's folder. */
+function shellIn({ env }: Pick<Repository, 'env'>, folder: string): Shell {
+  return {
+    run: command =>
+      new Promise(resolve => {
+        execFile('/bin/sh', ['-c', command], { cwd: folder, env }, (error, stdout, stderr) => {
+          const exitCode = typeof error?.code === 'number' ? error.code : 0
+          resolve({ success: exitCode === 0, stdout, stderr, exitCode })
+        })
+      }),
+    async read(path) {
+      try {
+        return readFileSync(join(folder, path))
+      } catch {
+        throw new CallFailed('failed', 'no such file')
+      }
+    }
+  }
+}
+
+t.test('changes in the session of an existing wrapper are told by its shell', async t => {
+  const repository = makeRepository(t)
+  const { folder, git, write } = repository
+  write('src/a.ts', 'one\ntwo\n')
+  write("it's $(odd).txt", 'odd\n')
+  write('gone.txt', 'gone\n')
+  git('add', '.')
+  git('commit', '--quiet', '-m', 'Begin')
+  write('src/a.ts', 'one\n2\nthree\n')
+  write("it's $(odd).txt", 'odder\n')
+  write('src/new.ts', 'new\n')
+  rmSync(join(folder, 'gone.txt'))
+  const shell = shellIn(repository, folder)
+  const status = await shellStatus(shell)
+  t.match(status, { isRepository: true, branch: 'main', ahead: 0 })
+  t.same(status.isRepository && status.files.map(({ path, letter, added, removed }) => [path, letter, added, removed]), [
+    ['gone.txt', 'D', 0, 1],
+    ["it's $(odd).txt", 'M', 1, 1],
+    ['src/a.ts', 'M', 2, 1],
+    ['src/new.ts', '?', undefined, undefined]
+  ])
+  t.strictSame(await shellDiff(shell, { path: "it's $(odd).txt" }), { type: 'text', oldText: 'odd\n', newText: 'odder\n' })
+  t.strictSame(await shellDiff(shell, { path: 'src/new.ts' }), { type: 'text', oldText: null, newText: 'new\n' })
+  t.strictSame(await shellDiff(shell, { path: 'gone.txt' }), { type: 'text', oldText: 'gone\n', newText: null })
+
+  const part = shellIn(repository, join(folder, 'src'))
+  const below = await shellStatus(part)
+  t.same(below.isRepository && below.files.map(({ path, added }) => [path, added]), [
+    ['a.ts', 2],
+    ['new.ts', undefined]
+  ])
+  t.match(await shellDiff(part, { path: 'a.ts' }), { oldText: 'one\ntwo\n', newText: 'one\n2\nthree\n' })
+})
+
+t.test('a folder without git is said as that', async t => {
+  const { folder, env } = makeRepository(t)
+  rmSync(join(folder, '.git'), { recursive: true })
+  t.strictSame(await shellStatus(shellIn({ env }, folder)), { isRepository: false, why: 'no-repository' })
+  const happys: Shell['run'] = () => Promise.reject(new CallFailed('failed', 'Command failed: git\nfatal: not a git repository'))
+  t.strictSame(await shellStatus({ run: happys }), { isRepository: false, why: 'no-repository' })
+})

@@ -1,0 +1,20 @@
+import t from 'tap'
+import { openChromium } from '../../kit/chromium.ts'
+import { openStory } from '../kit/open-story.ts'
+import { serveStories } from '../stories/serve.ts'
+
+t.test('a story that presses something is told in Chinese too, with the marks of Chinese between its parts', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const browser = await openChromium(t)
+  const page = await browser.newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  // One is named whole, one by its beginning, one by a name it was told, and one is a state that is waited for.
+  for (const path of ['/?story=question-unsaid', '/?app=new-starting-low-data', '/?app=machine-end', '/?app=take-over']) {
+    await openStory(page, origin, `${path}&language=zh`, 'light')
+  }
+  t.match(await page.getByRole('dialog').innerText(), /那里还有程序在运行/)
+  t.match(await page.locator('main').innerText(), /的终端中打开。/)
+  await openStory(page, origin, '/?story=plain&language=zh', 'light')
+  t.match(await page.locator('main').innerText(), /退出码 0，/)
+})

@@ -1,0 +1,66 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { unlock, unlockWithKey } from '../core/lock.ts'
+import { useKeyText } from '../keys/own-key.ts'
+import { Problem } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/field.tsx'
+import { Logo } from '../ui/icons/logo.tsx'
+import { words } from '../words/index.ts'
+import { settings } from '../words/settings.ts'
+
+/** In place of everything, until the owner of the device has shown to be there. */
+export function LockedScreen() {
+  const [typed, setTyped] = useState<string>()
+  const [problem, setProblem] = useState<'lock' | 'key'>()
+  const { isBusy, run } = useBusy()
+  const key = useKeyText()
+  const heading = useRef<HTMLHeadingElement>(null)
+  useEffect(() => {
+    const before = document.title
+    document.title = words.app
+    heading.current?.focus()
+    return () => {
+      document.title = before
+    }
+  }, [])
+  const open = (event: Event) => {
+    event.preventDefault()
+    if (typed === undefined) void run(async () => setProblem((await unlock()) ? undefined : 'lock'))
+    else setProblem(key !== undefined && unlockWithKey(typed, key) ? undefined : 'key')
+  }
+  return (
+    <form class="screen flow" onSubmit={open}>
+      <div class="scroll">
+        <div class="col narrow centred">
+          <Logo size={72} />
+          <h1 ref={heading} tabIndex={-1}>
+            {settings.locked}
+          </h1>
+          <p class="lead">{settings.lockedText}</p>
+          {typed !== undefined && (
+            <Field
+              label={words.settings.key}
+              value={typed}
+              onInput={setTyped}
+              error={problem === 'key' ? settings.unlockKeyWrong : undefined}
+              isCode
+              hasFocus
+            />
+          )}
+          {problem === 'lock' && typed === undefined && <Problem title={settings.unlockFailed} />}
+        </div>
+      </div>
+      <footer class="foot">
+        <Button look="primary" type="submit" isLarge isWide busy={isBusy && settings.lockAsking}>
+          {settings.unlock}
+        </Button>
+        {typed === undefined && (
+          <Button look="text" isWide onClick={() => setTyped('')}>
+            {settings.unlockKey}
+          </Button>
+        )}
+      </footer>
+    </form>
+  )
+}

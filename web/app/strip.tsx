@@ -1,0 +1,126 @@
+import { useEffect, useState } from 'preact/hooks'
+import { checkClock, clockOff } from '../core/clock.ts'
+import { type Connection, lastingConnection, lastingProgress, type Progress } from '../core/connection.ts'
+import { isFull, isServerFull } from '../core/room.ts'
+import { route } from '../core/router.ts'
+import { isNewerReady, reloadIntoNewer } from '../core/updates.ts'
+import { account, live } from '../model/account/account.ts'
+import { home } from '../model/home.ts'
+import { leaving } from '../model/outbox/leaving.ts'
+import { Banner } from '../ui/banner.tsx'
+import { words } from '../words/index.ts'
+import { settings } from '../words/settings.ts'
+import { clockTime, date, lasting } from '../words/time.ts'
+
+/** One strip above everything: what is true of the link, and only when it lasts. */
+export function Strip() {
+  const here = account.value
+  if (here.type === 'unlinked') {
+    return (
+      <Banner icon="unlink" isAway title={words.connection.unlinked(date(here.at))} text={words.connection.unlinkedText}>
+        {route.value.name !== 'start' && (
+          <a class="txt" href="/start">
+            {words.welcome.signInAgain}
+          </a>
+        )}
+      </Banner>
+    )
+  }
+  if (here.type !== 'here') return isNewerReady.value ? <NewerStrip /> : null
+  return <LinkStrip link={lastingConnection.value} />
+}
+
+function LinkStrip({ link }: { link: Connection }) {
+  switch (link.type) {
+    case 'catching-up':
+      return <CatchingUp progress={lastingProgress.value} />
+    case 'offline':
+      return <Banner icon="wifi-off" isAway title={words.connection.offline} text={offlineText()} />
+    case 'silent':
+      return <SilentStrip nextTryAt={link.nextTryAt} />
+    case 'live':
+    case 'starting':
+      if (lastingProgress.value) return <CatchingUp progress={lastingProgress.value} />
+      if (isServerFull.value) return <Banner icon="circle-alert" title={settings.serverFull} text={settings.serverFullText} />
+      if (isFull.value) return <FullStrip />
+      if (clockOff.value !== 0) return <ClockStrip />
+      return isNewerReady.value ? <NewerStrip /> : null
+  }
+}
+
+function CatchingUp({ progress }: { progress: Progress | undefined }) {
+  const text = progress ? words.connection.messagesOf(progress.done, progress.all) : words.connection.catchingUpText
+  return <Banner icon="refresh-cw" spins title={words.connection.catchingUp} text={text} />
+}
+
+function FullStrip() {
+  return (
+    <Banner icon="circle-alert" title={settings.full} text={settings.fullText}>
+      <a class="txt" href="/settings/storage">
+        {settings.freeSpace}
+      </a>
+    </Banner>
+  )
+}
+
+function ClockStrip() {
+  return (
+    <Banner
+      icon="clock-3"
+      title={words.connection.clockOff(lasting(Math.round(Math.abs(clockOff.value) / 60_000) * 60_000), clockOff.value > 0)}
+      text={words.connection.clockOffText}
+    >
+      <button class="txt" type="button" onClick={() => void checkClock()}>
+        {words.tryAgain}
+      </button>
+    </Banner>
+  )
+}
+
+function NewerStrip() {
+  return (
+    <Banner icon="download" title={words.connection.newer} text={words.connection.newerText}>
+      <button class="txt" type="button" onClick={reloadIntoNewer}>
+        {words.connection.reload}
+      </button>
+    </Banner>
+  )
+}
+
+function SilentStrip({ nextTryAt }: { nextTryAt: number | undefined }) {
+  const seconds = useSecondsUntil(nextTryAt)
+  return (
+    <Banner
+      icon="server-off"
+      isAway
+      title={words.connection.silent}
+      text={seconds === undefined ? words.connection.silentNow : words.connection.silentNext(seconds)}
+    >
+      <button class="txt" type="button" onClick={() => live.value?.socket.reconnectNow()}>
+        {words.connection.tryNow}
+      </button>
+    </Banner>
+  )
+}
+
+function offlineText(): string {
+  const { asOf } = home.value
+  const stood = asOf === undefined ? words.connection.offlineNothing : words.connection.offlineText(clockTime(asOf, Date.now()))
+  const { starts = [], replies = [], messages = [] } = leaving.value ?? {}
+  const waiting = messages.reduce((sum, { count }) => sum + count, starts.length + replies.length)
+  return waiting === 0 ? stood : `${stood} ${words.connection.leaves(waiting)}`
+}
+
+function useSecondsUntil(at: number | undefined): number | undefined {
+  const [seconds, setSeconds] = useState<number>()
+  useEffect(() => {
+    const count = () => {
+      const left = at === undefined ? 0 : Math.ceil((at - Date.now()) / 1000)
+      setSeconds(left > 0 ? left : undefined)
+    }
+    count()
+    const counting = setInterval(count, 1000)
+    return () => clearInterval(counting)
+  }, [at])
+  return seconds
+}

@@ -1,0 +1,113 @@
+import type { NoticePreview } from '../../../lib/protocol/sealed/preview.ts'
+import { testPath } from '../../core/worker-messages.ts'
+import type { NotifiedWords } from '../../words/notified.ts'
+import type { Payload } from './payload.ts'
+
+export type ActionName = 'open' | 'deny' | 'allow' | 'reply' | 'snooze'
+
+/** What stays with a notification, for when somebody taps it. The browser keeps it as it is, so nothing in it is open. */
+export interface About {
+  readonly path: string
+  readonly notice?: string | undefined
+  readonly kind?: string | undefined
+  readonly session?: string | undefined
+  /** Sealed, as it came. */
+  readonly preview?: string | undefined
+  /** The notice that an action here has answered: told once more, it does not come back. */
+  readonly answered?: string | undefined
+}
+
+export interface Shown {
+  readonly title: string
+  readonly options: NotificationOptions & { data: About; renotify?: boolean; actions?: readonly Action[] }
+}
+
+interface Action {
+  readonly action: ActionName
+  readonly title: string
+  readonly type?: 'text'
+  readonly placeholder?: string
+}
+
+export interface Ways {
+  readonly words: NotifiedWords
+  /** The person lets a plain request be allowed where only its text is seen. */
+  readonly mayAllow: boolean
+  /** The account is here and not behind the app lock, so that buttons can answer by themselves. */
+  readonly mayAnswer: boolean
+  /** How many buttons this browser shows, and whether one may take a text. */
+  readonly maxActions: number
+  readonly takesText: boolean
+}
+
+/** One notification a session, in the place of the one before. What could not be opened says fixed words, and leads into the app. */
+export function notificationOf(payload: Payload | undefined, preview: NoticePreview | undefined, ways: Ways): Shown {
+  if (payload === undefined) {
+    return { title: 'Afield', options: { body: ways.words.unreadable, tag: 'afield', ...pictures, data: { path: '/' } } }
+  }
+  const { tag, lang, silent = false, data } = payload
+  const { notice, kind, session, preview: sealed } = data
+  const { title, body } = sayingOf(payload, preview, ways.words)
+  const path = session !== undefined ? `/s/${session}` : kind === 'test' ? testPath : '/'
+  return {
+    title,
+    options: {
+      ...{ body, tag: session ?? tag ?? notice, silent, renotify: !silent, ...pictures },
+      ...(lang !== undefined && { lang }),
+      data: { path, notice, kind, session, ...(preview?.asks && { preview: sealed }) },
+      actions: actionsFor(kind, preview, ways).slice(0, ways.maxActions)
+    }
+  }
+}
+
+/** What became of an action, in the place of what it was about. It is nobody's notice any more, so nothing but its person closes it. */
+export function outcomeOf(title: string, tag: string, about: About, body: string): Shown {
+  const { path, session, notice } = about
+  return { title, options: { body, tag, silent: true, ...pictures, data: { path, session, answered: notice ?? about.answered } } }
+}
+
+/** What stays with a notification of ours. */
+export function aboutOf(notification: Pick<Notification, 'data'> | undefined): About | undefined {
+  const data: unknown = notification?.data
+  return typeof data === 'object' && data !== null && 'path' in data ? (data as About) : undefined
+}
+
+/** In the bar of the system there is room for a shape only. */
+export const badge = '/badge-96.png'
+const pictures = { icon: '/icon-192.png', badge }
+
+function sayingOf({ title, body }: Payload, preview: NoticePreview | undefined, words: NotifiedWords): { title: string; body: string } {
+  if (preview === undefined) return { title, body }
+  const { title: session, asks } = preview
+  switch (asks?.type) {
+    case undefined:
+      return { title, body: session || body }
+    case 'question':
+      return { title: session || title, body: asks.text || body }
+    case 'permission': {
+      const text = asks.text || body
+      return { title: words.about(words.asks[asks.kind], session).trim(), body: asks.risk === 'risky' ? `${text}\n${words.risky}` : text }
+    }
+  }
+}
+
+/** The most wanted first: a browser may have room for one or two. */
+function actionsFor(kind: string, preview: NoticePreview | undefined, { words, mayAllow, mayAnswer, takesText }: Ways): Action[] {
+  const open: Action = { action: 'open', title: words.open }
+  const snooze: Action = { action: 'snooze', title: words.snooze }
+  const deny: Action = { action: 'deny', title: words.deny }
+  const asks = preview?.asks
+  switch (asks?.type) {
+    case 'permission': {
+      const first: Action = mayAllow && asks.mayAllow ? { action: 'allow', title: words.allow } : open
+      return [first, deny, snooze]
+    }
+    case 'question': {
+      const reply: Action = { action: 'reply', title: words.reply, type: 'text', placeholder: words.replyHint }
+      return takesText && asks.reply !== undefined ? [reply, open, snooze] : [open, snooze]
+    }
+    case undefined:
+      if (kind === 'test') return [open]
+      return kind === 'permission' && mayAnswer ? [open, deny, snooze] : [open, snooze]
+  }
+}

@@ -1,0 +1,23 @@
+import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import { Icon } from '../ui/icons/icon.tsx'
+
+/** A conversation that an agent keeps by itself. `facts` stands below its title; one that is open in its terminal cannot be gone on with. */
+export function HistoryRow(props: {
+  history: Pick<AgentHistory, 'title' | 'openIn'>
+  sentence?: string | undefined
+  facts: string
+  onUse(): void
+}) {
+  const { history, sentence, facts, onUse } = props
+  return (
+    <button class="irow" type="button" disabled={history.openIn === 'terminal'} onClick={onUse}>
+      <Icon name="square-terminal" />
+      <span>
+        <b dir="auto">{history.title}</b>
+        {sentence !== undefined && <small dir="auto">{sentence}</small>}
+        <small>{facts}</small>
+      </span>
+      <Icon name="chevron-right" class="chev" />
+    </button>
+  )
+}

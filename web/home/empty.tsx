@@ -1,0 +1,105 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { AgentHistory } from '../../lib/protocol/sealed/machine-work.ts'
+import { now } from '../core/clock.ts'
+import { go } from '../core/router.ts'
+import { HistoryRow } from '../histories/history-row.tsx'
+import { LinkCommand } from '../machines/link-command.tsx'
+import { live } from '../model/account/account.ts'
+import type { Trouble } from '../model/account/asking-machine.ts'
+import { home } from '../model/home.ts'
+import { hasHelper, nameOfMachine } from '../model/machines.ts'
+import { folderOf } from '../model/sessions.ts'
+import type { MachineView } from '../model/store.ts'
+import { TroubleCard } from '../session/starting/trouble.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { ButtonLink } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
+import { ago } from '../words/time.ts'
+
+// Home does not wait for what it takes to ask a machine.
+const histories = () => import('../model/histories.ts')
+
+/** Home before there is a session on it. */
+export function NothingYet() {
+  const machine = [...home.value.machines.values()].find(({ metadata }) => metadata)
+  if (machine?.metadata) {
+    return (
+      <>
+        <Empty title={words.home.ready(nameOfMachine(machine))} text={words.home.readyText}>
+          <ButtonLink look="primary" href="/new">
+            {hasHelper(machine) ? words.new.title : words.home.howToStart}
+          </ButtonLink>
+        </Empty>
+        {hasHelper(machine) && <Found machine={machine} />}
+      </>
+    )
+  }
+  return (
+    <Empty title={words.home.empty} text={words.home.emptyText}>
+      <LinkCommand />
+      <ButtonLink look="primary" href="/scan" icon="scan-line">
+        {words.home.scan}
+      </ButtonLink>
+      <ButtonLink look="text" href="/new">
+        {words.home.howToStart}
+      </ButtonLink>
+    </Empty>
+  )
+}
+
+/** What was begun there without this app, and can be gone on with. */
+function Found({ machine }: { machine: MachineView }) {
+  const [found, setFound] = useState<readonly AgentHistory[]>([])
+  const [trouble, setTrouble] = useState<Trouble>()
+  const { isBusy, run } = useBusy()
+  const [chosen, choose] = useState<string>()
+  const link = live.value
+  useEffect(() => {
+    if (!link) return
+    let isGone = false
+    void histories()
+      .then(({ readHistories }) => readHistories(link, machine.id, mostFound))
+      .then(found => !isGone && setFound(found))
+    return () => {
+      isGone = true
+    }
+  }, [link, machine.id])
+  if (found.length === 0) return null
+  const goOn = (history: AgentHistory) =>
+    run(async () => {
+      if (!link) return
+      choose(history.id)
+      const outcome = history.session ?? (await (await histories()).continueConversation(link, machine.id, history))
+      if (typeof outcome === 'string') go({ name: 'session', id: outcome, view: [] })
+      else setTrouble(outcome)
+    })
+  return (
+    <section>
+      <div class="sec">
+        <h2>{lists.continueThere}</h2>
+      </div>
+      <ul class="found">
+        {found.map(history => (
+          <li key={`${history.agent} ${history.id}`}>
+            <HistoryRow
+              history={history}
+              facts={
+                isBusy && chosen === history.id
+                  ? lists.continuing
+                  : history.openIn === 'terminal'
+                    ? lists.openInTerminal
+                    : `${folderOf(history.folder)} · ${ago(history.at, now.value)}`
+              }
+              onUse={() => void goOn(history)}
+            />
+          </li>
+        ))}
+      </ul>
+      {trouble && <TroubleCard title={lists.notContinued} trouble={trouble} host={nameOfMachine(machine)} />}
+    </section>
+  )
+}
+
+const mostFound = 5

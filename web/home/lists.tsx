@@ -1,0 +1,177 @@
+import { useState } from 'preact/hooks'
+import { now } from '../core/clock.ts'
+import { isStale } from '../core/connection.ts'
+import { flip, isOn } from '../core/preferences.ts'
+import { route } from '../core/router.ts'
+import { account, live, shouldHomeAskForKey } from '../model/account/account.ts'
+import { home } from '../model/home.ts'
+import { nameOfMachine } from '../model/machines.ts'
+import { leaving } from '../model/outbox/leaving.ts'
+import { byFolder, type Groups } from '../model/sessions.ts'
+import type { SessionView } from '../model/store.ts'
+import { decidedOnCards } from '../session/row/decided-on-cards.ts'
+import { DecisionCard } from '../session/row/decision-card.tsx'
+import { onUse } from '../ui/behavior/on-use.ts'
+import { isWide } from '../ui/behavior/width.ts'
+import { Icon } from '../ui/icons/icon.tsx'
+import { Lazy } from '../ui/lazy.tsx'
+import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
+import { settings } from '../words/settings.ts'
+import { NothingYet } from './empty.tsx'
+import { RowItem } from './row-item.tsx'
+
+/** What waits, what moves and what rests, and the way to what was put away. */
+export function Lists({ known, stale }: { known: Groups; stale: boolean }) {
+  const { decisions, working, quiet, archived } = known
+  const isEmpty = decisions.length + working.length + quiet.length === 0
+  return (
+    <>
+      {isEmpty && <NothingYet />}
+      <WhatLeaves />
+      <Decisions known={known} />
+      {shouldHomeAskForKey.value && (
+        <Lazy key="key-asking" load={() => import('../keys/asking.tsx')} show={({ KeyAsking }) => <KeyAsking />} />
+      )}
+      <RingingAsked />
+      <Unreached />
+      {!isEmpty &&
+        (stale ? <Rows title={words.home.lastKnown} sessions={[...working, ...quiet]} stale hasChoice /> : <Moving known={known} />)}
+      {archived.length > 0 && (
+        <a class="to-archive" href="/archive">
+          <Icon name="archive" />
+          {lists.archiveLink(archived.length)}
+          <Icon name="chevron-right" class="chev points" />
+        </a>
+      )}
+    </>
+  )
+}
+
+/** Whether this device may ring; the first to know is what is loaded with the link. */
+function RingingAsked() {
+  const loaded = live.value && ringingAsking.get()
+  return loaded ? <loaded.RingingAsking /> : null
+}
+
+const ringingAsking = onUse(() => import('../notifications/ringing-asking.tsx'))
+
+function WhatLeaves() {
+  const link = live.value
+  const waiting = leaving.value
+  if (!link || !waiting) return null
+  return (
+    <Lazy key="leaving" load={() => import('./leaving.tsx')} show={({ LeavingCard }) => <LeavingCard link={link} leaving={waiting} />} />
+  )
+}
+
+/** That notifications do not come to this device, while there is a link to ask by. */
+function Unreached() {
+  const link = live.value
+  const loaded = link && unreached.get()
+  return loaded ? <loaded.UnreachedHere link={link} /> : null
+}
+
+const unreached = onUse(() => import('./unreached.tsx'))
+
+function Decisions({ known: { decisions } }: { known: Groups }) {
+  // What comes between moves the buttons.
+  const above = [leaving.value !== undefined, shouldHomeAskForKey.value, live.value?.replies.all.value.length]
+  const place = [...decisions.map(({ id }) => id), ...above].join(' ')
+  if (decisions.length === 0) return <CardNotices />
+  return (
+    <section>
+      <h2 class="vh">{words.home.decisions}</h2>
+      <CardNotices />
+      <div class="asks">
+        {decisions.slice(0, mostCards).map(decision => (
+          <DecisionCard
+            key={`${decision.session.id} ${decision.id}`}
+            decision={decision}
+            isCurrent={isOpen(decision.session)}
+            isStale={isStale.value}
+            at={now.value}
+            place={place}
+          />
+        ))}
+        {decisions.length > mostCards && (
+          <a class="btn text" href="/needs-you">
+            {words.home.more(decisions.length - mostCards)}
+          </a>
+        )}
+      </div>
+    </section>
+  )
+}
+
+/** How it ended what was allowed in a card, when that is not what was meant. */
+function CardNotices() {
+  const link = live.value
+  const shown = link && decidedOnCards.value.size > 0 ? notices.get() : undefined
+  const here = account.value
+  const me = here.type === 'here' ? here.deviceName : undefined
+  return link && shown ? <shown.AllNotices link={link} me={me} only={decidedOnCards.value} /> : null
+}
+
+const notices = onUse(() => import('../session/notices.tsx'))
+
+function Moving({ known: { working, quiet } }: { known: Groups }) {
+  if (!isOn('byFolder')) {
+    return (
+      <>
+        <Rows title={words.home.working} sessions={working} stale={false} hasChoice />
+        <Rows title={words.home.quiet} sessions={quiet} stale={false} hasChoice={working.length === 0} />
+      </>
+    )
+  }
+  return (
+    <>
+      {byFolder([...working, ...quiet]).map(({ key, folder, machineId, sessions }, index) => {
+        const machine = home.value.machines.get(machineId ?? '')
+        const title = machine ? `${folder} · ${nameOfMachine(machine)}` : folder
+        return <Rows key={key} title={title} sessions={sessions} stale={false} hasChoice={index === 0} />
+      })}
+    </>
+  )
+}
+
+/** `hasChoice`: how the list is grouped is chosen beside this heading. */
+function Rows(props: { title: string; sessions: readonly SessionView[]; stale: boolean; hasChoice: boolean }) {
+  const { title, sessions, stale } = props
+  const [isWhole, setWhole] = useState(false)
+  if (sessions.length === 0) return null
+  const shown = isWhole ? sessions : sessions.slice(0, mostRows)
+  const isByFolder = isOn('byFolder')
+  return (
+    <section>
+      <div class="sec">
+        <h2 dir="auto">{title}</h2>
+        <span class="count">{sessions.length}</span>
+        {props.hasChoice && !stale && (
+          <button class="sec-b" type="button" aria-label={isByFolder ? lists.byState : lists.byFolder} onClick={() => flip('byFolder')}>
+            <Icon name={isByFolder ? 'list-todo' : 'folder'} />
+          </button>
+        )}
+      </div>
+      <ul class="rows">
+        {shown.map(session => (
+          <RowItem key={session.id} session={session} isCurrent={isOpen(session)} isStale={stale} at={now.value} />
+        ))}
+      </ul>
+      {shown.length < sessions.length && (
+        <button class="txt" type="button" onClick={() => setWhole(true)}>
+          {settings.allSessions(sessions.length)}
+        </button>
+      )}
+    </section>
+  )
+}
+
+function isOpen(session: SessionView): boolean {
+  const at = route.value
+  return isWide.value && at.name === 'session' && at.id === session.id
+}
+
+const mostCards = 3
+/** As many as a person looks through; drawing a thousand rows would make each tap wait. */
+const mostRows = 60

@@ -1,0 +1,70 @@
+import { go } from '../core/router.ts'
+import { live } from '../model/account/account.ts'
+import { home, markSeen, pin } from '../model/home.ts'
+import { isUnread, stateOfSession, titleOf } from '../model/sessions.ts'
+import type { SessionView } from '../model/store.ts'
+import { isSilent, SessionRow } from '../session/row/row.tsx'
+import { DotsMenu } from '../ui/dots-menu.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import type { MenuItem } from '../ui/menu.tsx'
+import { words as appWords } from '../words/index.ts'
+import { lists as words } from '../words/lists.ts'
+import { selected, toggle } from './selection.ts'
+import { useSwipe } from './swipe.ts'
+
+/** A row of Home with everything that can be done to it: swiped, held, or from its menu. While some are picked a tap picks. */
+export function RowItem(props: { session: SessionView; isCurrent: boolean; isStale: boolean; at: number }) {
+  const { session } = props
+  const { id } = session
+  const picked = selected.value
+  const isPinned = home.value.pinned.has(id)
+  const title = titleOf(session) ?? appWords.session.untitled
+  const link = live.value
+  const putAway = () => {
+    // Not before somebody asks: Home would wait for it.
+    if (link) void import('../model/session/putting-away.ts').then(({ archive }) => archive(link, [id]))
+  }
+  const stop = () => {
+    if (link) void import('../model/session/putting-away.ts').then(({ askToStop }) => askToStop(link, id))
+  }
+  const isQuiet = !props.isStale && isSilent(session, stateOfSession(session, home.value), props.at)
+  const items: MenuItem[] = [
+    ...(isQuiet
+      ? [
+          { icon: 'info' as const, name: words.look, onPress: () => go({ name: 'session', id, view: ['info'] }) },
+          { icon: 'square' as const, name: words.stopIt, onPress: stop }
+        ]
+      : []),
+    { icon: 'pin', name: isPinned ? words.unpin : words.pin, onPress: () => pin([id], !isPinned) },
+    { icon: 'archive', name: words.archive, onPress: putAway },
+    ...(isUnread(session, home.value) ? [{ icon: 'check' as const, name: words.markRead, onPress: () => markSeen(id, session.seq) }] : []),
+    { icon: 'list-checks', name: words.select, onPress: () => toggle(id) }
+  ]
+  const swipe = useSwipe({
+    isOff: picked !== undefined,
+    onStart: putAway,
+    onEnd: () => pin([id], !isPinned),
+    onHold: () => toggle(id)
+  })
+  return (
+    <li class={`row-w ${isPinned ? 'pinned' : ''} ${picked?.has(id) ? 'picked' : ''}`} data-session={id} ref={swipe}>
+      <span class="swipe-archive" aria-hidden="true">
+        <Icon name="archive" />
+      </span>
+      <span class="swipe-pin" aria-hidden="true">
+        <Icon name="pin" />
+      </span>
+      <SessionRow {...props} isPinned={isPinned} />
+      {picked === undefined ? <DotsMenu label={words.more(title)} class="row-menu" items={items} /> : <PickBox id={id} title={title} />}
+    </li>
+  )
+}
+
+/** Lies over the whole row, so that a tap anywhere on it picks. */
+export function PickBox({ id, title }: { id: string; title: string }) {
+  return (
+    <label class="pick-box">
+      <input type="checkbox" aria-label={words.selectOne(title)} checked={selected.value?.has(id) === true} onChange={() => toggle(id)} />
+    </label>
+  )
+}

@@ -1,0 +1,154 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { arrival, goBack } from '../core/router.ts'
+import { pathOf } from '../core/routes.ts'
+import { WithCommand } from '../machines/with-command.tsx'
+import { live } from '../model/account/account.ts'
+import { home } from '../model/home.ts'
+import { hasHelper, nameOfMachine } from '../model/machines.ts'
+import { FlowBar } from '../ui/bar.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
+import { start } from '../words/start.ts'
+import { ConfirmPairing } from './pair-confirm.tsx'
+import { lookAtLink, type PairingView } from './pairing.ts'
+
+/** Says in full what linking would mean, and links only for somebody who means it. */
+export function PairScreen() {
+  const link = live.value
+  const [view, setView] = useState<PairingView>({ type: 'checking' })
+  const href = useArrivedLink()
+
+  useEffect(() => {
+    if (href === undefined) return setView({ type: 'no-link' })
+    if (!link) return
+    let isGone = false
+    const look = async () => {
+      const seen = await lookAtLink(link, href)
+      if (!isGone) setView(seen)
+    }
+    void look()
+    return () => {
+      isGone = true
+    }
+  }, [href, link])
+
+  switch (view.type) {
+    case 'checking':
+      return <Told title={joining.pair.from} text={joining.pair.checking} isBusy />
+    case 'ready':
+      return <ConfirmPairing key={href} view={view} onView={setView} />
+    case 'linked':
+      return <Linked isDevice={view.isDevice} name={view.name} />
+    case 'gone':
+      return <Gone />
+    case 'answered':
+      return <Answered view={view} />
+    case 'refused':
+      return <Told title={joining.pair.wrongCodesTitle} text={joining.pair.wrongCodesText} canScan />
+    case 'altered':
+      return <Told title={joining.pair.alteredTitle} text={joining.pair.alteredText} />
+    case 'no-link':
+      return <Told title={joining.pair.noLinkTitle} text={joining.pair.noLinkText} canScan />
+    case 'bad-link':
+      return <Told title={joining.pair.badLinkTitle} text={joining.pair.badLinkText} canScan />
+    case 'other-server':
+      return <OtherServer view={view} />
+    case 'unreachable':
+      return <Told title={joining.pair.unreachable} text={joining.pair.unreachableText} />
+  }
+}
+
+function Answered({ view: { name, isYours } }: { view: Extract<PairingView, { type: 'answered' }> }) {
+  if (isYours === false) return <Told title={joining.pair.othersTitle} text={<WithCommand told={joining.pair.othersText} />} canScan />
+  const title = isYours && name ? joining.pair.linkedBefore(name) : joining.pair.answeredTitle
+  return <Told title={title} text={joining.pair.answeredText} />
+}
+
+function Linked({ isDevice, name }: { isDevice: boolean; name: string | undefined }) {
+  // It tells of itself once its helper or an agent runs there.
+  const machine = isDevice ? undefined : [...home.value.machines.values()].find(each => hasHelper(each) && nameOfMachine(each) === name)
+  return (
+    <div class="screen flow">
+      <FlowBar back={pathOf({ name: 'home' })} icon="x" />
+      <div class="scroll">
+        <div class="col narrow centred">
+          <span class="gl gl-done big">
+            <Icon name="check" />
+          </span>
+          <h1 tabIndex={-1} dir="auto">
+            {name ? joining.pair.doneNamed(name) : joining.pair.doneTitle}
+          </h1>
+          <p class="lead" role="status">
+            {isDevice ? joining.pair.doneDevice : joining.pair.doneText}
+          </p>
+          {!isDevice && !machine && (
+            <p class="lead">
+              <WithCommand told={start.awayText} />
+            </p>
+          )}
+        </div>
+      </div>
+      <footer class="foot">
+        {machine && (
+          <ButtonLink look="primary" href={pathOf({ name: 'new', machine: machine.id })} isLarge isWide>
+            {joining.pair.startThere}
+          </ButtonLink>
+        )}
+        <ButtonLink look={machine ? 'text' : 'primary'} href="/" isLarge isWide>
+          {joining.pair.toHome}
+        </ButtonLink>
+      </footer>
+    </div>
+  )
+}
+
+function Gone() {
+  return <Told title={joining.pair.goneTitle} text={<WithCommand told={joining.pair.goneText} />} canScan />
+}
+
+function OtherServer({ view }: { view: Extract<PairingView, { type: 'other-server' }> }) {
+  return (
+    <Told title={joining.pair.otherServer(view.host)} text={joining.pair.otherServerText(location.host)}>
+      <ButtonLink look="primary" href={view.href} isLarge isWide icon="external-link">
+        {joining.pair.openThere}
+      </ButtonLink>
+    </Told>
+  )
+}
+
+function Told(props: { title: string; text: ComponentChildren; canScan?: boolean; isBusy?: boolean; children?: ComponentChildren }) {
+  return (
+    <div class="screen flow">
+      <FlowBar back={pathOf({ name: 'home' })} icon="x" />
+      <div class="scroll">
+        <div class="col narrow" aria-busy={props.isBusy}>
+          <h1 tabIndex={-1}>{props.title}</h1>
+          <p class="lead">{props.text}</p>
+        </div>
+      </div>
+      {!props.isBusy && (
+        <footer class="foot">
+          {props.children}
+          {props.canScan && (
+            <ButtonLink look="primary" href="/scan" isLarge isWide icon="scan-line">
+              {joining.pair.scan}
+            </ButtonLink>
+          )}
+          <Button look="text" isWide onClick={() => goBack({ name: 'home' })}>
+            {words.close}
+          </Button>
+        </footer>
+      )}
+    </div>
+  )
+}
+
+// The link stays on this screen after it was used up, until another one arrives.
+function useArrivedLink(): string | undefined {
+  const kept = useRef<string | undefined>(undefined)
+  kept.current = arrival.value?.href ?? kept.current
+  return kept.current
+}

@@ -1,0 +1,128 @@
+import {
+  answerDeviceLinking,
+  answerPairing,
+  lookAtRequest,
+  Refused,
+  type RequestLink,
+  readLink,
+  readPairingStatus,
+  readRequestLink
+} from '../../lib/client/index.ts'
+import { trueNow } from '../core/clock.ts'
+import type { Live } from '../model/account/live.ts'
+
+/** What a person has to know about a link that was scanned, pasted or opened. */
+export type PairingView =
+  | { type: 'checking' }
+  | ReadyToLink
+  | { type: 'linked'; isDevice: boolean; name: string | undefined }
+  /** Expired, withdrawn or never there. */
+  | { type: 'gone' }
+  | { type: 'answered'; name?: string | undefined; isYours?: boolean | undefined }
+  /** Ended by wrong check codes. */
+  | { type: 'refused' }
+  /** The server tells of another asker than the link does. */
+  | { type: 'altered' }
+  | { type: 'no-link' }
+  | { type: 'bad-link' }
+  | { type: 'other-server'; host: string; href: string }
+  | { type: 'unreachable' }
+
+export interface ReadyToLink {
+  type: 'ready'
+  isDevice: boolean
+  /** The account key itself, not only one to write sessions with. */
+  getsAll: boolean
+  /** Who asks, as the server knows it. Undefined for requests of the first kind, which have no check code. */
+  asker: Asker | undefined
+  /** By the clock of the server, ms since 1970; undefined when it does not tell. */
+  endsAt: number | undefined
+  answer(checkCode: string): Promise<PairingView | AnswerProblem>
+  /** Turns the asker away, where it can be told. */
+  refuse(): Promise<void>
+}
+
+export interface Asker {
+  name: string
+  /** The network that the server sees it in. */
+  from: string
+  /** What it says of itself, sealed with its link: the server had no hand in it, and nobody has vouched for it. */
+  about: { os?: string | undefined; user?: string | undefined; isRoot?: boolean | undefined } | undefined
+}
+
+export type AnswerProblem = { type: 'wrong-code' } | { type: 'not-answered'; message: string }
+
+type Linking = Pick<Live, 'rest' | 'vault'>
+
+/** Asks the server about the request behind a link, so that nobody confirms what is no longer there. */
+export async function lookAtLink(live: Linking, href: string): Promise<PairingView> {
+  const request = readRequestLink(href)
+  const link = request ?? readLink(href)
+  if (!link) return { type: 'bad-link' }
+  try {
+    const seen = request ? await lookAtOurs(live, request) : await lookAtFirstKind(live, href)
+    // A server has more than one address, such as http:// at home and https:// outside: that it knows the request says that it is the one.
+    const isForeign = link.server !== undefined && link.server !== live.rest.server && seen.type === 'gone'
+    return isForeign ? { type: 'other-server', host: new URL(link.server ?? '').host, href } : seen
+  } catch {
+    return { type: 'unreachable' }
+  }
+}
+
+async function lookAtOurs({ rest, vault }: Linking, link: RequestLink): Promise<PairingView> {
+  const seen = await lookAtRequest({ rest, vault, link })
+  if (seen.type !== 'waiting') return seen
+  const { name, from, about, endsInMs, approval } = seen
+  const isDevice = link.kind === 'device'
+  return {
+    type: 'ready',
+    isDevice,
+    getsAll: isDevice,
+    asker: { name, from, about },
+    endsAt: endsInMs === undefined ? undefined : trueNow() + endsInMs,
+    refuse: () => approval.reject().catch(() => {}),
+    answer: checkCode =>
+      orRefusal(async () => {
+        const outcome = await approval.approve(checkCode)
+        if (outcome === 'approved') return { type: 'linked', isDevice, name }
+        return { type: outcome }
+      })
+  }
+}
+
+async function lookAtFirstKind({ rest, vault }: Linking, href: string): Promise<PairingView> {
+  const link = readLink(href)
+  if (!link) return { type: 'bad-link' }
+  const { publicKey } = link
+  const isDevice = link.type === 'device'
+  // A new device asks in another list, which the server shows to nobody.
+  const request = isDevice ? ({ status: 'waiting', supportsV2: false } as const) : await readPairingStatus(rest, publicKey)
+  if (request.status === 'gone') return { type: 'gone' }
+  if (request.status === 'answered') return { type: 'answered' }
+  const { supportsV2 } = request
+  return {
+    type: 'ready',
+    isDevice,
+    getsAll: isDevice || !supportsV2,
+    asker: undefined,
+    endsAt: undefined,
+    refuse: async () => {},
+    answer: () =>
+      orRefusal(async () => {
+        if (isDevice) await answerDeviceLinking({ rest, vault, publicKey })
+        else await answerPairing({ rest, vault, publicKey, supportsV2 })
+        return { type: 'linked', isDevice, name: undefined }
+      })
+  }
+}
+
+async function orRefusal(answer: () => Promise<PairingView | AnswerProblem>): Promise<PairingView | AnswerProblem> {
+  try {
+    return await answer()
+  } catch (error) {
+    if (!(error instanceof Refused)) return { type: 'unreachable' }
+    if (error.status === 404 || error.status === 410) return { type: 'gone' }
+    if (error.status === 409) return { type: 'answered' }
+    return { type: 'not-answered', message: error.code }
+  }
+}

@@ -1,0 +1,128 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { isPairingWaiting } from '../core/router.ts'
+import { account } from '../model/account/account.ts'
+import { Banner, Problem } from '../ui/banner.tsx'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { Lazy } from '../ui/lazy.tsx'
+import { Scene } from '../ui/sky.tsx'
+import { words } from '../words/index.ts'
+
+/** The first thing a new device shows, and what one shows whose sign-in the server ended. */
+export function WelcomeScreen() {
+  return (
+    <Welcome>
+      {isPairingWaiting() && <Banner icon="link" title={words.welcome.pairing} text={words.welcome.pairingText} />}
+      <PrivateNote />
+      <ul class="w-facts">
+        <li>
+          <Icon name="lock-keyhole" />
+          <span>{words.welcome.sealed}</span>
+        </li>
+        <li>
+          <Icon name="check-check" />
+          <span>{words.welcome.honest}</span>
+        </li>
+      </ul>
+      <div class="w-acts">{account.value.type === 'unlinked' ? <WaysBack /> : <WaysIn />}</div>
+    </Welcome>
+  )
+}
+
+function WaysIn() {
+  return (
+    <>
+      <ButtonLink look="primary" href="/start" isLarge isWide>
+        {words.welcome.create}
+      </ButtonLink>
+      <ButtonLink look="quiet" href="/link" isLarge isWide icon="smartphone">
+        {words.welcome.link}
+      </ButtonLink>
+      <ButtonLink look="text" href="/restore" isWide>
+        {words.welcome.restore}
+      </ButtonLink>
+    </>
+  )
+}
+
+/** Another account can come to this device once the key that is here was removed. */
+function WaysBack() {
+  const [isRemoving, setRemoving] = useState(false)
+  return (
+    <>
+      <ButtonLink look="primary" href="/start" isLarge isWide>
+        {words.welcome.signInAgain}
+      </ButtonLink>
+      <Button look="text" isWide onClick={() => setRemoving(true)}>
+        {words.welcome.removeKey}
+      </Button>
+      {isRemoving && (
+        <Lazy
+          load={() => import('../keys/removal.tsx')}
+          show={({ KeyRemovalSheet }) => <KeyRemovalSheet onClose={() => setRemoving(false)} />}
+        />
+      )}
+    </>
+  )
+}
+
+function PrivateNote() {
+  const isForgetful = useLater(() => import('../core/private-window.ts').then(module => module.isForgetful()))
+  if (!isForgetful) return null
+  return <Banner icon="circle-alert" title={words.welcome.forgetful} text={words.welcome.forgetfulText} />
+}
+
+/** Over plain http from another computer the browser has no keys to give. */
+export function InsecureScreen() {
+  return (
+    <Welcome>
+      <Problem title={words.welcome.insecure} text={words.welcome.insecureText} />
+    </Welcome>
+  )
+}
+
+export function NoStorageScreen() {
+  return (
+    <Welcome>
+      <Problem title={words.welcome.noStorage} text={words.welcome.noStorageText} />
+    </Welcome>
+  )
+}
+
+function Welcome({ children }: { children: ComponentChildren }) {
+  const version = useLater(() => import('../model/account/about.ts').then(({ serverVersion }) => serverVersion()))
+  return (
+    <div class="screen welcome">
+      <div class="w-art">
+        <Scene />
+      </div>
+      <div class="w-body">
+        <h1 tabIndex={-1}>
+          <span>{words.app}</span> {words.slogan}
+        </h1>
+        {children}
+        <p class="w-server">
+          <Icon name="server" />
+          {location.host}
+          {version !== undefined && ` · ${words.app} ${version}`}
+        </p>
+      </div>
+    </div>
+  )
+}
+
+/** What is not needed before the first paint; without it the screen stands as it is. */
+function useLater<Told>(ask: () => Promise<Told>): Told | undefined {
+  const [told, setTold] = useState<Told>()
+  useEffect(() => {
+    let isGone = false
+    void ask()
+      .then(answer => !isGone && setTold(() => answer))
+      .catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return told
+}

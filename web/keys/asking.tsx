@@ -1,0 +1,29 @@
+import { askForKeyNextWeek } from '../model/account/account.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
+import { settings } from '../words/settings.ts'
+
+/** Asks whether the account key is at hand. In no warm colour: on Home that one is for agents that wait. */
+export function KeyAsking() {
+  return (
+    <section class="card key-ask" aria-labelledby="key-ask-h">
+      <Icon name="key-round" />
+      <div>
+        <h2 id="key-ask-h" class="card-h">
+          {joining.key.ask}
+        </h2>
+        <p>{settings.keyDueText}</p>
+      </div>
+      <div class="acts">
+        <ButtonLink look="quiet" href="/settings/account-key">
+          {words.keySettings.check}
+        </ButtonLink>
+        <Button look="text" onClick={() => void askForKeyNextWeek()}>
+          {joining.key.askLater}
+        </Button>
+      </div>
+    </section>
+  )
+}

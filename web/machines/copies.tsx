@@ -1,0 +1,85 @@
+import { useState } from 'preact/hooks'
+import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import { live } from '../model/account/account.ts'
+import { askMachine, type Trouble } from '../model/account/asking-machine.ts'
+import { nameOfMachine } from '../model/machines.ts'
+import { folderOf } from '../model/sessions.ts'
+import type { MachineView } from '../model/store.ts'
+import { useAsked } from '../session/asked.ts'
+import { TroubleCard } from '../session/starting/trouble.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { closeLayer } from '../ui/behavior/layers.ts'
+import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { machine as words } from '../words/machine.ts'
+import { start } from '../words/start.ts'
+
+type Copy = ResultOfMachineCall<'worktrees'>['worktrees'][number]
+
+/** The copies of repositories that were made for sessions, and the way to be rid of them. */
+export function Copies({ machine, running }: { machine: MachineView; running: number }) {
+  const { told, again } = useAsked(machine.id, 'worktrees', {}, [running])
+  const [asked, ask] = useState<Copy>()
+  if (told?.type !== 'told' || told.result.worktrees.length === 0) return null
+  return (
+    <section class="grp">
+      <h2>{words.copies}</h2>
+      <ul class="card tight">
+        {told.result.worktrees.map(copy => (
+          <li key={copy.path} class="irow process">
+            <Icon name="git-branch" />
+            <span>
+              <b dir="auto">{copy.branch}</b>
+              <small dir="auto">{[folderOf(copy.repository), stateOf(copy)].join(' · ')}</small>
+            </span>
+            {!copy.isInUse && (
+              <button class="txt danger-t" type="button" aria-label={words.removeOf(copy.branch)} onClick={() => ask(copy)}>
+                {words.remove}
+              </button>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p class="hint">{words.copiesHint}</p>
+      {asked && <RemoveSheet machine={machine} copy={asked} onRemoved={again} onClose={() => ask(undefined)} />}
+    </section>
+  )
+}
+
+function stateOf({ dirty, ahead, isInUse }: Copy): string {
+  const parts = [isInUse && words.inUse, dirty > 0 && words.dirty(dirty), ahead > 0 && words.ahead(ahead)].filter(part => part !== false)
+  return parts.length === 0 ? words.nothingOwn : parts.join(' · ')
+}
+
+function RemoveSheet(props: { machine: MachineView; copy: Copy; onRemoved(): void; onClose(): void }) {
+  const { machine, copy } = props
+  const [trouble, setTrouble] = useState<Trouble>()
+  const { isBusy, run } = useBusy()
+  const remove = () =>
+    run(async () => {
+      const link = live.peek()
+      if (!link) return
+      setTrouble(undefined)
+      const told = await askMachine(link, machine.id, 'remove-worktree', { path: copy.path, force: copy.dirty > 0 })
+      if (told.type === 'failed') return setTrouble(told)
+      props.onRemoved()
+      closeLayer()
+    })
+  return (
+    <Sheet title={words.removeTitle(copy.branch)} onClose={props.onClose}>
+      <code class="path-t">{copy.path}</code>
+      {copy.dirty > 0 && <p class="danger-t">{words.removeDirty(copy.dirty)}</p>}
+      <p class="lead">{words.removeText}</p>
+      {trouble && <TroubleCard title={words.notRemoved} trouble={trouble} host={nameOfMachine(machine)} />}
+      <div class="acts">
+        <Button look="quiet" isLarge onClick={closeLayer}>
+          {start.cancel}
+        </Button>
+        <Button look="danger" isLarge onClick={() => void remove()} busy={isBusy && words.removing}>
+          {words.remove}
+        </Button>
+      </div>
+    </Sheet>
+  )
+}

@@ -1,0 +1,173 @@
+import { useEffect, useState } from 'preact/hooks'
+import { isStale } from '../core/connection.ts'
+import { pathOf } from '../core/routes.ts'
+import { live } from '../model/account/account.ts'
+import { type Choices, type KnownChoices, readChoices } from '../model/choices.ts'
+import { hasHelper, nameOfMachine } from '../model/machines.ts'
+import { folderOf } from '../model/sessions.ts'
+import type { MachineView } from '../model/store.ts'
+import { shortPath } from '../session/paths.ts'
+import { LinkRow } from '../session/row/row.tsx'
+import { TroubleCard } from '../session/starting/trouble.tsx'
+import { ButtonLink } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { machine as machineWords } from '../words/machine.ts'
+import { start as words } from '../words/start.ts'
+import { Copies } from './copies.tsx'
+import { Command, Restarting, Upkeep } from './upkeep.tsx'
+import { WithCommand } from './with-command.tsx'
+
+/** What the helper of a machine has to offer, and how it is looked after; where there is none, how to start one. */
+export function Helper({ machine, running }: { machine: MachineView; running: number }) {
+  const startedAt = machine.daemonState?.startedAt
+  const [restartedFrom, setRestartedFrom] = useState<number>()
+  // Without a link nobody knows.
+  if (isStale.value) return null
+  const isThere = hasHelper(machine)
+  if (restartedFrom !== undefined && (restartedFrom === startedAt || !isThere)) return <Restarting />
+  if (!isThere) return <NoHelper />
+  return <Offers machine={machine} running={running} onRestart={() => setRestartedFrom(startedAt)} />
+}
+
+function NoHelper() {
+  return (
+    <section class="grp">
+      <h2>{words.helper}</h2>
+      <div class="card">
+        <h3 class="card-h with-icon">
+          <i class="dot" />
+          {words.helperGone}
+        </h3>
+        <p class="lead">
+          <WithCommand told={words.awayText} />
+        </p>
+      </div>
+    </section>
+  )
+}
+
+function Offers({ machine, running, onRestart }: { machine: MachineView; running: number; onRestart(): void }) {
+  const link = live.value
+  const host = nameOfMachine(machine)
+  const startedAt = machine.daemonState?.startedAt
+  const [known, setKnown] = useState<KnownChoices>()
+  useEffect(() => {
+    if (!link) return
+    let isGone = false
+    void readChoices(link, machine.id).then(read => !isGone && setKnown(read))
+    return () => {
+      isGone = true
+    }
+  }, [link, machine.id, startedAt])
+  const choices = known?.type === 'choices' ? known.choices : undefined
+  return (
+    <>
+      <ButtonLink look="primary" icon="plus" isLarge isWide href={pathOf({ name: 'new', machine: machine.id })}>
+        {words.startHere}
+      </ButtonLink>
+      {known?.type === 'failed' && <TroubleCard title={words.notAsked(host)} trouble={known} host={host} />}
+      {choices && choices.recentFolders.length > 0 && <Folders machine={machine} choices={choices} />}
+      {machine.metadata?.methods?.includes('worktrees') && <Copies machine={machine} running={running} />}
+      {choices && <Agents choices={choices} />}
+      <Upkeep machine={machine} onRestart={onRestart} />
+      {choices?.allowedFolders && <Allowed folders={choices.allowedFolders} home={choices.home} />}
+    </>
+  )
+}
+
+function Folders({ machine, choices }: { machine: MachineView; choices: Choices }) {
+  return (
+    <section class="grp">
+      <h2>{words.folders}</h2>
+      <div class="card tight">
+        {choices.recentFolders.slice(0, mostFolders).map(folder => (
+          <LinkRow
+            key={folder}
+            href={pathOf({ name: 'new', machine: machine.id, folder })}
+            icon="folder"
+            title={folderOf(folder)}
+            text={shortPath(folder, choices.home)}
+          />
+        ))}
+      </div>
+    </section>
+  )
+}
+
+const mostFolders = 5
+
+function Agents({ choices: { agents, missingAgents = [] } }: { choices: Choices }) {
+  return (
+    <section class="grp">
+      <h2>{machineWords.agents}</h2>
+      {agents.length === 0 && <p class="lead">{machineWords.noAgents}</p>}
+      <div class="card tight">
+        {agents.map(({ agent, title, version, tested, isSignedIn, signIn }) => (
+          <div key={agent}>
+            <div class="irow">
+              <Icon name="square-terminal" />
+              <span>
+                <b dir="auto">{title}</b>
+                {version !== undefined && <small>{machineWords.version[tested ?? 'unknown'](version)}</small>}
+              </span>
+              {isSignedIn !== undefined && (
+                <small class={isSignedIn ? 'state-t' : 'state-t danger-t'}>
+                  {isSignedIn ? machineWords.signedIn : machineWords.signedOut}
+                </small>
+              )}
+            </div>
+            {isSignedIn === false && signIn !== undefined && <Command text={signIn} />}
+          </div>
+        ))}
+        {missingAgents.length > 0 && (
+          <details class="missing">
+            <summary class="irow">
+              <Icon name="circle-dashed" />
+              <span>
+                <b>{machineWords.notHere}</b>
+                <small dir="auto">{missingAgents.map(({ title }) => title).join(', ')}</small>
+              </span>
+              <Icon name="chevron-down" class="chev" />
+            </summary>
+            {missingAgents.map(({ agent, title, install }) => (
+              <div key={agent}>
+                <div class="irow">
+                  <span>
+                    <b dir="auto">{title}</b>
+                    <small>{machineWords.installWith}</small>
+                  </span>
+                </div>
+                <Command text={install} />
+              </div>
+            ))}
+          </details>
+        )}
+      </div>
+    </section>
+  )
+}
+
+function Allowed({ folders, home }: { folders: readonly string[]; home: string }) {
+  return (
+    <section class="grp">
+      <h2>{machineWords.allowed}</h2>
+      {folders.length === 0 ? (
+        <p class="lead">{machineWords.noAllowed}</p>
+      ) : (
+        <ul class="card tight">
+          {folders.map(folder => (
+            <li key={folder} class="irow">
+              <Icon name="folder-lock" />
+              <span>
+                <code dir="ltr">{shortPath(folder, home)}</code>
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+      <p class="hint">
+        <WithCommand told={machineWords.allowedHint} />
+      </p>
+    </section>
+  )
+}

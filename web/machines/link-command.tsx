@@ -1,0 +1,49 @@
+import { Fragment } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { words } from '../words/index.ts'
+
+/** What to type on a computer to link it to this account, in the form of the installation that serves this page. */
+export function LinkCommand() {
+  const program = useProgram()
+  const line = `${program} login --server ${location.origin}`
+  return (
+    <div class="link-command">
+      <div class="irow command">
+        <span>
+          <code>
+            {line.split(' ').map(word => (
+              <Fragment key={word}>
+                <span>{word}</span>{' '}
+              </Fragment>
+            ))}
+          </code>
+        </span>
+        <CopyButton text={line} what={line} />
+      </div>
+      {program !== 'afield' && <p class="hint">{words.home.inSources}</p>}
+      {isOnlyHere() && <p class="hint">{words.home.onlyHere}</p>}
+    </div>
+  )
+}
+
+/** No other machine finds the server by the address of this page. */
+function isOnlyHere(): boolean {
+  return /^(localhost|127\.[\d.]+|\[::1\])$/.test(location.hostname)
+}
+
+/** What is typed before a command of Afield; the usual until the server has said. */
+export function useProgram(): string {
+  const [program, setProgram] = useState('afield')
+  useEffect(() => {
+    let isGone = false
+    import('../model/account/about.ts')
+      .then(({ askServer }) => askServer())
+      .then(said => !isGone && setProgram(said.program))
+      .catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return program
+}

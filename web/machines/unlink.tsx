@@ -1,0 +1,107 @@
+import { useEffect, useState } from 'preact/hooks'
+import { now } from '../core/clock.ts'
+import { isStale } from '../core/connection.ts'
+import { stepUp } from '../core/lock.ts'
+import { networkName } from '../core/network-name.ts'
+import { goFromLayer } from '../core/router.ts'
+import { live } from '../model/account/account.ts'
+import type { Device } from '../model/account/devices.ts'
+import { nameOfMachine } from '../model/machines.ts'
+import type { MachineView } from '../model/store.ts'
+import { Problem } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button } from '../ui/button.tsx'
+import { Choice } from '../ui/choice.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { machine as words } from '../words/machine.ts'
+import { agoInWords } from '../words/time.ts'
+import { signInsOf, unlinkMachine } from './unlinking-machine.ts'
+
+/** The way to end what a machine may do. */
+export function Unlink({ machine }: { machine: MachineView }) {
+  const [isAsked, ask] = useState(false)
+  return (
+    <section class="grp">
+      <div class="card tight">
+        <button class="irow dng" type="button" aria-haspopup="dialog" disabled={isStale.value} onClick={() => ask(true)}>
+          <Icon name="log-out" />
+          <span>
+            <b>{words.unlink}</b>
+          </span>
+        </button>
+      </div>
+      <p class="hint">{words.unlinkText}</p>
+      {isAsked && <UnlinkSheet machine={machine} onClose={() => ask(false)} />}
+    </section>
+  )
+}
+
+type Known = { type: 'looking' } | { type: 'failed' } | { type: 'known'; signIns: readonly Device[] }
+
+function UnlinkSheet({ machine, onClose }: { machine: MachineView; onClose(): void }) {
+  const host = nameOfMachine(machine)
+  const [known, setKnown] = useState<Known>({ type: 'looking' })
+  const [chosen, choose] = useState<Device>()
+  const [hasFailed, setFailed] = useState(false)
+  const { isBusy, run } = useBusy()
+  useEffect(() => {
+    const link = live.peek()
+    if (!link) return setKnown({ type: 'failed' })
+    signInsOf(link, machine).then(
+      signIns => {
+        setKnown({ type: 'known', signIns })
+        if (signIns.length === 1) choose(signIns[0])
+      },
+      () => setKnown({ type: 'failed' })
+    )
+  }, [machine.id])
+  const unlink = () =>
+    run(async () => {
+      setFailed(false)
+      const link = live.peek()
+      if (!link || !(await stepUp())) return setFailed(true)
+      try {
+        await unlinkMachine(link, machine, chosen)
+        goFromLayer({ name: 'machines' })
+      } catch {
+        setFailed(true)
+      }
+    })
+  const signIns = known.type === 'known' ? known.signIns : []
+  return (
+    <Sheet title={words.unlinkTitle(host)} onClose={onClose}>
+      {known.type === 'looking' && <p role="status">{words.unlinkLooking}</p>}
+      {known.type === 'known' && <p class="lead">{signIns.length === 0 ? words.unlinkNone(host) : words.unlinkText}</p>}
+      {signIns.length > 1 && (
+        <fieldset class="grp">
+          <legend class="vh">{words.unlinkWhich}</legend>
+          <h2>{words.unlinkWhich}</h2>
+          <div class="card tight">
+            {signIns.map(device => (
+              <Choice
+                key={device.id}
+                name="sign-in"
+                title={device.name}
+                text={words.signInSeen(agoInWords(device.lastUsedAt, now.value), networkName(device.lastUsedFrom) ?? '')}
+                isChosen={device.id === chosen?.id}
+                onChoose={() => choose(device)}
+              />
+            ))}
+          </div>
+        </fieldset>
+      )}
+      {(hasFailed || known.type === 'failed') && <Problem title={words.unlinkFailed} text={words.unlinkFailedText} />}
+      <Button
+        look="danger"
+        isLarge
+        isWide
+        isOff={known.type !== 'known' || (signIns.length > 0 && chosen === undefined)}
+        onClick={() => void unlink()}
+        busy={isBusy && words.unlinking}
+      >
+        {words.unlink}
+      </Button>
+    </Sheet>
+  )
+}

@@ -1,0 +1,75 @@
+import { connection } from '../../core/connection.ts'
+import { lockChoice } from '../../core/lock.ts'
+import { confirming, isOn, theme } from '../../core/preferences.ts'
+import { language } from '../../words/language.ts'
+import { home } from '../home.ts'
+import { account, live } from './account.ts'
+
+/** Written in by the build. */
+declare const VERSION: string | undefined
+
+export const appVersion = typeof VERSION === 'undefined' ? 'from source' : VERSION
+
+/** What the server says of itself to everybody. */
+export interface ServerFacts {
+  readonly version: string | undefined
+  /** What is typed before a command of Afield, as the server was installed: most likely the same on the computer with the agents. */
+  readonly program: string
+  /** The next account is the first one of the server. */
+  readonly needsSetupCode: boolean
+}
+
+export async function askServer(): Promise<ServerFacts> {
+  const said: unknown = await (await fetch('/health')).json()
+  const { version, program, needsSetupCode } = Object(said)
+  return {
+    version: typeof version === 'string' ? version : undefined,
+    program: typeof program === 'string' ? program : 'afield',
+    needsSetupCode: needsSetupCode === true
+  }
+}
+
+export const serverVersion = async () => (await askServer()).version
+
+/** What helps who looks for a fault: versions, states and counts, in English. Nothing that says who or what it is about. */
+export async function diagnose(server: string | undefined): Promise<string> {
+  const link = live.peek()
+  const { sessions, machines, asOf } = home.peek()
+  const readable = [...sessions.values()].filter(({ metadata }) => metadata !== undefined).length
+  const facts: Record<string, string | number | boolean | undefined> = {
+    app: appVersion,
+    kept: (await caches.keys()).join(' ') || 'nothing',
+    worker: navigator.serviceWorker?.controller?.state ?? 'none',
+    server,
+    browser: navigator.userAgent,
+    language,
+    languages: navigator.languages.join(' '),
+    zone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    time: new Date().toISOString(),
+    screen: `${innerWidth}x${innerHeight} at ${devicePixelRatio}`,
+    installed: matchMedia('(display-mode: standalone)').matches,
+    online: navigator.onLine,
+    account: account.peek().type,
+    connection: connection.peek().type,
+    socket: link?.socket.state.type,
+    feed: link?.feed.state.type,
+    'dropped frames': link?.socket.droppedFrames,
+    'messages waiting': link?.outbox.pending.length,
+    sessions: sessions.size,
+    'sessions that open': readable,
+    machines: machines.size,
+    'last listed': asOf === undefined ? 'never' : new Date(asOf).toISOString(),
+    ...(await storage()),
+    theme: theme.peek(),
+    confirming: confirming.peek(),
+    lock: lockChoice.peek(),
+    'less data': isOn('lowData'),
+    notifications: typeof Notification === 'undefined' ? 'none' : Notification.permission
+  }
+  return ['Afield diagnostics', ...Object.entries(facts).map(([name, value]) => `${name}: ${value ?? 'not known'}`)].join('\n')
+}
+
+async function storage(): Promise<Record<string, string | number | boolean | undefined>> {
+  const { usage, quota } = await navigator.storage.estimate()
+  return { 'bytes kept': usage, 'bytes allowed': quota, 'kept for good': await navigator.storage.persisted() }
+}

@@ -1,0 +1,30 @@
+import { CallFailed, type CallFailure, callMachine } from '../../../lib/client/index.ts'
+import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
+import type { ServerLink } from './server-link.ts'
+
+export type MachineLink = Pick<ServerLink, 'socket' | 'cipherOfMachine'>
+
+export type Trouble = { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+
+export type Told<Result> = { readonly type: 'told'; readonly result: Result } | Trouble
+
+/** Asks the helper of a machine; why it did not answer is an answer, too. */
+export async function askMachine<Name extends MachineCall>(
+  link: MachineLink,
+  machine: string,
+  call: Name,
+  params: ParamsOfMachineCall<Name>
+): Promise<Told<ResultOfMachineCall<Name>>> {
+  try {
+    const cipher = link.cipherOfMachine(machine)
+    if (!cipher) throw new CallFailed('unreadable', '')
+    return { type: 'told', result: await callMachine(link.socket, cipher, machine, call, params) }
+  } catch (error) {
+    return troubleOf(error)
+  }
+}
+
+export function troubleOf(error: unknown): Trouble {
+  const { reason, message } = error instanceof CallFailed ? error : new CallFailed('unreadable', String(error))
+  return { type: 'failed', why: reason, says: message }
+}

@@ -1,0 +1,42 @@
+import type { DecisionEntry } from '../../../lib/protocol/sealed/rules.ts'
+import { deviceId } from '../../../lib/protocol/wire/ids.ts'
+import type { ReplyOf } from '../../../lib/protocol/wire/routes.ts'
+import type { MachineView } from '../store.ts'
+import { askMachine, type MachineLink } from './asking-machine.ts'
+import type { Live } from './live.ts'
+
+/** One device that is signed in to this account: a browser, or the wrapper on a machine. */
+export type Device = ReplyOf<'listDevices'>['devices'][number]
+
+/** The name by which the device that asks can end its own sign-in. */
+export const currentDevice = deviceId.parse('current')
+
+export async function listDevices({ rest }: Pick<Live, 'rest'>): Promise<Device[]> {
+  const { devices } = await rest.call('listDevices', {})
+  return devices.toSorted((a, b) => Number(b.current) - Number(a.current) || b.lastUsedAt - a.lastUsedAt)
+}
+
+export async function renameDevice({ rest }: Pick<Live, 'rest'>, device: Device, name: string): Promise<void> {
+  await rest.call('renameDevice', { params: { id: device.id }, body: { name } })
+}
+
+export async function unlinkDevice({ rest }: Pick<Live, 'rest'>, device: Device): Promise<void> {
+  await rest.call('removeDevice', { params: { id: device.id } })
+}
+
+/** What was decided on a device, as one machine keeps it. */
+export interface DecidedOn {
+  readonly machine: string
+  /** `away`: it did not answer. `untold`: its helper keeps none. */
+  readonly entries: readonly DecisionEntry[] | 'away' | 'untold'
+}
+
+export async function decidedOn(link: MachineLink, machines: readonly MachineView[], device: string): Promise<DecidedOn[]> {
+  return Promise.all(
+    machines.map(async ({ id, metadata }) => {
+      if (!metadata?.methods?.includes('decisions')) return { machine: id, entries: 'untold' as const }
+      const told = await askMachine(link, id, 'decisions', { device })
+      return { machine: id, entries: told.type === 'told' ? told.result.entries : ('away' as const) }
+    })
+  )
+}

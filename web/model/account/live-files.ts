@@ -1,0 +1,54 @@
+import {
+  downloadAttachment,
+  isRefOf,
+  type Rest,
+  type TokenSource,
+  type TransferOptions,
+  type UploadOptions,
+  uploadAttachment
+} from '../../../lib/client/index.ts'
+import { openBlob, sealBlob, sealOfBlob } from '../../../lib/crypto/index.ts'
+import { sessionId } from '../../../lib/protocol/wire/ids.ts'
+import type { Attached } from '../session/attached.ts'
+
+/** Files that travel with messages. They are sealed here; the server keeps what it cannot read. */
+export interface LiveFiles {
+  /** Resolves to the ref by which a message announces it. Goes on where it was when the link is cut. */
+  upload(session: string, sealed: Uint8Array<ArrayBuffer>, options?: UploadOptions): Promise<string>
+  /** As it goes to the server: what goes on after a restart has to be the same bytes. */
+  seal(session: string, bytes: Uint8Array): Uint8Array<ArrayBuffer>
+  /** By what a message that announces it names these bytes and no others. */
+  sealOf(sealed: Uint8Array): string
+  /** Rejects when it is gone, is not for the keys of this device, or is not what its message announced. */
+  download(session: string, file: Pick<Attached, 'ref' | 'seal'>, options?: TransferOptions): Promise<Uint8Array<ArrayBuffer>>
+}
+
+interface Sources {
+  rest: Rest
+  token: TokenSource
+  blobKeyOf(session: string): Uint8Array | undefined
+}
+
+export function liveFiles({ rest, token, blobKeyOf }: Sources): LiveFiles {
+  const link = async () => ({ rest, token: await token.token(), fetch: (url: string, init: RequestInit) => fetch(url, init) })
+  const keyOf = (session: string) => {
+    const key = blobKeyOf(session)
+    if (key === undefined) throw new Error('no key')
+    return key
+  }
+  return {
+    seal: (session, bytes) => new Uint8Array(sealBlob(bytes, keyOf(session))),
+    sealOf: sealOfBlob,
+    async upload(session, sealed, options) {
+      return uploadAttachment(await link(), sessionId.parse(session), sealed, options)
+    },
+    async download(session, { ref, seal }, options) {
+      if (!isRefOf(session, ref)) throw new Error('not of this session')
+      const sealed = await downloadAttachment(await link(), ref, options)
+      if (seal !== undefined && seal !== sealOfBlob(sealed)) throw new Error('another file')
+      const bytes = openBlob(sealed, keyOf(session))
+      if (bytes === undefined) throw new Error('damaged, or sealed with another key')
+      return bytes
+    }
+  }
+}

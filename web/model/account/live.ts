@@ -1,0 +1,302 @@
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import {
+  type AccountFeed,
+  type AccountVault,
+  type AppState,
+  accountVault,
+  createNumbers,
+  createRest,
+  cryptoReady,
+  type Draft,
+  giveUpDraft,
+  type KeeperOptions,
+  keepToken,
+  type LiveSocket,
+  type Numbers,
+  openAccountFeed,
+  openOutbox,
+  openSocket,
+  type Refused,
+  type Rest,
+  sendOver
+} from '../../../lib/client/index.ts'
+import type { MessageRecord } from '../../../lib/protocol/wire/records.ts'
+import { isStale, noteLink, watchDevice } from '../../core/connection.ts'
+import { deviceDb } from '../../core/device-db.ts'
+import { isOn } from '../../core/preferences.ts'
+import { noteServerRoom } from '../../core/room.ts'
+import { home, tellHome } from '../home.ts'
+import { type GoingsOn, openGoingsOn } from '../outbox/going-on.ts'
+import { deviceJournal } from '../outbox/journal.ts'
+import { openReplies, type Replies } from '../outbox/replies.ts'
+import { openStarts, type WaitingStarts } from '../outbox/waiting-starts.ts'
+import { sayFirst, startSession } from '../starting.ts'
+import { followLines } from '../transcript/last-lines.ts'
+import { type LiveFiles, liveFiles } from './live-files.ts'
+import { openPins } from './pins.ts'
+import { noteRemoval } from './removals.ts'
+import type { ServerLink } from './server-link.ts'
+import { watchedForMs, watchTouches } from './touching.ts'
+import { machineView, sessionView } from './views.ts'
+
+/** The link of this tab to the server, with everything that talks over it. Loaded after the first paint. */
+export interface Live extends ServerLink {
+  readonly files: LiveFiles
+  readonly replies: Replies
+  readonly starts: WaitingStarts
+  readonly goingsOn: GoingsOn
+  /** What the outbox has not sent. */
+  readonly leaving: ReadonlySignal<readonly Draft[]>
+  /** What the outbox had stored: for `feed.take` of the session that is open. */
+  onStored(listener: StoredListener): () => void
+  /** What the server will never take, so that "Try again" can be offered. */
+  onSetAside(listener: (draft: Draft, refusal: Refused) => void): () => void
+  close(): Promise<void>
+}
+
+export type StoredListener = (messages: readonly MessageRecord[], session: string) => void
+
+/**
+ * `onEnded` is called once when the server no longer knows the sign-in of this device; `onStartedOver` when it was put back to an older state:
+ * what is open has to be read anew.
+ */
+export async function openLive(
+  account: Pick<KeeperOptions, 'server' | 'kept' | 'latest' | 'onRenewed'> & {
+    secret: Uint8Array
+    onEnded(): void
+    onStartedOver(): void
+    me(): string | undefined
+  }
+): Promise<Live> {
+  await cryptoReady()
+  const vault = accountVault(account.secret)
+  const ended = once(account.onEnded)
+  const stored = new Set<StoredListener>()
+  const setAside = new Set<(draft: Draft, refusal: Refused) => void>()
+
+  const token = keepToken({ ...account, fetch: (url, init) => fetch(url, init) })
+  const socket = openSocket({
+    server: account.server,
+    token,
+    scope: { as: 'app' },
+    appState
+  })
+  const rest = createRest({
+    server: account.server,
+    token,
+    fetch: (url, init) => fetch(url, init),
+    connectionId: () => socket.connectionId
+  })
+  const pins = await openPins()
+  // This tab is a sender of its own in each session: no other can use its numbers, and nothing has to be kept.
+  const numbers = new Map<string, Numbers>()
+  const numbersOf = (session: string): Numbers => {
+    const known = numbers.get(session) ?? createNumbers(session)
+    numbers.set(session, known)
+    return known
+  }
+  const cipherOf = (session: string) => {
+    // Not of the feed: what this device kept opens before the server answers, and without it.
+    const known = home.peek().sessions.get(session)
+    const cipher = known && vault.openKey(known.dataEncryptionKey)
+    return cipher && { ...cipher, pin: pins.of(session), numbers: numbersOf(session) }
+  }
+  const leaving = signal<readonly Draft[]>([])
+  const outbox = await openOutbox({
+    journal: deviceJournal((await deviceDb()).drafts),
+    send: sendOver(rest),
+    socket,
+    onStored: (messages, session) => {
+      for (const listener of stored) listener(messages, session)
+    },
+    onSetAside: (draft, refusal) => {
+      const cipher = cipherOf(draft.session)
+      if (cipher) giveUpDraft(cipher, draft)
+      for (const listener of setAside) listener(draft, refusal)
+    },
+    onChange: pending => {
+      leaving.value = pending
+    },
+    onState: state => {
+      // While it tries again it has no more room than before.
+      if (state.type !== 'sending') noteServerRoom(state.type === 'waiting' && state.isFull)
+      if (state.type === 'refused' && state.refusal.status === 401) ended()
+    }
+  })
+  const feed = openFeedInto({ rest, socket, vault, ended, startedOver: account.onStartedOver })
+  const files = liveFiles({
+    rest,
+    token,
+    blobKeyOf: session => {
+      const known = home.peek().sessions.get(session)
+      return known && vault.openBlobKey(known.dataEncryptionKey)
+    }
+  })
+  const cipherOfMachine = (machine: string) => {
+    const row = [...feed.machines.values()].find(({ id }) => id === machine)
+    const cipher = row && vault.openKey(row.dataEncryptionKey)
+    return cipher && { ...cipher, pin: pins.of(machine) }
+  }
+  const lines = followLines({ rest, socket, feed, cipherOf, onStored: listener => added(stored, listener) })
+  const replies = openReplies({
+    link: { socket, cipherOf },
+    sessions: computed(() => home.value.sessions),
+    isLinked: computed(() => !isStale.value),
+    me: account.me
+  })
+  const starts = openStarts({
+    link: { socket, feed, cipherOf, cipherOfMachine, outbox },
+    begin: startSession,
+    say: sayFirst,
+    machines: computed(() => home.value.machines),
+    isLinked: computed(() => !isStale.value)
+  })
+  const goingsOn = openGoingsOn({
+    isLinked: computed(() => !isStale.value),
+    canSay: session => cipherOf(session) !== undefined,
+    say: (session, text) => sayFirst({ socket, feed, cipherOf, outbox }, session, text)
+  })
+  // Not needed before the first paint.
+  const marks = import('../shared-marks.ts').then(
+    ({ shareReadMarks }) => shareReadMarks({ rest, socket, vault, feed }),
+    // Without it each device keeps what was read there.
+    () => undefined
+  )
+  const tellState = () => {
+    socket.send('app-state', appState())
+  }
+  const unlisten = effect(tellState)
+  // Before it is told that the page is shown: whoever came back has touched it.
+  const untouch = watchTouches(tellState)
+  const unwatch = watchDevice({
+    wake() {
+      socket.reconnectNow()
+      outbox.wake()
+    },
+    shown(isShown) {
+      tellState()
+      // It may be closed from there.
+      if (!isShown && !isStale.peek()) noteHeard(socket)
+    }
+  })
+
+  return {
+    vault,
+    rest,
+    socket,
+    feed,
+    outbox,
+    files,
+    replies,
+    starts,
+    goingsOn,
+    leaving,
+    cipherOf,
+    cipherOfMachine,
+    onStored: listener => added(stored, listener),
+    onSetAside: listener => added(setAside, listener),
+    async close() {
+      void marks.then(shared => shared?.close())
+      unwatch()
+      untouch()
+      unlisten()
+      await replies.close()
+      starts.close()
+      goingsOn.close()
+      lines.close()
+      feed.close()
+      socket.close()
+      await outbox.close()
+    }
+  }
+}
+
+/** With little data what is said comes once, when it is whole. It is looked at as long as somebody touched it lately. */
+function appState(): AppState {
+  const state = document.visibilityState === 'visible' ? 'active' : 'background'
+  return { state, partials: !isOn('lowData'), watchedForMs: watchedForMs() }
+}
+
+function openFeedInto({
+  rest,
+  socket,
+  vault,
+  ended,
+  startedOver
+}: {
+  rest: Rest
+  socket: LiveSocket
+  vault: AccountVault
+  ended(): void
+  startedOver(): void
+}): AccountFeed {
+  const noteSocket = () => {
+    const { state } = socket
+    noteLink({ socket: state.type, nextTryAt: state.type === 'down' ? state.nextTryAt : undefined })
+    if (state.type === 'refused') ended()
+  }
+  socket.onState(noteSocket)
+  noteSocket()
+
+  let wasLive = false
+  const feed = openAccountFeed({
+    rest,
+    socket,
+    onChange(change) {
+      switch (change.type) {
+        case 'session':
+          return tellHome({ type: 'session', session: sessionView(vault, change.session) })
+        case 'machine':
+          return tellHome({ type: 'machine', machine: machineView(vault, change.machine) })
+        case 'session-removed':
+          noteRemoval(change)
+          return tellHome(change)
+        case 'machine-removed':
+          return tellHome(change)
+        case 'listed':
+          return tellHome({
+            type: 'listed',
+            sessions: new Set(feed.sessions.keys()),
+            machines: new Set(feed.machines.keys()),
+            at: Date.now(),
+            isWhole: change.isWhole
+          })
+        case 'older':
+          return tellHome(change)
+        case 'started-over':
+          tellHome(change)
+          return startedOver()
+        case 'settings':
+          return
+      }
+    },
+    onState(state) {
+      noteLink({ feed: state.type })
+      if (state.type === 'live') tellHome({ type: 'confirmed', at: Date.now() })
+      else if (wasLive) noteHeard(socket)
+      wasLive = state.type === 'live'
+      if (state.type === 'ended') ended()
+    }
+  })
+  noteLink({ feed: feed.state.type })
+  return feed
+}
+
+// What stands here is as true as the last word of the server is young: after a sleep that is long ago.
+function noteHeard({ heardAt }: LiveSocket): void {
+  if (heardAt !== undefined) tellHome({ type: 'confirmed', at: heardAt })
+}
+
+function added<Listener>(listeners: Set<Listener>, listener: Listener): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
+}
+
+function once(run: () => void): () => void {
+  let hasRun = false
+  return () => {
+    if (hasRun) return
+    hasRun = true
+    run()
+  }
+}

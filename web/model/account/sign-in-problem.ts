@@ -1,0 +1,26 @@
+import { keyFingerprint, Refused } from '../../../lib/client/index.ts'
+import { trueNow } from '../../core/clock.ts'
+
+/** How an attempt to sign in ended, when it did not succeed. */
+export type SignInProblem =
+  | { type: 'needs-setup-code' }
+  | { type: 'needs-invite' }
+  /** The owner of the server has been asked; `fingerprint` are the words to recognise this key by. */
+  | { type: 'pending'; fingerprint: string }
+  | { type: 'signup-closed' }
+  | { type: 'locked'; nextAt: number | undefined }
+  | { type: 'unreachable' }
+  /** The key of another account is on this device, and may be its only copy. */
+  | { type: 'has-account' }
+  | { type: 'other'; message: string }
+
+/** What went wrong, as far as a person can do something about it. */
+export function signInProblem(error: unknown, secret: Uint8Array): SignInProblem {
+  if (!(error instanceof Refused)) return { type: 'unreachable' }
+  if (error.code === 'setup-code-required') return { type: 'needs-setup-code' }
+  if (error.code === 'invite-required') return { type: 'needs-invite' }
+  if (error.code === 'pending') return { type: 'pending', fingerprint: keyFingerprint(secret) }
+  if (error.status === 403) return { type: 'signup-closed' }
+  if (error.status === 429) return { type: 'locked', nextAt: error.retryAfterMs === undefined ? undefined : trueNow() + error.retryAfterMs }
+  return { type: 'other', message: error.code }
+}

@@ -1,0 +1,47 @@
+import type { AccountSession, AccountVault, Cipher } from '../../../lib/client/index.ts'
+import { daemonState, machineMetadata } from '../../../lib/protocol/sealed/machine.ts'
+import { agentState, sessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import type { MachineRecord } from '../../../lib/protocol/wire/records.ts'
+import type { MachineView, SessionView } from '../store.ts'
+
+/** A session as this device can read it. What does not open is left out, never fatal. */
+export function sessionView(vault: Pick<AccountVault, 'openKey'>, row: AccountSession): Omit<SessionView, 'last'> {
+  const cipher = vault.openKey(row.dataEncryptionKey)
+  return {
+    id: row.id,
+    seq: row.seq,
+    isActive: row.active,
+    activeAt: row.activeAt,
+    isThinking: row.active && row.thinking,
+    deliveredSeq: row.deliveredSeq,
+    readSeq: row.readSeq,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    dataEncryptionKey: row.dataEncryptionKey,
+    metadata: opened(cipher, row.metadata, sessionMetadata),
+    agentState: row.agentState === null ? null : opened(cipher, row.agentState, agentState)
+  }
+}
+
+export function machineView(vault: Pick<AccountVault, 'openKey'>, row: MachineRecord): MachineView {
+  const cipher = vault.openKey(row.dataEncryptionKey)
+  return {
+    id: row.id,
+    isActive: row.active,
+    activeAt: row.activeAt,
+    createdAt: row.createdAt,
+    metadata: opened(cipher, row.metadata, machineMetadata),
+    daemonState: row.daemonState === null ? null : opened(cipher, row.daemonState, daemonState)
+  }
+}
+
+interface Schema<Value> {
+  safeParse(value: unknown): { success: true; data: Value } | { success: false }
+}
+
+function opened<Value>(cipher: Cipher | undefined, sealed: string, schema: Schema<Value>): Value | undefined {
+  const plain = cipher?.open(sealed)
+  if (!plain?.ok) return undefined
+  const read = schema.safeParse(plain.value)
+  return read.success ? read.data : undefined
+}

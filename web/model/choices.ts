@@ -1,0 +1,59 @@
+import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
+import { home } from './home.ts'
+import { isOurs, sessionsOn } from './machines.ts'
+
+/** What a new session on a machine can be made of. */
+export type Choices = ResultOfMachineCall<'choices'>
+
+export type KnownChoices = { type: 'choices'; choices: Choices } | Trouble
+
+/** Asks the helper of a machine. One of Happy's does not know the question: then it is what that one has, and what this account saw there. */
+export async function readChoices(link: MachineLink, machine: string): Promise<KnownChoices> {
+  const told = await askMachine(link, machine, 'choices', {})
+  if (told.type === 'told') return { type: 'choices', choices: told.result }
+  const choices = told.why === 'away' ? guessChoices(machine) : undefined
+  return choices ? { type: 'choices', choices } : told
+}
+
+/** What the helper knows of a folder; undefined where it would begin nothing, and from helpers that do not tell. */
+export async function describeFolder(link: MachineLink, machine: string, folder: string): Promise<Choices['folder']> {
+  const told = await askMachine(link, machine, 'choices', { folder })
+  return told.type === 'told' ? told.result.folder : undefined
+}
+
+/** The folders in a folder, by name, and the folder's own path as the machine writes it. */
+export async function listFolders(
+  link: MachineLink,
+  machine: string,
+  path: string
+): Promise<{ path: string; folders: string[] } | Trouble> {
+  const told = await askMachine(link, machine, 'listDirectory', { path })
+  if (told.type === 'failed') return told
+  const listed = told.result
+  if (!listed.success) return { type: 'failed', why: 'failed', says: listed.error }
+  const folders = listed.entries.filter(({ type, name }) => type === 'directory' && !name.startsWith('.')).map(({ name }) => name)
+  return { path: listed.path ?? path, folders: folders.sort((a, b) => a.localeCompare(b)) }
+}
+
+/** Of a machine whose helper is Happy's; one of ours says itself what it has, and until it did nobody knows. */
+export function guessChoices(machine: string): Choices | undefined {
+  const seen = sessionsOn({ id: machine }, home.peek()).flatMap(({ metadata }) => metadata?.path ?? [])
+  const about = home.peek().machines.get(machine)?.metadata
+  if (about && isOurs({ metadata: about })) return undefined
+  const there = about?.cliAvailability
+  return {
+    // Happy's helper tells which it found; an older one does not.
+    agents: agentsOfHappy.filter(({ agent }) => there === undefined || there[agent] === true),
+    recentFolders: [...new Set(seen)].slice(0, 12),
+    home: about?.homeDir ?? '~'
+  }
+}
+
+const agentsOfHappy = [
+  { agent: 'claude', title: 'Claude Code' },
+  { agent: 'codex', title: 'Codex' },
+  { agent: 'gemini', title: 'Gemini' },
+  { agent: 'openclaw', title: 'OpenClaw' },
+  { agent: 'agy', title: 'Antigravity' }
+]

@@ -1,0 +1,19 @@
+import { computed, type ReadonlySignal } from '@preact/signals'
+import { now } from '../core/clock.ts'
+import { quietDays } from '../core/preferences.ts'
+import { isArchived } from './archive.ts'
+import { home } from './home.ts'
+import { type Groups, groupSessions, type OpenDecision } from './sessions.ts'
+
+/** What needs a person, what moves, what is done. */
+export const groups: ReadonlySignal<Groups> = computed(() => {
+  const known = home.value
+  const rule = { quietDays: quietDays.value, now: hour.value * hourMs }
+  return groupSessions(known, session => isArchived(session, known, rule))
+})
+
+const hourMs = 3600_000
+// Whether a session has been quiet for days is not asked anew twice a minute.
+const hour = computed(() => Math.floor(now.value / hourMs))
+
+export const decisions: ReadonlySignal<readonly OpenDecision[]> = computed(() => groups.value.decisions)

@@ -1,0 +1,98 @@
+import { computed, type ReadonlySignal, signal } from '@preact/signals'
+import { coalesce } from '../../lib/async/coalesce.ts'
+import { pause } from '../../lib/async/pause.ts'
+import { deviceDb } from '../core/device-db.ts'
+import { tellTabs } from '../core/tabs.ts'
+import { emptyHome, type Home, type HomeEvent, reduce, type SessionView } from './store.ts'
+
+const homeNow = signal(emptyHome)
+
+/** What this device knows now; the screens draw it. */
+export const home: ReadonlySignal<Home> = homeNow
+
+/** One session, for whoever draws it; undefined when it is not known (any more). */
+export function sessionOf(id: string): ReadonlySignal<SessionView | undefined> {
+  return computed(() => home.value.sessions.get(id))
+}
+
+export function tellHome(event: HomeEvent): void {
+  const before = homeNow.peek()
+  const after = reduce(before, event)
+  if (after === before) return
+  homeNow.value = after
+  if (event.type === 'cleared') untold.clear()
+  // Without room the server tells it again; that there is none is shown.
+  if (event.type !== 'restored' && event.type !== 'cleared') keepSoon(undefined).catch(() => {})
+}
+
+/** The person has seen a session up to this message. */
+export function markSeen(id: string, seq: number): void {
+  tellHome({ type: 'seen', id, seq })
+  tellTabs({ type: 'seen', id, seq })
+  if (tellDevices) tellDevices(id, seq)
+  else untold.set(id, seq)
+}
+
+let tellDevices: typeof markSeen | undefined
+const untold = new Map<string, number>()
+
+/** What the person sees here is told to this one, while there is a link; at first what was seen without. */
+export function onMarked(listener: typeof markSeen | undefined): void {
+  tellDevices = listener
+  if (!listener) return
+  for (const [id, seq] of untold) listener(id, seq)
+  untold.clear()
+}
+
+/** Kept first in the list, on this device alone. */
+export function pin(ids: readonly string[], isPinned: boolean): void {
+  tellHome({ type: 'pinned', ids, isPinned })
+  tellTabs({ type: 'pinned', ids, isPinned })
+}
+
+/** Fills Home from what this device kept, so that it opens without the server. */
+export async function restoreHome(): Promise<void> {
+  const db = await deviceDb()
+  const kept = await db.read('home')
+  if (isKept(kept)) tellHome({ type: 'restored', home: unpack(kept) })
+}
+
+interface Kept {
+  form: 2
+  sessions: [string, SessionView][]
+  machines: [string, Home['machines'] extends ReadonlyMap<string, infer View> ? View : never][]
+  seenSeq: [string, number][]
+  pinned?: string[]
+  asOf: number | null
+}
+
+const keepSoon = coalesce<undefined>(async () => {
+  await pause(500)
+  const { sessions, machines, seenSeq, pinned, asOf } = home.peek()
+  const kept: Kept = {
+    form: 2,
+    sessions: [...sessions],
+    machines: [...machines],
+    seenSeq: [...seenSeq],
+    pinned: [...pinned],
+    asOf: asOf ?? null
+  }
+  const db = await deviceDb()
+  // Signed out in the meantime: nothing is left behind.
+  if (home.peek() !== emptyHome) await db.write('home', kept)
+})
+
+// Only this file writes the entry, and it is sealed: its form number is all that has to be looked at.
+function isKept(kept: unknown): kept is Kept {
+  return typeof kept === 'object' && kept !== null && 'form' in kept && kept.form === 2
+}
+
+function unpack({ sessions, machines, seenSeq, pinned, asOf }: Kept): Home {
+  return {
+    sessions: new Map(sessions),
+    machines: new Map(machines),
+    seenSeq: new Map(seenSeq),
+    pinned: new Set(pinned),
+    asOf: asOf ?? undefined
+  }
+}

@@ -1,0 +1,29 @@
+import type { NotificationSettings } from '../../../lib/protocol/wire/notifications.ts'
+import type { Alert } from '../../core/worker-messages.ts'
+import { ringing } from '../../words/ringing.ts'
+
+/** A notice as the server tells it to apps that are there at that moment; it never comes again. */
+export interface LiveNotice {
+  readonly sessionId: string
+  readonly kind: string
+}
+
+/** What to say of it while somebody is at the app, by the same settings as a notification; undefined when it is to be left alone. */
+export function alertFor(
+  { sessionId, kind }: LiveNotice,
+  title: string | undefined,
+  settings: NotificationSettings,
+  now: number
+): Alert | undefined {
+  const words = isKnown(kind) ? ringing.alert[kind] : undefined
+  const isDecision = kind === 'permission' || kind === 'question'
+  const chosen = settings.sessions[sessionId]
+  const how = isDecision ? settings.decision : kind === 'done' ? settings.finished : settings.failed
+  if (words === undefined || how === 'off' || chosen === 'off' || (chosen === 'decisions' && !isDecision)) return undefined
+  if (now < (settings.snoozedUntil ?? 0)) return undefined
+  return { title: words, body: title ?? '', path: `/s/${sessionId}`, isSilent: how === 'silent' }
+}
+
+function isKnown(kind: string): kind is keyof typeof ringing.alert {
+  return Object.hasOwn(ringing.alert, kind)
+}

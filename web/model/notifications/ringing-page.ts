@@ -1,0 +1,79 @@
+import { effect } from '@preact/signals'
+import { type NotificationSettings, notificationSettings } from '../../../lib/protocol/wire/notifications.ts'
+import { isStale } from '../../core/connection.ts'
+import { deviceDb } from '../../core/device-db.ts'
+import { lockChoice } from '../../core/lock.ts'
+import { route } from '../../core/router.ts'
+import { language } from '../../words/language.ts'
+import type { Live } from '../account/live.ts'
+import { setWatchedMinutes, watchedForMs } from '../account/touching.ts'
+import { home } from '../home.ts'
+import { titleOf } from '../sessions.ts'
+import { alertFor, type LiveNotice } from './in-app-alert.ts'
+import { say } from './listening-to-worker.ts'
+import { type NotificationBook, notificationsOf } from './notifications.ts'
+import { closeAnswered, closeNotice, closeOfSession } from './open-notifications.ts'
+import { sendReceipts } from './push-receipts.ts'
+import { changeRingingChoices, type RingingChoices } from './ringing-choices.ts'
+
+/** What a page does beside its worker, as long as this device rings. Returned is what ends it. */
+export function startRingingPage(link: Live, registration: ServiceWorkerRegistration): () => void {
+  const book = notificationsOf(link)
+  void book.read()
+  const closeHere = () => {
+    const at = route.value
+    if (at.name === 'session' && document.visibilityState === 'visible') void closeOfSession(registration, at.id)
+  }
+  document.addEventListener('visibilitychange', closeHere)
+  const ends = [
+    link.socket.onEphemeral(told => {
+      if (told.type !== 'notice') return
+      if (told.kind === 'settled') void closeNotice(registration, told.noticeId)
+      else alertOf(told, settingsIn(book))
+    }),
+    effect(() => {
+      if (book.reading.value.type === 'told') setWatchedMinutes(settingsIn(book).watchedMinutes)
+    }),
+    effect(() => tellWorker({ isLocked: lockChoice.value !== 'off', language })),
+    effect(closeHere),
+    effect(() => {
+      if (isStale.value) return
+      void closeAnswered(registration)
+      void tellReceipts(link)
+    }),
+    () => document.removeEventListener('visibilitychange', closeHere)
+  ]
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+// What is not known yet is as it is for who never said.
+function settingsIn({ reading }: Pick<NotificationBook, 'reading'>): NotificationSettings {
+  return reading.value.type === 'told' ? reading.value.settings : usualSettings
+}
+
+const usualSettings = notificationSettings.parse({})
+
+/** Somebody is here, and does not see the session itself. Who has not touched the app for a while is told by a push. */
+function alertOf(notice: LiveNotice, settings: NotificationSettings): void {
+  const at = route.peek()
+  const isSeen = at.name === 'session' && at.id === notice.sessionId
+  if (document.visibilityState !== 'visible' || watchedForMs() === 0 || isSeen) return
+  const session = home.peek().sessions.get(notice.sessionId)
+  const alert = alertFor(notice, session && titleOf(session), settings, Date.now())
+  if (alert) say(alert)
+}
+
+function tellWorker(choices: Partial<RingingChoices>): void {
+  deviceDb()
+    .then(db => changeRingingChoices(db, choices))
+    .catch(() => {})
+}
+
+/** Of what came while the server could not be reached. */
+async function tellReceipts({ rest }: Pick<Live, 'rest'>): Promise<void> {
+  await deviceDb()
+    .then(db => sendReceipts({ rest, db }))
+    .catch(() => {})
+}

@@ -1,0 +1,64 @@
+import { deviceDb } from '../../core/device-db.ts'
+import { onTabs, tellTabs } from '../../core/tabs.ts'
+
+/** What is being written in a session, kept on this device. */
+export interface Draft {
+  readDraft(): Promise<string>
+  /** With how many files it shall leave by itself once they are there; undefined when it waits for a person. Told once. */
+  takeLeaving(): Promise<number | undefined>
+  keepDraft(text: string): void
+  /** What is written in another tab, unless this one is being written in. Returned is what to call to hear no more. */
+  onDraft(listener: (text: string) => void): () => void
+}
+
+/** Where it is kept that the draft of a session leaves by itself, and with how many files. */
+export const leavesName = (session: string) => `draft-leaves.${session}`
+
+const keepAfterMs = 400
+
+export function openDraft(id: string): Draft & { close(): void } {
+  const name = `draft.${id}`
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let unkept: string | undefined
+  const keepNow = (): void => {
+    clearTimeout(timer)
+    timer = undefined
+    const text = unkept
+    unkept = undefined
+    if (text === undefined) return
+    void deviceDb()
+      .then(db => (text === '' ? db.remove(name) : db.write(name, text)))
+      .then(() => tellTabs({ type: 'draft', session: id, text }))
+      .catch(() => {})
+  }
+  return {
+    async readDraft() {
+      if (unkept !== undefined) return unkept
+      const kept = await deviceDb()
+        .then(db => db.read(name))
+        .catch(() => '')
+      return typeof kept === 'string' ? kept : ''
+    },
+    async takeLeaving() {
+      try {
+        const db = await deviceDb()
+        const files = await db.read(leavesName(id))
+        if (typeof files !== 'number') return undefined
+        await db.remove(leavesName(id))
+        return files
+      } catch {
+        return undefined
+      }
+    },
+    keepDraft(text) {
+      unkept = text
+      if (text === '') keepNow()
+      else timer ??= setTimeout(keepNow, keepAfterMs)
+    },
+    onDraft: listener =>
+      onTabs(message => {
+        if (message.type === 'draft' && message.session === id && unkept === undefined) listener(message.text)
+      }),
+    close: keepNow
+  }
+}

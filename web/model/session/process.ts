@@ -1,0 +1,17 @@
+import { callMachine } from '../../../lib/client/index.ts'
+import type { MachineProcess } from '../../../lib/protocol/sealed/machine-work.ts'
+import type { Live } from '../account/live.ts'
+
+/** The process of a session on its machine; undefined when the machine does not tell, or knows none. */
+export async function readProcess(
+  link: Pick<Live, 'socket' | 'cipherOfMachine'>,
+  machine: string,
+  session: string
+): Promise<MachineProcess | undefined> {
+  const cipher = link.cipherOfMachine(machine)
+  if (!cipher) return undefined
+  return callMachine(link.socket, cipher, machine, 'processes', {}).then(
+    ({ processes }) => processes.find(process => process.session === session),
+    () => undefined
+  )
+}

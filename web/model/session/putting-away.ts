@@ -1,0 +1,102 @@
+import { callSession } from '../../../lib/client/index.ts'
+import type { SessionMetadata } from '../../../lib/protocol/sealed/session.ts'
+import { sessionId } from '../../../lib/protocol/wire/ids.ts'
+import { trueNow } from '../../core/clock.ts'
+import { toast } from '../../ui/toast.tsx'
+import { offerUndo } from '../../ui/undo.tsx'
+import { lists as words } from '../../words/lists.ts'
+import type { Live } from '../account/live.ts'
+import { groups } from '../groups.ts'
+import { home, pin, tellHome } from '../home.ts'
+import { hasHelper } from '../machines.ts'
+import { stopOnMachine } from '../starting.ts'
+import { changeMetadata } from './metadata.ts'
+import { noteEnding } from './went.ts'
+
+/** Puts sessions into the archive. It can be taken back for a moment; agents that still run there end only after it. */
+export async function archive(live: Live, ids: readonly string[]): Promise<void> {
+  const done = await changeEach(live, ids, { archivedAt: trueNow() })
+  const running = done.filter(id => home.peek().sessions.get(id)?.isActive === true)
+  if (done.length === 0) return
+  offerUndo(running.length > 0 ? words.archivedEnds(done.length) : words.archived(done.length), {
+    undo: () => void takeOut(live, done),
+    later: () => void endEach(live, running.filter(isStillAway))
+  })
+}
+
+/** Takes sessions out of the archive again, also those that went there by themselves: they count as quiet from now on. */
+export async function takeOut(live: Live, ids: readonly string[]): Promise<void> {
+  await changeEach(live, ids, { archivedAt: null, restoredAt: trueNow() })
+}
+
+/** What somebody says in a session takes it out of the archive. */
+export async function takeOutWhenSaid(live: Live, id: string): Promise<void> {
+  if (groups.peek().archived.some(session => session.id === id)) await takeOut(live, [id])
+}
+
+/** Ends the agents of these sessions; resolves to how many did. */
+export async function endEach(live: Live, ids: readonly string[]): Promise<number> {
+  const ended = await Promise.all(ids.map(id => endAgent(live, id)))
+  return ended.filter(isEnded => isEnded).length
+}
+
+/** Asks an agent to stop what it does; it stays there. Says so when it could not be asked. */
+export async function askToStop(live: Live, id: string): Promise<void> {
+  const cipher = live.cipherOf(id)
+  const isAsked =
+    cipher &&
+    (await callSession(live.socket, cipher, id, 'abort', {}).then(
+      () => true,
+      () => false
+    ))
+  if (!isAsked) toast(words.notDone)
+}
+
+/** For good, here and everywhere. Resolves to how many were. */
+export async function deleteEach(live: Live, ids: readonly string[]): Promise<number> {
+  let count = 0
+  for (const id of ids) {
+    try {
+      if (home.peek().sessions.get(id)?.isActive === true) await endAgent(live, id)
+      await live.rest.call('removeSession', { params: { id: sessionId.parse(id) } })
+      tellHome({ type: 'session-removed', id })
+      pin([id], false)
+      count++
+    } catch {
+      // What is left stands where it stood, and the number of those is said.
+    }
+  }
+  return count
+}
+
+async function changeEach(live: Live, ids: readonly string[], put: Pick<SessionMetadata, 'archivedAt' | 'restoredAt'>): Promise<string[]> {
+  const done = await Promise.all(
+    ids.map(id =>
+      changeMetadata(live, id, metadata => ({ ...metadata, ...put })).then(
+        () => [id],
+        () => []
+      )
+    )
+  )
+  const missing = ids.length - done.flat().length
+  if (missing > 0) toast(ids.length === 1 ? words.notDone : words.notDoneFor(missing))
+  return done.flat()
+}
+
+async function endAgent(live: Live, id: string): Promise<boolean> {
+  const cipher = live.cipherOf(id)
+  if (!cipher) return false
+  noteEnding(id)
+  const isDone = await callSession(live.socket, cipher, id, 'killSession', {}).then(
+    ({ success }) => success,
+    () => false
+  )
+  const machine = home.peek().machines.get(home.peek().sessions.get(id)?.metadata?.machineId ?? '')
+  const isEnded = isDone || (machine !== undefined && hasHelper(machine) && (await stopOnMachine(live, machine.id, id)))
+  if (!isEnded) noteEnding(id, false)
+  return isEnded
+}
+
+function isStillAway(id: string): boolean {
+  return typeof home.peek().sessions.get(id)?.metadata?.archivedAt === 'number'
+}

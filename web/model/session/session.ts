@@ -1,0 +1,236 @@
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import { CallFailed, callSession } from '../../../lib/client/index.ts'
+import { connection } from '../../core/connection.ts'
+import { photoWaitsFor } from '../../core/low-data.ts'
+import type { Trouble } from '../account/asking-machine.ts'
+import type { Live } from '../account/live.ts'
+import { type Asking, openAsking } from '../decisions/asking.ts'
+import { type Answered, decisionsOf, type OpenRequest, openRequests } from '../decisions/decisions.ts'
+import { answeredQuestions, type OpenQuestion, openQuestions } from '../decisions/questions.ts'
+import { hasHelper } from '../machines.ts'
+import { resumeSession, stopOnMachine } from '../starting.ts'
+import type { MachineView, SessionView } from '../store.ts'
+import type { Transcript } from '../transcript/transcript.ts'
+import { type AskedChoices, type ChoiceName, endFullAuto, openChoices } from './choices.ts'
+import { factsOf, hasComeBack, type SessionFacts } from './facts.ts'
+import { openFiles, type SessionFiles } from './files.ts'
+import { type FeedWord, openMessages } from './messages.ts'
+import { type Queued, queueOf } from './queue.ts'
+import { type Stages, watchStages } from './stages.ts'
+import { openTexts, type SessionTexts } from './texts.ts'
+import { sayWatching } from './watching.ts'
+import { noteEnding } from './went.ts'
+
+/** One open session: what is known of it, and what a person can do in it. The screen draws nothing else. */
+export interface SessionModel extends Asking {
+  readonly id: string
+  /** Undefined when this device knows no such session. */
+  readonly facts: ReadonlySignal<SessionFacts | undefined>
+  readonly transcript: ReadonlySignal<Transcript>
+  readonly feed: ReadonlySignal<FeedWord>
+  /** Whether there is more before the first message that is known. */
+  readonly older: ReadonlySignal<'none' | 'more' | 'loading' | 'failed'>
+  readonly texts: SessionTexts
+  /** For the message that is being written, and of those that were sent. */
+  readonly files: SessionFiles
+  /** What the agent has not read, in its order. */
+  readonly unread: ReadonlySignal<readonly Queued[]>
+  /** The same while it works, and waits for the end of the turn. */
+  readonly queue: ReadonlySignal<readonly Queued[]>
+  /** Oldest first. */
+  readonly requests: ReadonlySignal<readonly OpenRequest[]>
+  readonly answered: ReadonlySignal<readonly Answered[]>
+  /** What the agent wants to know, oldest first. */
+  readonly questions: ReadonlySignal<readonly OpenQuestion[]>
+  /** There is no link to anybody. */
+  readonly isOffline: ReadonlySignal<boolean>
+  readonly isWorking: ReadonlySignal<boolean>
+  readonly asked: ReadonlySignal<AskedOf>
+  readonly choices: ReadonlySignal<AskedChoices>
+  /** This device, as it names itself in its answers. */
+  readonly me: string | undefined
+  stop(): Promise<void>
+  /** From the next step on. */
+  choose(name: ChoiceName, code: string): Promise<void>
+  /** Files of the session's folder by parts of their names, best first. */
+  findFiles(query: string): Promise<readonly string[]>
+  stagesOf(seq: number): Stages
+  /** Ends the agent. Resolves to whether the machine did it. */
+  end(): Promise<boolean>
+  /** Begins an ended session again, through the helper of its machine. */
+  resume(): Promise<void>
+  /** Takes the keyboard from the terminal. */
+  takeOver(): Promise<void>
+  /** A page before what is known, or everything down to the message with this number. */
+  loadOlder(downTo?: number): Promise<void>
+  close(): void
+}
+
+/** What the agent was asked besides its prompts, and how far that is. */
+export interface AskedOf {
+  /** `at`: when it was asked first. */
+  readonly stop: { readonly at: number; readonly state: 'asking' | 'asked' | 'failed'; readonly isRepeated?: boolean } | undefined
+  readonly resume: 'asking' | Trouble | undefined
+  readonly takeOver: 'asking' | 'failed' | undefined
+}
+
+export const askedNothing: AskedOf = { stop: undefined, resume: undefined, takeOver: undefined }
+
+export interface SessionSources {
+  readonly id: string
+  readonly live: Live
+  readonly session: ReadonlySignal<SessionView | undefined>
+  readonly machine: ReadonlySignal<MachineView | undefined>
+  /** False while what the account feed told may be old. */
+  readonly isLinked: ReadonlySignal<boolean>
+  readonly me: string | undefined
+}
+
+export function openSession(sources: SessionSources): SessionModel {
+  const { id, live, session, machine, isLinked, me } = sources
+  const messages = openMessages({ id, live, session, isLinked, onGap: () => watching.ask() })
+  const facts = computed(() => session.value && factsOf(session.value, machine.value))
+  const cipher = () => {
+    const found = live.cipherOf(id)
+    if (found === undefined) throw new CallFailed('unreadable', '')
+    return found
+  }
+  const choices = openChoices({ id, live, cipher, facts: () => facts.peek() })
+  const texts = openTexts({ id, live, session, transcript: messages.transcript, wishes: choices.wishes, onSaid: choices.noteSaid })
+  const files = openFiles({ id, live, waitsFor: photoWaitsFor })
+  const stages = watchStages(facts)
+  const watching = sayWatching({ id, live, facts })
+  const state = computed(() => session.value?.agentState ?? undefined)
+  const requests = computed(() => (session.value?.isActive === true ? openRequests(state.value) : []))
+  const answered = computed(() => [...decisionsOf(state.value), ...answeredQuestions(state.value)])
+  const asking = openAsking(sources, { requests, answered })
+  const asked = signal(askedNothing)
+  // One of Happy's says that it is done when what it found was about to end.
+  let heardOf: ReturnType<typeof setTimeout> | undefined
+  // When its wrapper was last heard of before it was asked to come back.
+  let goneSince = 0
+  const neverHeard = (): void => {
+    if (asked.peek().resume === 'asking') asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
+  }
+
+  const isWorking = computed(() => {
+    const now = facts.value
+    if (now === undefined || now.presence !== 'here') return false
+    const { turn, items } = messages.transcript.value
+    // The wrapper has since said that it does nothing: the turn was cut off and never ended.
+    const lastAt = Math.max(turn?.startedAt ?? 0, items.at(-1)?.at ?? 0)
+    return now.isThinking || (turn !== undefined && now.activeAt < lastAt + longestSilenceMs)
+  })
+  // What was asked of a turn ends with it.
+  const forget = effect(() => {
+    if (!isWorking.value && asked.peek().stop !== undefined) asked.value = { ...asked.peek(), stop: undefined }
+    choices.noteFacts(facts.value)
+    choices.noteTurns(messages.transcript.value, isWorking.value)
+    const { resume } = asked.peek()
+    const isBack = facts.value?.presence === 'here' || (resume === 'asking' && facts.value && hasComeBack(facts.value, goneSince))
+    if (isBack && resume !== undefined) asked.value = { ...asked.peek(), resume: undefined }
+    if (facts.value?.isInTerminal === false && asked.peek().takeOver !== undefined) asked.value = { ...asked.peek(), takeOver: undefined }
+  })
+  const unread = computed(() => {
+    const { value: now } = facts
+    const { waiting, takenBack, moves } = texts
+    const said = { transcript: messages.transcript.value, waiting: waiting.value, takenBack: takenBack.value, moves: moves.value }
+    return now === undefined ? [] : queueOf({ ...said, facts: now })
+  })
+
+  return {
+    ...asking,
+    id,
+    facts,
+    transcript: messages.transcript,
+    feed: messages.feed,
+    older: messages.older,
+    texts,
+    files,
+    unread,
+    queue: computed(() => (isWorking.value ? unread.value : [])),
+    requests,
+    answered,
+    questions: computed(() => (session.value?.isActive === true ? openQuestions(state.value) : [])),
+    isOffline: computed(() => connection.value.type === 'offline' || connection.value.type === 'silent'),
+    isWorking,
+    asked,
+    choices: choices.asked,
+    choose: choices.choose,
+    stagesOf: stages.of,
+    me,
+    async stop() {
+      const before = asked.peek().stop
+      const known = before === undefined ? { at: Date.now() } : { at: before.at, isRepeated: true }
+      asked.value = { ...asked.peek(), stop: { ...known, state: 'asking' } }
+      const state = await callSession(live.socket, cipher(), id, 'abort', {}).then(
+        () => 'asked' as const,
+        () => 'failed' as const
+      )
+      if (isWorking.peek()) asked.value = { ...asked.peek(), stop: { ...known, state } }
+    },
+    async findFiles(query) {
+      if (!facts.peek()?.methods?.includes('findFiles')) return []
+      const { paths } = await callSession(live.socket, cipher(), id, 'findFiles', { query, limit: mostFound })
+      return paths
+    },
+    async end() {
+      noteEnding(id)
+      const isDone = await callSession(live.socket, cipher(), id, 'killSession', {}).then(
+        ({ success }) => success,
+        () => false
+      )
+      const helper = machine.peek()
+      // A wrapper that hangs does not end itself.
+      const isEnded = isDone || (helper !== undefined && hasHelper(helper) && (await stopOnMachine(live, helper.id, id)))
+      if (!isEnded) noteEnding(id, false)
+      return isEnded
+    },
+    async resume() {
+      const helper = machine.peek()
+      if (helper === undefined || asked.peek().resume === 'asking') return
+      clearTimeout(heardOf)
+      goneSince = facts.peek()?.activeAt ?? 0
+      asked.value = { ...asked.peek(), resume: 'asking' }
+      const isReset = await endFullAuto(live, id, session.peek()?.metadata).then(
+        () => true,
+        () => false
+      )
+      if (!isReset) {
+        asked.value = { ...asked.peek(), resume: { type: 'failed', why: 'no-answer', says: '' } }
+        return
+      }
+      const outcome = await resumeSession(live, helper.id, id)
+      if (outcome.type === 'failed') {
+        // It may have come back although its helper could not tell.
+        if (facts.peek()?.presence !== 'here') asked.value = { ...asked.peek(), resume: outcome }
+        return
+      }
+      // The helper may say so before the session itself is heard.
+      if (asked.peek().resume === 'asking') heardOf = setTimeout(neverHeard, heardWithinMs)
+    },
+    async takeOver() {
+      asked.value = { ...asked.peek(), takeOver: 'asking' }
+      const isDone = await callSession(live.socket, cipher(), id, 'switch', { to: 'remote' }).then(
+        () => true,
+        () => false
+      )
+      if (!isDone && facts.peek()?.isInTerminal === true) asked.value = { ...asked.peek(), takeOver: 'failed' }
+    },
+    loadOlder: messages.loadOlder,
+    close() {
+      clearTimeout(heardOf)
+      forget()
+      watching.stop()
+      files.close()
+      stages.close()
+      texts.close()
+      messages.close()
+    }
+  }
+}
+
+const mostFound = 8
+const heardWithinMs = 20_000
+// Wrappers give a sign of life every 20 s at the latest, and say with it whether they work.
+const longestSilenceMs = 30_000

@@ -1,0 +1,38 @@
+import { effect, type ReadonlySignal } from '@preact/signals'
+import { trueNow } from '../../core/clock.ts'
+import type { SessionFacts } from './facts.ts'
+
+/** When a message came how far, as far as this device saw it; ms since 1970. */
+export interface Stages {
+  readonly machineAt?: number | undefined
+  readonly readAt?: number | undefined
+}
+
+/** The server tells how far the messages of a session are, and not since when: this notes when the news came. */
+export function watchStages(facts: ReadonlySignal<SessionFacts | undefined>): { of(seq: number): Stages; close(): void } {
+  const delivered = newsOf(facts, 'deliveredSeq')
+  const read = newsOf(facts, 'readSeq')
+  return {
+    of: seq => ({ machineAt: delivered.at(seq), readAt: read.at(seq) }),
+    close() {
+      delivered.close()
+      read.close()
+    }
+  }
+}
+
+function newsOf(facts: ReadonlySignal<SessionFacts | undefined>, name: 'deliveredSeq' | 'readSeq') {
+  // What it was at first was so before anybody looked.
+  let first: number | undefined
+  const news: { upTo: number; at: number }[] = []
+  const close = effect(() => {
+    const upTo = facts.value?.[name]
+    if (upTo === undefined) return
+    first ??= upTo
+    if (upTo > (news.at(-1)?.upTo ?? first)) news.push({ upTo, at: trueNow() })
+  })
+  return {
+    close,
+    at: (seq: number) => (first === undefined || seq <= first ? undefined : news.find(({ upTo }) => upTo >= seq)?.at)
+  }
+}

@@ -1,0 +1,265 @@
+import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
+import { envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft, userText } from '../../../lib/client/index.ts'
+import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
+import { encryptedContent } from '../../../lib/protocol/wire/records.ts'
+import { deviceDb } from '../../core/device-db.ts'
+import { feel } from '../../ui/behavior/haptics.ts'
+import type { Live } from '../account/live.ts'
+import { onLeaving } from '../outbox/changes.ts'
+import type { SessionView } from '../store.ts'
+import type { Transcript } from '../transcript/transcript.ts'
+import { type Attached, attachedOf, fileEvent } from './attached.ts'
+import { type Draft, openDraft } from './draft.ts'
+import { isOtherwiseSealed } from './key.ts'
+
+/** A text of this device that the server does not have yet. */
+export interface WaitingText {
+  readonly localId: string
+  readonly text: string
+  readonly at: number
+  /** `device`: kept here, leaves by itself. `failed`: the server will never take it as it is. */
+  readonly state: 'device' | 'failed'
+  /** What goes before it. */
+  readonly files?: readonly Attached[] | undefined
+  readonly isSteer?: boolean | undefined
+  /** The message whose words it changes. */
+  readonly replaces?: string | undefined
+}
+
+/** Two messages that wait: the first shall come right before the second. */
+export interface Move {
+  readonly localId: string
+  readonly before: string
+}
+
+/** How a text is sent, besides as it is written. */
+export interface SendingHow {
+  readonly files?: readonly Attached[] | undefined
+  /** It ends the turn that runs, instead of waiting for it. */
+  readonly isSteer?: boolean | undefined
+  /** It says something else in the place of this message, as long as the agent has not read that. */
+  readonly replaces?: string | undefined
+}
+
+export interface SessionTexts extends Draft {
+  /** In the order in which they were sent. */
+  readonly waiting: ReadonlySignal<readonly WaitingText[]>
+  /** Those that are being taken back, until the session itself says so. */
+  readonly takenBack: ReadonlySignal<ReadonlySet<string>>
+  /** Resolves when the text is kept on this device; from then on it reaches the server. Rejects when it cannot be kept. */
+  send(text: string, how?: SendingHow): Promise<void>
+  /** Takes a message back: here when it has not left, else by a word to the machine, which obeys as long as the agent has not read it. */
+  withdraw(localId: string): Promise<void>
+  /** Of two that wait, the one comes right before the other. */
+  move(localId: string, before: string): Promise<void>
+  /** Moves that the session does not have yet. */
+  readonly moves: ReadonlySignal<readonly Move[]>
+  /** Sends a failed one again, as a new message. */
+  retry(localId: string): Promise<void>
+  discard(localId: string): Promise<void>
+  close(): void
+}
+
+export interface TextSources {
+  readonly id: string
+  readonly live: Live
+  readonly session: ReadonlySignal<SessionView | undefined>
+  transcript: ReadonlySignal<Transcript>
+  /** What else each text tells, such as a model that was picked. */
+  wishes: () => Partial<MessageMeta>
+  /** The text that told it. */
+  onSaid: (localId: string) => void
+}
+
+/** How many messages at the end may hold one that was just stored. */
+const newest = 500
+
+export function openTexts({ id, live, session, transcript, wishes, onSaid }: TextSources): SessionTexts {
+  const mine = signal<readonly WaitingText[]>([])
+  const takenBack = signal<ReadonlySet<string>>(new Set())
+  const moves = signal<readonly (Move & { saidIn: string })[]>([])
+  const failedName = `failed.${id}`
+  /** The messages that announce the files of a text, by its local id. */
+  const announcements = new Map<string, readonly string[]>()
+  const draft = openDraft(id)
+
+  const change = (localId: string, to: WaitingText | undefined): void => {
+    const others = mine.peek().filter(text => text.localId !== localId)
+    mine.value = to === undefined ? others : [...others, to]
+  }
+  const keepFailed = async (): Promise<void> => {
+    const failed = mine.peek().filter(text => text.state === 'failed')
+    await deviceDb().then(db => (failed.length === 0 ? db.remove(failedName) : db.write(failedName, failed)))
+  }
+  const sealed = (body: MessageBody) => {
+    const cipher = live.cipherOf(id)
+    if (cipher === undefined) throw new Error('no key')
+    return sealDraft(cipher, id, body)
+  }
+  const put = async (text: string, { files = [], isSteer = false, replaces }: SendingHow = {}): Promise<void> => {
+    if (isOtherwiseSealed(transcript.peek().messages)) throw new Error('nobody there could read it')
+    const announced = files.map(file => sealed(told(fileEvent(file))))
+    const draft = sealed(userText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }), ...(replaces && { replaces }) }))
+    const { localId, createdAt } = draft
+    onSaid(localId)
+    announcements.set(
+      localId,
+      announced.map(each => each.localId)
+    )
+    change(localId, { localId, text, at: createdAt, state: 'device', files, isSteer, replaces })
+    try {
+      // At once, so that they are kept together and leave in this order.
+      await Promise.all([...announced, draft].map(each => live.outbox.put(each)))
+    } catch (error) {
+      for (const each of [...announced, draft]) giveUp(each)
+      change(localId, undefined)
+      throw error
+    }
+  }
+  /** It never comes: whoever misses its number is told with the next message. */
+  const giveUp = (draft: { content: string }): void => {
+    const cipher = live.cipherOf(id)
+    if (cipher) giveUpDraft(cipher, draft)
+  }
+  const takeBack = async (localId: string): Promise<boolean> => {
+    const draft = live.outbox.pending.find(each => each.session === id && each.localId === localId)
+    const how = await live.outbox.withdraw({ session: id, localId })
+    if (draft && how !== 'too-late') giveUp(draft)
+    return how === 'withdrawn'
+  }
+  /** False when one of them may have left: then the text goes too, and is taken back behind it. */
+  const takeFilesBack = async (localId: string): Promise<boolean> => {
+    for (const file of announcements.get(localId) ?? []) {
+      if (!(await takeBack(file))) return false
+    }
+    return true
+  }
+
+  const unset = live.onSetAside(draft => {
+    if (draft.session !== id) return
+    const opened = openedOf(id, live, draft)
+    // Its text will be refused as well, and brings the file again.
+    if (opened !== undefined && opened.role !== 'user') return
+    const known = mine.peek().find(text => text.localId === draft.localId)
+    const text = known?.text ?? opened?.content.text ?? ''
+    change(draft.localId, { ...known, localId: draft.localId, text, at: draft.createdAt, state: 'failed' })
+    feel('failed')
+    void keepFailed()
+  })
+  const unleft = onLeaving(({ session, localId, text }) => {
+    if (session !== id) return
+    const others = mine.peek().filter(({ replaces }) => replaces !== localId)
+    mine.value = others.flatMap(each => (each.localId !== localId ? each : text === undefined ? [] : { ...each, text }))
+  })
+  void deviceDb()
+    .then(db => db.read(failedName))
+    .then(kept => {
+      const failed = Array.isArray(kept) ? kept.filter(isFailed) : []
+      mine.value = [...failed.filter(text => !mine.peek().some(each => each.localId === text.localId)), ...mine.peek()]
+    })
+    .catch(() => {})
+
+  // What was still on its way when the app was closed is shown again, once there is a key to read it with.
+  const isKnown = computed(() => session.value !== undefined)
+  const unleave = effect(() => {
+    if (!isKnown.value) return
+    const shown = new Set(mine.peek().map(text => text.localId))
+    mine.value = [...mine.peek(), ...leaving(id, live, announcements).filter(text => !shown.has(text.localId))]
+  })
+
+  // On screen it is the same bubble, now stored.
+  const unstore = effect(() => {
+    const stored = new Set(transcript.value.messages.slice(-newest).map(message => message.localId))
+    const left = mine.value.filter(text => !stored.has(text.localId))
+    if (left.length < mine.peek().length) mine.value = left
+    const unheard = moves.value.filter(({ saidIn }) => !stored.has(saidIn))
+    if (unheard.length < moves.peek().length) moves.value = unheard
+  })
+
+  return {
+    ...draft,
+    waiting: mine,
+    takenBack,
+    moves,
+    send: put,
+    async move(localId, before) {
+      const draft = sealed(told({ t: 'move', localId, before }))
+      const move = { localId, before, saidIn: draft.localId }
+      moves.value = [...moves.peek(), move]
+      try {
+        await live.outbox.put(draft)
+      } catch (error) {
+        moves.value = moves.peek().filter(each => each !== move)
+        throw error
+      }
+    },
+    async withdraw(localId) {
+      takenBack.value = new Set([...takenBack.peek(), localId])
+      for (const { localId: edit } of mine.peek().filter(({ replaces }) => replaces === localId)) {
+        await takeFilesBack(edit)
+        await takeBack(edit)
+        change(edit, undefined)
+      }
+      const isHere = (await takeFilesBack(localId)) && (await takeBack(localId))
+      change(localId, undefined)
+      // What leaves behind it would else seem to have lost it on the way.
+      const isMissed = live.outbox.pending.some(({ session }) => session === id)
+      if (!isHere || isMissed) await live.outbox.put(sealed(told({ t: 'withdraw', localId })))
+    },
+    async retry(localId) {
+      const failed = mine.peek().find(text => text.localId === localId)
+      if (failed === undefined) return
+      await put(failed.text, failed)
+      change(localId, undefined)
+      await keepFailed()
+    },
+    async discard(localId) {
+      change(localId, undefined)
+      await keepFailed()
+    },
+    close() {
+      draft.close()
+      unset()
+      unleft()
+      unleave()
+      unstore()
+    }
+  }
+}
+
+/** What a device tells beside texts, wrapped as existing wrappers want it. */
+function told(event: SessionEvent): MessageBody {
+  return { role: 'session', content: { type: 'session', data: newEnvelope(event, { role: 'user' }) }, meta: { sentFrom: 'web' } }
+}
+
+function leaving(id: string, live: Live, announcements: Map<string, readonly string[]>): WaitingText[] {
+  const texts: WaitingText[] = []
+  let files: Attached[] = []
+  let announced: string[] = []
+  for (const draft of live.outbox.pending) {
+    const body = draft.session === id ? openedOf(id, live, draft) : undefined
+    const event = body && envelopeOf(body)?.ev
+    if (event?.t === 'file') {
+      files.push(attachedOf(event))
+      announced.push(draft.localId)
+    }
+    if (body?.role !== 'user') continue
+    const { localId, createdAt: at } = draft
+    const { steer: isSteer, replaces } = body.meta ?? {}
+    texts.push({ localId, text: body.content.text, at, state: 'device', files, isSteer, replaces })
+    announcements.set(localId, announced)
+    files = []
+    announced = []
+  }
+  return texts
+}
+
+function openedOf(id: string, live: Live, draft: { content: string }): MessageBody | undefined {
+  const cipher = live.cipherOf(id)
+  const opened = cipher && openMessage(cipher, { content: encryptedContent.parse({ t: 'encrypted', c: draft.content }) })
+  return opened?.ok === true ? opened.body : undefined
+}
+
+function isFailed(value: unknown): value is WaitingText {
+  return typeof value === 'object' && value !== null && 'localId' in value && 'text' in value && typeof value.text === 'string'
+}

@@ -1,0 +1,27 @@
+import type { ServerLink } from './account/server-link.ts'
+import { home, onMarked, tellHome } from './home.ts'
+import { followReadMarks } from './read-marks.ts'
+
+/** Tells the other devices what the person sees on this one, and the other way round, until it is closed. */
+export function shareReadMarks({ rest, socket, vault, feed }: Pick<ServerLink, 'rest' | 'socket' | 'vault' | 'feed'>): { close(): void } {
+  const followed = followReadMarks({
+    rest,
+    socket,
+    cipher: vault.settings,
+    onMarks(marks) {
+      for (const [id, seq] of marks) tellHome({ type: 'seen', id, seq })
+    },
+    // Before the server told which there are, all may be.
+    isKnown: session => feed.state.type !== 'live' || home.peek().sessions.has(session)
+  })
+  const hidden = () => document.visibilityState === 'hidden' && followed.flush()
+  document.addEventListener('visibilitychange', hidden)
+  onMarked(followed.note)
+  return {
+    close() {
+      document.removeEventListener('visibilitychange', hidden)
+      onMarked(undefined)
+      followed.close()
+    }
+  }
+}

@@ -1,0 +1,106 @@
+import { sealDraft, userText } from '../../lib/client/index.ts'
+import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
+import { deviceDb } from '../core/device-db.ts'
+import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
+import type { ServerLink } from './account/server-link.ts'
+import { saidMode } from './happy/codes.ts'
+import type { ReminderLink } from './happy/resume.ts'
+import { home } from './home.ts'
+import { changeMetadata } from './session/metadata.ts'
+
+export type Started = { type: 'started'; id: string } | { type: 'wants-folder'; folder: string } | Trouble
+
+export interface AskedStart {
+  readonly agent: string
+  readonly folder: string
+  readonly mode: string
+  /** Its wrapper will be one of Happy's: the mode is kept in the metadata and said with the messages. */
+  readonly keepsMode?: boolean
+  /** The person has said so. */
+  readonly mayMakeFolder: boolean
+  /** Works on a copy of the repository that begins at `base`, or where the folder is; its branch is named after `about`. */
+  readonly worktree?: { readonly base?: string; readonly about?: string } | undefined
+  readonly model?: string | undefined
+  readonly effort?: string | undefined
+  /** One of the agent's own to go on with. */
+  readonly conversation?: string | undefined
+  /** What to call this start when its log is asked for. */
+  readonly start?: string | undefined
+}
+
+/** Begins a session. */
+export async function startSession(link: MachineLink, machine: string, asked: AskedStart): Promise<Started> {
+  return started(link, machine, 'spawn-happy-session', {
+    directory: asked.folder,
+    agent: asked.agent,
+    permissionMode: asked.mode,
+    approvedNewDirectoryCreation: asked.mayMakeFolder,
+    ...(asked.worktree && { worktree: asked.worktree }),
+    ...(asked.model && { modelMode: asked.model }),
+    ...(asked.effort && { effortLevel: asked.effort }),
+    ...(asked.start && { start: asked.start }),
+    ...(asked.conversation && { conversation: asked.conversation })
+  })
+}
+
+export async function resumeSession(link: MachineLink & ReminderLink, machine: string, session: string): Promise<Started> {
+  const { reminderFor } = await import('./happy/resume.ts')
+  return started(link, machine, 'resume-happy-session', { sessionId: session, ...reminderFor(link, home.peek(), machine, session) })
+}
+
+/** True when the machine did it. */
+export async function stopOnMachine(link: MachineLink, machine: string, session: string): Promise<boolean> {
+  return (await askMachine(link, machine, 'stop-session', { sessionId: session })).type === 'told'
+}
+
+export async function stopHelper(link: MachineLink, machine: string): Promise<boolean> {
+  return (await askMachine(link, machine, 'stop-daemon', {})).type === 'told'
+}
+
+/**
+ * Waits for a new session to become known here, and tells its agent the first thing, if there is one: a message like any other, so that it is kept here until the server has it. When the session does not
+ * become known in time it waits in its composer.
+ */
+export async function sayFirst(
+  link: Pick<ServerLink, 'cipherOf' | 'outbox' | 'feed' | 'socket'>,
+  session: string,
+  text: string,
+  asked?: AskedStart
+): Promise<void> {
+  await known(session)
+  // What cannot be kept is not said either: then the agent asks.
+  if (asked?.keepsMode) await changeMetadata(link, session, about => ({ ...about, permissionMode: asked.mode })).catch(() => {})
+  if (text === '') return
+  const cipher = link.cipherOf(session)
+  const permissionMode = saidMode(home.peek().sessions.get(session)?.metadata ?? undefined)
+  const meta = { sentFrom: 'web', ...(permissionMode !== undefined && { permissionMode }) }
+  if (cipher) await link.outbox.put(sealDraft(cipher, session, userText(text, meta)))
+  else await (await deviceDb()).write(`draft.${session}`, text)
+}
+
+const knownWithinMs = 8_000
+
+/** Resolves when the session has come over the account's feed, or will not come soon. */
+async function known(session: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, knownWithinMs)
+  const stop = home.subscribe(({ sessions }) => sessions.has(session) && resolve())
+  await promise
+  stop()
+  clearTimeout(timer)
+}
+
+type StartCall = 'spawn-happy-session' | 'resume-happy-session'
+
+async function started<Name extends StartCall>(
+  link: MachineLink,
+  machine: string,
+  call: Name,
+  params: ParamsOfMachineCall<Name>
+): Promise<Started> {
+  const told = await askMachine(link, machine, call, params)
+  if (told.type === 'failed') return told
+  const { result } = told
+  if (result.type === 'success') return { type: 'started', id: result.sessionId }
+  return { type: 'wants-folder', folder: result.directory }
+}

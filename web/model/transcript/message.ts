@@ -1,0 +1,41 @@
+import { envelopeOf } from '../../../lib/client/messages.ts'
+import type { MessageBody, MessageMeta } from '../../../lib/protocol/sealed/messages.ts'
+import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
+import { type Happening, happeningsOfEnvelope } from './happenings.ts'
+import type { Mine } from './items.ts'
+import { happeningsOfOld } from './old.ts'
+
+/** A message as the session state hands it in. `body` is undefined when it could not be opened, `at` is ms since 1970. */
+export interface KnownMessage {
+  readonly seq: number
+  readonly localId: string | null
+  readonly at: number
+  readonly body: MessageBody | undefined
+  /** Why there is no body: no key on this device fits, or a form that this app does not know. */
+  readonly closed?: 'unreadable' | 'unknown-shape'
+  /** Who wrote it, where that is all that could be read. */
+  readonly by?: SealedBy | undefined
+}
+
+/** What a message tells, in the order in which it tells it. */
+export function happeningsOf(message: KnownMessage): Happening[] {
+  const { body } = message
+  if (body === undefined) return [{ type: 'skipped', why: message.closed ?? 'unreadable' }]
+  switch (body.role) {
+    case 'user': {
+      const text = body.meta?.displayText ?? body.content.text
+      return [{ type: 'mine', text, from: fromOf(body.meta), isSteer: body.meta?.steer === true, replaces: body.meta?.replaces }]
+    }
+    case 'session': {
+      const envelope = envelopeOf(body)
+      return envelope === undefined ? [] : happeningsOfEnvelope(envelope)
+    }
+    case 'agent':
+      return happeningsOfOld(body.content)
+  }
+}
+
+function fromOf(meta: MessageMeta | undefined): Mine['from'] {
+  if (meta?.sentFrom !== 'cli') return 'app'
+  return meta.isReason ? 'decision' : 'terminal'
+}

@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'preact/hooks'
+import { askMachine } from '../model/account/asking-machine.ts'
+import type { Live } from '../model/account/live.ts'
+import type { Choices } from '../model/choices.ts'
+import { below, shortPath } from '../session/paths.ts'
+import { Problem } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button } from '../ui/button.tsx'
+import { Field } from '../ui/field.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { start as words } from '../words/start.ts'
+
+export type KnownFolder = NonNullable<Choices['folders']>[number]
+
+/** The recent folders of a machine, with what is known of each. */
+export function recentOf(choices: Choices | undefined): KnownFolder[] {
+  return (choices?.recentFolders ?? []).map(path => choices?.folders?.find(folder => folder.path === path) ?? { path })
+}
+
+/** Branch and changes of a folder that is in a repository. */
+export function FolderState({ folder: { branch, dirty = 0 } }: { folder: KnownFolder }) {
+  const parts = [branch !== undefined && words.branch(branch), dirty > 0 && words.changes(dirty)].filter(part => part !== false)
+  if (parts.length === 0) return null
+  return (
+    <small class={dirty > 0 ? 'folder-dirty' : ''} dir="auto">
+      {parts.join(' · ')}
+    </small>
+  )
+}
+
+const mostShown = 6
+const settleMs = 150
+
+/** Folders whose path begins as what is typed. */
+export function Completions(props: { link: Live; machine: string; typed: string; home: string | undefined; onChoose(path: string): void }) {
+  const { link, machine, typed, home } = props
+  const [folders, setFolders] = useState<readonly string[]>([])
+  useEffect(() => {
+    if (typed === '') return setFolders([])
+    let isGone = false
+    const timer = setTimeout(async () => {
+      const told = await askMachine(link, machine, 'complete-path', { path: typed })
+      // A helper that does not complete paths lets people type them.
+      if (!isGone) setFolders(told.type === 'told' ? told.result.folders : [])
+    }, settleMs)
+    return () => {
+      isGone = true
+      clearTimeout(timer)
+    }
+  }, [link, machine, typed])
+  const shown = folders.filter(folder => folder !== typed).slice(0, mostShown)
+  if (shown.length === 0) return null
+  return (
+    <ul class="card tight completions" aria-label={words.completions}>
+      {shown.map(folder => (
+        <li key={folder}>
+          <button class="irow" type="button" onClick={() => props.onChoose(`${folder}${folder.includes('\\') ? '\\' : '/'}`)}>
+            <Icon name="folder" />
+            <span>
+              <code dir="ltr">{shortPath(folder, home)}</code>
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** Makes a folder where somebody is looking, and goes there. */
+export function NewFolder(props: { link: Live; machine: string; parent: string; onMade(path: string): void }) {
+  const { link, machine, parent } = props
+  const [name, setName] = useState<string>()
+  const [says, setSays] = useState<string>()
+  const { isBusy, run } = useBusy()
+  if (name === undefined) {
+    return (
+      <button class="irow" type="button" onClick={() => setName('')}>
+        <Icon name="plus" />
+        <span>
+          <b>{words.newFolder}</b>
+        </span>
+      </button>
+    )
+  }
+  const make = () =>
+    run(async () => {
+      setSays(undefined)
+      const told = await askMachine(link, machine, 'make-folder', { path: below(parent, name.trim()) })
+      if (told.type === 'failed') return setSays(told.says)
+      setName(undefined)
+      props.onMade(told.result.path)
+    })
+  return (
+    <form
+      class="form tight-form making"
+      onSubmit={event => {
+        event.preventDefault()
+        event.stopPropagation()
+        if (name.trim() !== '') void make()
+      }}
+    >
+      <Field label={words.folderName} value={name} onInput={setName} hasFocus maxLength={255} />
+      {says !== undefined && <Problem title={words.notMade} text={says} />}
+      <Button look="quiet" type="submit" isWide isOff={name.trim() === ''} busy={isBusy && words.makeFolder}>
+        {words.makeFolder}
+      </Button>
+    </form>
+  )
+}

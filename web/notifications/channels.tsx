@@ -1,0 +1,142 @@
+import { useState } from 'preact/hooks'
+import { now } from '../core/clock.ts'
+import { goFromLayer } from '../core/router.ts'
+import { pathOf } from '../core/routes.ts'
+import { healthOf } from '../model/notifications/channel-health.ts'
+import type { Channel, NotificationContext } from '../model/notifications/notifications.ts'
+import { LinkRow } from '../session/row/row.tsx'
+import { Banner, Problem } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Empty } from '../ui/empty.tsx'
+import type { IconName } from '../ui/icons/icon.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { offerUndo } from '../ui/undo.tsx'
+import { notifications as words } from '../words/notifications.ts'
+import { takeChannelAway } from './adding-channels.ts'
+import { HealthCard } from './health.tsx'
+
+/** Everything else that rings for this account, how well it is reached, and how to add to it. */
+export function Channels({ channels }: Pick<NotificationContext, 'channels'>) {
+  const others = othersOf(channels)
+  return (
+    <section class="grp">
+      <h2>{words.channels}</h2>
+      <ul class="card tight">
+        {others.map(channel => (
+          <li key={channel.id}>
+            <LinkRow href={hrefOf(channel)} icon={icons[channel.kind]} title={nameOfChannel(channel)} text={healthWords(channel)} />
+          </li>
+        ))}
+        <li>
+          <LinkRow href="/settings/notifications/ntfy" icon="plus" title={words.addNtfy} text={words.addNtfyText} />
+        </li>
+        <li>
+          <LinkRow href="/settings/notifications/webhook" icon="plus" title={words.addWebhook} text={words.addWebhookText} />
+        </li>
+      </ul>
+      {others.length > 0 && <p class="hint">{words.channelsHint}</p>}
+    </section>
+  )
+}
+
+function hrefOf({ id }: Channel): string {
+  return pathOf({ name: 'settings', page: 'notifications', item: id })
+}
+
+/** One of the other places: how well it is reached, a test, and how to be rid of it. */
+export function OneChannel({ id, ...told }: NotificationContext & { id: string }) {
+  const [isRemoving, setRemoving] = useState(false)
+  const channel = told.channels.find(each => each.id === id)
+  if (!channel) {
+    return (
+      <Empty title={words.channelUnknown} text={words.channelUnknownText}>
+        <ButtonLink look="quiet" href="/settings/notifications">
+          {words.title}
+        </ButtonLink>
+      </Empty>
+    )
+  }
+  const { state, cause } = healthOf(channel, now.value)
+  return (
+    <>
+      <HealthCard link={told.link} channel={channel} title={state === 'missing' ? missingWords(channel) : healthWords(channel)} />
+      {cause && <Banner icon="triangle-alert" needs title={words.channelCause} text={words.causes[cause]} />}
+      <Button look="text" onClick={() => setRemoving(true)}>
+        {words.remove}
+      </Button>
+      {isRemoving && <RemoveSheet told={told} channel={channel} onClose={() => setRemoving(false)} />}
+    </>
+  )
+}
+
+/** Other places at which two in a row did not come. */
+export function MissingElsewhere({ channels }: Pick<NotificationContext, 'channels'>) {
+  return (
+    <>
+      {othersOf(channels).map(channel => {
+        const { cause } = healthOf(channel, now.value)
+        return cause && <Banner key={channel.id} icon="triangle-alert" needs title={missingWords(channel)} text={words.causes[cause]} />
+      })}
+    </>
+  )
+}
+
+function missingWords(channel: Channel): string {
+  const { acknowledges, device, health } = channel
+  return acknowledges
+    ? words.elsewhereMissing(device || nameOfChannel(channel), health.arrived, health.sent)
+    : words.elsewhereFails(nameOfChannel(channel))
+}
+
+/** All but this browser, which has a card of its own. */
+export function othersOf(channels: readonly Channel[]): Channel[] {
+  return channels.filter(({ isOwn, kind }) => !(isOwn && kind === 'web-push'))
+}
+
+function RemoveSheet({ told: { link, book }, channel, onClose }: { told: NotificationContext; channel: Channel; onClose(): void }) {
+  const { isBusy, run } = useBusy()
+  const [hasFailed, setFailed] = useState(false)
+  const remove = () =>
+    run(async () => {
+      try {
+        const putBack = await takeChannelAway(link, channel)
+        goFromLayer({ name: 'settings', page: 'notifications' })
+        await book.read()
+        if (putBack) offerUndo(words.removed, { undo: () => void putBack().then(book.read, () => {}) })
+      } catch {
+        setFailed(true)
+      }
+    })
+  const isApp = ['expo', 'web-push', 'unified-push'].includes(channel.kind)
+  return (
+    <Sheet title={words.removeTitle(nameOfChannel(channel))} onClose={onClose}>
+      <p class="lead">{isApp ? words.removeApp : words.removeAddress}</p>
+      {hasFailed && <Problem title={words.notDone} text={words.notDoneText} />}
+      <Button look="danger" isLarge isWide onClick={() => void remove()} busy={isBusy && words.removing}>
+        {words.remove}
+      </Button>
+    </Sheet>
+  )
+}
+
+export function nameOfChannel({ kind, isOwn, device }: Channel): string {
+  const name = words.channelKinds[kind]
+  if (isOwn) return words.channelHere(name)
+  return device === null || device === '' ? name : words.channelOf(name, device)
+}
+
+function healthWords({ acknowledges, health: { sent, arrived } }: Channel): string {
+  if (sent === 0) return words.channelNone
+  return acknowledges ? words.channelArrived(arrived, sent) : words.channelSent(sent)
+}
+
+const icons: Record<Channel['kind'], IconName> = {
+  expo: 'smartphone',
+  'web-push': 'globe',
+  ntfy: 'bell',
+  'unified-push': 'smartphone',
+  webhook: 'workflow',
+  own: 'server',
+  unknown: 'circle-dashed'
+}

@@ -1,0 +1,53 @@
+import type { Arrival } from '../model/notifications/channel-health.ts'
+import { delayInWords, notifications as words } from '../words/notifications.ts'
+
+const [width, gap, height] = [6, 4, 32]
+const shown = 20
+const leastHeight = 6
+const looks = {
+  arrived: { fill: 'var(--agent)' },
+  missed: { fill: 'none', stroke: 'var(--line-strong)', 'stroke-width': 1.5 }
+} as const
+
+/** One bar for each of the last, as high as it was late; hollow where it did not come. */
+export function HealthBars({ arrivals }: { arrivals: readonly Arrival[] }) {
+  const last = arrivals.slice(-shown)
+  const slowest = Math.max(1, ...last.map(delayOf))
+  const place = (index: number) => (shown - last.length + index) * (width + gap) + 1
+  return (
+    <svg
+      viewBox={`0 0 ${shown * (width + gap)} ${height + 2}`}
+      width="100%"
+      height="40"
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={inWords(last)}
+    >
+      {last.map((arrival, index) => {
+        const tall = arrival.has === 'missed' ? height : Math.max(leastHeight, (delayOf(arrival) / slowest) * height)
+        return (
+          <rect
+            key={arrival.at}
+            {...looks[arrival.has]}
+            x={place(index)}
+            y={height + 1 - tall}
+            width={width}
+            height={tall}
+            rx={2}
+            vector-effect="non-scaling-stroke"
+          />
+        )
+      })}
+    </svg>
+  )
+}
+
+function delayOf(arrival: Arrival): number {
+  return arrival.has === 'arrived' ? (arrival.delayMs ?? 0) : 0
+}
+
+function inWords(last: readonly Arrival[]): string {
+  const missed = last.filter(({ has }) => has === 'missed').length
+  if (missed === last.length) return words.barsNone(last.length)
+  return words.bars(last.length, missed, delayInWords(Math.max(...last.map(delayOf))))
+}

@@ -1,0 +1,114 @@
+import { useId, useState } from 'preact/hooks'
+import type { NotificationContext, NotificationSettings } from '../model/notifications/notifications.ts'
+import { Choice, Choices, Switch } from '../ui/choice.tsx'
+import { locale } from '../words/language.ts'
+import { lists } from '../words/lists.ts'
+import { notifications as words } from '../words/notifications.ts'
+
+type Quiet = NonNullable<NotificationSettings['quiet']>
+
+const usual: Quiet = { from: '22:30', to: '07:00', days: [1, 2, 3, 4, 5, 6, 7], keep: 'decisions', collectAt: '07:00' }
+/** Monday is 1. */
+const days = [1, 2, 3, 4, 5, 6, 7]
+
+/** From when to when this device is left in peace, on which days, and what gets through. */
+export function QuietHours({ settings: { quiet }, book }: NotificationContext) {
+  const [last, setLast] = useState(usual)
+  const flip = () => {
+    if (quiet) setLast(quiet)
+    void book.change(() => ({ quiet: quiet ? null : last }))
+  }
+  const set = (change: Partial<Quiet>) => void book.change(now => ({ quiet: { ...(now.quiet ?? last), ...change } }))
+  return (
+    <>
+      <div class="card tight">
+        <Switch title={words.quietOn} text={words.quietOnHint} isOn={quiet !== null} onFlip={flip} />
+      </div>
+      {quiet && (
+        <>
+          <div class="picks">
+            <Time label={words.from} value={quiet.from} onChoose={from => set({ from })} />
+            <Time label={words.to} value={quiet.to} onChoose={to => set({ to })} />
+          </div>
+          <Days chosen={quiet.days} onChoose={chosen => set({ days: chosen })} />
+          <Choices id="keep-h" title={words.keepHeading}>
+            {(['decisions', 'nothing', 'collect'] as const).map(keep => (
+              <Choice
+                key={keep}
+                name="keep"
+                title={keepWords(quiet, keep)}
+                text={words.keepHint[keep]}
+                isChosen={quiet.keep === keep}
+                onChoose={() => set({ keep })}
+              />
+            ))}
+          </Choices>
+          {quiet.keep === 'collect' && <Time label={words.collectAt} value={quiet.collectAt} onChoose={collectAt => set({ collectAt })} />}
+        </>
+      )}
+    </>
+  )
+}
+
+function Time({ label, value, onChoose }: { label: string; value: string; onChoose(value: string): void }) {
+  const id = useId()
+  return (
+    <div class="fld">
+      <label for={id}>{label}</label>
+      <input
+        id={id}
+        type="time"
+        required
+        value={value}
+        onChange={({ currentTarget: { value: chosen } }) => /^\d\d:\d\d$/.test(chosen) && onChoose(chosen)}
+      />
+    </div>
+  )
+}
+
+function Days({ chosen, onChoose }: { chosen: readonly number[]; onChoose(days: number[]): void }) {
+  const [lacksOne, setLacksOne] = useState(false)
+  const flip = (day: number) => {
+    const next = days.filter(each => (each === day ? !chosen.includes(day) : chosen.includes(each)))
+    setLacksOne(next.length === 0)
+    if (next.length > 0) onChoose(next)
+  }
+  return (
+    <fieldset class="picks">
+      <legend>{words.days}</legend>
+      {days.map(day => (
+        <label key={day} class="pick" title={dayName(day, 'long')}>
+          <input type="checkbox" aria-label={dayName(day, 'long')} checked={chosen.includes(day)} onChange={() => flip(day)} />
+          <span>{dayName(day, 'short')}</span>
+        </label>
+      ))}
+      <p class="hint" role="status">
+        {lacksOne && words.dayNeeded}
+      </p>
+    </fieldset>
+  )
+}
+
+/** What the row says that leads here. */
+export function quietSummary({ quiet }: NotificationSettings): { title: string; text?: string } {
+  if (quiet === null) return { title: words.quietOff }
+  const when = quiet.from === quiet.to ? words.quietAllDay : words.quietFromTo(quiet.from, quiet.to)
+  return { title: `${when}${lists.comma}${daysInWords(quiet.days)}`, text: keepWords(quiet, quiet.keep) }
+}
+
+function keepWords({ collectAt }: Quiet, keep: Quiet['keep']): string {
+  return keep === 'collect' ? words.keep.collect(collectAt) : words.keep[keep]
+}
+
+function daysInWords(chosen: readonly number[]): string {
+  const sorted = days.filter(day => chosen.includes(day)).join('')
+  if (sorted === '1234567') return words.everyDay
+  if (sorted === '12345') return words.weekdays
+  if (sorted === '67') return words.weekend
+  return new Intl.ListFormat(locale(), { type: 'unit' }).format([...sorted].map(day => dayName(Number(day), 'short')))
+}
+
+// The first of January 2024 was a Monday.
+function dayName(day: number, weekday: 'short' | 'long'): string {
+  return new Intl.DateTimeFormat(locale(), { weekday, timeZone: 'UTC' }).format(Date.UTC(2024, 0, day))
+}

@@ -1,0 +1,45 @@
+import { useEffect } from 'preact/hooks'
+import { live } from '../model/account/account.ts'
+import { notificationsOf } from '../model/notifications/notifications.ts'
+import type { SessionFacts } from '../model/session/facts.ts'
+import { Choice } from '../ui/choice.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { notifications as words } from '../words/notifications.ts'
+import { SavingWord, Unread, Unsaved } from './notification-saving.tsx'
+
+const choices = ['all', 'decisions', 'off'] as const
+
+/** Which notices of one session come to this device. */
+export function SessionNotifications({ facts: { id }, onClose }: { facts: SessionFacts; onClose(): void }) {
+  const link = live.value
+  const book = link && notificationsOf(link)
+  useEffect(() => {
+    void book?.read()
+  }, [book])
+  const reading = book?.reading.value
+  const choose = (choice: (typeof choices)[number]) =>
+    void book?.change(({ sessions: { [id]: _, ...others } }) => ({ sessions: choice === 'all' ? others : { ...others, [id]: choice } }))
+  return (
+    <Sheet title={words.sessionTitle} onClose={onClose}>
+      {book && <Unsaved book={book} />}
+      {reading?.type === 'told' ? (
+        <div class="card tight" role="radiogroup" aria-label={words.sessionTitle}>
+          {choices.map(choice => (
+            <Choice
+              key={choice}
+              name="session-notifications"
+              title={words.sessionChoices[choice]}
+              isChosen={(reading.settings.sessions[id] ?? 'all') === choice}
+              onChoose={() => choose(choice)}
+            />
+          ))}
+        </div>
+      ) : (
+        <Unread type={reading?.type} again={() => void book?.read()} />
+      )}
+      <p class="hint">
+        {words.sessionHint} <SavingWord book={book} />
+      </p>
+    </Sheet>
+  )
+}

@@ -1,7 +1,0 @@
-import { joining } from '../words/joining.ts'
-import { Field } from './field.tsx'
-
-/** What the other devices of the account shall call this one. */
-export function DeviceNameField({ value, onInput }: { value: string; onInput(name: string): void }) {
-  return <Field label={joining.create.device} hint={joining.create.deviceHint} value={value} onInput={onInput} maxLength={100} />
-}

@@ -1,4 +1,0 @@
-import { onUse } from './on-use.ts'
-
-/** To decide in a list, loaded once there is something that may be. */
-export const onCards = onUse(() => import('./card-decide.tsx'))

@@ -1,0 +1,48 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { Queued } from '../../model/session/queue.ts'
+import { onUse } from '../../ui/behavior/on-use.ts'
+import { Icon } from '../../ui/icons/icon.tsx'
+import { compose as words } from '../../words/compose.ts'
+import type { QueueProps } from './queue-list.tsx'
+
+/** What waits for the end of this step: how much, and each once that is asked for, here or elsewhere. */
+export function QueueBar({ isAsked, ...props }: QueueProps & { isAsked: boolean }) {
+  const { queue } = props
+  const [isOpen, setOpen] = useState(isAsked)
+  useEffect(() => {
+    if (isAsked) setOpen(true)
+  }, [isAsked])
+  const { QueueList } = (isOpen && list.get()) || {}
+  if (queue.length === 0) return null
+  return (
+    <div class="queue">
+      <p class="vh" role="status">
+        {words.waits(queue.length)}
+      </p>
+      <button class="queue-h" type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+        <Icon name="list-end" />
+        <b>{words.waits(queue.length)}</b>
+        <span>{words.waitsHint}</span>
+        <Icon name={isOpen ? 'chevron-down' : 'chevron-up'} />
+      </button>
+      {QueueList && <QueueList {...props} />}
+    </div>
+  )
+}
+
+const list = onUse(() => import('./queue-list.tsx'))
+const shortMs = 500
+
+/** What begins a turn is unread for a moment, too: that is no queue. */
+export function useLastingQueue(queue: readonly Queued[]): readonly Queued[] {
+  const isSo = queue.length > 0
+  const [isLasting, setLasting] = useState(false)
+  useEffect(() => {
+    if (!isSo) return setLasting(false)
+    const timer = setTimeout(() => setLasting(true), shortMs)
+    return () => clearTimeout(timer)
+  }, [isSo])
+  return isLasting ? queue : nothing
+}
+
+const nothing: readonly Queued[] = []

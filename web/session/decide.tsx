@@ -1,0 +1,94 @@
+import { signal } from '@preact/signals'
+import { useEffect, useMemo, useState } from 'preact/hooks'
+import { isPlan, type Verdict } from '../model/decisions/answers.ts'
+import type { OpenRequest } from '../model/decisions/decisions.ts'
+import { type Waiting, waitingOf } from '../model/decisions/waiting.ts'
+import type { SessionFacts } from '../model/session/facts.ts'
+import type { SessionModel } from '../model/session/session.ts'
+import { noteWent } from '../model/session/went.ts'
+import type { Transcript } from '../model/transcript/transcript.ts'
+import { DecisionDock } from './decide/dock.tsx'
+import { QuestionDock } from './decide/question.tsx'
+import { subjectOf } from './decide/subject.ts'
+import { rich } from './text/rich-on-use.ts'
+
+export { Notices } from './notices.tsx'
+
+const shownNow = signal<string | undefined>(undefined)
+
+/** The one of these that is being read. */
+export function shownOf(waiting: readonly Waiting[]): Waiting | undefined {
+  return waiting.find(({ id }) => id === shownNow.value) ?? waiting[0]
+}
+
+/** One decision at a time, oldest first; a new one never takes the place of the one that is being read. */
+export function Decisions(props: { model: SessionModel; facts: SessionFacts; waiting: readonly Waiting[]; isCurrent: boolean }) {
+  const { model, facts, waiting } = props
+  const [chosen, choose] = useState<string>()
+  const found = waiting.findIndex(each => each.id === chosen)
+  const index = Math.max(0, found)
+  const asked = waiting[index]
+  useEffect(() => {
+    shownNow.value = asked?.id
+    // What is being read does not vanish without a word.
+    return () => asked && noteIfOver(model, asked)
+  }, [model, asked?.id])
+  const edited = useMemo(() => editedIn(model.transcript.value), [model.transcript.value.items])
+  // Nobody decides on what is not drawn.
+  if (asked === undefined || rich.get() === undefined) return null
+  const onNext = () => choose(waiting[(index + 1) % waiting.length]?.id)
+  const place = { facts, index: index + 1, count: waiting.length, isCurrent: props.isCurrent, onNext }
+  if (asked.type === 'question') {
+    const { question } = asked
+    return (
+      <QuestionDock
+        key={question.id}
+        {...place}
+        question={question}
+        mine={model.questionStates.value.get(question.id)}
+        isOffline={!props.isCurrent && model.isOffline.value}
+        onAnswer={answers => void model.answerQuestion(question, answers)}
+        onWithdraw={() => model.withdraw(question.id)}
+      />
+    )
+  }
+  const { request } = asked
+  return (
+    <DecisionDock
+      key={request.id}
+      {...place}
+      request={request}
+      mine={model.lives.value.get(request.id)}
+      isOffline={!props.isCurrent && model.isOffline.value}
+      edited={edited}
+      onAnswer={verdict => answer(model, facts, request, verdict, subjectOf(request, facts.path, edited).risk.level === 'risky')}
+      onWithdraw={() => model.withdraw(request.id)}
+      onTry={model.tryRule}
+    />
+  )
+}
+
+/** Whoever only went on to something else is told nothing. */
+function noteIfOver(model: SessionModel, asked: Waiting): void {
+  const { id } = asked
+  const open = waitingOf(model.requests.peek(), model.questions.peek())
+  const isOpen = open.some(each => each.id === id)
+  const isMine = model.lives.peek().has(id) || model.questionStates.peek().has(id)
+  if (!isOpen && !isMine)
+    noteWent({ session: model.id, asked, at: Date.now(), beside: [...open, ...model.answered.peek()].map(each => each.id) })
+}
+
+/** Happy's wrapper does not pass on why a plan was denied, so that goes to the agent as a message. Ours does. */
+function answer(model: SessionModel, facts: SessionFacts, request: OpenRequest, verdict: Verdict, isRisky: boolean): void {
+  void model.answer(request, verdict, isRisky)
+  const isOurs = facts.methods !== undefined
+  if (!isOurs && isPlan(request) && verdict.kind === 'deny' && verdict.reason) void model.texts.send(verdict.reason).catch(() => {})
+}
+
+/** Files that the agent changed, as far as this device knows. */
+function editedIn({ items }: Transcript): string[] {
+  return items.flatMap(item => {
+    if (item.type !== 'step' || item.state !== 'ok' || !['edit', 'delete', 'move'].includes(item.kind)) return []
+    return [...item.locations, ...item.content.flatMap(each => (each.type === 'diff' ? [each.path] : []))]
+  })
+}

@@ -1,0 +1,124 @@
+import { useEffect, useId, useState } from 'preact/hooks'
+import type { RuleDraft, RulePattern, RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
+import { Field } from '../../ui/field.tsx'
+import { visible } from '../../ui/visible.ts'
+import { decide as words } from '../../words/decide.ts'
+import { clockTime } from '../../words/time.ts'
+
+export type End = 'hours' | 'today' | 'removed'
+
+/** What a person is writing a rule of. */
+export interface RuleText extends RulePattern {
+  readonly end: End
+}
+
+/** What a rule says, and what it would have decided before. `onFault`: why the machine takes no such rule; undefined when it does. */
+export function RuleFields(props: {
+  rule: RuleText
+  onChange(rule: RuleText): void
+  onTry(pattern: RulePattern): Promise<RuleTrial>
+  onFault(fault: string | undefined): void
+}) {
+  const { rule, onChange } = props
+  const tried = useTrial(rule, props.onTry, props.onFault)
+  const name = useId()
+  return (
+    <>
+      <Field
+        label={words.pattern}
+        hint={words.patternHint[rule.on]}
+        error={tried?.type === 'fault' ? tried.says : undefined}
+        value={rule.pattern}
+        onInput={pattern => onChange({ ...rule, pattern })}
+        isCode
+      />
+      <Field label={words.folder} value={rule.folder} onInput={folder => onChange({ ...rule, folder })} isCode />
+      <fieldset class="rule-end">
+        <legend>{words.ends}</legend>
+        <div class="scopes">
+          {(['hours', 'today', 'removed'] as const).map(end => (
+            <label key={end} class="sc">
+              <input type="radio" name={name} checked={rule.end === end} onChange={() => onChange({ ...rule, end })} />
+              <span>{words.end[end]}</span>
+            </label>
+          ))}
+        </div>
+      </fieldset>
+      <Trial tried={tried} />
+    </>
+  )
+}
+
+/** The rule for the machine; ends at midnight of this device when it ends today. */
+export function draftOf({ on, pattern, folder, end }: RuleText, now: number): RuleDraft {
+  const draft = { on, pattern: pattern.trim(), folder: folder.trim() }
+  switch (end) {
+    case 'hours':
+      return { ...draft, endsAt: now + 2 * 3600_000 }
+    case 'today':
+      return { ...draft, endsAt: new Date(now).setHours(24, 0, 0, 0) }
+    case 'removed':
+      return draft
+  }
+}
+
+type Tried = { type: 'trial'; trial: RuleTrial } | { type: 'fault'; says: string }
+
+const tryAfterMs = 250
+
+function useTrial(
+  { on, pattern, folder }: RulePattern,
+  onTry: (pattern: RulePattern) => Promise<RuleTrial>,
+  onFault: (fault: string | undefined) => void
+): Tried | undefined {
+  const [tried, setTried] = useState<Tried>()
+  useEffect(() => {
+    let isGone = false
+    const note = (next: Tried) => {
+      if (isGone) return
+      setTried(next)
+      onFault(next.type === 'fault' ? next.says : undefined)
+    }
+    const timer = setTimeout(() => {
+      onTry({ on, pattern: pattern.trim(), folder: folder.trim() }).then(
+        trial => note({ type: 'trial', trial }),
+        error => note({ type: 'fault', says: error instanceof Error ? error.message : String(error) })
+      )
+    }, tryAfterMs)
+    return () => {
+      isGone = true
+      clearTimeout(timer)
+    }
+  }, [on, pattern, folder])
+  return tried
+}
+
+function Trial({ tried }: { tried: Tried | undefined }) {
+  if (tried?.type === 'fault') return null
+  if (tried === undefined) return <p class="hint">{words.trying}</p>
+  const { passed, looked, entries } = tried.trial
+  const denied = entries.filter(({ answer }) => answer === 'denied')
+  return (
+    <div class="trial" role="status">
+      <p>
+        <b>{words.would(passed, looked)}</b> {words.riskyNever}
+      </p>
+      {entries.length > 0 && (
+        <details open={denied.length > 0}>
+          <summary>{words.seeAll}</summary>
+          <ul>
+            {[...denied, ...entries.filter(({ answer }) => answer !== 'denied')].map(({ at, what, answer }) => (
+              <li key={`${at} ${what}`}>
+                <code>{visible(what)}</code>
+                <small>
+                  {clockTime(at, Date.now())}
+                  {answer === 'denied' && <b>, {words.denied}</b>}
+                </small>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,109 @@
+import { useEffect, useState } from 'preact/hooks'
+import type { MachineProcess } from '../../lib/protocol/sealed/machine-work.ts'
+import { now } from '../core/clock.ts'
+import { live } from '../model/account/account.ts'
+import { home } from '../model/home.ts'
+import { hasHelper } from '../model/machines.ts'
+import type { SessionFacts } from '../model/session/facts.ts'
+import { readProcess } from '../model/session/process.ts'
+import type { SessionModel } from '../model/session/session.ts'
+import { lastOutput } from '../model/transcript/last-output.ts'
+import type { Transcript } from '../model/transcript/transcript.ts'
+import { CopyButton } from '../ui/copy-button.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { locale } from '../words/language.ts'
+import { lists } from '../words/lists.ts'
+import { session as words } from '../words/session.ts'
+import { bytes } from '../words/size.ts'
+import { clockTime, duration, lasting } from '../words/time.ts'
+import { KeyMark } from './key-mark.tsx'
+import { Output } from './transcript/step-output.tsx'
+
+/** What a session is made of, as far as anybody tells. */
+export function InfoSheet({ model, facts, onClose }: { model: SessionModel; facts: SessionFacts; onClose(): void }) {
+  const metadata = home.value.sessions.get(facts.id)?.metadata
+  const process = useProcess(facts, metadata?.machineId)
+  const { tokens, cost } = spent(model.transcript.value)
+  const told = process === 'asking' ? lists.facts.asking : process === 'unknown' ? lists.facts.notTold : undefined
+  const known = typeof process === 'object' ? process : undefined
+  const heard = lastOutput(model.transcript.value)
+  const rows: { name: string; value: string | undefined; canCopy?: boolean }[] = [
+    { name: words.facts.folder, value: facts.path, canCopy: true },
+    { name: words.facts.branch, value: facts.branch },
+    { name: lists.facts.worktree, value: metadata?.worktree?.branch },
+    { name: lists.facts.repository, value: metadata?.worktree?.repository, canCopy: true },
+    { name: words.facts.machine, value: facts.host },
+    { name: words.facts.agent, value: facts.agent },
+    { name: words.facts.version, value: facts.version },
+    { name: words.facts.process, value: (known?.pid ?? facts.process)?.toString() },
+    { name: lists.facts.memory, value: known ? bytes(known.memoryBytes) + lists.comma + lists.facts.processes(known.processes) : told },
+    { name: lists.facts.uptime, value: known && duration(Math.max(0, now.value - known.startedAt)) },
+    { name: lists.facts.tokens, value: tokens },
+    { name: lists.facts.cost, value: cost },
+    { name: lists.facts.key, value: facts.hasOwnKey ? lists.ownKey(ageOf(facts.createdAt)) : lists.accountKey },
+    { name: words.facts.id, value: facts.id, canCopy: true },
+    { name: lists.facts.agentId, value: metadata?.agentSessionId, canCopy: true }
+  ]
+  return (
+    <Sheet title={words.info} onClose={onClose}>
+      <dl class="facts">
+        {rows.map(
+          ({ name, value, canCopy }) =>
+            value !== undefined && (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>
+                  <bdi>{value}</bdi> {canCopy && <CopyButton text={value} what={name} />}
+                </dd>
+              </div>
+            )
+        )}
+      </dl>
+      <KeyMark facts={facts} />
+      {heard && (
+        <section class="heard">
+          <h3>{lists.lastOutput(clockTime(heard.at, now.value))}</h3>
+          <Output text={heard.text} />
+        </section>
+      )}
+    </Sheet>
+  )
+}
+
+/** In whole days, where it has lasted a day. */
+function ageOf(madeAt: number): string {
+  const days = Math.floor((now.value - madeAt) / 86_400_000)
+  return days < 1 ? lasting(now.value - madeAt) : lists.days(days)
+}
+
+function useProcess({ id, presence }: SessionFacts, machine: string | undefined): MachineProcess | 'asking' | 'unknown' | undefined {
+  const [process, setProcess] = useState<MachineProcess | 'asking' | 'unknown'>()
+  const link = live.value
+  useEffect(() => {
+    const helper = home.peek().machines.get(machine ?? '')
+    if (presence !== 'here' || !link || !helper || !hasHelper(helper)) return
+    let isGone = false
+    setProcess('asking')
+    void readProcess(link, helper.id, id).then(found => !isGone && setProcess(found ?? 'unknown'))
+    return () => {
+      isGone = true
+    }
+  }, [link, machine, id, presence])
+  return process
+}
+
+function spent({ usage }: Transcript): { tokens: string | undefined; cost: string | undefined } {
+  if (usage === undefined) return { tokens: undefined, cost: undefined }
+  const whole = new Intl.NumberFormat(locale())
+  const read = usage.input_tokens + (usage.cache_read_input_tokens ?? 0) + (usage.cache_creation_input_tokens ?? 0)
+  return { tokens: lists.tokens(whole.format(read), whole.format(usage.output_tokens)), cost: usage.cost && costOf(usage.cost) }
+}
+
+function costOf({ amount, currency }: { amount: number; currency: string }): string {
+  try {
+    return new Intl.NumberFormat(locale(), { style: 'currency', currency }).format(amount)
+  } catch {
+    // An agent may name a currency of its own.
+    return `${amount} ${currency}`
+  }
+}

@@ -1,0 +1,65 @@
+import { useEffect, useState } from 'preact/hooks'
+import { now } from '../core/clock.ts'
+import { pathOf } from '../core/routes.ts'
+import { live } from '../model/account/account.ts'
+import { type Choices, readChoices } from '../model/choices.ts'
+import { home } from '../model/home.ts'
+import { freeAgents } from '../model/session/usage-limit.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { locale } from '../words/language.ts'
+import { session as words } from '../words/session.ts'
+import { clockTime } from '../words/time.ts'
+
+/** The agent may do nothing for a while: until when, that it shall go on by itself then, and who can work meanwhile. */
+export function LimitCard({ id, host, endsAt }: { id: string; host: string; endsAt: number }) {
+  const link = live.value
+  const asked = link?.goingsOn.all.value.find(({ key }) => key === id)
+  const time = clockTime(endsAt, now.value)
+  return (
+    <>
+      <div class="terminal-note">
+        <Icon name="clock-3" />
+        <span role="status">
+          <b>{words.limitUntil(time)}</b> {asked ? words.goesOn(time) : words.limitWaits}
+        </span>
+        {link && (
+          <Button look="quiet" onClick={() => void (asked ? link.goingsOn.withdraw(id) : link.goingsOn.ask(id, endsAt, words.goOnText))}>
+            {asked ? words.goOnNot : words.goOnThen}
+          </Button>
+        )}
+      </div>
+      <Meanwhile id={id} host={host} />
+    </>
+  )
+}
+
+function Meanwhile({ id, host }: { id: string; host: string }) {
+  const metadata = home.value.sessions.get(id)?.metadata
+  const agents = freeAgents(useAgents(metadata?.machineId), id, home.value, now.value)
+  if (metadata?.machineId === undefined || agents.length === 0) return null
+  const names = new Intl.ListFormat(locale()).format(agents.map(({ title }) => title))
+  return (
+    <div class="terminal-note">
+      <Icon name="bot" />
+      <span>{words.limitFree(host, names)}</span>
+      <ButtonLink look="quiet" href={pathOf({ name: 'new', machine: metadata.machineId, folder: metadata.path })}>
+        {words.limitNew}
+      </ButtonLink>
+    </div>
+  )
+}
+
+function useAgents(machine: string | undefined): Choices['agents'] {
+  const [agents, setAgents] = useState<Choices['agents']>([])
+  const link = live.value
+  useEffect(() => {
+    if (link === undefined || machine === undefined) return
+    let isGone = false
+    void readChoices(link, machine).then(told => !isGone && told.type === 'choices' && setAgents(told.choices.agents))
+    return () => {
+      isGone = true
+    }
+  }, [link, machine])
+  return agents
+}

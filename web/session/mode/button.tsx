@@ -1,0 +1,77 @@
+import type { Choice } from '../../../lib/protocol/sealed/session.ts'
+import type { AskedChoice, AskedChoices } from '../../model/session/choices.ts'
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { Icon } from '../../ui/icons/icon.tsx'
+import { visible } from '../../ui/visible.ts'
+import { compose } from '../../words/compose.ts'
+import { session as words } from '../../words/session.ts'
+
+/** The mode and the model the agent works with, as a way to the others. Not there when the agent tells of none. */
+export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; asked: AskedChoices; onOpen(): void }) {
+  if (!hasChoices(facts)) return null
+  const mode = facts.modes.find(({ code }) => code === standing(asked.mode, facts.mode))
+  const model = facts.models.length > 1 ? facts.models.find(({ code }) => code === standing(asked.model, facts.model)) : undefined
+  const all = Object.values(asked).flatMap(choice => choice ?? [])
+  return (
+    <>
+      <button
+        class={`pill ${all.some(({ state }) => state === 'asking') ? 'busy' : ''}`}
+        type="button"
+        aria-haspopup="dialog"
+        onClick={onOpen}
+      >
+        {(mode !== undefined || model === undefined) && (
+          <>
+            <Icon name="shield-check" />
+            <span>{mode === undefined ? words.mode : nameOf(mode).name}</span>
+          </>
+        )}
+        {model !== undefined && <span class="pill-m">{visible(model.value)}</span>}
+        <Icon name="chevron-down" class="chev" />
+      </button>
+      {all.some(({ state }) => state === 'failed') && (
+        <span class="pill bad" role="alert">
+          {compose.notChanged(facts.host)}
+        </span>
+      )}
+    </>
+  )
+}
+
+export function hasChoices(facts: SessionFacts): boolean {
+  return (
+    facts.presence === 'here' &&
+    [facts.modes, facts.models, facts.efforts, ...facts.settings.map(({ choices }) => choices)].some(choices => choices.length > 1)
+  )
+}
+
+/** What was asked for and not refused, else what holds. */
+export function standing(asked: AskedChoice | undefined, now: string | undefined): string | undefined {
+  return asked !== undefined && asked.state !== 'failed' ? asked.code : now
+}
+
+/** Afield's word for a mode of an agent where there is one, else the agent's own. */
+export function nameOf(mode: Choice): { name: string; about: string; isAuto: boolean } {
+  const known = knownModes[mode.code.toLowerCase().replaceAll(/[-_]/g, '')]
+  const isAuto = known === 'auto'
+  if (known === undefined) return { name: visible(mode.value), about: visible(mode.description ?? ''), isAuto }
+  const [name, about] = words.modes[known]
+  return { name, about, isAuto }
+}
+
+const knownModes: Readonly<Record<string, keyof typeof words.modes>> = {
+  default: 'ask',
+  ask: 'ask',
+  manual: 'ask',
+  normal: 'ask',
+  acceptedits: 'edit',
+  autoedit: 'edit',
+  plan: 'plan',
+  readonly: 'plan',
+  bypass: 'auto',
+  bypasspermissions: 'auto',
+  yolo: 'auto',
+  fullaccess: 'auto',
+  dangerfullaccess: 'auto',
+  agentfullaccess: 'auto'
+}

@@ -1,0 +1,119 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { confirming } from '../../core/preferences.ts'
+import { feel } from '../../ui/behavior/haptics.ts'
+import { words } from '../../words/index.ts'
+
+const holdMs = 900
+const armMs = 600
+const inertMs = 400
+
+/**
+ * A button that no stray tap presses. By default it is held for 900 ms and the fill shows how long still; whoever prefers it, or uses a
+ * screen reader, gets two taps: the second one is named `confirmLabel` and works after 600 ms. Inert for 400 ms after it appears.
+ */
+export function HoldButton(props: {
+  label: string
+  /** What it is called where it is tapped instead of held. */
+  tapLabel: string
+  confirmLabel: string
+  onConfirm(): void
+  busy?: string | false
+  isDanger?: boolean
+  describedBy?: string
+}) {
+  const [phase, setPhase] = useState<'still' | 'holding' | 'arming' | 'armed'>('still')
+  const [isTapped, setTapped] = useState(false)
+  const [isTooShort, setTooShort] = useState(false)
+  const appearedAt = useRef(performance.now())
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined)
+  const byTaps = confirming.value === 'taps' || isTapped
+
+  useEffect(() => () => clearTimeout(timer.current), [])
+
+  // What is true when the time is up counts, not what was true when it began: a link that is lost meanwhile ends the confirming.
+  const latest = useRef(props)
+  latest.current = props
+  useEffect(() => {
+    if (!props.busy) return
+    clearTimeout(timer.current)
+    setPhase('still')
+  }, [props.busy])
+
+  const isInert = () => Boolean(props.busy) || performance.now() - appearedAt.current < inertMs
+  const later = (ms: number, then: () => void) => {
+    clearTimeout(timer.current)
+    timer.current = setTimeout(then, ms)
+  }
+  const confirm = () => {
+    clearTimeout(timer.current)
+    setPhase('still')
+    if (latest.current.busy) return
+    feel('sent')
+    latest.current.onConfirm()
+  }
+  const press = () => {
+    if (byTaps || isInert() || phase === 'holding') return
+    setTooShort(false)
+    setPhase('holding')
+    feel('held')
+    later(holdMs, confirm)
+  }
+  const release = () => {
+    if (phase !== 'holding') return
+    clearTimeout(timer.current)
+    setPhase('still')
+    setTooShort(true)
+  }
+  const tap = (event: MouseEvent) => {
+    if (isInert()) return
+    // A click that no pointer and no key made comes from a screen reader or a switch, which cannot hold.
+    if (!byTaps && event.detail === 0 && !isKeyDown.current) setTapped(true)
+    else if (!byTaps) return
+    if (phase === 'armed') return confirm()
+    setPhase('arming')
+    later(armMs, () => setPhase('armed'))
+  }
+  const isKeyDown = useRef(false)
+  const isTold = isTooShort && phase === 'still' && !byTaps && !props.busy
+
+  return (
+    <>
+      <span class="vh" role="status">
+        {isTold && `${props.label}. ${words.holdOn}`}
+      </span>
+      <button
+        type="button"
+        class={`btn lg wide hold ${props.isDanger ? 'danger' : 'primary'} ${byTaps ? 'taps' : ''} ${phase === 'holding' ? 'holding' : ''} ${props.busy ? 'busy' : ''}`}
+        aria-describedby={props.describedBy}
+        aria-disabled={props.busy || phase === 'arming' ? true : undefined}
+        onPointerDown={event => event.button === 0 && press()}
+        onPointerUp={release}
+        onPointerLeave={release}
+        onPointerCancel={release}
+        onContextMenu={event => event.preventDefault()}
+        onBlur={() => {
+          isKeyDown.current = false
+          clearTimeout(timer.current)
+          setPhase('still')
+        }}
+        onKeyDown={event => {
+          if (event.key !== 'Enter' && event.key !== ' ') return
+          isKeyDown.current = true
+          if (!byTaps) event.preventDefault()
+          if (!event.repeat) press()
+        }}
+        onKeyUp={() => {
+          isKeyDown.current = false
+          release()
+        }}
+        onClick={tap}
+      >
+        <span class="hold-fill" />
+        <span class="hold-label">
+          {props.busy || (phase === 'arming' || phase === 'armed' ? props.confirmLabel : byTaps ? props.tapLabel : props.label)}
+          {isTold && <small>{words.holdOn}</small>}
+        </span>
+      </button>
+    </>
+  )
+}

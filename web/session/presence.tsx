@@ -1,0 +1,126 @@
+import { useState } from 'preact/hooks'
+import { now } from '../core/clock.ts'
+import { absenceOf } from '../model/session/absence.ts'
+import type { SessionFacts } from '../model/session/facts.ts'
+import { limitedUntil } from '../model/session/limited.ts'
+import type { SessionModel } from '../model/session/session.ts'
+import { Banner } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { lists } from '../words/lists.ts'
+import { session as words } from '../words/session.ts'
+import { clockTime } from '../words/time.ts'
+import { LinkedGone, Silence } from './away.tsx'
+import { limit, resuming, takingOver, whileAway } from './on-use.ts'
+import { TroubleCard } from './starting/trouble.tsx'
+
+/** Where the agent is when it is not simply here: its machine away, itself ended, or in the hands of somebody at the terminal. */
+export function Presence({ model, facts, isStale }: { model: SessionModel; facts: SessionFacts; isStale: boolean }) {
+  // Without a link nobody knows where the machine is.
+  if (isStale) return null
+  return (
+    <div class="presence">
+      {facts.presence !== 'here' && <Absence model={model} facts={facts} />}
+      {facts.presence === 'here' && facts.isInTerminal && <InTerminal model={model} facts={facts} />}
+      {facts.diskTrouble !== undefined && (
+        <Banner
+          icon="triangle-alert"
+          title={words.disk[facts.diskTrouble.why].title(facts.host)}
+          text={words.disk[facts.diskTrouble.why].text(facts.agentShort)}
+          needs
+        />
+      )}
+      {!facts.isStateReadable && facts.presence !== 'ended' && (
+        <Banner icon="lock" title={words.stateClosedTitle(facts.agentShort)} text={words.stateClosedHint(facts.host)} />
+      )}
+      {facts.compromisedAt !== undefined && <Banner icon="triangle-alert" title={words.compromisedTitle} text={words.compromisedHint} />}
+      {facts.diskTrouble === undefined && <Silence model={model} />}
+      <Limit model={model} facts={facts} />
+      <Away model={model} />
+      <LinkedGone model={model} />
+    </div>
+  )
+}
+
+function Away({ model }: { model: SessionModel }) {
+  const absence = absenceOf(model.id)
+  const shown = absence && whileAway.get()
+  return absence && shown ? <shown.WhileAway model={model} absence={absence} /> : null
+}
+
+function Limit({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const endsAt = limitedUntil(model.transcript.value, facts, now.value)
+  const shown = endsAt === undefined ? undefined : limit.get()
+  return endsAt !== undefined && shown ? <shown.LimitCard id={facts.id} host={facts.host} endsAt={endsAt} /> : null
+}
+
+function Absence({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const { resume } = model.asked.value
+  const at = clockTime(facts.activeAt, Date.now())
+  const isAway = facts.presence === 'away' && !facts.canResume
+  const { ResumeLog } = (resume === 'asking' && resuming.get()) || {}
+  return (
+    <>
+      <Banner
+        icon={isAway ? 'moon' : 'circle-check'}
+        isAway
+        title={
+          resume === 'asking'
+            ? words.startingTitle(facts.agentShort, facts.host)
+            : isAway
+              ? words.awayTitle(facts.host)
+              : words.endedTitle(facts.agentShort)
+        }
+        text={resume === 'asking' ? words.keptText : isAway ? words.awaySince(at) : endedText(facts, at)}
+      >
+        {facts.canResume && (
+          <Button look="quiet" icon="play" onClick={() => void model.resume()} busy={resume === 'asking' && words.resuming}>
+            {words.resume}
+          </Button>
+        )}
+      </Banner>
+      {ResumeLog && <ResumeLog id={facts.id} host={facts.host} />}
+      {resume !== undefined && resume !== 'asking' && (
+        <div class="presence-trouble">
+          <TroubleCard title={words.notResumed(facts.agentShort)} trouble={resume} host={facts.host} />
+        </div>
+      )}
+    </>
+  )
+}
+
+function endedText({ agentEnd: { code = 0, signal } = {} }: SessionFacts, at: string): string {
+  // The system ends so what takes the last of its memory; a shell gives that as 128 and the number of the signal.
+  if (signal === 'SIGKILL' || code === 137) return words.endedMemory(at)
+  if (signal !== undefined) return words.endedBy(signal, at)
+  return code === 0 ? words.endedHint(at) : words.endedExit(code, at)
+}
+
+function InTerminal({ model, facts }: { model: SessionModel; facts: SessionFacts }) {
+  const { takeOver } = model.asked.value
+  const [running, ask] = useState<readonly string[]>()
+  const { TakeOverSheet } = (running && takingOver.get()) || {}
+  const { isBusy, run } = useBusy()
+  const start = async () => {
+    const { runningThere } = await takingOver.load()
+    const found = await runningThere(facts.id)
+    if (found.length > 0) ask(found)
+    else void model.takeOver()
+  }
+  return (
+    <div class="terminal-note">
+      <Icon name="square-terminal" />
+      <span role="status">
+        <b>{lists.sentence(words.terminalTitle(facts.host))}</b>{' '}
+        {takeOver === 'failed' ? words.takeOverFailed(facts.host) : words.terminalHint}
+      </span>
+      <Button look="quiet" onClick={() => void run(start)} busy={(isBusy || takeOver === 'asking') && words.takingOver}>
+        {words.takeOver}
+      </Button>
+      {TakeOverSheet && running && (
+        <TakeOverSheet facts={facts} running={running} onTake={() => void model.takeOver()} onClose={() => ask(undefined)} />
+      )}
+    </div>
+  )
+}

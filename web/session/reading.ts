@@ -1,0 +1,305 @@
+import type { RefObject } from 'preact'
+import { useCallback, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { route } from '../core/router.ts'
+import type { Block } from '../model/transcript/blocks.ts'
+import { linkedMessage } from '../model/transcript/linked-message.ts'
+import { useOpenedJustNow } from './opened-just-now.ts'
+
+interface Reading {
+  readonly scroller: RefObject<HTMLDivElement | null>
+  readonly column: RefObject<HTMLDivElement | null>
+  /** The blocks to draw: from this one up to, and without, that one. */
+  readonly from: number
+  readonly to: number
+  /** How high those below them are, in px. */
+  readonly below: number
+  readonly isAtEnd: boolean
+  /** The last message that was on screen while the reader was at the end. */
+  readonly seenSeq: number
+  onScroll(): void
+  toEnd(): void
+}
+
+/** Blocks drawn at first. */
+const pageOfBlocks = 20
+const mostBlocksAtEnd = 80
+/** How many more each time the reader comes near the first or the last of them: few, so that none of it takes longer than a frame. */
+const blocksAtOnce = 8
+/** In heights of the screen: nearer than the first, more blocks are drawn; farther than the second, they are taken away again. */
+const overscan = 1.5
+const farAway = 3
+/** Drawn above and below a message that is gone to. */
+const blocksAround = 10
+const endPx = 48
+
+/**
+ * Where the reader is. At the end the log follows what comes; elsewhere what is on screen stays where it is, whatever is added above or
+ * below. Only the blocks around the reader are drawn; those below keep the height they had.
+ */
+export function useReading(of: {
+  blocks: readonly Block[]
+  lastSeq: number
+  sentCount: number
+  /** Whatever else can make the log grow. */
+  growth: readonly unknown[]
+  hasOlder: boolean
+  /** A page, or down to the message with this number. */
+  loadOlder(downTo?: number): void
+  onSeen(seq: number): void
+}): Reading {
+  const scroller = useRef<HTMLDivElement>(null)
+  const column = useRef<HTMLDivElement>(null)
+  const anchor = useRef<{ key: string; top: number } | undefined>(undefined)
+  const [isAtEnd, setAtEnd] = useState(true)
+  const [seenSeq, setSeenSeq] = useState(of.lastSeq)
+  const [firstSeq, setFirstSeq] = useState<number>()
+  /** Undefined: all there are. */
+  const [endSeq, setEndSeq] = useState<number>()
+  const heights = useRef(new Map<string, number>())
+  const atEnd = useRef(true)
+  const lastTop = useRef(0)
+  const isOpened = useOpenedJustNow(column)
+  const latest = useRef(of)
+  latest.current = of
+
+  const from = firstIndex(of.blocks, firstSeq)
+  const to = endIndex(of.blocks, endSeq, from)
+  const below = useMemo(() => of.blocks.slice(to).reduce((sum, { key }) => sum + (heights.current.get(key) ?? 0), 0), [of.blocks, to])
+  const drawn = useRef({ from, to })
+  drawn.current = { from, to }
+  const target = linkedMessage(route.value)
+  const reached = useRef<number | undefined>(undefined)
+
+  const noteAnchor = useCallback(() => {
+    const element = scroller.current
+    if (element === null) return
+    const top = element.getBoundingClientRect().top
+    for (const child of column.current?.children ?? []) {
+      const rect = child.getBoundingClientRect()
+      const key = child instanceof HTMLElement ? child.dataset['key'] : undefined
+      if (key !== undefined && rect.bottom > top) {
+        anchor.current = { key, top: rect.top }
+        return
+      }
+    }
+    anchor.current = undefined
+  }, [])
+
+  const follow = useCallback(() => {
+    const element = scroller.current
+    if (element !== null) element.scrollTop = element.scrollHeight
+  }, [])
+
+  const draw = useCallback((from: number, to: number) => {
+    const { blocks } = latest.current
+    setFirstSeq(seqFrom(blocks, from))
+    const last = to < blocks.length ? blocks.slice(0, to).findLast(block => lastSeqOf(block) > 0) : undefined
+    setEndSeq(last && lastSeqOf(last))
+  }, [])
+
+  const noteHeights = useCallback((from: number, to: number) => {
+    for (const { key } of latest.current.blocks.slice(from, to)) {
+      const element = elementOf(column.current, key)
+      const next = element?.nextElementSibling
+      if (element)
+        heights.current.set(key, next ? next.getBoundingClientRect().top - element.getBoundingClientRect().top : element.offsetHeight)
+    }
+  }, [])
+
+  /** The drawn blocks that are not far away, as indices: from the first up to, and without, the second. */
+  const near = useCallback(() => {
+    const { from, to } = drawn.current
+    const { top = 0, bottom = 0, height = 0 } = scroller.current?.getBoundingClientRect() ?? {}
+    const keys = new Set<string | undefined>()
+    for (const child of column.current?.children ?? []) {
+      const rect = child.getBoundingClientRect()
+      if (rect.bottom >= top - farAway * height && rect.top <= bottom + farAway * height) keys.add((child as HTMLElement).dataset['key'])
+    }
+    const isNear = ({ key }: Block) => keys.has(key)
+    const blocks = latest.current.blocks.slice(from, to)
+    const first = blocks.findIndex(isNear)
+    return first < 0 ? { from, to } : { from: from + first, to: from + blocks.findLastIndex(isNear) + 1 }
+  }, [])
+
+  const goUp = useCallback(() => {
+    const element = scroller.current
+    const { blocks, hasOlder, loadOlder } = latest.current
+    if (element === null || element.scrollTop > overscan * element.clientHeight || blocks.length === 0) return
+    const { from: first, to: end } = drawn.current
+    if (first > 0) {
+      const { to: nextEnd } = near()
+      noteHeights(nextEnd, end)
+      draw(Math.max(0, first - blocksAtOnce), nextEnd)
+    } else if (hasOlder && element.clientHeight > 0) loadOlder()
+  }, [])
+
+  const goDown = useCallback(() => {
+    const element = scroller.current
+    const { blocks } = latest.current
+    const { to: end } = drawn.current
+    const rest = column.current?.querySelector('[data-below]')?.getBoundingClientRect()
+    if (element === null || rest === undefined || end >= blocks.length) return
+    const { top, bottom } = element.getBoundingClientRect()
+    if (rest.top > bottom + overscan * element.clientHeight) return
+    if (rest.top > top) return draw(near().from, end + blocksAtOnce)
+    // Far beyond what is drawn, as the bar of the scroller leads: on with the block that would be there.
+    let index = end
+    for (let at = rest.top; at < top && index < blocks.length - 1; index++) at += heights.current.get(blocks[index]?.key ?? '') ?? 0
+    anchor.current = { key: blocks[index]?.key ?? '', top }
+    draw(index - blocksAround, index + blocksAround)
+  }, [])
+
+  const noteEnd = useCallback(() => {
+    const { scrollHeight = 0, scrollTop = 0, clientHeight = 0 } = scroller.current ?? {}
+    const isEnd = drawn.current.to >= latest.current.blocks.length && scrollHeight - scrollTop - clientHeight < endPx
+    if (isEnd === atEnd.current) return
+    atEnd.current = isEnd
+    setAtEnd(isEnd)
+  }, [])
+
+  const onScroll = useCallback(() => {
+    const element = scroller.current
+    if (element === null) return
+    // Only who goes up leaves the end; what opens below the conversation makes it shorter and is told late.
+    const isUp = element.scrollTop < lastTop.current
+    lastTop.current = element.scrollTop
+    if (atEnd.current && !isUp && !isOpened()) follow()
+    else noteEnd()
+    noteAnchor()
+    goUp()
+    goDown()
+  }, [])
+
+  // The message that the address names: what is around it is loaded and drawn, then it stands in the middle.
+  useLayoutEffect(() => {
+    if (target === undefined || reached.current === target || of.blocks.length === 0) return
+    const index = of.blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= target)
+    // There is none so far: that is said elsewhere.
+    if (index < 0) return
+    atEnd.current = false
+    setAtEnd(false)
+    if (target < firstKnown(of.blocks)) {
+      // While older ones are on their way there is nothing more to ask for.
+      if (of.hasOlder) of.loadOlder(target)
+      return
+    }
+    const key = of.blocks[index]?.key
+    if (key === undefined) return
+    const element = elementOf(column.current, key)
+    if (element) {
+      reached.current = target
+      element.scrollIntoView({ block: 'center' })
+      element.classList.add('is-target')
+      noteAnchor()
+    } else {
+      anchor.current = undefined
+      draw(index - blocksAround, index + blocksAround)
+    }
+  }, [target, of.blocks, of.hasOlder, from, to])
+
+  // After each drawing, before it is seen.
+  useLayoutEffect(() => {
+    if (atEnd.current) follow()
+    else if (anchor.current !== undefined) {
+      const { key, top } = anchor.current
+      const element = elementOf(column.current, key)
+      const moved = element === null ? 0 : element.getBoundingClientRect().top - top
+      if (moved !== 0 && scroller.current !== null) scroller.current.scrollTop += moved
+    }
+    noteAnchor()
+    goUp()
+    goDown()
+  }, [of.blocks, from, to, of.hasOlder, ...of.growth])
+
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(entries => {
+      const isColumn = entries.some(({ target }) => target === column.current)
+      if (atEnd.current && !(isColumn && isOpened())) follow()
+      else noteEnd()
+    })
+    if (scroller.current !== null) watch.observe(scroller.current)
+    if (column.current !== null) watch.observe(column.current)
+    return () => watch.disconnect()
+  }, [])
+
+  const toEnd = useCallback(() => {
+    atEnd.current = true
+    setAtEnd(true)
+    if (drawn.current.to < latest.current.blocks.length) setFirstSeq(undefined)
+    setEndSeq(undefined)
+    follow()
+  }, [])
+
+  useLayoutEffect(() => {
+    if (of.sentCount > 0) toEnd()
+  }, [of.sentCount])
+
+  // At the end nobody needs the blocks far above.
+  useLayoutEffect(() => {
+    if (isAtEnd && of.blocks.length - from > mostBlocksAtEnd) setFirstSeq(seqFrom(of.blocks, of.blocks.length - pageOfBlocks))
+  }, [isAtEnd, of.blocks])
+
+  useLayoutEffect(() => {
+    if (!isAtEnd) return
+    setSeenSeq(of.lastSeq)
+    const tell = () => {
+      if (document.visibilityState === 'visible' && latest.current.lastSeq > 0) latest.current.onSeen(latest.current.lastSeq)
+    }
+    tell()
+    document.addEventListener('visibilitychange', tell)
+    return () => document.removeEventListener('visibilitychange', tell)
+  }, [isAtEnd, of.lastSeq])
+
+  return { scroller, column, from, to, below, isAtEnd, seenSeq, onScroll, toEnd }
+}
+
+function firstKnown(blocks: readonly Block[]): number {
+  return seqOf(blocks.find(block => seqOf(block) > 0))
+}
+
+function firstIndex(blocks: readonly Block[], firstSeq: number | undefined): number {
+  if (firstSeq === undefined) return withDay(blocks, Math.max(0, blocks.length - pageOfBlocks))
+  const index = blocks.findIndex(block => block.type !== 'day' && lastSeqOf(block) >= firstSeq)
+  return index < 0 ? withDay(blocks, Math.max(0, blocks.length - pageOfBlocks)) : withDay(blocks, index)
+}
+
+// Days and answers that belong to no message have no number of their own.
+function seqFrom(blocks: readonly Block[], from: number): number {
+  return seqOf(blocks.slice(Math.max(0, from)).find(block => seqOf(block) > 0))
+}
+
+function endIndex(blocks: readonly Block[], endSeq: number | undefined, from: number): number {
+  if (endSeq === undefined) return blocks.length
+  const index = blocks.findIndex((block, at) => at > from && block.type !== 'day' && lastSeqOf(block) > endSeq)
+  return index < 0 ? blocks.length : index
+}
+
+function elementOf(column: HTMLElement | null, key: string): HTMLElement | null {
+  return column?.querySelector<HTMLElement>(`[data-key="${CSS.escape(key)}"]`) ?? null
+}
+
+function withDay(blocks: readonly Block[], index: number): number {
+  return blocks[index - 1]?.type === 'day' ? index - 1 : index
+}
+
+function seqOf(block: Block | undefined): number {
+  switch (block?.type) {
+    case 'item':
+      return block.item.seq
+    case 'trail':
+      return block.rows.map(rowSeq).find(seq => seq > 0) ?? 0
+    case 'day':
+    case undefined:
+      return 0
+  }
+}
+
+// Older steps may join the front of a trail, so what counts is where it ends.
+function lastSeqOf(block: Block): number {
+  return block.type === 'trail' ? (block.rows.map(rowSeq).findLast(seq => seq > 0) ?? 0) : seqOf(block)
+}
+
+function rowSeq(row: Extract<Block, { type: 'trail' }>['rows'][number]): number {
+  if (row.type === 'decision') return 0
+  return row.type === 'looked' ? (row.rows.at(-1)?.seq ?? 0) : row.seq
+}

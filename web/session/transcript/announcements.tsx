@@ -1,0 +1,37 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { isOn } from '../../core/preferences.ts'
+import type { SessionModel } from '../../model/session/session.ts'
+import type { Item } from '../../model/transcript/items.ts'
+import { lists as words } from '../../words/lists.ts'
+import { createAnnouncer } from './announcing.ts'
+import { wordsOf } from './step-words.ts'
+
+/** Reads out, politely, how many steps there were and what goes on. It shows nothing. */
+export function Announcements(props: {
+  model: SessionModel
+  /** The steps with the decisions about them: what was denied does not run. */
+  items: readonly Item[]
+  waiting: ReadonlySet<string>
+  folder: string | undefined
+}) {
+  const { model, items, waiting, folder } = props
+  const [said, say] = useState({ text: '', at: 0 })
+  const announcer = useRef<ReturnType<typeof createAnnouncer>>(undefined)
+  const isLive = model.feed.value === 'live' && isOn('announces')
+  useEffect(() => {
+    const own = createAnnouncer(({ steps, running }) => {
+      const now = running && wordsOf(running, 'running', folder)
+      const text = now ? words.stepsNow(steps, now.verb, now.object) : words.steps(steps)
+      say(({ at }) => ({ text, at: at + 1 }))
+    })
+    announcer.current = own
+    return () => own.close()
+  }, [model, folder])
+  useEffect(() => announcer.current?.take(items, isLive, waiting), [model, folder, items, isLive, waiting])
+  return (
+    <p class="vh" aria-live="polite" data-announces>
+      {/* The same words once more are read out only as a piece of their own. */}
+      <span key={said.at}>{said.text}</span>
+    </p>
+  )
+}

@@ -1,0 +1,186 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import type { GitDiff } from '../../../lib/protocol/sealed/git.ts'
+import { work as words } from '../../words/work.ts'
+import { rowsOf } from '../text/diff-rows.ts'
+import { isLong, readingOf } from '../text/reader.ts'
+import { CommentBox, CommentNote } from './comment-box.tsx'
+import type { WorkComments } from './comments.ts'
+import { DiffTable, type LinePlace } from './diff-table.tsx'
+import { BothImages } from './image-diff.tsx'
+import { hasRoomForTwo, showsSideBySide } from './look.ts'
+import { TroubleNote } from './trouble.tsx'
+import { troubleOf, type WorkTrouble } from './work.ts'
+
+/** What changed in one file, read once it comes near the screen. */
+export function FileDiff(props: {
+  path: string
+  host: string
+  /** Another one when the file looks different: then it is read again. */
+  mark: string
+  /** Somebody is there to ask: what failed before is asked again. */
+  isHere: boolean
+  read(load: boolean): Promise<GitDiff>
+  /** Undefined where nothing can be said, as in what was committed long ago. */
+  comments: WorkComments | undefined
+}) {
+  const { path, mark, isHere } = props
+  const [load, setLoad] = useState(false)
+  const [told, setTold] = useState<{ diff: GitDiff } | { trouble: WorkTrouble }>()
+  const [attempt, setAttempt] = useState(0)
+  const place = useRef<HTMLDivElement>(null)
+  const isNear = useNear(place)
+  useEffect(() => {
+    if (!isNear) return
+    let isGone = false
+    props
+      .read(load)
+      .then(diff => !isGone && setTold({ diff }))
+      // What is shown stays, as long as there is something.
+      .catch(error => !isGone && setTold(before => (before && 'diff' in before ? before : { trouble: troubleOf(error) })))
+    return () => {
+      isGone = true
+    }
+  }, [isNear, path, mark, isHere, load, attempt])
+  return (
+    <div class="fdiff-b" ref={place}>
+      {told === undefined ? (
+        <p class="diff-wait" role="status">
+          {words.loading(props.host)}
+        </p>
+      ) : 'trouble' in told ? (
+        <TroubleNote title={words.notRead} trouble={told.trouble} host={props.host} onRetry={() => setAttempt(attempt + 1)} />
+      ) : (
+        <Told diff={told.diff} path={path} comments={props.comments} onLoad={() => setLoad(true)} />
+      )}
+    </div>
+  )
+}
+
+function Told({ diff, path, comments, onLoad }: { diff: GitDiff; path: string; comments: WorkComments | undefined; onLoad(): void }) {
+  switch (diff.type) {
+    case 'text':
+      return <TextDiff oldText={diff.oldText} newText={diff.newText} path={path} comments={comments} />
+    case 'image':
+      return <BothImages path={path} mime={diff.mime} oldBytes={diff.oldBytes} newBytes={diff.newBytes} />
+    case 'binary':
+      return <Said>{`${words.binary} ${words.sizes(sizeOf(diff.oldSize), sizeOf(diff.newSize))}`}</Said>
+    case 'submodule':
+      return <Said>{`${words.submodule} ${words.submoduleMoved(short(diff.oldCommit), short(diff.newCommit))}`}</Said>
+    case 'too-large':
+      if (!diff.canLoad) return <Said>{words.neverShown(words.size(diff.bytes))}</Said>
+      return <TooLarge lines={diff.lines} onLoad={onLoad} />
+  }
+}
+
+const mostLines = 2000
+
+/** Both sides of a text, line by line. */
+export function TextDiff({
+  oldText,
+  newText,
+  path,
+  comments
+}: {
+  oldText: string | null
+  newText: string | null
+  path: string
+  comments: WorkComments | undefined
+}) {
+  const [opened, setOpened] = useState<ReadonlySet<number>>(new Set())
+  const [isWhole, setWhole] = useState(false)
+  const [writing, setWriting] = useState<LinePlace>()
+  const asked = { type: 'diff', oldText, newText: newText ?? '', isFile: true } as const
+  const long = isLong(asked) ? readingOf(asked) : undefined
+  const rows = useMemo(
+    () => (isLong(asked) ? rowsOf(oldText, newText, opened, long ?? null) : rowsOf(oldText, newText, opened)),
+    [oldText, newText, opened, long]
+  )
+  const mine = comments?.all.value.filter(comment => comment.path === path) ?? []
+  if (isLong(asked) && long === undefined) return <p class="diff-wait" aria-busy="true" />
+  if (rows === undefined) return <Said>{words.tooDifferent}</Said>
+  if (!isWhole && rows.added + rows.removed > mostLines) return <TooLarge lines={rows.added + rows.removed} onLoad={() => setWhole(true)} />
+  if (rows.rows.length === 0) return <Said>{words.noDifference}</Said>
+  const isOneSided = oldText === null || newText === null
+  return (
+    <DiffTable
+      path={path}
+      rows={rows.rows}
+      isSideBySide={hasRoomForTwo.value && showsSideBySide.value && !isOneSided}
+      comments={mine}
+      writing={writing}
+      onLine={comments && setWriting}
+      onUnfold={at => setOpened(new Set(opened).add(at))}
+      below={line => (
+        <>
+          {mine.filter(isAbout(line)).map(comment => (
+            <CommentNote key={comment.id} comment={comment} onRemove={() => comments?.remove(comment.id)} />
+          ))}
+          {writing?.number === line.number && writing.side === line.side && (
+            <CommentBox
+              where={words.lineAt(line.number)}
+              onCancel={() => setWriting(undefined)}
+              onAdd={text => {
+                comments?.add({ path, line, text })
+                setWriting(undefined)
+              }}
+            />
+          )}
+        </>
+      )}
+    />
+  )
+}
+
+function isAbout({ number, side }: LinePlace): (comment: { line: LinePlace | undefined }) => boolean {
+  return ({ line }) => line?.number === number && line.side === side
+}
+
+function TooLarge({ lines, onLoad }: { lines: number | undefined; onLoad(): void }) {
+  return (
+    <Said>
+      {lines === undefined ? words.tooLarge : words.tooLargeLines(lines)}{' '}
+      <button class="txt" type="button" onClick={onLoad}>
+        {words.loadAnyway}
+      </button>
+    </Said>
+  )
+}
+
+function Said({ children }: { children: ComponentChildren }) {
+  return <p class="diff-wait">{children}</p>
+}
+
+function sizeOf(bytes: number | null): string {
+  return bytes === null ? words.noSize : words.size(bytes)
+}
+
+function short(commit: string | null): string {
+  return commit === null ? words.noSize : commit.slice(0, 8)
+}
+
+/** True once the element was near the screen. */
+function useNear(element: { current: Element | null }): boolean {
+  const [isNear, setNear] = useState(false)
+  useEffect(() => {
+    if (isNear || element.current === null) return
+    const watch = new IntersectionObserver(entries => entries.some(entry => entry.isIntersecting) && setNear(true), {
+      rootMargin: '600px 0px'
+    })
+    watch.observe(element.current)
+    return () => watch.disconnect()
+  }, [isNear])
+  return isNear
+}
+
+/** What was said about a file as a whole. */
+export function FileComments({ path, comments }: { path: string; comments: WorkComments }) {
+  const whole = comments.all.value.filter(comment => comment.path === path && comment.line === undefined)
+  return (
+    <>
+      {whole.map(comment => (
+        <CommentNote key={comment.id} comment={comment} onRemove={() => comments.remove(comment.id)} />
+      ))}
+    </>
+  )
+}

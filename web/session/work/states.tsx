@@ -1,0 +1,80 @@
+import type { SessionFacts } from '../../model/session/facts.ts'
+import { Icon } from '../../ui/icons/icon.tsx'
+import { clockTime } from '../../words/time.ts'
+import { work as words } from '../../words/work.ts'
+import { TroubleNote } from './trouble.tsx'
+import type { Work } from './work.ts'
+
+/** Says so when what is shown is not how it is now. */
+export function Freshness({ work, facts }: { work: Work; facts: SessionFacts }) {
+  const told = work.status.value
+  const trouble = work.trouble.value
+  if (told === undefined) return null
+  if (work.isHere.value && trouble === undefined) return null
+  return (
+    <div class="asof" role="status">
+      <Icon name={work.isHere.value ? 'circle-alert' : 'moon'} />
+      <div>
+        <b>{words.asOf(clockTime(told.at, Date.now()))}</b>
+        <span>
+          {work.isHere.value
+            ? words.asOfTrouble(facts.host)
+            : facts.presence === 'ended'
+              ? words.asOfEnded(facts.agentShort)
+              : words.asOfAway(facts.host)}
+        </span>
+      </div>
+    </div>
+  )
+}
+
+/** What stands where there are no changes to show. */
+export function NoStatus({ work, facts }: { work: Work; facts: SessionFacts }) {
+  const status = work.status.value?.value
+  const trouble = work.trouble.value
+  if (status === undefined) {
+    if (!work.isHere.value) return <NothingKept facts={facts} />
+    if (trouble !== undefined) {
+      return (
+        <div class="pad">
+          <TroubleNote title={words.notRead} trouble={trouble} host={facts.host} onRetry={() => void work.refresh()} />
+        </div>
+      )
+    }
+    return (
+      <p class="lead pad" role="status">
+        {words.loading(facts.host)}
+      </p>
+    )
+  }
+  if (!status.isRepository)
+    return <Nothing title={status.why === 'no-git' ? words.noGit(facts.host) : words.noRepository} text={words.noRepositoryHint} />
+  return <Nothing title={words.clean} text={words.cleanHint} branch={status.branch ?? words.detached} />
+}
+
+export function Nothing({ title, text, branch }: { title: string; text: string; branch?: string }) {
+  return (
+    <div class="nothing">
+      <Icon name="folder-git-2" />
+      <h2>{title}</h2>
+      <p>{text}</p>
+      {branch !== undefined && (
+        <p class="branch">
+          <Icon name="git-branch" />
+          <bdi>{branch}</bdi>
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Where this device kept nothing, and there is nobody to ask. */
+export function NothingKept({ facts }: { facts: SessionFacts }) {
+  if (facts.presence === 'ended') return <Nothing title={words.nothingKeptEnded(facts.agentShort)} text={words.nothingKeptEndedHint} />
+  return <Nothing title={words.nothingKept(facts.host)} text={words.nothingKeptHint} />
+}
+
+/** For sessions whose wrapper knows neither search nor commits. */
+export function OldHelper({ facts }: { facts: SessionFacts }) {
+  return <Nothing title={words.oldHelper} text={words.oldHelperHint(facts.host)} />
+}

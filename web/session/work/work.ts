@@ -1,0 +1,173 @@
+import { effect, type ReadonlySignal, signal } from '@preact/signals'
+import { CallFailed, type CallFailure } from '../../../lib/client/index.ts'
+import type { ChangedFile, GitDiff, GitStatus } from '../../../lib/protocol/sealed/git.ts'
+import type { SessionModel } from '../../model/session/session.ts'
+import { type DiffAsked, openWorkCalls, type WorkCalls, type WorkSources } from './calls.ts'
+import { openComments, type WorkComments } from './comments.ts'
+import { type KeptWork, keepWork, readKept, type StatusTold } from './kept.ts'
+
+/** The folder of a session as its screens show it: what changed in it, and what can be done about that. */
+export interface Work {
+  readonly id: string
+  readonly calls: WorkCalls
+  /** Undefined until it was told once, by the machine or by what this device kept of it. */
+  readonly status: ReadonlySignal<StatusTold | undefined>
+  /** Why it could not be told again, when that was tried last. */
+  readonly trouble: ReadonlySignal<WorkTrouble | undefined>
+  readonly isReading: ReadonlySignal<boolean>
+  /** The session answers now, so that something can be done. */
+  readonly isHere: ReadonlySignal<boolean>
+  /** `shell`: a wrapper that knows only commands; it can tell changes, and no more. */
+  readonly ability: ReadonlySignal<'whole' | 'shell'>
+  refresh(): Promise<void>
+  /** Both sides of a change; of what did not change since, as it was told before. */
+  diff(file: ChangedFile, load?: boolean): Promise<GitDiff>
+  /** Files a person has looked at, by the mark they had then. */
+  readonly viewed: ReadonlySignal<ReadonlyMap<string, string>>
+  setViewed(file: ChangedFile, isViewed: boolean): void
+  readonly comments: WorkComments
+  /** What is written in a file and not saved, by its path. */
+  readonly edits: Map<string, string>
+  close(): void
+}
+
+export interface WorkTrouble {
+  readonly why: CallFailure
+  readonly says: string
+}
+
+/** While an agent works, the folder is looked at this often at most. */
+const restMs = 5000
+
+export function openWork(sources: WorkSources & { model: SessionModel; isLinked: ReadonlySignal<boolean> }): Work {
+  const { id, model } = sources
+  const calls = openWorkCalls(sources)
+  const status = signal<StatusTold | undefined>(undefined)
+  const trouble = signal<WorkTrouble | undefined>(undefined)
+  const isReading = signal(false)
+  const isHere = signal(false)
+  const ability = signal<'whole' | 'shell'>('shell')
+  const viewed = signal<ReadonlyMap<string, string>>(new Map())
+  const diffs = new Map<string, GitDiff>()
+  let isClosed = false
+
+  const kept = (): KeptWork => ({ status: status.peek(), diffs, viewed: viewed.peek() })
+  const restored = readKept(id).then(({ status: known, diffs: knownDiffs, viewed: seen }) => {
+    if (isClosed) return
+    status.value ??= known
+    for (const [key, diff] of knownDiffs) if (!diffs.has(key)) diffs.set(key, diff)
+    viewed.value = new Map([...seen, ...viewed.peek()])
+  })
+
+  const readStatus = async (): Promise<void> => {
+    try {
+      const value = await calls.status()
+      status.value = { value, at: Date.now() }
+      trouble.value = undefined
+      await restored
+      viewed.value = stillViewed(viewed.peek(), value)
+      void keepWork(id, kept())
+    } catch (error) {
+      trouble.value = troubleOf(error)
+    }
+  }
+  let reading: Promise<void> | undefined
+  let isDue = false
+  // What was asked while it was being read may not be in the answer: then it is read once more.
+  const readWhileDue = async (): Promise<void> => {
+    isReading.value = true
+    for (isDue = true; isDue && !isClosed; ) {
+      isDue = false
+      await readStatus()
+    }
+    isReading.value = false
+    reading = undefined
+  }
+  const refresh = (): Promise<void> => {
+    isDue = true
+    reading ??= readWhileDue()
+    return reading
+  }
+
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let lastAt = Number.NEGATIVE_INFINITY
+  const refreshSoon = (): void => {
+    if (timer !== undefined) return
+    timer = setTimeout(
+      () => {
+        timer = undefined
+        if (document.visibilityState !== 'visible') return
+        lastAt = performance.now()
+        void refresh()
+      },
+      Math.max(0, lastAt + restMs - performance.now())
+    )
+  }
+  // At first, after each thing the agent did, and when it has come to rest.
+  const unfollow = effect(() => {
+    const facts = model.facts.value
+    isHere.value = facts?.presence === 'here' && sources.isLinked.value && model.feed.value !== 'deleted'
+    void model.transcript.value.messages.length
+    void model.isWorking.value
+    ability.value = sources.methods()?.includes('gitStatus') === true ? 'whole' : 'shell'
+    if (isHere.value) refreshSoon()
+  })
+
+  return {
+    id,
+    calls,
+    status,
+    trouble,
+    isReading,
+    isHere,
+    ability,
+    refresh,
+    async diff(file, load = false) {
+      await restored
+      const key = keyOf(file, load)
+      const known = diffs.get(key)
+      if (known !== undefined && (file.mark !== undefined || !isHere.peek())) return known
+      if (!isHere.peek()) throw new CallFailed('away', '')
+      const asked: DiffAsked = { path: file.path, from: file.from, load }
+      const diff = await calls.diff(asked)
+      diffs.set(key, diff)
+      void keepWork(id, kept())
+      return diff
+    },
+    viewed,
+    setViewed(file, isViewed) {
+      const next = new Map(viewed.peek())
+      if (isViewed) next.set(file.path, markOf(file))
+      else next.delete(file.path)
+      viewed.value = next
+      void keepWork(id, kept())
+    },
+    comments: openComments(id, model.texts),
+    edits: new Map(),
+    close() {
+      isClosed = true
+      clearTimeout(timer)
+      unfollow()
+    }
+  }
+}
+
+/** Another one when the file looks different; wrappers that tell none are judged by the lines. */
+export function markOf({ mark, letter, added, removed }: ChangedFile): string {
+  return mark ?? `${letter}.${added}.${removed}`
+}
+
+export function troubleOf(error: unknown): WorkTrouble {
+  return error instanceof CallFailed ? { why: error.reason, says: error.message } : { why: 'unreadable', says: String(error) }
+}
+
+function keyOf(file: ChangedFile, load: boolean): string {
+  return `${file.path}\0${markOf(file)}${load ? '\0load' : ''}`
+}
+
+// A tick is for what was seen, and not for what the file became since.
+function stillViewed(viewed: ReadonlyMap<string, string>, status: GitStatus): ReadonlyMap<string, string> {
+  if (!status.isRepository) return new Map()
+  const marks = new Map(status.files.map(file => [file.path, markOf(file)]))
+  return new Map([...viewed].filter(([path, mark]) => marks.get(path) === mark))
+}

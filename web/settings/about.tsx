@@ -1,0 +1,78 @@
+import { useEffect, useState } from 'preact/hooks'
+import { appVersion, diagnose, serverVersion } from '../model/account/about.ts'
+import { home } from '../model/home.ts'
+import { Button } from '../ui/button.tsx'
+import { copy } from '../ui/copy.ts'
+import { Icon } from '../ui/icons/icon.tsx'
+import { Logo } from '../ui/icons/logo.tsx'
+import { words } from '../words/index.ts'
+import { lists } from '../words/lists.ts'
+import { settings } from '../words/settings.ts'
+
+export function AboutPage() {
+  const version = useServerVersion()
+  const helpers = [...home.value.machines.values()].flatMap(({ id, metadata }) => (metadata ? [{ id, metadata }] : []))
+  return (
+    <>
+      <div class="about-mark">
+        <Logo size={64} />
+        <b>{words.app}</b>
+      </div>
+      <p class="lead">{words.about.lead}</p>
+      <dl class="facts">
+        <div>
+          <dt>{words.about.app}</dt>
+          <dd>{appVersion}</dd>
+        </div>
+        <div>
+          <dt>{words.about.server}</dt>
+          <dd>{version === undefined ? location.host : version + lists.comma + location.host}</dd>
+        </div>
+        {helpers.length > 0 && (
+          <div>
+            <dt>{settings.helpers}</dt>
+            <dd>
+              {helpers.map(({ id, metadata }) => (
+                <div key={id}>{settings.helperOn(metadata.happyCliVersion, metadata.displayName ?? metadata.host)}</div>
+              ))}
+            </dd>
+          </div>
+        )}
+      </dl>
+      <section class="grp">
+        <h2>{settings.diagnostics}</h2>
+        <p class="lead">{settings.diagnosticsHint}</p>
+        <div class="acts">
+          <Button look="quiet" icon="copy" onClick={() => void diagnose(version).then(copy)}>
+            {settings.diagnosticsCopy}
+          </Button>
+        </div>
+      </section>
+      <section class="grp">
+        <h2>{words.about.licences}</h2>
+        <p class="lead">{words.about.licencesText}</p>
+        <a class="btn text" href="/licences.txt" target="_blank" rel="noreferrer">
+          {settings.licencesAll}
+        </a>
+      </section>
+      <p class="note">
+        <Icon name="lock-keyhole" />
+        {words.about.storage}
+      </p>
+    </>
+  )
+}
+
+function useServerVersion(): string | undefined {
+  const [version, setVersion] = useState<string>()
+  useEffect(() => {
+    let isGone = false
+    serverVersion()
+      .then(found => !isGone && setVersion(found))
+      .catch(() => {})
+    return () => {
+      isGone = true
+    }
+  }, [])
+  return version
+}

@@ -1,0 +1,64 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { live } from '../model/account/account.ts'
+import type { Live } from '../model/account/live.ts'
+import { Problem } from '../ui/banner.tsx'
+import { Button } from '../ui/button.tsx'
+import { words } from '../words/index.ts'
+
+type Reading<Value> = { type: 'loading' } | { type: 'failed' } | { type: 'here'; value: Value }
+
+/** Something that only the server knows, read when the screen opens and whenever `again` is called; what is shown stays meanwhile. */
+export function Loaded<Value>(props: {
+  read(link: Live): Promise<Value>
+  /** Also by itself, that often, while somebody looks. */
+  everyMs?: number
+  show(value: Value, again: () => void): ComponentChildren
+}) {
+  const link = live.value
+  const [reading, setReading] = useState<Reading<Value>>({ type: 'loading' })
+  const [attempt, setAttempt] = useState(0)
+  const again = () => setAttempt(count => count + 1)
+  useEffect(() => {
+    if (!link) return
+    let isGone = false
+    props
+      .read(link)
+      .then(value => !isGone && setReading({ type: 'here', value }))
+      .catch(() => !isGone && setReading(before => (before.type === 'here' ? before : { type: 'failed' })))
+    return () => {
+      isGone = true
+    }
+  }, [link, attempt])
+  useEffect(() => {
+    if (props.everyMs === undefined) return
+    const timer = setInterval(() => document.visibilityState === 'visible' && again(), props.everyMs)
+    return () => clearInterval(timer)
+  }, [props.everyMs])
+
+  switch (reading.type) {
+    case 'loading':
+      return (
+        <p class="lead" role="status">
+          {words.devices.loading}
+        </p>
+      )
+    case 'failed':
+      return (
+        <>
+          <Problem title={words.devices.failed} text={words.devices.failedText} />
+          <Button
+            look="quiet"
+            onClick={() => {
+              setReading({ type: 'loading' })
+              again()
+            }}
+          >
+            {words.tryAgain}
+          </Button>
+        </>
+      )
+    case 'here':
+      return <>{props.show(reading.value, again)}</>
+  }
+}

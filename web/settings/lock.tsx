@@ -1,0 +1,40 @@
+import { useEffect, useState } from 'preact/hooks'
+import { canLock, chooseLock, type LockChoice, type LockProblem, lockChoice } from '../core/lock.ts'
+import { Problem } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Choice, Choices } from '../ui/choice.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { settings } from '../words/settings.ts'
+
+export function LockPage() {
+  const [problem, setProblem] = useState<LockProblem>()
+  const { isBusy, run } = useBusy()
+  useEffect(() => {
+    void canLock().then(can => !can && lockChoice.peek() === 'off' && setProblem('unavailable'))
+  }, [])
+  const choose = (choice: LockChoice) => run(async () => setProblem(await chooseLock(choice)))
+  return (
+    <>
+      <p class="lead">{settings.lockLead}</p>
+      <Choices id="lock-h" title={settings.lockWhen}>
+        {(['off', 'open', 'after5', 'risky'] as const satisfies LockChoice[]).map(each => (
+          // A radio keeps what was tapped, also when the lock was not confirmed: drawn anew it shows what holds.
+          <Choice
+            key={`${each} ${lockChoice.value} ${isBusy}`}
+            name="lock"
+            title={settings.lockChoices[each][0]}
+            text={settings.lockChoices[each][1]}
+            isChosen={lockChoice.value === each}
+            onChoose={() => void choose(each)}
+          />
+        ))}
+      </Choices>
+      {problem === 'unavailable' && <Problem title={settings.lockNone} text={settings.lockNoneText} />}
+      {problem === 'refused' && <Problem title={settings.lockRefused} text={settings.lockRefusedText} />}
+      <p class="note">
+        <Icon name="lock-keyhole" />
+        {settings.lockHonest}
+      </p>
+    </>
+  )
+}

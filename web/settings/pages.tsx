@@ -1,0 +1,187 @@
+import { useState } from 'preact/hooks'
+import { lockChoice, stepUp } from '../core/lock.ts'
+import {
+  type Confirming,
+  chooseConfirming,
+  chooseLanguage,
+  chooseQuietDays,
+  chooseTheme,
+  chosenLanguage,
+  confirming,
+  flip,
+  isOn,
+  quietChoices,
+  quietDays,
+  type SwitchName,
+  type Theme,
+  theme
+} from '../core/preferences.ts'
+import { KeyFileSheet } from '../keys/file-sheet.tsx'
+import { KeyGroups } from '../keys/groups.tsx'
+import { useIsShown, useKeyText } from '../keys/own-key.ts'
+import { account, shouldCheckKey } from '../model/account/account.ts'
+import { Banner, Problem } from '../ui/banner.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Choice, Choices, Switch, Switches } from '../ui/choice.tsx'
+import { copySecret } from '../ui/copy.ts'
+import { Icon } from '../ui/icons/icon.tsx'
+import { words } from '../words/index.ts'
+import { joining } from '../words/joining.ts'
+import { languageNames, nameOf, tagOf } from '../words/language.ts'
+import { lists } from '../words/lists.ts'
+import { settings } from '../words/settings.ts'
+import { date } from '../words/time.ts'
+
+export function KeyPage() {
+  const [wantsToSee, setWantsToSee] = useState(false)
+  const [isRefused, setRefused] = useState(false)
+  const [isSaving, setSaving] = useState(false)
+  const { isBusy, run } = useBusy()
+  const key = useKeyText()
+  const isShown = useIsShown()
+  const here = account.value
+  const isChecked = here.type === 'here' && here.keyCheckedAt !== undefined
+  const surely = (then: () => void) =>
+    run(async () => {
+      const isSure = await stepUp()
+      setRefused(!isSure)
+      if (isSure) then()
+    })
+  const show = () => (wantsToSee ? setWantsToSee(false) : void surely(() => setWantsToSee(true)))
+  return (
+    <>
+      <p class="lead">{words.keySettings.lead}</p>
+      <KeyReminder />
+      {wantsToSee && <KeyGroups value={key} isShown={isShown} />}
+      <div class="acts">
+        <Button look="quiet" icon={wantsToSee ? 'eye-off' : 'eye'} onClick={show} busy={isBusy && settings.lockAsking}>
+          {wantsToSee ? words.keySettings.hide : words.keySettings.show}
+        </Button>
+        {wantsToSee && (
+          <Button look="quiet" icon="copy" onClick={() => key && void copySecret(key)}>
+            {joining.key.copy}
+          </Button>
+        )}
+        <Button look="quiet" icon="download" onClick={() => void surely(() => setSaving(true))}>
+          {settings.keySave}
+        </Button>
+      </div>
+      {isSaving && key && <KeyFileSheet value={key} onClose={() => setSaving(false)} />}
+      {isRefused && <Problem title={settings.lockRefused} text={settings.lockRefusedText} />}
+      {lockChoice.value === 'off' && (
+        <p class="note">
+          <Icon name="lock-keyhole" />
+          {settings.keyHint}
+        </p>
+      )}
+      <ButtonLink look="primary" href="/start/check" isWide>
+        {isChecked ? words.keySettings.checkAgain : words.keySettings.check}
+      </ButtonLink>
+    </>
+  )
+}
+
+/** Whether the person has shown to have the key, and when they are asked next. */
+function KeyReminder() {
+  const here = account.value
+  if (here.type !== 'here') return null
+  if (here.keyCheckedAt !== undefined)
+    return <Banner icon="circle-check" title={settings.keySafe} text={words.settings.keyChecked(date(here.keyCheckedAt))} />
+  if (shouldCheckKey.value) return <Banner icon="hand" needs title={settings.keyDue} text={settings.keyDueText} />
+  return <Banner icon="clock-3" title={words.settings.keyUnchecked} text={settings.keyNext(date(here.remindAt ?? Date.now()))} />
+}
+
+export function AppearancePage() {
+  return (
+    <>
+      <Choices id="theme-h" title={words.appearance.theme}>
+        {(['system', 'light', 'dark'] as const satisfies Theme[]).map(each => (
+          <Choice
+            key={each}
+            name="theme"
+            title={words.appearance[each]}
+            isChosen={theme.value === each}
+            onChoose={() => chooseTheme(each)}
+          />
+        ))}
+      </Choices>
+      <TextSize />
+      <Choices id="confirm-h" title={words.appearance.confirm}>
+        {(['hold', 'taps'] as const satisfies Confirming[]).map(each => (
+          <Choice
+            key={each}
+            name="confirming"
+            title={words.appearance[each]}
+            text={words.appearance[`${each}Hint`]}
+            isChosen={confirming.value === each}
+            onChoose={() => chooseConfirming(each)}
+          />
+        ))}
+      </Choices>
+      <Switches title={settings.reading}>
+        <OwnSwitch name="wrap" />
+        <OwnSwitch name="sideBySide" />
+        <OwnSwitch name="compact" />
+        <OwnSwitch name="announces" />
+      </Switches>
+      <Switches title={settings.writing}>
+        <OwnSwitch name="enterSends" />
+      </Switches>
+      <Switches title={lists.keysHeading}>
+        <Switch title={lists.singleKeys} text={lists.singleKeysHint} isOn={isOn('singleKeys')} onFlip={() => flip('singleKeys')} />
+      </Switches>
+      <Choices id="quiet-h" title={lists.quietTitle}>
+        {quietChoices.map(days => (
+          <Choice
+            key={days}
+            name="quiet"
+            title={days === 'never' ? lists.quietNever : lists.quietDays(days)}
+            text={days === 'never' ? undefined : lists.quietHint}
+            isChosen={quietDays.value === days}
+            onChoose={() => chooseQuietDays(days)}
+          />
+        ))}
+      </Choices>
+    </>
+  )
+}
+
+/** How large everything is, which is chosen where the person chooses it for everything. */
+function TextSize() {
+  return (
+    <section class="grp">
+      <h2>{settings.textSize}</h2>
+      <div class="card">
+        <p>{settings.textSample}</p>
+      </div>
+      <p class="hint">{settings.textSizeHint}</p>
+    </section>
+  )
+}
+
+export function OwnSwitch({ name }: { name: Extract<SwitchName, keyof typeof settings> }) {
+  return <Switch title={settings[name]} text={settings[`${name}Hint`]} isOn={isOn(name)} onFlip={() => flip(name)} />
+}
+
+export function LanguagePage() {
+  const chosen = chosenLanguage()
+  return (
+    <section class="grp">
+      <div class="card tight" role="radiogroup" aria-label={settings.language}>
+        <Choice name="language" title={settings.asBrowser} isChosen={chosen === null} onChoose={() => chooseLanguage('system')} />
+        {languageNames.map(each => (
+          <Choice
+            key={each}
+            name="language"
+            title={nameOf(each)}
+            lang={tagOf(each)}
+            isChosen={chosen === each}
+            onChoose={() => chooseLanguage(each)}
+          />
+        ))}
+      </div>
+      <p class="hint">{settings.languageHint}</p>
+    </section>
+  )
+}

@@ -1,0 +1,222 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { lockChoice } from '../core/lock.ts'
+import { theme } from '../core/preferences.ts'
+import { route } from '../core/router.ts'
+import { parentOf, pathOf, type SettingsPage } from '../core/routes.ts'
+import { account, live, shouldCheckKey, signOut } from '../model/account/account.ts'
+import { isRingingHere, reach } from '../model/notifications/ringing.ts'
+import { LinkRow } from '../session/row/row.tsx'
+import { Bar } from '../ui/bar.tsx'
+import { useBusy } from '../ui/behavior/busy.ts'
+import { Button, ButtonLink } from '../ui/button.tsx'
+import { Icon } from '../ui/icons/icon.tsx'
+import { Lazy } from '../ui/lazy.tsx'
+import { Sheet } from '../ui/sheet.tsx'
+import { decide } from '../words/decide.ts'
+import { words } from '../words/index.ts'
+import { language, nameOf } from '../words/language.ts'
+import { people as peopleWords } from '../words/people.ts'
+import { settings } from '../words/settings.ts'
+import { bytes } from '../words/size.ts'
+import { date } from '../words/time.ts'
+import { AboutPage } from './about.tsx'
+import { AccessPage } from './access.tsx'
+import { DevicePage } from './device.tsx'
+import { DevicesPage } from './devices.tsx'
+import { LockPage } from './lock.tsx'
+import { AppearancePage, KeyPage, LanguagePage } from './pages.tsx'
+import { isOwner, readPeople } from './people.ts'
+import { PeoplePage } from './people.tsx'
+import { RulesPage } from './rules.tsx'
+import { StoragePage } from './storage.tsx'
+
+export function SettingsScreen({ page, item }: { page: SettingsPage | undefined; item: string | undefined }) {
+  switch (page) {
+    case undefined:
+      return <Index />
+    case 'devices':
+      return (
+        <Page title={item === undefined ? words.devices.title : peopleWords.decided}>
+          {item === undefined ? <DevicesPage /> : <DevicePage key={item} id={item} />}
+        </Page>
+      )
+    case 'people':
+      return (
+        <Page title={peopleWords.title}>
+          <PeoplePage />
+        </Page>
+      )
+    case 'access':
+      return (
+        <Page title={peopleWords.access}>
+          <AccessPage />
+        </Page>
+      )
+    case 'appearance':
+      return (
+        <Page title={words.appearance.title}>
+          <AppearancePage />
+        </Page>
+      )
+    case 'language':
+      return (
+        <Page title={settings.language}>
+          <LanguagePage />
+        </Page>
+      )
+    case 'lock':
+      return (
+        <Page title={settings.lock}>
+          <LockPage />
+        </Page>
+      )
+    case 'notifications':
+    case 'quiet':
+      return (
+        <Lazy
+          key="notifications"
+          load={() => import('../notifications/notifications.tsx')}
+          show={({ NotificationsScreen }) => <NotificationsScreen part={page === 'quiet' ? page : item} />}
+        />
+      )
+    case 'storage':
+      return (
+        <Page title={settings.storage}>
+          <StoragePage />
+        </Page>
+      )
+    case 'rules':
+      return (
+        <Page title={item === undefined ? decide.rules : item === 'new' ? decide.ruleNew : decide.ruleEdit}>
+          <RulesPage key={item ?? ''} item={item} />
+        </Page>
+      )
+    case 'account-key':
+      return (
+        <Page title={words.settings.key}>
+          <KeyPage />
+        </Page>
+      )
+    case 'about':
+      return (
+        <Page title={words.about.title}>
+          <AboutPage />
+        </Page>
+      )
+  }
+}
+
+function Index() {
+  const [isLeaving, setLeaving] = useState(false)
+  const link = live.value
+  useEffect(() => {
+    if (link && isOwner.peek() === undefined) readPeople(link).catch(() => {})
+  }, [link])
+  const kept = useKeptBytes()
+  const here = account.value
+  const checkedAt = here.type === 'here' ? here.keyCheckedAt : undefined
+  return (
+    <div class="screen">
+      <Bar title={words.settings.title} />
+      <div class="scroll">
+        <div class="col form">
+          <section class="grp">
+            <h2>{words.settings.account}</h2>
+            <div class="card tight">
+              <LinkRow
+                href="/settings/account-key"
+                icon="key-round"
+                title={words.settings.key}
+                text={checkedAt === undefined ? words.settings.keyUnchecked : words.settings.keyChecked(date(checkedAt))}
+              >
+                {shouldCheckKey.value && <i class="needs-dot" />}
+              </LinkRow>
+              <LinkRow href="/settings/devices" icon="smartphone" title={words.settings.devices} text={words.settings.devicesValue} />
+              <LinkRow href="/settings/lock" icon="lock" title={settings.lock} text={settings.lockChoices[lockChoice.value][0]} />
+              <LinkRow
+                href="/settings/notifications"
+                icon="bell"
+                title={settings.notifications}
+                text={
+                  isRingingHere.value
+                    ? settings.notificationsOn
+                    : reach.value === 'denied'
+                      ? settings.notificationsBlocked
+                      : settings.notificationsOff
+                }
+              />
+              <LinkRow href="/settings/rules" icon="shield-check" title={decide.rules} text={decide.rulesValue} />
+              <LinkRow href="/settings/access" icon="link" title={peopleWords.access} text={peopleWords.accessValue} />
+            </div>
+          </section>
+          {isOwner.value === true && (
+            <section class="grp">
+              <h2>{words.settings.server}</h2>
+              <div class="card tight">
+                <LinkRow href="/settings/people" icon="hand" title={peopleWords.title} text={peopleWords.value} />
+              </div>
+            </section>
+          )}
+          <section class="grp">
+            <h2>{words.settings.app}</h2>
+            <div class="card tight">
+              <LinkRow href="/settings/appearance" icon="sun-moon" title={words.settings.appearance} text={words.appearance[theme.value]} />
+              <LinkRow href="/settings/language" icon="languages" title={settings.language} text={nameOf(language)} />
+              <LinkRow href="/settings/storage" icon="archive" title={settings.storage} text={kept} />
+              <LinkRow href="/settings/about" icon="info" title={words.settings.about} text={location.host} />
+            </div>
+          </section>
+          <div class="card tight">
+            <button class="irow dng" type="button" onClick={() => setLeaving(true)}>
+              <Icon name="log-out" />
+              <span>
+                <b>{words.settings.signOut}</b>
+                <small>{words.settings.signOutHint}</small>
+              </span>
+            </button>
+          </div>
+        </div>
+      </div>
+      {isLeaving && <SignOutSheet isChecked={checkedAt !== undefined} onClose={() => setLeaving(false)} />}
+    </div>
+  )
+}
+
+function useKeptBytes(): string | undefined {
+  const [kept, setKept] = useState<string>()
+  useEffect(() => {
+    void navigator.storage.estimate().then(({ usage }) => usage !== undefined && setKept(bytes(usage)))
+  }, [])
+  return kept
+}
+
+function SignOutSheet({ isChecked, onClose }: { isChecked: boolean; onClose(): void }) {
+  const { isBusy, run } = useBusy()
+  return (
+    <Sheet title={words.settings.signOutTitle} onClose={onClose}>
+      <p class={isChecked ? 'lead' : 'lead danger-t'}>{isChecked ? words.settings.signOutText : words.settings.signOutUnchecked}</p>
+      <div class="acts">
+        {!isChecked && (
+          <ButtonLink look="quiet" href="/settings/account-key">
+            {words.settings.checkFirst}
+          </ButtonLink>
+        )}
+        <Button look="danger" onClick={() => void run(signOut)} busy={isBusy && words.settings.signingOut}>
+          {words.settings.signOutConfirm}
+        </Button>
+      </div>
+    </Sheet>
+  )
+}
+
+function Page({ title, children }: { title: string; children: ComponentChildren }) {
+  return (
+    <div class="screen">
+      <Bar title={title} back={pathOf(parentOf(route.value))} keepBack />
+      <div class="scroll">
+        <div class="col form">{children}</div>
+      </div>
+    </div>
+  )
+}

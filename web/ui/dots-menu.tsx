@@ -1,0 +1,23 @@
+import { useState } from 'preact/hooks'
+import { Icon } from './icons/icon.tsx'
+import { Menu, type MenuItem } from './menu.tsx'
+
+/** The button of three dots, and what it opens. */
+export function DotsMenu(props: { label: string; class?: string; items: readonly MenuItem[] }) {
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <div class={`menu-w ${props.class ?? ''}`}>
+      <button
+        class="ib"
+        type="button"
+        aria-label={props.label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen}
+        onClick={() => setOpen(!isOpen)}
+      >
+        <Icon name="ellipsis-vertical" />
+      </button>
+      {isOpen && <Menu label={props.label} items={props.items} onClose={() => setOpen(false)} />}
+    </div>
+  )
+}

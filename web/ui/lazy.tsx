@@ -1,0 +1,42 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useState } from 'preact/hooks'
+import { words } from '../words/index.ts'
+import { speakLater } from '../words/spoken.ts'
+import { Problem } from './banner.tsx'
+import { Button } from './button.tsx'
+
+/**
+ * A screen whose code comes when it is first opened. Nothing shows while that takes a moment; when it fails, why and how to go on. Needs a
+ * `key` of its own: two in the same place would share what was loaded.
+ */
+export function Lazy<Module>({ load, show }: { load(): Promise<Module>; show(module: Module): ComponentChildren }) {
+  const [module, setModule] = useState<Module>()
+  const [hasFailed, setFailed] = useState(false)
+  const [attempt, setAttempt] = useState(0)
+  useEffect(() => {
+    let isGone = false
+    setFailed(false)
+    speakLater()
+      .then(load)
+      .then(
+        loaded => !isGone && setModule(() => loaded),
+        () => !isGone && setFailed(true)
+      )
+    return () => {
+      isGone = true
+    }
+  }, [attempt])
+  if (module) return <>{show(module)}</>
+  if (!hasFailed) return <div class="screen" aria-busy="true" />
+  return (
+    <div class="screen">
+      <div class="col form">
+        <h1 class="vh">{words.session.loadFailed}</h1>
+        <Problem title={words.session.loadFailed} text={words.session.loadFailedText} />
+        <Button look="quiet" onClick={() => setAttempt(attempt + 1)}>
+          {words.tryAgain}
+        </Button>
+      </div>
+    </div>
+  )
+}
