@@ -42,7 +42,19 @@ export const commands: readonly { usage: string; about: string | false; load(): 
     about: 'Show where notifications go, test them, add ntfy or a webhook',
     load: () => import('./commands/push.ts')
   },
-  { usage: 'completion <shell>', about: 'Print the completion script for your shell', load: () => import('./commands/completion.ts') },
+  { usage: 'completion <shell>', about: 'Print the completion script for your shell', load: loadCompletion },
+  { usage: 'complete', about: false, load: loadComplete },
   { usage: 'run-module <module>', about: false, load: () => import('./commands/run-module.ts') },
   { usage: 'demo-agent <state>', about: false, load: () => import('./commands/demo-agent.ts') }
 ]
+
+// These two have to know the others.
+async function loadComplete(): Promise<Command> {
+  const { builder, handlerFor } = await import('./commands/complete.ts')
+  return { builder, handler: handlerFor(commands) }
+}
+
+async function loadCompletion(): Promise<Command> {
+  const { builder, handlerFor } = await import('./commands/completion.ts')
+  return { builder, handler: handlerFor(commands) }
+}

@@ -7,14 +7,21 @@ export interface Completed {
 export const shells = ['bash', 'zsh', 'fish'] as const
 export type Shell = (typeof shells)[number]
 
-/** What a shell reads at its start, so that it completes the names of commands; behind them it completes files, as for any program. */
+/**
+ * What a shell reads at its start. It completes the names of commands by itself, and asks `afield complete` for the options of a command,
+ * the words it knows and the ids of sessions; where there is none of these it completes files, as for any program.
+ */
 export function completionFor(shell: Shell, commands: readonly Completed[]): string {
   switch (shell) {
     case 'bash':
       return `_afield() {
+  local IFS=$'\\n' found
   if [ "$COMP_CWORD" -eq 1 ]; then
-    COMPREPLY=($(compgen -W '${commands.map(({ name }) => name).join(' ')}' -- "\${COMP_WORDS[1]}"))
+    found='${commands.map(({ name }) => name).join('\n')}'
+  else
+    found=$(afield complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null | cut -f1)
   fi
+  COMPREPLY=($(compgen -W "$found" -- "\${COMP_WORDS[COMP_CWORD]}"))
 }
 complete -o default -F _afield afield
 `
@@ -23,13 +30,18 @@ complete -o default -F _afield afield
 _afield() {
   local -a commands=(
 ${commands.map(({ name, about }) => `    ${quoted(`${name}:${about}`)}`).join('\n')}
-  )
-  if (( CURRENT == 2 )); then _describe command commands; else _files; fi
+  ) found
+  if (( CURRENT == 2 )); then _describe command commands; return; fi
+  found=("\${(@f)$(afield complete -- "\${(@)words[2,CURRENT]}" 2>/dev/null | sed -e 's/:/\\\\:/g' -e $'s/\\t/:/')}")
+  if [[ -n "$found" ]]; then _describe word found; else _files; fi
 }
 compdef _afield afield
 `
     case 'fish':
-      return commands.map(({ name, about }) => `complete -c afield -n __fish_use_subcommand -f -a ${name} -d ${quoted(about)}\n`).join('')
+      return [
+        ...commands.map(({ name, about }) => `complete -c afield -n __fish_use_subcommand -f -a ${name} -d ${quoted(about)}\n`),
+        `complete -c afield -n 'not __fish_use_subcommand' -a '(set -l words (commandline -opc); afield complete -- $words[2..] (commandline -ct) 2>/dev/null)'\n`
+      ].join('')
   }
 }
 

@@ -20,9 +20,11 @@ export async function library() {
   const esm = { ...forNode, format: 'esm', packages: 'external', splitting: true, chunkNames: 'chunk-[hash]', sourcemap: true }
   await build({
     ...esm,
-    entryPoints: { index: 'lib/index.ts', client: 'lib/client/index.ts', afield: 'bin/afield.ts' },
+    entryPoints: { library: 'lib/index.ts', 'node-version': 'lib/node-version.ts', client: 'lib/client/index.ts', afield: 'bin/afield.ts' },
     outdir: 'dist/lib'
   })
+  // An older Node.js is to hear so in one sentence, before a package that it cannot run.
+  writeFileSync(at('dist/lib/index.js'), "import './node-version.js'\nexport * from './library.js'\n")
   await build({ ...esm, platform: 'browser', entryPoints: { client: 'lib/client/index.ts' }, outdir: 'dist/browser' })
   await stop()
   declarations()

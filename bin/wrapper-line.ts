@@ -1,9 +1,9 @@
 import type { ArgumentsCamelCase, Argv, PositionalOptions } from 'yargs'
 import { CannotStart } from '../lib/exit.ts'
-import type { ClaudeOptions } from '../lib/wrapper/agents/claude.ts'
-import { openHome } from '../lib/wrapper/credentials.ts'
-import type { RunOptions } from '../lib/wrapper/run.ts'
-import { takeStart } from '../lib/wrapper/start-notes.ts'
+import type { ClaudeOptions } from '../lib/wrapper/agents/claude/claude.ts'
+import { openHome } from '../lib/wrapper/home/credentials.ts'
+import { takeStart } from '../lib/wrapper/home/start-notes.ts'
+import type { RunOptions } from '../lib/wrapper/run/run.ts'
 import { type Console, processConsole } from '../lib/wrapper/terminal/console.ts'
 import { processTerminal, tell } from '../lib/wrapper/terminal/terminal.ts'
 

@@ -107,7 +107,8 @@ const options = {
   corsOrigin: option(webOrigin.default('*'), {
     env: 'AFIELD_CORS_ORIGIN',
     flag: 'cors-origin',
-    about: 'Web origin whose pages may call this server, besides the app it serves itself.'
+    about:
+      'Web origin whose pages may call this server, besides the app it serves itself; of others also WebSockets are refused then. With * all may, and those of one other site hold few places without a sign-in.'
   }),
   keepSessionsDays: option(z.int().positive().optional(), {
     env: 'AFIELD_KEEP_SESSIONS_DAYS',

@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { claudeKind } from '../../lib/wrapper/agents/claude.ts'
-import { runAgent } from '../../lib/wrapper/run.ts'
+import { claudeKind } from '../../lib/wrapper/agents/claude/claude.ts'
+import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

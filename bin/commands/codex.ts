@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
+import { codexKind } from '../../lib/wrapper/agents/codex/codex.ts'
 import { takeTokenBack } from '../../lib/wrapper/agents/codex/given-token.ts'
-import { codexKind } from '../../lib/wrapper/agents/codex.ts'
-import { runAgent } from '../../lib/wrapper/run.ts'
+import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, claudeOptions, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

@@ -1,5 +1,4 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { commands } from '../commands.ts'
 import { completionFor, shells } from '../completion.ts'
 
 export function builder(line: Argv): Argv {
@@ -10,8 +9,10 @@ export function builder(line: Argv): Argv {
     .example('$0 completion fish | source', 'in ~/.config/fish/config.fish')
 }
 
-export function handler(args: ArgumentsCamelCase): void {
-  const shell = shells.find(shell => shell === args['shell'])
+export function handlerFor(commands: readonly { usage: string; about: string | false }[]) {
   const named = commands.flatMap(({ usage, about }) => (about === false ? [] : { name: usage.split(' ')[0] ?? usage, about }))
-  if (shell) process.stdout.write(completionFor(shell, named))
+  return (args: ArgumentsCamelCase): void => {
+    const shell = shells.find(shell => shell === args['shell'])
+    if (shell) process.stdout.write(completionFor(shell, named))
+  }
 }

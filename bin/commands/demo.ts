@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { demoKind } from '../../lib/wrapper/agents/demo.ts'
-import { firstNotes, notesFile } from '../../lib/wrapper/demo-agent/story.ts'
-import { makePrivateFolder } from '../../lib/wrapper/private-files.ts'
-import { runAgent } from '../../lib/wrapper/run.ts'
+import { demoKind } from '../../lib/wrapper/agents/demo/demo.ts'
+import { firstNotes, notesFile } from '../../lib/wrapper/agents/demo/story.ts'
+import { makePrivateFolder } from '../../lib/wrapper/home/private-files.ts'
+import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

@@ -1,9 +1,9 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { cryptoReady } from '../../lib/crypto/ready.ts'
-import { fetch } from '../../lib/wrapper/fetch.ts'
-import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/leftovers.ts'
-import { findDamaged } from '../../lib/wrapper/session-folder.ts'
+import { findDamaged } from '../../lib/wrapper/home/session-folder.ts'
+import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/session/leftovers.ts'
 import { note, tell } from '../../lib/wrapper/terminal/terminal.ts'
+import { fetch } from '../../lib/wrapper/uplink/fetch.ts'
 import { readServerOption, wholeNumber } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

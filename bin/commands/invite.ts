@@ -1,8 +1,9 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
+import { isLoopback } from '../../lib/options.ts'
 import { inviteId } from '../../lib/protocol/wire/ids.ts'
 import { askRunningServer, askServer } from '../../lib/server/control/ask.ts'
-import { typed } from '../../lib/wrapper/own-program.ts'
+import { typed } from '../../lib/wrapper/home/own-program.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note, processTerminal, type Terminal, tell } from '../../lib/wrapper/terminal/terminal.ts'
 import { dataOptions, pointingTo, readDataOptions } from '../ask-line.ts'
@@ -45,6 +46,10 @@ async function create(options: Options, { what, url }: Asked, terminal: Terminal
   const server = (url ?? serving?.url)?.replace(/\/+$/, '')
   if (server === undefined)
     throw new CannotStart('No running server says under which address phones reach it: start it, or name the address with --public-url.')
+  if (url === undefined && isLoopback(new URL(server).hostname.replace(/^\[(.*)\]$/, '$1')))
+    throw new CannotStart(
+      `The server is reached at ${server}, which only this computer does. Name the address of others with --public-url.`
+    )
   const { invite, code } = await askServer(options, 'createInvite', what === undefined ? {} : { label: what })
   terminal.write(`${server}/#invite=${code}\n`)
   note(`\nGood for one account until ${shownTime(invite.endsAt)}. It is shown only now, and anyone who has it can sign up: send it safely.`)

@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { login } from '../../lib/wrapper/login.ts'
+import { login } from '../../lib/wrapper/account/login.ts'
 import { readServerOption, serverOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { logout } from '../../lib/wrapper/logout.ts'
+import { logout } from '../../lib/wrapper/account/logout.ts'
 import { readServerOption, serverOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

@@ -3,12 +3,12 @@ import { CannotStart } from '../../lib/exit.ts'
 import { givenHome, takeTokenBack } from '../../lib/wrapper/agents/codex/given-token.ts'
 import { kindOf } from '../../lib/wrapper/agents/kinds.ts'
 import { modeToGoOnIn } from '../../lib/wrapper/agents/modes.ts'
-import { typed } from '../../lib/wrapper/own-program.ts'
-import { runAgent } from '../../lib/wrapper/run.ts'
-import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/session-folder.ts'
+import { typed } from '../../lib/wrapper/home/own-program.ts'
+import { untilFree } from '../../lib/wrapper/home/ownership/wanted.ts'
+import { type KnownSession, listSessions, reopen, type SessionFolder } from '../../lib/wrapper/home/session-folder.ts'
+import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { drawSessions, findSessions, type NumberedSession, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import type { Terminal } from '../../lib/wrapper/terminal/terminal.ts'
-import { untilFree } from '../../lib/wrapper/wanted.ts'
 import { pick } from '../pick.ts'
 import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-line.ts'
 
@@ -34,7 +34,10 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const chosen = byNumber(known, words) ?? (await choose(findSessions(ended, words), { all: ended, terminal, env, words }))
   const { program, metadata, tag } = chosen.notes
   if (!program) throw new CannotStart('This session was made by an earlier version and cannot be resumed.')
-  const [{ refuseDeleted }, { fetch }] = await Promise.all([import('../../lib/wrapper/deleted.ts'), import('../../lib/wrapper/fetch.ts')])
+  const [{ refuseDeleted }, { fetch }] = await Promise.all([
+    import('../../lib/wrapper/run/deleted.ts'),
+    import('../../lib/wrapper/uplink/fetch.ts')
+  ])
   await refuseDeleted(home, chosen, fetch)
   const earlier = await reopenFree(home.path, chosen)
   if (!earlier) throw new CannotStart('This session was resumed by another process just now.')

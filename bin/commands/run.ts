@@ -1,8 +1,8 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { acpKind } from '../../lib/wrapper/agents/kinds.ts'
-import { typed } from '../../lib/wrapper/own-program.ts'
-import { runAgent } from '../../lib/wrapper/run.ts'
+import { typed } from '../../lib/wrapper/home/own-program.ts'
+import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

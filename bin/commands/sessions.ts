@@ -1,6 +1,6 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { typed } from '../../lib/wrapper/own-program.ts'
-import { listSessions } from '../../lib/wrapper/session-folder.ts'
+import { typed } from '../../lib/wrapper/home/own-program.ts'
+import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
 import { describeSessions, drawSessions, findSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'
 import { note } from '../../lib/wrapper/terminal/terminal.ts'

@@ -4,7 +4,7 @@ import type { AccountId, ArtifactId, ConnectionId, DeviceId, Sealed, SessionId, 
 import type { NoticeKind, PushKind, RingKind } from '../protocol/wire/notifications.ts'
 import type { ArtifactRow, SealedCell } from '../store/artifacts.ts'
 import type { KvChange } from '../store/kv.ts'
-import type { Cell, CellRef, MachineRow, Message, RemovableRef, RowRef, SessionRow, TokenKind } from '../store/store.ts'
+import type { Cell, CellRef, MachineRow, Message, RemovableRef, RowRef, SessionRow, TokenKind } from '../store/rows.ts'
 import type { Amounts } from '../store/usage.ts'
 
 export type Topic = string & { readonly __is: 'Topic' }

@@ -1,8 +1,18 @@
 import { fromBase64, signForServer, signingKeypair, toBase64 } from '../crypto/index.ts'
 import { accountId } from '../protocol/wire/ids.ts'
 import { Unreachable } from './refusals.ts'
-import { createRest } from './rest.ts'
-import type { KeeperOptions, Renewal, SignedIn } from './token-keeper.ts'
+import { createRest, type Fetch } from './rest.ts'
+
+/** What renews a device's token. */
+export interface Renewal {
+  /** 32 bytes, base64: the seed of the key that renews the token. It never leaves the device. */
+  deviceSeed: string
+  account: string
+  /** SHA-256 of the server's identity key, base64, as it was when the device signed in. */
+  serverKeyId: string
+  /** By the clock of this device, in milliseconds since 1970. */
+  expiresAt: number
+}
 
 /** One new token for the device's own signature. Rejects as a keeper does. */
 export async function renewToken({
@@ -10,7 +20,12 @@ export async function renewToken({
   fetch,
   renewal,
   now
-}: Pick<KeeperOptions, 'server' | 'fetch'> & { renewal: Renewal; now: () => number }): Promise<SignedIn> {
+}: {
+  server: string
+  fetch: Fetch
+  renewal: Renewal
+  now: () => number
+}): Promise<{ token: string; renewal: Renewal }> {
   const { deviceSeed, account, serverKeyId } = renewal
   const rest = createRest({ server, fetch })
   const keys = signingKeypair(fromBase64(deviceSeed) ?? new Uint8Array(0))

@@ -1,5 +1,6 @@
 import { engine, toBase64 } from '../crypto/index.ts'
 import { Refused, Unreachable } from './refusals.ts'
+import type { Renewal } from './renewal.ts'
 import type { Fetch, TokenSource } from './rest.ts'
 
 /** What a device keeps to stay signed in. */
@@ -7,16 +8,6 @@ export interface SignedIn {
   token: string
   /** Absent for a token that cannot be renewed. */
   renewal?: Renewal | undefined
-}
-
-export interface Renewal {
-  /** 32 bytes, base64: the seed of the key that renews the token. It never leaves the device. */
-  deviceSeed: string
-  account: string
-  /** SHA-256 of the server's identity key, base64, as it was when the device signed in. */
-  serverKeyId: string
-  /** By the clock of this device, in milliseconds since 1970. */
-  expiresAt: number
 }
 
 export interface KeeperOptions {

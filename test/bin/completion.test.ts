@@ -1,6 +1,9 @@
 import { execFileSync } from 'node:child_process'
+import { chmodSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import t from 'tap'
 import { completionFor } from '../../bin/completion.ts'
+import { createSessionFolder } from '../../lib/wrapper/home/session-folder.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 
 const commands = [
@@ -26,4 +29,28 @@ t.test('the command knows every other command, and no hidden one', async t => {
   t.equal(await said.ended, 0)
   for (const name of ['serve', 'claude', 'daemon', 'notify']) t.match(said.output, new RegExp(`-a ${name} -d`))
   t.notMatch(said.output, /run-module|demo-agent/)
+})
+
+t.test('behind a command its options, words and sessions are completed', { skip: process.platform === 'win32' }, async t => {
+  const root = t.testdir({ bin: {}, home: {} })
+  const home = join(root, 'home')
+  const metadata = { path: home, host: 'here', name: 'One' }
+  createSessionFolder(home, { tag: 'one', id: 'id-of-one', server: 'http://x', key: null, metadata, cursor: 0, turn: null }).retire()
+  const bin = join(root, 'bin')
+  const program = join(bin, 'afield')
+  writeFileSync(program, `#!/bin/sh\nexec ${process.execPath} ${resolve('bin/afield.ts')} "$@"\n`)
+  chmodSync(program, 0o755)
+  const env = { ...process.env, AFIELD_HOME: home, PATH: `${bin}:${process.env['PATH']}` }
+  const completed = (...words: string[]) => {
+    const ask = `COMP_WORDS=(afield ${words.join(' ')}); COMP_CWORD=${words.length}; _afield; printf '%s\\n' "\${COMPREPLY[@]}"`
+    return execFileSync('bash', ['-c', `${completionFor('bash', commands)}\n${ask}`], { encoding: 'utf8', env })
+      .split('\n')
+      .filter(Boolean)
+  }
+  t.same(completed('serve', '--tls-'), ['--tls-cert', '--tls-key'])
+  t.same(completed('token', 'c'), ['create'])
+  t.same(completed('serve', '--log-level', 'w'), ['warn'])
+  t.same(completed('resume', "''"), ['id-of-one'])
+  t.same(completed('resume', '--t'), [], 'hidden options stay hidden')
+  t.same(completed('nonsense', '--'), [])
 })

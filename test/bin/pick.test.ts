@@ -1,6 +1,6 @@
 import t from 'tap'
 import { type Picking, pick } from '../../bin/pick.ts'
-import { createSessionFolder } from '../../lib/wrapper/session-folder.ts'
+import { createSessionFolder } from '../../lib/wrapper/home/session-folder.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 
 /** Types the answers one after the other, and keeps what was shown. */

@@ -1,7 +1,7 @@
 import { readdirSync, utimesSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { createSessionFolder, listSessions } from '../../lib/wrapper/session-folder.ts'
+import { createSessionFolder, listSessions } from '../../lib/wrapper/home/session-folder.ts'
 import { runOnTerminal } from '../wrapper/kit/terminal.ts'
 import { runWrapper } from '../wrapper/kit/wrapper.ts'
 

@@ -90,7 +90,10 @@ t.test('an invitation is made, listed and revoked, also when no server runs', as
 
 t.test('an invitation names the address of the running server, and says when it cannot be used', async t => {
   const { data, server } = await startOwned(t, 'invite')
-  const made = await afield(data, 'invite', 'create', 'Ada')
+  const here = await afield(data, 'invite', 'create', 'Ada')
+  t.match(here, { status: 78, stdout: '', stderr: `The server is reached at ${server.url}, which only this computer does.` })
+  t.match(await afield(data, 'invite'), { stderr: /no invitations/ }, 'none was made')
+  const made = await afield(data, 'invite', 'create', 'Ada', '--public-url', server.url)
   t.match(made, { status: 0, stderr: /shown only now, .*: send it safely\.\n$/ })
   t.equal(made.stdout.split('/#invite=')[0], server.url)
   await server.close()

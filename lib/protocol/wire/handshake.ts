@@ -5,7 +5,8 @@ import { machineId, sessionId } from './ids.ts'
 export const socketPath = '/v1/updates'
 export const pingIntervalMs = 15_000
 export const pingTimeoutMs = 45_000
-export const maxPacketBytes = 100 * 1024 * 1024
+/** What existing clients need in one packet, and no more: larger values go over HTTP, where what arrives is counted. */
+export const maxPacketBytes = 24 * 1024 * 1024
 
 /** For how long an `active` app counts as looked at, since a person touched it; without it until it says otherwise. */
 export const watchedForMs = z.number().min(0).max(300_000)

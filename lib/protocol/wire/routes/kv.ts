@@ -20,7 +20,7 @@ export const kvRoutes = {
     method: 'POST',
     path: '/v1/kv',
     auth: 'write',
-    limit: 40 * kib * kib,
+    limit: 16 * kib * kib,
     about: 'Changes keys, all or none, each over the version it names: -1 for a key nobody has written. A value of null removes the key.',
     body: z.object({
       mutations: z

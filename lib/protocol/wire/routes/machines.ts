@@ -11,7 +11,7 @@ export const machineRoutes = {
     method: 'POST',
     path: '/v1/machines',
     auth: 'write',
-    limit: 40 * kib * kib,
+    limit: 16 * kib * kib,
     about: 'Registers a machine, or loads the one that has this id. Metadata of at most 1 MiB, daemon state of at most 4 MiB.',
     body: z.object({ id: machineId, metadata: sealedMetadata, daemonState: sealedState.nullish(), dataEncryptionKey: sealedKey.nullish() }),
     reply: z.object({ machine: machineRecord })

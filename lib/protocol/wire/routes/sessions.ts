@@ -11,7 +11,7 @@ export const sessionRoutes = {
     method: 'POST',
     path: '/v1/sessions',
     auth: 'write',
-    limit: 40 * kib * kib,
+    limit: 16 * kib * kib,
     about: 'Creates a session, or loads the one that has this tag. Metadata of at most 1 MiB, agent state of at most 4 MiB.',
     body: z.object({
       tag: plainText(1024),
