@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { createServer } from '../lib/server/create.ts'
-import { listSessions } from '../lib/wrapper/session-folder.ts'
+import { listSessions } from '../lib/wrapper/home/session-folder.ts'
 import { linkedComputer } from '../test/wrapper/kit/world.ts'
 import { cpuOf, memoryOf } from './kit/other-process.ts'
 

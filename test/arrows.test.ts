@@ -1,20 +1,38 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { type Import, importsOf, refusalOf } from './kit/arrows.ts'
+import { circlesOf, type Import, importsOf, refusalOf } from './kit/arrows.ts'
 
 const root = join(import.meta.dirname, '..')
+const imports = sources().flatMap(file => importsOf(file, readFileSync(join(root, file), 'utf8')))
 
 t.test('every import goes the way of the arrows', async t => {
-  const files = sources()
-  t.ok(files.length > 50, `${files.length} sources`)
+  t.ok(imports.length > 1000, `${imports.length} imports`)
   t.same(
-    files
-      .flatMap(file => importsOf(file, readFileSync(join(root, file), 'utf8')))
-      .map(refusalOf)
-      .filter(refusal => refusal !== undefined),
+    imports.map(refusalOf).filter(refusal => refusal !== undefined),
     []
   )
+})
+
+t.test('no imports go round in a circle', async t => {
+  t.same(circlesOf(imports), [])
+})
+
+t.test('a circle is found however it is closed', async t => {
+  const text = {
+    'lib/a.ts': "import { b } from './b/b.ts'",
+    'lib/b/b.ts': "import type { C } from '../c.ts'",
+    'lib/c.ts': "const a = await import('./a.ts')",
+    'lib/d.ts': "import './a.ts'\nimport './e.ts'",
+    'lib/e.ts': "export { e } from './f.ts'",
+    'lib/f.ts': "import './e.ts'",
+    'lib/g.ts': "import './g.ts'"
+  }
+  t.same(circlesOf(Object.entries(text).flatMap(([file, lines]) => importsOf(file, lines))), [
+    ['lib/a.ts', 'lib/b/b.ts', 'lib/c.ts'],
+    ['lib/e.ts', 'lib/f.ts'],
+    ['lib/g.ts']
+  ])
 })
 
 const against: [from: string, specifier: string, isDynamic?: true][] = [
@@ -34,13 +52,26 @@ const against: [from: string, specifier: string, isDynamic?: true][] = [
   ['lib/server/hub.ts', './actions/messages.ts'],
   ['lib/server/create.ts', 'uWebSockets.js'],
   ['lib/store/open.ts', '../../sqlite/store.ts'],
+  ['lib/store/open.ts', '../../sqlite/file/inspect.ts'],
+  ['sqlite/engine/commit-queue.ts', '../rows/messages.ts'],
+  ['sqlite/access/tokens.ts', '../rows/sessions.ts'],
   ['lib/store/store.ts', '../bus/bus.ts'],
-  ['lib/wrapper/run.ts', '../server/edge/uws.ts', true],
-  ['lib/wrapper/run.ts', 'better-sqlite3', true],
+  ['lib/wrapper/run/run.ts', '../../server/edge/uws.ts', true],
+  ['lib/wrapper/run/run.ts', 'better-sqlite3', true],
+  ['lib/wrapper/session/turns.ts', '../run/run.ts'],
+  ['lib/wrapper/agents/acp/acp.ts', '../../session/session.ts'],
+  ['lib/wrapper/uplink/uplink.ts', '../session/narrator.ts'],
+  ['lib/wrapper/home/session-folder.ts', '../uplink/receipts.ts'],
   ['sqlite/store.ts', '../lib/server/ids.ts'],
-  ['web/state/feed.ts', '../../lib/wrapper/run.ts'],
-  ['web/state/feed.ts', '#crypto-engine'],
-  ['web/state/feed.ts', '#crypto-signing'],
+  ['web/ui/button.tsx', '../core/router.ts'],
+  ['web/model/home.ts', '../home/home.tsx', true],
+  ['web/model/home.ts', 'preact'],
+  ['web/session/session.tsx', '../machines/machine.tsx'],
+  ['web/new/form.tsx', '../settings/rules.tsx'],
+  ['web/session/decide/dock.tsx', '../composer/composer.tsx'],
+  ['web/model/feed.ts', '../../lib/wrapper/run/run.ts'],
+  ['web/model/feed.ts', '#crypto-engine'],
+  ['web/model/feed.ts', '#crypto-signing'],
   ['bin/commands/run.ts', '../../lib/server/create.ts', true],
   ['bin/commands.ts', './commands/serve.ts'],
   ['lib/assets.ts', './exit.ts'],

@@ -26,8 +26,29 @@ function flawsOf(database: Database.Database): string[] {
   const foreign = database.prepare('PRAGMA foreign_key_check').all()
   return [
     ...integrity.filter(line => line !== 'ok').map(line => `integrity_check: ${line}`),
-    ...foreign.map(row => `foreign_key_check: ${JSON.stringify(row)}`)
+    ...foreign.map(row => `foreign_key_check: ${JSON.stringify(row)}`),
+    ...strayMessages(database)
   ]
+}
+
+// What is of no session is of a removed one that the next server goes on to remove.
+function strayMessages(database: Database.Database): string[] {
+  if (database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'leftover_by_id'").get() === undefined) return []
+  const stray = database.prepare<[], number>(
+    `SELECT count(*) FROM message WHERE session NOT IN (SELECT key FROM session) AND session NOT IN (SELECT key FROM leftover WHERE kind = 'session')`
+  )
+  const count = stray.pluck().get() ?? 0
+  return count === 0 ? [] : [`${count} messages are of no session and would stay for ever`]
+}
+
+/** Whether something removed still has rows. */
+export function isSomethingLeft(data: string): boolean {
+  const database = new Database(join(data, 'afield.db'), { readonly: true })
+  try {
+    return database.prepare('SELECT 1 FROM leftover').get() !== undefined
+  } finally {
+    database.close()
+  }
 }
 
 function sessionsOf(database: Database.Database): Stored[] {

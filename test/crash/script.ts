@@ -42,6 +42,11 @@ export async function act(url: string): Promise<Promises> {
     return session.id
   }
 
+  const reopened = async (at: string, tag: string): Promise<string> =>
+    (await ask(at, 'POST', '/v1/sessions', { tag, metadata: 'again' })).body.session.id
+  const messagesOf = async (at: string, session: string): Promise<Untyped[]> =>
+    (await read(at, `/v3/sessions/${session}/messages`)).messages
+
   async function send(session: string, writer: string, first: number, sizes: readonly number[]) {
     const messages = sizes.map((size, index) => ({ localId: `${writer}.${first + index}`, content: 'x'.repeat(size) }))
     const body = await write('POST', `/v3/sessions/${session}/messages`, { messages })
@@ -71,8 +76,13 @@ export async function act(url: string): Promise<Promises> {
     promised('push token', async at => (await read(at, '/v1/push-tokens')).tokens.length === 1)
     const gone = await openSession('three')
     checks.pop()
+    // More than one commit removes.
+    await write('POST', `/v3/sessions/${gone}/messages`, {
+      messages: Array.from({ length: 250 }, (_, row) => ({ localId: `${row}`, content: 'x' }))
+    })
     await write('DELETE', `/v1/sessions/${gone}`)
     promised('a removed session', async at => !(await read(at, '/v1/sessions')).sessions.some((row: Untyped) => row.id === gone))
+    promised('a removed session as another', async at => (await messagesOf(at, await reopened(at, 'three'))).length === 0)
     await send(session, 'a', 4, [10])
   }
   // That the server goes in the middle is what this is about.

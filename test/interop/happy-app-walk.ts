@@ -245,7 +245,7 @@ async function startHelper(world: World, home: string): Promise<WrapperProcess> 
   const person = join(home, '..', 'person')
   const adapter = join(home, 'agents', 'node_modules', '@agentclientprotocol', 'claude-agent-acp')
   for (const folder of [person, adapter]) mkdirSync(folder, { recursive: true, mode: 0o700 })
-  const demo = pathToFileURL(resolve('lib/wrapper/demo-agent/main.ts')).href
+  const demo = pathToFileURL(resolve('lib/wrapper/agents/demo/main.ts')).href
   writeFileSync(join(adapter, 'package.json'), JSON.stringify({ type: 'module', bin: 'index.mjs' }))
   writeFileSync(
     join(adapter, 'index.mjs'),

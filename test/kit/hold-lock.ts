@@ -1,4 +1,4 @@
-import { lockDirectory } from '../../sqlite/lock.ts'
+import { lockDirectory } from '../../sqlite/file/lock.ts'
 
 // A process that locks the directory it is given and waits to be killed.
 lockDirectory(process.argv[2] ?? '')

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { readMigrations } from '../../lib/store/migrate.ts'
-import { openDatabase } from '../../sqlite/database.ts'
+import { openDatabase } from '../../sqlite/file/database.ts'
 
 // Brings a database up to date, in a process that a test kills on its way.
 const data = process.argv[2] ?? ''

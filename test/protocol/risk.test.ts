@@ -1,6 +1,6 @@
 import t from 'tap'
 import { riskOf } from '../../lib/protocol/sealed/risk.ts'
-import { makeVisible } from '../../web/parts/visible.ts'
+import { makeVisible } from '../../web/ui/visible.ts'
 
 const folder = '/home/mira/work/orchard-api'
 
