@@ -78,7 +78,7 @@ export async function binary() {
 }
 
 async function assetsOfProgram(work, pieces) {
-  const { relaxGlibc } = await import('../lib/server/edge/glibc.ts')
+  const { relaxGlibc } = await import('../lib/server/edge/listen/glibc.ts')
   const uws = trustedUws()
   writeFileSync(join(work, 'uws.node'), relaxGlibc(uws) ?? uws)
   const assets = {

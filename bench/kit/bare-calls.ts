@@ -1,5 +1,5 @@
 import type { WebSocket } from 'uWebSockets.js'
-import { loadUws } from '../../lib/server/edge/uws.ts'
+import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { type BareSocket, listenBare, serveBareSockets } from './bare-sockets.ts'
 
 /**

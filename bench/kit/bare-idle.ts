@@ -1,6 +1,6 @@
 import type { WebSocket } from 'uWebSockets.js'
 import { pingIntervalMs } from '../../lib/protocol/wire/handshake.ts'
-import { loadUws } from '../../lib/server/edge/uws.ts'
+import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { type BareSocket, listenBare, serveBareSockets } from './bare-sockets.ts'
 
 /**

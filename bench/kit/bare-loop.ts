@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
-import { loadUws } from '../../lib/server/edge/uws.ts'
+import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { listenBare, serveBareSockets } from './bare-sockets.ts'
 import { dataDirectory } from './child.ts'
 

@@ -1,7 +1,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import { hash, randomBytes } from 'node:crypto'
 import { cryptoReady, signing } from '../../lib/crypto/index.ts'
-import { loadUws } from '../../lib/server/edge/uws.ts'
+import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { openBareDatabase } from './bare-loop.ts'
 import { listenBare, serveBareSockets } from './bare-sockets.ts'
 

@@ -1,5 +1,5 @@
 import type { TemplatedApp, WebSocket } from 'uWebSockets.js'
-import { loadUws } from '../../lib/server/edge/uws.ts'
+import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 import { serveParent } from './child.ts'
 
 export interface BareSocket {

@@ -1,23 +1,5 @@
 export { type BackupKeyReading, type Cipher, cryptoReady, formatBackupKey, readBackupKey } from '../crypto/index.ts'
 export {
-  type AccountChange,
-  type AccountFeed,
-  type AccountFeedState,
-  type AccountSession,
-  openAccountFeed,
-  type SettingsCell
-} from './account-feed.ts'
-export {
-  type AttachmentLink,
-  type ByteFetch,
-  downloadAttachment,
-  isRefOf,
-  type TransferOptions,
-  type UploadOptions,
-  uploadAttachment
-} from './attachments.ts'
-export type { PeerCipher, Pin } from './call-seals.ts'
-export {
   type CallFacts,
   CallFailed,
   type CallFailure,
@@ -29,7 +11,30 @@ export {
   type SessionHandlers,
   serveCalls,
   serveSession
-} from './calls.ts'
+} from './calls/calls.ts'
+export { callMachine, type MachineHandlers, serveMachine } from './calls/machine-calls.ts'
+export {
+  type AccountChange,
+  type AccountFeed,
+  type AccountFeedState,
+  type AccountSession,
+  openAccountFeed,
+  type SettingsCell
+} from './feed/account-feed.ts'
+export { type Feed, type FeedState, openFeed } from './feed/feed.ts'
+export type { AppState } from './link/introduction.ts'
+export { mayRetry, Refused, Unreachable } from './link/refusals.ts'
+export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './link/rest.ts'
+export { type Answering, type LiveSocket, openSocket, type Scope, type SocketState } from './link/socket.ts'
+export {
+  type AttachmentLink,
+  type ByteFetch,
+  downloadAttachment,
+  isRefOf,
+  type TransferOptions,
+  type UploadOptions,
+  uploadAttachment
+} from './outbox/attachments.ts'
 export {
   type SealedCell,
   type WriteCell,
@@ -38,24 +43,15 @@ export {
   writeMachineMetadata,
   writeSessionMetadata,
   writeSettings
-} from './cell-writers.ts'
-export { type Cell, openCell, UnreadableCell } from './cells.ts'
-export { type Feed, type FeedState, openFeed } from './feed.ts'
-export type { AppState } from './introduction.ts'
-export { createMemoryJournal, type Draft, type Journal } from './journal.ts'
+} from './outbox/cell-writers.ts'
+export { type Cell, openCell, UnreadableCell } from './outbox/cells.ts'
+export { createMemoryJournal, type Journal } from './outbox/journal.ts'
+export { type Outbox, OutboxFull, type OutboxState, openOutbox } from './outbox/outbox.ts'
+export { createPartialReader, createPartialTeller, type PartialReader, type PartialTeller } from './outbox/partials.ts'
+export { type SendMessages, sendOver } from './outbox/send-messages.ts'
+export type { PeerCipher, Pin } from './sealed/call-seals.ts'
 export {
-  type Linking,
-  type LinkingApproval,
-  type LinkingEnd,
-  type LinkingView,
-  lookAtRequest,
-  type RequestLink,
-  readRequestLink,
-  startLinking
-} from './linking.ts'
-export { keyFingerprint, type SignInOptions, signIn } from './login.ts'
-export { callMachine, type MachineHandlers, serveMachine } from './machine-calls.ts'
-export {
+  type Draft,
   envelopeOf,
   giveUpDraft,
   type Numbers,
@@ -72,10 +68,22 @@ export {
   sessionMessage,
   userText,
   writerOf
-} from './messages.ts'
-export { createNumbers } from './numbers.ts'
-export { createOrder, type Order, type Place } from './order.ts'
-export { type Outbox, OutboxFull, type OutboxState, openOutbox } from './outbox.ts'
+} from './sealed/messages.ts'
+export { createNumbers } from './sealed/numbers.ts'
+export { createOrder, type Order, type Place } from './sealed/order.ts'
+export { openPreview, type PreviewPlace } from './sealed/previews.ts'
+export { type AccountVault, accountVault, type SealingKey, type TerminalKeys, type TerminalVault, terminalVault } from './sealed/vault.ts'
+export {
+  type Linking,
+  type LinkingApproval,
+  type LinkingEnd,
+  type LinkingView,
+  lookAtRequest,
+  type RequestLink,
+  readRequestLink,
+  startLinking
+} from './sign-in/linking.ts'
+export { keyFingerprint, type SignInOptions, signIn } from './sign-in/login.ts'
 export {
   answerDeviceLinking,
   answerPairing,
@@ -87,13 +95,6 @@ export {
   startDeviceLinking,
   startPairing,
   type TerminalPairing
-} from './pairing.ts'
-export { createPartialReader, createPartialTeller, type PartialReader, type PartialTeller } from './partials.ts'
-export { openPreview, type PreviewPlace } from './previews.ts'
-export { mayRetry, Refused, Unreachable } from './refusals.ts'
-export type { Renewal } from './renewal.ts'
-export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './rest.ts'
-export { type SendMessages, sendOver } from './send-messages.ts'
-export { type Answering, type LiveSocket, openSocket, type Scope, type SocketState } from './socket.ts'
-export { type KeeperOptions, keepToken, type SignedIn } from './token-keeper.ts'
-export { type AccountVault, accountVault, type SealingKey, type TerminalKeys, type TerminalVault, terminalVault } from './vault.ts'
+} from './sign-in/pairing.ts'
+export type { Renewal } from './sign-in/renewal.ts'
+export { type KeeperOptions, keepToken, type SignedIn } from './sign-in/token-keeper.ts'

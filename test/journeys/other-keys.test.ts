@@ -1,6 +1,6 @@
 import t from 'tap'
-import { newEnvelope } from '../../lib/client/messages.ts'
-import { accountVault } from '../../lib/client/vault.ts'
+import { newEnvelope } from '../../lib/client/sealed/messages.ts'
+import { accountVault } from '../../lib/client/sealed/vault.ts'
 import { engine } from '../../lib/crypto/index.ts'
 import type { MessageBody } from '../../lib/protocol/sealed/messages.ts'
 import { openDevices } from '../kit/browser.ts'

@@ -71,7 +71,13 @@ const rooms: Record<string, Room> = {
   },
   'wrapper/terminal': { files: ['lib/wrapper/terminal/'], rooms: ['wrapper/home'], packages: ['node:', 'uqr'] },
   'wrapper/home': { files: ['lib/wrapper/home/'], rooms: ['client', ...common], packages: ['node:', 'zod'] },
-  client: { files: ['lib/client/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['socket.io-client', 'zod'] },
+  client: { files: ['lib/client/'], rooms: ['client/sign-in', 'client/feed', 'client/outbox', 'client/calls'], packages: [] },
+  'client/calls': { files: ['lib/client/calls/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
+  'client/outbox': { files: ['lib/client/outbox/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
+  'client/feed': { files: ['lib/client/feed/'], rooms: ['client/link'], packages: ['zod'] },
+  'client/sign-in': { files: ['lib/client/sign-in/'], rooms: ['client/link', 'client/sealed'], packages: ['zod'] },
+  'client/sealed': { files: ['lib/client/sealed/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['zod'] },
+  'client/link': { files: ['lib/client/link/'], rooms: ['protocol/sealed', 'crypto', 'async'], packages: ['socket.io-client', 'zod'] },
 
   'protocol/sealed': { files: ['lib/protocol/sealed/'], rooms: ['protocol/wire'], packages: ['zod'] },
   'protocol/wire': { files: ['lib/protocol/wire/'], rooms: [], packages: ['zod'] },
@@ -81,7 +87,10 @@ const rooms: Record<string, Room> = {
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
   create: { files: ['lib/server/create.ts'], rooms: ['edge', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
-  edge: { files: ['lib/server/edge/'], rooms: ['actions', 'hub', ...common], packages: ['node:', 'uWebSockets.js', 'zod'] },
+  edge: { files: ['lib/server/edge/'], rooms: ['edge/socket'], packages: ['uWebSockets.js'] },
+  'edge/socket': { files: ['lib/server/edge/socket/'], rooms: ['edge/http', 'hub'], packages: ['node:', 'uWebSockets.js', 'zod'] },
+  'edge/http': { files: ['lib/server/edge/http/'], rooms: ['edge/listen', 'actions'], packages: ['node:', 'uWebSockets.js', 'zod'] },
+  'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], packages: ['node:', 'uWebSockets.js'] },
   // Commands of the owner come another way than requests: past the edge, to the same actions.
   control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], packages: ['node:', 'zod'] },
   backup: {
@@ -89,14 +98,17 @@ const rooms: Record<string, Room> = {
     rooms: ['control', 'store/open', ...common],
     packages: ['node:', 'zod', 'libsodium-wrappers', '@noble/hashes']
   },
-  actions: { files: ['lib/server/actions/'], rooms: ['server'], packages: ['node:'] },
+  // What a caller can do may wake what happens by itself.
+  actions: { files: ['lib/server/actions/'], rooms: ['chores'], packages: ['node:'] },
+  chores: { files: ['lib/server/chores/'], rooms: ['watch'], packages: ['node:'] },
+  watch: { files: ['lib/server/watch/'], rooms: ['server'], packages: ['node:', 'pino', 'prom-client'] },
   hub: {
     files: ['lib/server/hub.ts', 'lib/server/callees.ts', 'lib/server/connection.ts', 'lib/server/frames.ts'],
     rooms: ['server'],
     packages: ['node:']
   },
   push: { files: ['lib/server/push/'], rooms: ['server'], packages: ['node:', 'undici', 'zod', 'web-push'] },
-  server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:', 'pino', 'prom-client'] },
+  server: { files: ['lib/server/'], rooms: ['store', 'bus', 'protocol/wire', ...common], packages: ['node:'] },
 
   'store/open': { files: ['lib/store/open.ts'], rooms: ['sqlite', 'postgres'], packages: ['node:'] },
   store: { files: ['lib/store/'], rooms: ['protocol/wire', ...common], packages: ['node:'] },
@@ -148,12 +160,8 @@ const exceptions = [
 
 // The edge is not taken apart yet. An entry goes when its circle does.
 const knownCircles: readonly (readonly string[])[] = [
-  // The handlers of routes that are not offered are typed by the table of handlers that includes them.
-  ['lib/server/edge/handlers.ts', 'lib/server/edge/unoffered.ts'],
   // A client that polls may go over to a WebSocket, and the upgrade between the two knows both.
-  ['lib/server/edge/polling.ts', 'lib/server/edge/upgrade.ts', 'lib/server/edge/websocket.ts'],
-  // The handlers of events are typed by the socket that calls them.
-  ['lib/server/edge/account-events.ts', 'lib/server/edge/events.ts', 'lib/server/edge/socketio.ts']
+  ['lib/server/edge/socket/polling.ts', 'lib/server/edge/socket/upgrade.ts', 'lib/server/edge/socket/websocket.ts']
 ]
 
 const drivers = ['sqlite', 'postgres', 'redis']

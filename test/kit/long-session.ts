@@ -1,7 +1,7 @@
-import { signIn } from '../../lib/client/login.ts'
-import { newEnvelope, newId, sealDraft } from '../../lib/client/messages.ts'
-import { createRest } from '../../lib/client/rest.ts'
-import { accountVault } from '../../lib/client/vault.ts'
+import { createRest } from '../../lib/client/link/rest.ts'
+import { newEnvelope, newId, sealDraft } from '../../lib/client/sealed/messages.ts'
+import { accountVault } from '../../lib/client/sealed/vault.ts'
+import { signIn } from '../../lib/client/sign-in/login.ts'
 import { cryptoReady, engine } from '../../lib/crypto/index.ts'
 import type { MessageBody, SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 

@@ -1,6 +1,6 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { Test } from 'tap'
-import { loadUws } from '../../lib/server/edge/uws.ts'
+import { loadUws } from '../../lib/server/edge/listen/uws.ts'
 
 type Direction = 'to-server' | 'to-client'
 

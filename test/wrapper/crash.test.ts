@@ -1,7 +1,7 @@
 import { cpSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { envelopeOf, openMessage } from '../../lib/client/messages.ts'
+import { envelopeOf, openMessage } from '../../lib/client/sealed/messages.ts'
 import { cryptoReady, dataKeyCipher, fromBase64 } from '../../lib/crypto/index.ts'
 import { openJournalFile } from '../../lib/wrapper/home/journal-file.ts'
 import { readNotes } from '../../lib/wrapper/home/session-folder.ts'

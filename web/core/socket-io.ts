@@ -1,6 +1,6 @@
 /**
  * What the bundle of the app has in place of socket.io-client: Socket.IO 5 over Engine.IO 4 over one WebSocket, as far as
- * `lib/client/socket.ts` uses it, in a sixth of the bytes. That one starts anew, waits and listens for silence by itself; a test runs its
+ * `lib/client/link/socket.ts` uses it, in a sixth of the bytes. That one starts anew, waits and listens for silence by itself; a test runs its
  * tests over both.
  */
 export function io(origin: string, { path, auth }: { path: string; auth: Auth }): Line {

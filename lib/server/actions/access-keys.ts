@@ -2,7 +2,7 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { AccessKeyRef, AccessKeyRow } from '../../store/access-keys.ts'
 import type { Conflict } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { Caller, Deps } from '../deps.ts'
 
 export async function readAccessKey({ store }: Pick<Deps, 'store'>, caller: Caller, of: AccessKeyRef): Promise<AccessKeyRow | null> {
   const row = await store.findAccessKey(caller.account, of)

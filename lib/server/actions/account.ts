@@ -5,8 +5,8 @@ import type { AccountProfile } from '../../protocol/wire/records.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
 import type { Cell, Conflict, Written } from '../../store/rows.ts'
 import type { LegacyLogin } from '../../store/sign-in.ts'
+import type { Caller, Deps } from '../deps.ts'
 import { writeCell } from './cells.ts'
-import type { Caller, Deps } from './deps.ts'
 
 /** The account in the shape existing apps want; this server knows no names. */
 export async function readProfile({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<AccountProfile> {

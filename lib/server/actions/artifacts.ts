@@ -2,8 +2,8 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { ArtifactId } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
 import type { ArtifactHead, ArtifactPart, ArtifactRow, SealedCell } from '../../store/artifacts.ts'
-import type { Caller, Deps } from './deps.ts'
-import { announce } from './publish.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 const mostListed = 200
 

@@ -3,7 +3,7 @@ import { type FailureCode, failure, failures, failureWithBody } from '../../prot
 import { type AttachmentId, attachmentId, type SessionId } from '../../protocol/wire/ids.ts'
 import type { BytesIn, BytesOut } from '../../protocol/wire/routes.ts'
 import { mostPieceBytes, type Upload } from '../../store/attachments.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { Caller, Deps } from '../deps.ts'
 import { inPieces, skipping } from './pieces.ts'
 
 type StoreDeps = Pick<Deps, 'store' | 'time'>

@@ -1,8 +1,8 @@
 import { type CallFailure, type FailureCode, failure } from '../../protocol/wire/failures.ts'
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
+import type { Caller } from '../deps.ts'
 import type { Calls } from './calls.ts'
-import type { Caller } from './deps.ts'
 
 /**
  * A call without a socket. It ends when the signal aborts, since nobody waits for it any more. Not an async function: that

@@ -4,10 +4,10 @@ import type { RpcParams } from '../../protocol/wire/events.ts'
 import type { CallFailure } from '../../protocol/wire/failures.ts'
 import type { ConnectionId, Sealed } from '../../protocol/wire/ids.ts'
 import { Budget } from '../budget.ts'
+import type { Caller, Deps } from '../deps.ts'
 import { Seats } from '../limits.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Metrics } from '../watch/metrics.ts'
 import { CallQueue, mostCallsInFlight } from './call-queue.ts'
-import type { Caller, Deps } from './deps.ts'
 
 /** How long a call waits for somebody to register its method: the gap of a reconnect. */
 const graceMs = 15_000

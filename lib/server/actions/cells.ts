@@ -1,7 +1,7 @@
 import type { Sealed } from '../../protocol/wire/ids.ts'
 import type { CellRef, Conflict, Written } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
-import { announce } from './publish.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 /** Replaces a versioned value over the expected version; a conflict returns what is there. */
 export async function writeCell(

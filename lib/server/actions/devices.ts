@@ -3,7 +3,7 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { AccountId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
 import type { DeviceRow } from '../../store/devices.ts'
 import type { TokenKind } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { Caller, Deps } from '../deps.ts'
 import { type NotifyDeps, notifyAccount } from './notify.ts'
 
 export interface TellDeps extends Pick<NotifyDeps, 'store' | 'bus' | 'now' | 'newId' | 'deliveries' | 'providers'>, Pick<Deps, 'time'> {

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { InviteId } from '../../protocol/wire/ids.ts'
 import type { InviteRow } from '../../store/signup.ts'
-import type { Deps } from './deps.ts'
+import type { Deps } from '../deps.ts'
 
 const validForMs = 24 * 60 * 60_000
 const openForMs = 5 * 60_000

@@ -1,8 +1,8 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { KvKey } from '../../protocol/wire/ids.ts'
 import type { KvChange, KvRow, KvWritten } from '../../store/kv.ts'
-import type { Caller, Deps } from './deps.ts'
-import { announce } from './publish.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 export async function readKvKey({ store }: Pick<Deps, 'store'>, caller: Caller, key: KvKey): Promise<KvRow> {
   const [row] = await store.readKv(caller.account, [key])

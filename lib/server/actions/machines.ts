@@ -2,10 +2,10 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { MachineId } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
 import type { MachineRow } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
-import type { LeftoverSweep } from './leftover-sweep.ts'
-import type { Presence } from './presence.ts'
-import { announce } from './publish.ts'
+import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
+import type { Presence } from '../chores/presence.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 /** Registers a machine, or loads the one this account has under the id, unchanged. */
 export async function openMachine(

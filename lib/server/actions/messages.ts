@@ -2,8 +2,8 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { SessionId } from '../../protocol/wire/ids.ts'
 import type { QueryOf } from '../../protocol/wire/routes.ts'
 import type { Message, MessageDraft, Page } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
-import { announce } from './publish.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 const newest = 2_147_483_647
 

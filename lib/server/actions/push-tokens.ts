@@ -2,10 +2,10 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
 import type { DeliveryRow } from '../../store/notices.ts'
 import type { PushTokenRow } from '../../store/push-tokens.ts'
-import type { Metrics } from '../metrics.ts'
+import type { Deliveries } from '../chores/deliveries.ts'
+import type { Caller, Deps } from '../deps.ts'
 import type { PushProvider } from '../push.ts'
-import type { Deliveries } from './deliveries.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { Metrics } from '../watch/metrics.ts'
 import { worthMs } from './notify.ts'
 
 const dayMs = 24 * 60 * 60 * 1000

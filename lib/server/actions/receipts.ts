@@ -2,8 +2,8 @@ import { failure } from '../../protocol/wire/failures.ts'
 import type { SessionId } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
 import type { Receipts } from '../../store/changes.ts'
-import type { Caller, Deps } from './deps.ts'
-import { announce } from './publish.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 /** Says how far the messages of a session came; what is not above what was said before changes nothing and is told to nobody. */
 export async function markReceipts(

@@ -2,10 +2,10 @@ import { failure } from '../../protocol/wire/failures.ts'
 import { type SessionId, sessionId } from '../../protocol/wire/ids.ts'
 import type { BodyOf, QueryOf } from '../../protocol/wire/routes.ts'
 import type { SessionRow } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
-import type { LeftoverSweep } from './leftover-sweep.ts'
-import type { Presence } from './presence.ts'
-import { announce } from './publish.ts'
+import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
+import type { Presence } from '../chores/presence.ts'
+import type { Caller, Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
 
 const mostListed = 150
 const activeWithinMs = 15 * 60_000

@@ -3,8 +3,8 @@ import { type Failure, failure, tooMany } from '../../protocol/wire/failures.ts'
 import { fingerprintOf } from '../../protocol/wire/fingerprint.ts'
 import type { Door } from '../../store/signup.ts'
 import { subnetOf } from '../address.ts'
+import type { Deps } from '../deps.ts'
 import type { Limits } from '../limits.ts'
-import type { Deps } from './deps.ts'
 
 const mostWaiting = 20
 const waitsForMs = 15 * 60_000

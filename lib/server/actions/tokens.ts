@@ -5,7 +5,7 @@ import type { AccountId, DeviceId, TokenId } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
 import { everyScope, type Scope } from '../../protocol/wire/scopes.ts'
 import type { TokenDraft, TokenKind, TokenRow } from '../../store/rows.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { Caller, Deps } from '../deps.ts'
 import { publishRevoked, removeDevice } from './devices.ts'
 
 const dayMs = 24 * 60 * 60_000

@@ -2,7 +2,7 @@ import { accountTopic } from '../../bus/bus.ts'
 import type { PayloadOf } from '../../protocol/wire/events.ts'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { BodyOf, ReplyOf } from '../../protocol/wire/routes.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { Caller, Deps } from '../deps.ts'
 
 const bucketMs = { hour: 3_600_000, day: 86_400_000 }
 const endOfTime = 8.64e15

@@ -1,9 +1,9 @@
 import { failure } from '../../protocol/wire/failures.ts'
 import type { AccountId } from '../../protocol/wire/ids.ts'
 import type { UserRow } from '../../store/signup.ts'
-import type { Caller, Deps } from './deps.ts'
+import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
+import type { Caller, Deps } from '../deps.ts'
 import { publishRevoked } from './devices.ts'
-import type { LeftoverSweep } from './leftover-sweep.ts'
 import { fingerprintOfKey } from './signup.ts'
 
 /** Throws unless the first account of the server asks. */

@@ -1,9 +1,9 @@
 import type * as z from 'zod'
 import type { Progress } from '../../local-socket/ask.ts'
 import type { ServerOptions } from '../../options.ts'
-import type { Deps } from '../actions/deps.ts'
-import type { LeftoverSweep } from '../actions/leftover-sweep.ts'
-import type { Backups } from '../backups.ts'
+import type { Backups } from '../chores/backups.ts'
+import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
+import type { Deps } from '../deps.ts'
 
 /** What commands work with: the running server's own, or a store that was opened for the one command. */
 export interface ControlDeps extends Omit<Deps, 'quotas'> {

@@ -1,7 +1,7 @@
 import { CannotStart } from '../../exit.ts'
 import { hasLocalSockets } from '../../local-socket/address.ts'
 import { type LocalSocket, openLocalSocket } from '../../local-socket/open.ts'
-import { type Logger, noteOf } from '../log.ts'
+import { type Logger, noteOf } from '../watch/log.ts'
 import type { ControlDeps } from './command.ts'
 import { isCommand } from './commands.ts'
 import { runCommand, sentenceOf } from './run.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { version } from '../../assets.ts'
-import type { Fetch } from '../../client/rest.ts'
+import type { Fetch } from '../../client/link/rest.ts'
 import { lookForAgents } from '../daemon/agents-here.ts'
 import { askDaemon } from '../daemon/control.ts'
 import { findDaemon } from '../daemon/place.ts'

@@ -1,5 +1,5 @@
-import { Refused } from '../../client/refusals.ts'
-import { createRest } from '../../client/rest.ts'
+import { Refused } from '../../client/link/refusals.ts'
+import { createRest } from '../../client/link/rest.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
 import { chooseServer, type Home } from '../home/credentials.ts'

@@ -1,4 +1,4 @@
-import { createRest } from '../../client/rest.ts'
+import { createRest } from '../../client/link/rest.ts'
 import { CannotStart } from '../../exit.ts'
 import { type Credentials, chooseServer, type Home, needCredentials } from '../home/credentials.ts'
 import { keptToken } from '../home/kept-token.ts'

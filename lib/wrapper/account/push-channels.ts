@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { Refused } from '../../client/refusals.ts'
-import { createRest, type Rest } from '../../client/rest.ts'
+import { Refused } from '../../client/link/refusals.ts'
+import { createRest, type Rest } from '../../client/link/rest.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
 import { chooseServer, type Home, needCredentials } from '../home/credentials.ts'

@@ -1,4 +1,4 @@
-import { Refused, Unreachable } from '../../client/refusals.ts'
+import { Refused, Unreachable } from '../../client/link/refusals.ts'
 import { typed } from '../home/own-program.ts'
 
 /** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */

@@ -1,4 +1,4 @@
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import type { DecisionEntry, RulePattern, RuleTrial, ruleCalls } from '../../protocol/sealed/rules.ts'
 import { openDecisionLog } from './decision-log.ts'
 import { allowing, faultOf } from './patterns.ts'

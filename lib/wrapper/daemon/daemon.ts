@@ -1,5 +1,5 @@
 import { version } from '../../assets.ts'
-import { createRest, type Fetch } from '../../client/rest.ts'
+import { createRest, type Fetch } from '../../client/link/rest.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
 import { keptToken } from '../home/kept-token.ts'
 import { endOrphans } from '../home/ownership/orphans.ts'

@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { type Confinement, confine } from '../home/confine.ts'
 import { listSessions } from '../home/session-folder.ts'
 import { isFolder, listFolder, makeFolder } from '../session/methods/folders.ts'

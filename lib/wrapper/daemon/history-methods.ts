@@ -1,4 +1,4 @@
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { findClaudeHistory, forkClaude, rewindPoints } from '../histories/claude-fork.ts'
 import { claudeBeginning } from '../histories/claude-histories.ts'
 import { codexForking, folderOfThread, noSuchThread } from '../histories/codex-fork.ts'

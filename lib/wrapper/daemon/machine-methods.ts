@@ -1,4 +1,4 @@
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { ruleMethods } from '../approvals/rule-methods.ts'
 import { fileMethods } from '../session/methods/files.ts'
 import { allowedFolders, folderMethods } from './folders.ts'

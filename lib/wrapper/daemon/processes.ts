@@ -1,6 +1,6 @@
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
 import { noteEndedByPerson } from '../home/ended-by-person.ts'
 import { untilFound } from '../home/folder-watch.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { withDeadline } from '../../async/deadline.ts'
-import type { Rest } from '../../client/rest.ts'
+import type { Rest } from '../../client/link/rest.ts'
 import type { SessionMetadata } from '../../protocol/sealed/session.ts'
 import { type SessionReminder, sessionReminder } from '../../protocol/sealed/session-reminder.ts'
 import type { SessionRecord } from '../../protocol/wire/records.ts'

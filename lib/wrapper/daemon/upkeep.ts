@@ -2,7 +2,7 @@ import { appendFileSync, existsSync, readFileSync, renameSync, statSync } from '
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { isSingleFile, version } from '../../assets.ts'
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import { plain } from '../terminal/style.ts'
 import { logsIn, startLines } from './starting.ts'
 

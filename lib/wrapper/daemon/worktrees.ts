@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, realpathSync, rmSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
-import type { MachineHandlers } from '../../client/machine-calls.ts'
+import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import type { Worktree } from '../../protocol/sealed/worktree.ts'
 import { makePrivateFolder } from '../home/private-files.ts'
 import { listSessions } from '../home/session-folder.ts'

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { readRow } from '../agents/claude/rows.ts'
-import { configFolder } from '../agents/claude/transcript.ts'
+import { readRow } from '../agents/claude/transcript/rows.ts'
+import { configFolder } from '../agents/claude/transcript/transcript.ts'
 import { beganAt, nameOf } from '../home/ownership/process-name.ts'
 import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
 

@@ -1,5 +1,5 @@
 import type { AgentEvent, Untold } from '../agents/agent.ts'
-import { readSince } from '../agents/claude/untold.ts'
+import { readSince } from '../agents/claude/transcript/untold.ts'
 import { lastTurns } from '../agents/last-turns.ts'
 import { claudeHistories } from './claude-histories.ts'
 import { codexHistories, codexLines, codexSayings } from './codex-histories.ts'

@@ -3,7 +3,8 @@ import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 import { crc32 } from 'node:zlib'
 import * as z from 'zod'
-import { type Draft, draftKey, type Journal } from '../../client/journal.ts'
+import { draftKey, type Journal } from '../../client/outbox/journal.ts'
+import type { Draft } from '../../client/sealed/messages.ts'
 import { makePrivateFolder, syncFolder } from './private-files.ts'
 
 /**

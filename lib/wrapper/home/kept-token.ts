@@ -1,5 +1,5 @@
-import type { Fetch, TokenSource } from '../../client/rest.ts'
-import { keepToken } from '../../client/token-keeper.ts'
+import type { Fetch, TokenSource } from '../../client/link/rest.ts'
+import { keepToken } from '../../client/sign-in/token-keeper.ts'
 import type { Credentials, Home } from './credentials.ts'
 
 /**

@@ -1,7 +1,7 @@
 import { homedir, hostname, platform } from 'node:os'
 import { version } from '../../assets.ts'
-import type { Rest } from '../../client/rest.ts'
-import { type TerminalKeys, terminalVault } from '../../client/vault.ts'
+import type { Rest } from '../../client/link/rest.ts'
+import { type TerminalKeys, terminalVault } from '../../client/sealed/vault.ts'
 import type { MachineMetadata } from '../../protocol/sealed/machine.ts'
 import type { Home } from './credentials.ts'
 

@@ -1,6 +1,6 @@
 import * as z from 'zod'
-import { newId } from '../../client/messages.ts'
-import { Refused } from '../../client/refusals.ts'
+import { Refused } from '../../client/link/refusals.ts'
+import { newId } from '../../client/sealed/messages.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
 
 export type Notice = BodyOf<'notify'>

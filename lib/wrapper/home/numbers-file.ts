@@ -1,8 +1,8 @@
 import { closeSync, fdatasync, openSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
-import { type Numbers, newId } from '../../client/messages.ts'
-import { createGone } from '../../client/numbers.ts'
+import { type Numbers, newId } from '../../client/sealed/messages.ts'
+import { createGone } from '../../client/sealed/numbers.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
 
 /** What is told once more after a crash was told lately. */

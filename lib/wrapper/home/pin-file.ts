@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Pin } from '../../client/call-seals.ts'
+import type { Pin } from '../../client/sealed/call-seals.ts'
 import { makePrivateFolder, writePrivateFile } from './private-files.ts'
 
 /** A pin that outlives the process: it is set as long as there is this file. */

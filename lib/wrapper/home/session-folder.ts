@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
-import type { Draft, Journal } from '../../client/journal.ts'
+import type { Journal } from '../../client/outbox/journal.ts'
+import type { Draft } from '../../client/sealed/messages.ts'
 import { type EditedFiles, openEditedFiles } from './edited-files.ts'
 import { forgetEndedByPerson, isEndedByPerson } from './ended-by-person.ts'
 import { type HeardMessages, type HeardOptions, openHeardMessages } from './heard-messages.ts'

@@ -1,6 +1,6 @@
 import { withDeadline } from '../../async/deadline.ts'
-import { isDeleted } from '../../client/removals.ts'
-import { createRest, type Fetch } from '../../client/rest.ts'
+import { createRest, type Fetch } from '../../client/link/rest.ts'
+import { isDeleted } from '../../client/outbox/removals.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
 import type { Home } from '../home/credentials.ts'

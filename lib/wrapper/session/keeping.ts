@@ -1,5 +1,5 @@
 import { pause } from '../../async/pause.ts'
-import { OutboxFull } from '../../client/outbox.ts'
+import { OutboxFull } from '../../client/outbox/outbox.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { AgentState, DiskTrouble } from '../../protocol/sealed/session.ts'
 import type { Uplink } from '../uplink/contract.ts'

@@ -1,7 +1,7 @@
 import type { Clock } from '../../async/clock.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
-import type { Fetch } from '../../client/rest.ts'
+import type { Fetch } from '../../client/link/rest.ts'
 import type { Home } from '../home/credentials.ts'
 import { createNoticeQueue, type NoticeQueue } from '../home/notice-queue.ts'
 import { endOrphans } from '../home/ownership/orphans.ts'

@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
-import { newEnvelope, newId, readyEvent, sessionMessage } from '../../client/messages.ts'
-import { createPartialTeller } from '../../client/partials.ts'
+import { createPartialTeller } from '../../client/outbox/partials.ts'
+import { newEnvelope, newId, readyEvent, sessionMessage } from '../../client/sealed/messages.ts'
 import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../../protocol/sealed/messages.ts'
 import type { AgentEvent, Step } from '../agents/agent.ts'
 import { planStep } from '../uplink/plan-step.ts'

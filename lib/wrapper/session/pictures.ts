@@ -1,6 +1,6 @@
 import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
-import { newId } from '../../client/messages.ts'
+import { newId } from '../../client/sealed/messages.ts'
 import type { AgentEvent } from '../agents/agent.ts'
 import type { ToldFile } from './narrator.ts'
 

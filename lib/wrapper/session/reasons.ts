@@ -1,4 +1,4 @@
-import { newId } from '../../client/messages.ts'
+import { newId } from '../../client/sealed/messages.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 import type { WhyNot } from './requests/decisions.ts'
 

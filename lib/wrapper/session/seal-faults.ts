@@ -1,4 +1,4 @@
-import { newEnvelope, newId, sessionMessage } from '../../client/messages.ts'
+import { newEnvelope, newId, sessionMessage } from '../../client/sealed/messages.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { SealFault } from '../../protocol/sealed/sealed-for.ts'
 

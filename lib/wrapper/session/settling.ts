@@ -1,4 +1,4 @@
-import { newEnvelope, sessionMessage } from '../../client/messages.ts'
+import { newEnvelope, sessionMessage } from '../../client/sealed/messages.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 import { idOfRow } from '../uplink/row-id.ts'
 import type { SessionParts } from './parts.ts'

@@ -1,5 +1,5 @@
 import { withDeadline } from '../../async/deadline.ts'
-import { envelopeOf, newId, userText } from '../../client/messages.ts'
+import { envelopeOf, newId, userText } from '../../client/sealed/messages.ts'
 import type { MessageBody, MessageMeta } from '../../protocol/sealed/messages.ts'
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { AgentEvent, TurnEnd } from '../agents/agent.ts'

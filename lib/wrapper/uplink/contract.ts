@@ -1,4 +1,4 @@
-import type { Fetch } from '../../client/rest.ts'
+import type { Fetch } from '../../client/link/rest.ts'
 import type { MessageBody, PartialFrame } from '../../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../../protocol/sealed/session.ts'
 import type { Credentials, Home } from '../home/credentials.ts'

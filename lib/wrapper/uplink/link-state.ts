@@ -1,4 +1,4 @@
-import { Refused } from '../../client/refusals.ts'
+import { Refused } from '../../client/link/refusals.ts'
 
 /**
  * `unlinked`: the token is no longer good. `gone`: the session was deleted. `unknown`: the server has no such session, and cannot say

@@ -1,6 +1,6 @@
-import { createPersistence } from '../../client/persist.ts'
-import { Refused } from '../../client/refusals.ts'
-import type { Rest } from '../../client/rest.ts'
+import { createPersistence } from '../../client/link/persist.ts'
+import { Refused } from '../../client/link/refusals.ts'
+import type { Rest } from '../../client/link/rest.ts'
 
 /** Tells how far the messages of a session came: to this computer, and to the agent. */
 export interface Receipts {

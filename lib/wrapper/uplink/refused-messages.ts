@@ -1,5 +1,5 @@
-import type { Draft } from '../../client/journal.ts'
-import type { Refused } from '../../client/refusals.ts'
+import type { Refused } from '../../client/link/refusals.ts'
+import type { Draft } from '../../client/sealed/messages.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import { ownWords } from './own-words.ts'

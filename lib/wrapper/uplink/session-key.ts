@@ -1,4 +1,4 @@
-import { type SealingKey, terminalVault } from '../../client/vault.ts'
+import { type SealingKey, terminalVault } from '../../client/sealed/vault.ts'
 import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 import type { Credentials } from '../home/credentials.ts'
 

@@ -1,6 +1,6 @@
-import { createPersistence } from '../../client/persist.ts'
-import { wasRemoved } from '../../client/removals.ts'
-import type { Rest } from '../../client/rest.ts'
+import { createPersistence } from '../../client/link/persist.ts'
+import type { Rest } from '../../client/link/rest.ts'
+import { wasRemoved } from '../../client/outbox/removals.ts'
 import type { Link } from './link-state.ts'
 
 export interface UnknownSessionOptions {

@@ -1,7 +1,7 @@
 import { registerHooks } from 'node:module'
 import { pathToFileURL } from 'node:url'
 import t from 'tap'
-import { loadUws } from '../../../lib/server/edge/uws.ts'
+import { loadUws } from '../../../lib/server/edge/listen/uws.ts'
 import { io } from '../../../web/core/socket-io.ts'
 
 t.test('what the protocol asks for by itself is answered, and what is no packet ends the line', async t => {
@@ -63,7 +63,7 @@ registerHooks({
   }
 })
 
-await import('../../client/socket.test.ts')
-await import('../../client/calls.test.ts')
+await import('../../client/link/socket.test.ts')
+await import('../../client/calls/calls.test.ts')
 await import('../../client/cuts.test.ts')
 await import('../../client/journey.test.ts')

@@ -1,4 +1,4 @@
-import type { MachineHandlers } from '../../../lib/client/machine-calls.ts'
+import type { MachineHandlers } from '../../../lib/client/calls/machine-calls.ts'
 import type { MachineMetadata } from '../../../lib/protocol/sealed/machine.ts'
 import { type Evil, evilName } from './xss.ts'
 

@@ -1,4 +1,4 @@
-import { newEnvelope, newId } from '../../../lib/client/messages.ts'
+import { newEnvelope, newId } from '../../../lib/client/sealed/messages.ts'
 import { type MessageBody, type SessionEvent, type StepKind, stepKind } from '../../../lib/protocol/sealed/messages.ts'
 import { type Evil, evilChange, evilName, urls } from './xss.ts'
 

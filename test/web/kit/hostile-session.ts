@@ -1,5 +1,5 @@
-import { serveSession } from '../../../lib/client/calls.ts'
-import type { LiveSocket } from '../../../lib/client/socket.ts'
+import { serveSession } from '../../../lib/client/calls/calls.ts'
+import type { LiveSocket } from '../../../lib/client/link/socket.ts'
 import { toBase64 } from '../../../lib/crypto/index.ts'
 import { questionTool } from '../../../lib/protocol/sealed/ask-user-question.ts'
 import { stepKind } from '../../../lib/protocol/sealed/messages.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Refused, type Rest } from '../../../lib/client/index.ts'
-import { accountVault } from '../../../lib/client/vault.ts'
+import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 import { followReadMarks, type ReadMarksSources } from '../../../web/model/read-marks.ts'
 

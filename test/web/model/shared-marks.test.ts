@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accountVault } from '../../../lib/client/vault.ts'
+import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
 
 // There is one tab, and nobody waits for another.

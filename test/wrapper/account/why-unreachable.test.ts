@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Refused, Unreachable } from '../../../lib/client/refusals.ts'
+import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
 import { whyNotDone, whyUnreachable } from '../../../lib/wrapper/account/why-unreachable.ts'
 
 const failed = (code: string) => new TypeError('fetch failed', { cause: Object.assign(new Error('why'), { code }) })

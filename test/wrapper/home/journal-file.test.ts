@@ -3,7 +3,7 @@ import { syncBuiltinESMExports } from 'node:module'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openJournalFile } from '../../../lib/wrapper/home/journal-file.ts'
-import { draft, testJournal } from '../../client/journal-contract.ts'
+import { draft, testJournal } from '../../client/outbox/journal-contract.ts'
 
 testJournal(t, t => {
   const file = join(t.testdir(), 'outbox', 'journal')

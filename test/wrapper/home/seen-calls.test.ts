@@ -2,7 +2,7 @@ import fs, { appendFileSync, readFileSync, statSync, truncateSync } from 'node:f
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { accountVault } from '../../../lib/client/vault.ts'
+import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { type Cipher, cryptoReady } from '../../../lib/crypto/index.ts'
 import { openSeenCalls } from '../../../lib/wrapper/home/seen-calls.ts'
 import { signUp, type Untyped } from '../../kit/person.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { sealDraft, userText } from '../../../lib/client/messages.ts'
+import { sealDraft, userText } from '../../../lib/client/sealed/messages.ts'
 import { cryptoReady, dataKeyCipher, engine, fromBase64, toBase64 } from '../../../lib/crypto/index.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { createSessionFolder, type SessionFolder } from '../../../lib/wrapper/home/session-folder.ts'

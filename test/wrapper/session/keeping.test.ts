@@ -1,6 +1,6 @@
 import t from 'tap'
-import { envelopeOf, userText } from '../../../lib/client/messages.ts'
-import { OutboxFull } from '../../../lib/client/outbox.ts'
+import { OutboxFull } from '../../../lib/client/outbox/outbox.ts'
+import { envelopeOf, userText } from '../../../lib/client/sealed/messages.ts'
 import type { AgentState } from '../../../lib/protocol/sealed/session.ts'
 import { createKeeping } from '../../../lib/wrapper/session/keeping.ts'
 

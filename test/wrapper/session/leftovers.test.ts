@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import type { Fetch } from '../../../lib/client/rest.ts'
+import type { Fetch } from '../../../lib/client/link/rest.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { findLeftovers, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
 import { deliverLeftovers, keepDelivering, sayInEnded } from '../../../lib/wrapper/session/leftovers.ts'

@@ -1,6 +1,6 @@
 import t from 'tap'
-import { envelopeOf } from '../../../lib/client/messages.ts'
-import { createPartialReader } from '../../../lib/client/partials.ts'
+import { createPartialReader } from '../../../lib/client/outbox/partials.ts'
+import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
 import { type Envelope, type MessageBody, messageBody, type PartialBody, type PartialFrame } from '../../../lib/protocol/sealed/messages.ts'
 import type { Step } from '../../../lib/wrapper/agents/agent.ts'
 import { createNarrator } from '../../../lib/wrapper/session/narrator.ts'

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Refused, Unreachable } from '../../../lib/client/refusals.ts'
+import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
 import { createNoticeQueue, type KeptNotice, type Notice } from '../../../lib/wrapper/home/notice-queue.ts'
 import type { SessionNotes } from '../../../lib/wrapper/home/session-notes.ts'
 import { createNotices } from '../../../lib/wrapper/session/notices.ts'

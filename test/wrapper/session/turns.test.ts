@@ -1,5 +1,5 @@
 import t from 'tap'
-import { envelopeOf, newEnvelope } from '../../../lib/client/messages.ts'
+import { envelopeOf, newEnvelope } from '../../../lib/client/sealed/messages.ts'
 import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import type { AgentEvent } from '../../../lib/wrapper/agents/agent.ts'
 import type { SessionParts } from '../../../lib/wrapper/session/parts.ts'

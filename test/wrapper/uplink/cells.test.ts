@@ -1,5 +1,5 @@
 import t from 'tap'
-import type { LiveSocket } from '../../../lib/client/socket.ts'
+import type { LiveSocket } from '../../../lib/client/link/socket.ts'
 import { cryptoReady, engine, legacyCipher } from '../../../lib/crypto/index.ts'
 import { sealed } from '../../../lib/protocol/wire/ids.ts'
 import type { SessionRecord } from '../../../lib/protocol/wire/records.ts'

@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
-import type { Rest } from '../../../lib/client/rest.ts'
+import type { Rest } from '../../../lib/client/link/rest.ts'
 import type { LinkState } from '../../../lib/wrapper/uplink/link-state.ts'
 import { createUnknownSession } from '../../../lib/wrapper/uplink/unknown-session.ts'
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accountVault } from '../../../lib/client/vault.ts'
+import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { next, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 import { openTcpProxy } from '../../kit/tcp-proxy.ts'

@@ -1,4 +1,4 @@
-import { envelopeOf } from '../../../lib/client/messages.ts'
+import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
 import type { MessageBody, MessageMeta } from '../../../lib/protocol/sealed/messages.ts'
 import type { SealedBy } from '../../../lib/protocol/sealed/sealed-for.ts'
 import { type Happening, happeningsOfEnvelope } from './happenings.ts'

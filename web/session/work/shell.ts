@@ -1,4 +1,4 @@
-import { readCounts, readStatus } from '../../../lib/client/git-output.ts'
+import { readCounts, readStatus } from '../../../lib/client/calls/git-output.ts'
 import { CallFailed } from '../../../lib/client/index.ts'
 import type { ResultOfCall } from '../../../lib/protocol/sealed/calls.ts'
 import type { GitDiff, GitStatus } from '../../../lib/protocol/sealed/git.ts'

@@ -6,10 +6,10 @@ import { ownProgram } from '../../home/own-program.ts'
 import type { Agent, AgentKind, StartAgent } from '../agent.ts'
 import { findProgram, isProgram } from '../find-program.ts'
 import { claudeAdapter, fetchAdapter, findAdapter } from './adapter.ts'
-import { goalCommand } from './goals.ts'
 import { tellGoals } from './remote-goals.ts'
-import { handedOn, readRetry } from './retries.ts'
-import { endOfTranscript, hasTranscript } from './transcript.ts'
+import { handedOn, readRetry } from './terminal/retries.ts'
+import { goalCommand } from './transcript/goals.ts'
+import { endOfTranscript, hasTranscript } from './transcript/transcript.ts'
 
 export interface ClaudeOptions {
   /** The wrapper's home; an adapter that has to be fetched is kept in it. */

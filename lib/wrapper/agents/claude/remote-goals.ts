@@ -1,6 +1,6 @@
 import type { AgentEvent, ToldUpTo } from '../agent.ts'
-import { goalIn, lastGoalIn } from './goals.ts'
-import { newLines } from './transcript.ts'
+import { goalIn, lastGoalIn } from './transcript/goals.ts'
+import { newLines } from './transcript/transcript.ts'
 
 const lookEveryMs = 250
 

@@ -1,6 +1,6 @@
 import type { BoundedQueue } from '../../../async/queue.ts'
 import type { Agent, AgentEvent, Answers, Handover, Image, ToldUpTo } from '../agent.ts'
-import { endOfTranscript } from './transcript.ts'
+import { endOfTranscript } from './transcript/transcript.ts'
 import { type TwoModesOptions, TwoSides } from './two-sides.ts'
 
 /**

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { BoundedQueue } from '../../../async/queue.ts'
 import { type Agent, AgentDied, type AgentEvent, type AgentScreen, type Handover, type StartAgent } from '../agent.ts'
-import { type Missing, withoutIt } from './abilities.ts'
 import { createInquiry, type Inquiry } from './inquiry.ts'
-import { modesAt } from './modes.ts'
-import type { TerminalEnd } from './own-screen.ts'
-import { startTerminalClaude, type TerminalClaude } from './terminal-claude.ts'
-import { hasTranscript } from './transcript.ts'
+import { type Missing, withoutIt } from './terminal/abilities.ts'
+import { modesAt } from './terminal/modes.ts'
+import type { TerminalEnd } from './terminal/own-screen.ts'
+import { startTerminalClaude, type TerminalClaude } from './terminal/terminal-claude.ts'
+import { hasTranscript } from './transcript/transcript.ts'
 import { createWishes } from './wishes.ts'
 
 export interface TwoModesOptions {

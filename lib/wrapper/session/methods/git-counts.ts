@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { lstat, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type LineCount, readCounts, type StatusFile } from '../../../client/git-output.ts'
+import { type LineCount, readCounts, type StatusFile } from '../../../client/calls/git-output.ts'
 import type { ChangedFile } from '../../../protocol/sealed/git.ts'
 import type { Git } from './git-program.ts'
 import { isBinary, linesIn } from './git-text.ts'

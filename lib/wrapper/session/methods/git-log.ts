@@ -1,4 +1,4 @@
-import { readCounts, readRaw } from '../../../client/git-output.ts'
+import { readCounts, readRaw } from '../../../client/calls/git-output.ts'
 import type { CommitView, LogEntry } from '../../../protocol/sealed/git.ts'
 import { emptyTree, withoutFrom } from './git-counts.ts'
 import { type Git, refusalOf } from './git-program.ts'

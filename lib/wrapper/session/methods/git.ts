@@ -1,5 +1,5 @@
-import type { SessionHandlers } from '../../../client/calls.ts'
-import { readStatus } from '../../../client/git-output.ts'
+import type { SessionHandlers } from '../../../client/calls/calls.ts'
+import { readStatus } from '../../../client/calls/git-output.ts'
 import type { GitStatus } from '../../../protocol/sealed/git.ts'
 import type { Confinement } from '../../home/confine.ts'
 import { countAll } from './git-counts.ts'

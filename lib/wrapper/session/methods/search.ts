@@ -1,4 +1,4 @@
-import type { SessionHandlers } from '../../../client/calls.ts'
+import type { SessionHandlers } from '../../../client/calls/calls.ts'
 import { findProgram } from '../../agents/find-program.ts'
 import type { Confinement } from '../../home/confine.ts'
 import { type AllowedOptions, readOptions } from './allowed-options.ts'

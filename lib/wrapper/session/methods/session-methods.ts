@@ -1,5 +1,5 @@
 import { withDeadline } from '../../../async/deadline.ts'
-import type { SessionHandlers } from '../../../client/calls.ts'
+import type { SessionHandlers } from '../../../client/calls/calls.ts'
 import { ruleMethods } from '../../approvals/rule-methods.ts'
 import { confine } from '../../home/confine.ts'
 import type { Home } from '../../home/credentials.ts'

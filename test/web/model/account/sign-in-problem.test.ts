@@ -1,5 +1,5 @@
 import t from 'tap'
-import { Refused, Unreachable } from '../../../../lib/client/refusals.ts'
+import { Refused, Unreachable } from '../../../../lib/client/link/refusals.ts'
 import { signInProblem } from '../../../../web/model/account/sign-in-problem.ts'
 
 const secret = new Uint8Array(32)

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { accountVault } from '../../../../lib/client/vault.ts'
+import { accountVault } from '../../../../lib/client/sealed/vault.ts'
 import { cryptoReady, engine, fromBase64 } from '../../../../lib/crypto/index.ts'
 import { machineMetadata } from '../../../../lib/protocol/sealed/machine.ts'
 import { machineCalls } from '../../../../lib/protocol/sealed/machine-calls.ts'

@@ -2,7 +2,7 @@ import 'fake-indexeddb/auto'
 import t from 'tap'
 import { openDeviceDb } from '../../../../web/core/device-db.ts'
 import { deviceJournal } from '../../../../web/model/outbox/journal.ts'
-import { testJournal } from '../../../client/journal-contract.ts'
+import { testJournal } from '../../../client/outbox/journal-contract.ts'
 
 let opened = 0
 

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { envelopeOf } from '../../../../lib/client/messages.ts'
+import { envelopeOf } from '../../../../lib/client/sealed/messages.ts'
 import { claudeAtTerminal, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
 import type { PhoneSession } from '../../kit/phone.ts'

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { envelopeOf } from '../../../../lib/client/messages.ts'
+import { envelopeOf } from '../../../../lib/client/sealed/messages.ts'
 import { claudeAtTerminal, read, said, written } from '../../kit/claude.ts'
 import { texts, turnsEnded } from '../../kit/demo.ts'
 import type { PhoneSession } from '../../kit/phone.ts'

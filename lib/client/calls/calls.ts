@@ -1,0 +1,260 @@
+import * as z from 'zod'
+import type { Cipher } from '../../crypto/envelopes.ts'
+import {
+  callError,
+  methodsOfHappy,
+  type ParamsOfCall,
+  type ResultOfCall,
+  type SessionCall,
+  sessionCalls
+} from '../../protocol/sealed/calls.ts'
+import { callFailures } from '../../protocol/wire/failures.ts'
+import type { DeviceId } from '../../protocol/wire/ids.ts'
+import { Unreachable } from '../link/refusals.ts'
+import type { Rest } from '../link/rest.ts'
+import type { LiveSocket } from '../link/socket.ts'
+import { type CallParams, openAnswer, openCall, type PeerCipher, type Pin, sealAnswer, sealCall } from '../sealed/call-seals.ts'
+import { newId } from '../sealed/messages.ts'
+import { nonceOf } from '../sealed/nonces.ts'
+
+/**
+ * `not-connected`: this client has no link, nothing was sent. `away`: nobody answers for this session or machine now, nothing was done.
+ * `no-answer`: it was sent, whether it took effect is unknown. `failed`: the other side says `message`. `unreadable`: the answer cannot be
+ * opened or has a strange shape. `astray`: it was sealed as the answer to something else, or says no more what it answers.
+ */
+export type CallFailure = 'not-connected' | 'away' | 'no-answer' | 'failed' | 'unreadable' | 'astray'
+
+export class CallFailed extends Error {
+  override name = 'CallFailed'
+  readonly reason: CallFailure
+
+  constructor(reason: CallFailure, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.reason = reason
+  }
+}
+
+type Line = Pick<LiveSocket, 'request'>
+
+/** Calls a method of a session. The server waits up to 15 s for a wrapper on its way back, and 30 s for its answer. Rejects with `CallFailed`. */
+export async function callSession<Name extends SessionCall>(
+  socket: Line,
+  cipher: PeerCipher,
+  session: string,
+  method: Name,
+  params: ParamsOfCall<Name>
+): Promise<ResultOfCall<Name>> {
+  // The table says which schema belongs to which method; a generic lookup loses that.
+  return readResult(sessionCalls[method].result, await callMethod(socket, cipher, session, method, params)) as ResultOfCall<Name>
+}
+
+/** Rejects with `CallFailed` what is no such result. */
+export function readResult<Schema extends z.ZodType>(schema: Schema, value: unknown): z.output<Schema> {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  throw new CallFailed('unreadable', 'The answer has an unknown shape.')
+}
+
+/**
+ * Any method of a session or machine, its result not looked at beyond `{ error }`; null when the handler returned nothing. The call says
+ * what it is for, and its answer has to say the same.
+ */
+export async function callMethod(socket: Line, cipher: PeerCipher, target: string, method: string, params: CallParams): Promise<unknown> {
+  const name = { target, method, call: newId() }
+  const ack = await socket
+    .request('rpc-call', { method: `${target}:${method}`, params: sealCall(cipher, name, params) }, { timeoutMs: answerWithinMs })
+    .catch(error => {
+      throw failureOf(error)
+    })
+  if (!ack.ok) throw new CallFailed(reasonOf(ack.error), ack.error)
+  return readAnswer(cipher, ack.result, name)
+}
+
+/** As `callMethod`, for who has no socket, such as a service worker. Rejects with `CallFailed`, or with `Refused` when the server did not take the call. */
+export async function postCall(
+  rest: Pick<Rest, 'call'>,
+  cipher: PeerCipher,
+  target: string,
+  method: string,
+  params: CallParams
+): Promise<unknown> {
+  const name = { target, method, call: newId() }
+  const body = { method: `${target}:${method}`, params: sealCall(cipher, name, params) }
+  const { result } = await rest.call('callMethod', { body }, { timeoutMs: answerWithinMs }).catch(error => {
+    if (!(error instanceof Unreachable)) throw error
+    throw new CallFailed(reasonOf(error.code), error.code ?? error.message, { cause: error })
+  })
+  return readAnswer(cipher, result, name)
+}
+
+function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof openAnswer>[2]): unknown {
+  const opened = openAnswer(cipher, sealed, name)
+  if (opened.type === 'unreadable') throw new CallFailed('unreadable', 'The answer was sealed with another key.')
+  if (opened.type === 'astray') throw new CallFailed('astray', 'This is not the answer to this call.')
+  const said = callError.safeParse(opened.result)
+  if (said.success) throw new CallFailed('failed', said.data.error)
+  return opened.result
+}
+
+/** Longer than the server waits for both a handler and its answer. */
+const answerWithinMs = 50_000
+/** The server says these before it has passed a call on. */
+const undoneFailures = new Set<string>([
+  callFailures['not-available'],
+  callFailures['same-connection'],
+  callFailures['no-method'],
+  callFailures['too-many']
+])
+
+function reasonOf(said: string | undefined): 'away' | 'no-answer' {
+  return said !== undefined && undoneFailures.has(said) ? 'away' : 'no-answer'
+}
+
+function failureOf(error: unknown): unknown {
+  if (!(error instanceof Unreachable)) return error
+  return new CallFailed(error.reason === 'not-connected' ? 'not-connected' : 'no-answer', error.message, { cause: error })
+}
+
+export type SessionHandlers = {
+  [Name in SessionCall]?: (params: ParamsOfCall<Name>, ...call: CallFacts) => ResultOfCall<Name> | Promise<ResultOfCall<Name>>
+}
+
+/**
+ * `by`: the device that called, as the server knows it: another device cannot take its place, the server could. `answered` resolves once
+ * the answer was sent: what closes the line waits for it.
+ */
+export type CallFacts = [by?: DeviceId | undefined, answered?: Promise<void> | undefined]
+
+interface Handler {
+  (params: unknown, ...call: CallFacts): unknown
+  /** False for what was not sealed as a call of it, although it has no name. */
+  mayBe?: (params: unknown) => boolean
+}
+
+export interface Serving {
+  /** Resolves when the server sends calls of all methods here. */
+  readonly registered: Promise<void>
+  stop(): void
+}
+
+export interface ServeOptions {
+  socket: Pick<LiveSocket, 'answer'>
+  cipher: Cipher
+  /**
+   * False for a nonce seen before: the server, or who stole a token, replays an old call [R7]. The same call has the same nonce however
+   * its base64 is written. Unless told, remembers nonces as long as it serves.
+   */
+  isFresh?: ((nonce: string) => boolean | Promise<boolean>) | undefined
+  /** Whether an app of ours has called: from then on a method that only ours know is not called without a name. */
+  pin?: Pin | undefined
+  /** A call was refused that no client would have made so: something between changed it, or made it again. */
+  onForged?: ((forgery: Forgery) => void) | undefined
+}
+
+/** `astray`: it was sealed as another call than it came as. `repeated`: it was made before. `nameless`: our apps would have named it. */
+export interface Forgery {
+  readonly why: 'astray' | 'repeated' | 'nameless'
+  readonly method: string
+}
+
+/** Answers the calls of one session. What a handler throws goes to the caller as its message. */
+export function serveSession({ session, handlers, ...options }: ServeOptions & { session: string; handlers: SessionHandlers }): Serving {
+  return serveCalls({ ...options, target: session, handlers: checkParams(sessionCalls, handlers) })
+}
+
+/** Handlers for calls whose parameters come unchecked, from those of a table. */
+export function checkParams<Table extends Record<string, { params: z.ZodType }>>(
+  table: Table,
+  handlers: { [Name in keyof Table]?: ((params: z.output<Table[Name]['params']>, ...call: CallFacts) => unknown) | undefined }
+): Record<string, Handler> {
+  const checked: Record<string, Handler> = {}
+  for (const [name, { params: schema }] of Object.entries(table)) {
+    const handler = handlers[name]
+    if (!handler) continue
+    // Existing apps call some methods with no parameters at all. The table says which schema is of which handler; a walk over it
+    // loses that.
+    checked[name] = (params, ...call) => handler(schema.parse(params ?? {}) as never, ...call)
+    checked[name].mayBe = params => mayBeCall(schema, params)
+  }
+  return checked
+}
+
+/**
+ * False for what cannot have been sealed as a call of a method that needs no parameters: any sealed text would do as one, so a nameless
+ * one must not say more than the method knows.
+ */
+function mayBeCall(schema: z.ZodType, params: unknown): boolean {
+  const fields = 'shape' in schema && typeof schema.shape === 'object' && schema.shape
+  if (!fields || !schema.safeParse({}).success) return true
+  const { data } = z.record(z.string(), z.unknown()).safeParse(params ?? {})
+  return data !== undefined && Object.keys(data).every(key => Object.hasOwn(fields, key))
+}
+
+/** Answers any methods of a session or machine; the parameters come unchecked. */
+export function serveCalls({
+  socket,
+  cipher,
+  target,
+  handlers,
+  isFresh = createMemory(),
+  pin,
+  onForged = () => {}
+}: ServeOptions & { target: string; handlers: Record<string, Handler> }): Serving {
+  const respond = async (method: string, handler: Handler, sealedParams: string, facts: CallFacts): Promise<string> => {
+    const call = openCall(cipher, sealedParams, { target, method })
+    const name = call.type === 'named' || call.type === 'astray' ? call.name : undefined
+    const refuse = (why: Forgery['why']) => {
+      onForged({ why, method })
+      return sealAnswer(cipher, name, failure(refusals[why]))
+    }
+    if (call.type === 'unreadable') return cipher.seal(failure('The call was sealed with another key'))
+    if (call.type === 'astray') return refuse('astray')
+    if (call.type === 'nameless' && pin?.isSet && !methodsOfHappy.has(method)) return refuse('nameless')
+    if (call.type === 'nameless' && handler.mayBe?.(call.params) === false) return refuse('astray')
+    try {
+      if (!(await isFresh(nonceOf(sealedParams)))) return refuse('repeated')
+      if (call.type === 'named') pin?.set()
+      return sealAnswer(cipher, name, await handler(call.params, ...facts))
+    } catch (error) {
+      return sealAnswer(cipher, name, failure(sayWhy(error)))
+    }
+  }
+  const answerings = Object.entries(handlers).map(([method, handler]) =>
+    socket.answer(`${target}:${method}`, (sealedParams, ...facts) => respond(method, handler, sealedParams, facts))
+  )
+  return {
+    registered: Promise.all(answerings.map(({ registered }) => registered)).then(() => {}),
+    stop() {
+      for (const answering of answerings) answering.stop()
+    }
+  }
+}
+
+const refusals: Record<Forgery['why'], string> = {
+  astray: 'The call was made for something else',
+  repeated: 'The call was made before',
+  nameless: 'The call does not say what it is for, as calls of this app do'
+}
+
+/** Of a start that failed, existing apps read the second form; of other calls the first. */
+function failure(why: string) {
+  return { error: why, type: 'error', errorMessage: why }
+}
+
+function sayWhy(error: unknown): string {
+  if (error instanceof z.ZodError) return 'The parameters have an unknown shape'
+  return error instanceof Error ? error.message : String(error)
+}
+
+const mostRemembered = 10_000
+
+function createMemory(): (nonce: string) => boolean {
+  const seen = new Set<string>()
+  return nonce => {
+    if (seen.has(nonce)) return false
+    seen.add(nonce)
+    const [oldest] = seen
+    if (seen.size > mostRemembered && oldest !== undefined) seen.delete(oldest)
+    return true
+  }
+}

@@ -1,0 +1,78 @@
+import type { ChangesReply } from '../../protocol/wire/routes/changes.ts'
+import type { Persistence } from '../link/persist.ts'
+import { Refused } from '../link/refusals.ts'
+import type { Rest } from '../link/rest.ts'
+
+export type ChangedRows = Extract<ChangesReply, { complete: true }>
+
+/** What is done with what is read. */
+export interface ChangeSink {
+  /** Some of what changed, in order; rows as they are now. */
+  take(page: ChangedRows): void
+  /** The server was put back to an older state: what it had and what was seen of it are two lives. `readAll` follows. */
+  startOver(): void
+  /** Nothing is known yet, or this server tells no changes: reads whatever matters. */
+  readAll(): Promise<void>
+}
+
+/** Up to where everything is known. */
+interface Place {
+  epoch: string
+  clock: number
+}
+
+/** Reads everything the first time, and from then on what changed. Of a server of Happy's, which tells no changes, everything each time. */
+export class ChangeReader {
+  readonly #rest: Pick<Rest, 'call'>
+  readonly #persistence: Persistence
+  #place: Place | undefined
+  #tellsChanges = true
+
+  constructor(rest: Pick<Rest, 'call'>, persistence: Persistence) {
+    this.#rest = rest
+    this.#persistence = persistence
+  }
+
+  /** Another server may answer at the same address now. */
+  reconnected(): void {
+    this.#tellsChanges = true
+  }
+
+  /** One at a time. Rejects like `Persistence.attempt`. */
+  async read(sink: ChangeSink): Promise<void> {
+    if (this.#place && (await this.#readOn(this.#place, sink))) return
+    // Asked before everything is read, so that what changes meanwhile is told the next time.
+    const first = await this.#ask({ since: 0, limit: 1 })
+    await sink.readAll()
+    this.#place = first?.complete ? { epoch: first.epoch, clock: first.began } : undefined
+  }
+
+  /** False when everything has to be read. */
+  async #readOn({ epoch, clock: began }: Place, sink: ChangeSink): Promise<boolean> {
+    for (let since = began; ; ) {
+      const page = await this.#ask({ since, began, epoch, limit: mostRows })
+      if (!page?.complete) {
+        if (page) sink.startOver()
+        return false
+      }
+      sink.take(page)
+      since = page.clock
+      this.#place = { epoch, clock: since }
+      if (!page.more) return true
+    }
+  }
+
+  /** Undefined when the server does not know the route. */
+  async #ask(query: { since: number; began?: number; epoch?: string; limit: number }): Promise<ChangesReply | undefined> {
+    if (!this.#tellsChanges) return undefined
+    try {
+      return await this.#persistence.attempt(signal => this.#rest.call('readChanges', { query }, { signal }))
+    } catch (error) {
+      if (!(error instanceof Refused && error.status === 404)) throw error
+      this.#tellsChanges = false
+      return undefined
+    }
+  }
+}
+
+const mostRows = 500

@@ -1,0 +1,22 @@
+import type { SessionRecord } from '../../protocol/wire/records.ts'
+import type { Persistence } from '../link/persist.ts'
+import { Refused } from '../link/refusals.ts'
+import type { Rest } from '../link/rest.ts'
+
+const pageSize = 200
+
+/** Every session of the account, page by page. Of a server that has no pages, none. */
+export async function* readOlderSessions(rest: Pick<Rest, 'call'>, persistence: Persistence): AsyncGenerator<SessionRecord[]> {
+  for (let cursor: string | undefined; ; ) {
+    const query = { limit: pageSize, ...(cursor !== undefined && { cursor }) }
+    try {
+      const page = await persistence.attempt(signal => rest.call('pageSessions', { query }, { signal }))
+      yield page.sessions
+      if (!page.hasNext || page.nextCursor === null) return
+      cursor = page.nextCursor
+    } catch (error) {
+      if (error instanceof Refused && error.status === 404) return
+      throw error
+    }
+  }
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '../../async/clock.ts'
+import type { SessionRecord } from '../../protocol/wire/records.ts'
+import { createPersistence } from '../link/persist.ts'
+import { Refused } from '../link/refusals.ts'
+import type { Rest } from '../link/rest.ts'
+import type { LiveSocket } from '../link/socket.ts'
+import { ChangeReader } from './change-reader.ts'
+
+export interface SessionWatchOptions {
+  rest: Pick<Rest, 'call'>
+  socket: Pick<LiveSocket, 'state' | 'onState'>
+  session: string
+  /** The session as it is. `isBack`: the server was put back to an older state, so that its numbers and versions may be lower than before. */
+  onRow(row: SessionRecord, about: { isBack: boolean }): void
+  onRemoved(): void
+  /** Final: the token is no longer good. */
+  onRefused?: ((refusal: Refused) => void) | undefined
+  clock?: Clock | undefined
+  random?: (() => number) | undefined
+}
+
+/** Tells what changed in a session's own row while there was no link, at each connect. What comes live is for others to hear. */
+export function watchSession(options: SessionWatchOptions): { close(): void } {
+  const { rest, socket, session, onRow, onRemoved, onRefused, clock, random } = options
+  const end = new AbortController()
+  const persistence = createPersistence({ signal: end.signal, clock, random })
+  const reader = new ChangeReader(rest, persistence)
+  let isReading = false
+  let mustRead = false
+  let isBack = false
+
+  const tell = (rows: readonly SessionRecord[]) => {
+    const row = rows.find(({ id }) => id === session)
+    if (row) onRow(row, { isBack })
+    isBack = false
+  }
+  const sink = {
+    take({ removed, sessions }: { removed: readonly { id: string }[]; sessions: readonly SessionRecord[] }) {
+      if (removed.some(({ id }) => id === session)) onRemoved()
+      tell(sessions)
+    },
+    startOver() {
+      isBack = true
+    },
+    async readAll() {
+      tell((await persistence.attempt(signal => rest.call('listSessions', {}, { signal }))).sessions)
+    }
+  }
+
+  async function catchUp(): Promise<void> {
+    isReading = true
+    while (mustRead) {
+      mustRead = false
+      await reader.read(sink)
+    }
+    isReading = false
+  }
+
+  const unlisten = socket.onState(connect)
+  function connect() {
+    if (socket.state.type !== 'live') return
+    mustRead = true
+    reader.reconnected()
+    persistence.restart()
+    if (!isReading) {
+      catchUp().catch(error => {
+        if (end.signal.aborted) return
+        if (!(error instanceof Refused)) throw error
+        onRefused?.(error)
+      })
+    }
+  }
+  connect()
+
+  return {
+    close() {
+      unlisten()
+      end.abort(new Error('the session is no longer watched'))
+    }
+  }
+}

@@ -1,0 +1,90 @@
+import { createBackoff } from '../../async/backoff.ts'
+import { type Clock, systemClock } from '../../async/clock.ts'
+import { pause } from '../../async/pause.ts'
+import { mayRetry, type Refused, type Unreachable } from './refusals.ts'
+
+export interface PersistOptions {
+  /** Ends the attempts; `attempt` then rejects with its reason. */
+  signal: AbortSignal
+  clock?: Clock | undefined
+  random?: (() => number) | undefined
+  /** Of a wait; half a minute unless told. */
+  longestMs?: number | undefined
+  /** Before each wait. */
+  onWait?: ((error: Refused | Unreachable, waitMs: number) => void) | undefined
+}
+
+export interface Persistence {
+  /** Tries until it succeeds, waiting longer each time; rejects with whatever waiting does not help against. One at a time. */
+  attempt<Result>(work: (signal: AbortSignal) => Promise<Result>): Promise<Result>
+  /** Ends the wait of now, if there is one. */
+  hurry(): void
+  /** Ends also the attempt that is under way, for a line that is likely dead, and begins the next one at once. */
+  restart(): void
+}
+
+/**
+ * A browser keeps connections for its next requests. Those that died while the line was lost swallow a request without a word, so the first
+ * ones get less time: each that is given up takes one such connection with it.
+ */
+const afterRestartMs = [2_000, 3_000, 6_000]
+
+function abort(attempt: AbortController): () => void {
+  return () => attempt.abort()
+}
+
+/** From half a second to the longest wait, with full jitter, or as long as the server asks for. */
+export function createPersistence({
+  signal,
+  clock = systemClock,
+  random = Math.random,
+  longestMs = 30_000,
+  onWait
+}: PersistOptions): Persistence {
+  const backoff = createBackoff({ firstMs: 500, longestMs, random })
+  let attempt = new AbortController()
+  let wait = new AbortController()
+  let hurried: readonly number[] = []
+  signal.addEventListener('abort', () => {
+    attempt.abort(signal.reason)
+    wait.abort(signal.reason)
+  })
+
+  async function waitAfter(error: Refused | Unreachable): Promise<void> {
+    const waitMs = Math.max(backoff.nextMs(), error.retryAfterMs ?? 0)
+    wait = new AbortController()
+    onWait?.(error, waitMs)
+    await pause(waitMs, { signal: wait.signal, clock }).catch(() => {})
+  }
+
+  return {
+    async attempt(work) {
+      for (;;) {
+        signal.throwIfAborted()
+        attempt = new AbortController()
+        const [limitMs, ...later] = hurried
+        hurried = later
+        const cancelLimit = limitMs === undefined ? () => {} : clock.after(limitMs, abort(attempt))
+        try {
+          const result = await work(attempt.signal)
+          backoff.reset()
+          hurried = []
+          return result
+        } catch (error) {
+          signal.throwIfAborted()
+          if (attempt.signal.aborted) continue
+          if (!mayRetry(error)) throw error
+          await waitAfter(error)
+        } finally {
+          cancelLimit()
+        }
+      }
+    },
+    hurry: () => wait.abort(),
+    restart() {
+      hurried = afterRestartMs
+      attempt.abort()
+      wait.abort()
+    }
+  }
+}

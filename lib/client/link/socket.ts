@@ -1,0 +1,289 @@
+import { io } from 'socket.io-client'
+import type * as z from 'zod'
+import { createBackoff } from '../../async/backoff.ts'
+import { type Clock, systemClock } from '../../async/clock.ts'
+import type { Ephemeral } from '../../protocol/wire/ephemerals.ts'
+import { type AckOf, type ClientEvent, events } from '../../protocol/wire/events.ts'
+import { type Handshake, socketPath } from '../../protocol/wire/handshake.ts'
+import type { Update } from '../../protocol/wire/updates.ts'
+import { type Answering, type CallHandler, createAnswerDesk } from './answers.ts'
+import { type Frame, readEphemeral, readUpdate } from './frames.ts'
+import { createIntroduction, type Introduction, type IntroductionOptions } from './introduction.ts'
+import { Listeners } from './listeners.ts'
+import { mayRetry, Unreachable } from './refusals.ts'
+import { type SilenceWatch, watchSilence } from './silence.ts'
+
+export type SocketState =
+  | { type: 'connecting' }
+  | { type: 'live'; connectionId: string }
+  /** `nextTryAt` is wall-clock time in milliseconds, for the screen. */
+  | { type: 'down'; reason: string; nextTryAt: number }
+  /** The token is no longer good. Nothing is tried again until `reconnectNow`. */
+  | { type: 'refused'; reason: string }
+  | { type: 'closed' }
+
+export type { Answering, CallHandler } from './answers.ts'
+export type { Scope } from './introduction.ts'
+
+export type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
+
+/** One connection to the server that comes back by itself. Listeners are called in the order of arrival and return their own removal. */
+export interface LiveSocket {
+  readonly state: SocketState
+  /** Undefined while not live. */
+  readonly connectionId: string | undefined
+  /** When the last line was heard of last, in ms since 1970; undefined before the first. */
+  readonly heardAt: number | undefined
+  /** Frames that fitted no schema and were dropped; kinds nobody knows yet are not counted. */
+  readonly droppedFrames: number
+
+  /** Called at every change, not with the state of now. */
+  onState(listener: (state: SocketState) => void): () => void
+  onUpdate(listener: (update: Update) => void): () => void
+  onEphemeral(listener: (ephemeral: Ephemeral) => void): () => void
+
+  /** Sends an event and waits for its acknowledgement (30 s unless told). Rejects with `Unreachable`, at once when not live. */
+  request<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { timeoutMs?: number }): Promise<AckOf<Name>>
+  /** False when not live, and with `volatile` also when the line is busy: then nothing was sent and nothing will be. */
+  send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, options?: { volatile?: boolean }): boolean
+  /** Answers calls of `<session or machine id>:<method>` from now on, over every reconnect. */
+  answer(method: string, handler: CallHandler): Answering
+
+  /**
+   * For `online`, `visibilitychange` and "Try now": while down it tries at once. While live it asks the server for a sign of life and
+   * starts over when none comes within 5 s; at once after a silence that no living line keeps, such as a phone's sleep.
+   */
+  reconnectNow(): void
+  close(): void
+}
+
+export interface SocketOptions extends IntroductionOptions {
+  server: string
+  clock?: Clock | undefined
+  /** Numbers from 0 up to 1, for the jitter. */
+  random?: (() => number) | undefined
+}
+
+/** Opens at once. Throws only for a `server` that is no URL; how it goes on is told by `state`. */
+export function openSocket(options: SocketOptions): LiveSocket {
+  return new Connection(options)
+}
+
+const firstRetryMs = 500
+const longestRetryMs = 30_000
+const connectWithinMs = 20_000
+/** A connection that lasted this long counts as a success; one that falls again at once does not, or a troubled server is hammered. */
+const settledAfterMs = 10_000
+/** `online`, `pageshow` and `visibilitychange` come together: they start one attempt, not three. */
+const freshAttemptMs = 1_000
+
+type Line = ReturnType<typeof io>
+
+class Connection implements LiveSocket {
+  state: SocketState = { type: 'connecting' }
+  droppedFrames = 0
+
+  readonly #options: SocketOptions
+  readonly #clock: Clock
+  readonly #backoff
+  readonly #answers
+  readonly #introduction: Introduction
+  readonly #states = new Listeners<SocketState>()
+  readonly #updates = new Listeners<Update>()
+  readonly #ephemerals = new Listeners<Ephemeral>()
+  #line: Line
+  #startedAt = 0
+  /** Of the live line. */
+  #silence: SilenceWatch | undefined
+  #cancelTimer = () => {}
+
+  constructor(options: SocketOptions) {
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#backoff = createBackoff({ firstMs: firstRetryMs, longestMs: longestRetryMs, random: options.random ?? Math.random })
+    this.#answers = createAnswerDesk((event, method) => this.#line.emit(event, { method }), this.#clock)
+    this.#introduction = createIntroduction(options)
+    this.#line = this.#connect()
+  }
+
+  get heardAt(): number | undefined {
+    return this.#silence?.heardAt
+  }
+
+  get connectionId(): string | undefined {
+    return this.state.type === 'live' ? this.state.connectionId : undefined
+  }
+
+  onState(listener: (state: SocketState) => void): () => void {
+    return this.#states.add(listener)
+  }
+  onUpdate(listener: (update: Update) => void): () => void {
+    return this.#updates.add(listener)
+  }
+  onEphemeral(listener: (ephemeral: Ephemeral) => void): () => void {
+    return this.#ephemerals.add(listener)
+  }
+
+  async request<Name extends ClientEvent>(
+    event: Name,
+    payload: PayloadFor<Name>,
+    { timeoutMs = 30_000 }: { timeoutMs?: number } = {}
+  ): Promise<AckOf<Name>> {
+    if (this.state.type !== 'live') throw new Unreachable('not-connected')
+    const line = this.#line
+    const answer: unknown = await line
+      .timeout(timeoutMs)
+      .emitWithAck(event, payload)
+      .catch(cause => {
+        throw new Unreachable(line.connected ? 'timeout' : 'network', { cause })
+      })
+    const acknowledgement = events[event].ack.safeParse(answer)
+    if (!acknowledgement.success) throw new Unreachable('strange-answer', { cause: acknowledgement.error })
+    // The table says which schema belongs to which event; a generic lookup loses that.
+    return acknowledgement.data as AckOf<Name>
+  }
+
+  send<Name extends ClientEvent>(event: Name, payload: PayloadFor<Name>, { volatile = false }: { volatile?: boolean } = {}): boolean {
+    if (this.state.type !== 'live') return false
+    if (volatile && !this.#line.io.engine.transport.writable) return false
+    this.#line.emit(event, payload)
+    return true
+  }
+
+  answer(method: string, handler: CallHandler): Answering {
+    return this.#answers.answer(method, handler)
+  }
+
+  reconnectNow(): void {
+    switch (this.state.type) {
+      case 'down':
+      case 'refused':
+        this.#start()
+        return
+      case 'connecting':
+        // An attempt begun before the network came back may hang on a dead route.
+        if (this.#clock.now() - this.#startedAt >= freshAttemptMs) this.#start()
+        return
+      case 'live':
+        if (this.#silence?.isTooLong()) this.#start()
+        else this.#silence?.probe()
+        return
+      case 'closed':
+        return
+    }
+  }
+
+  close(): void {
+    if (this.state.type === 'closed') return
+    this.#drop()
+    this.#enter({ type: 'closed' })
+  }
+
+  #enter(state: SocketState): void {
+    this.state = state
+    this.#states.tell(state)
+  }
+
+  #start(): void {
+    this.#drop()
+    this.#line = this.#connect()
+    this.#enter({ type: 'connecting' })
+  }
+
+  /** Each attempt has a connection of its own, so nothing late from an earlier one is taken for news. */
+  #connect(): Line {
+    const { origin, pathname } = new URL(this.#options.server)
+    this.#startedAt = this.#clock.now()
+    const line = io(origin, {
+      path: pathname.replace(/\/+$/, '') + socketPath,
+      transports: ['websocket'],
+      forceNew: true,
+      reconnection: false,
+      auth: give => void this.#giveHandshake(line, give)
+    })
+    // Covers also a server that opens the line and then never accepts.
+    this.#cancelTimer = this.#clock.after(connectWithinMs, () => this.#fail('timeout'))
+
+    line.on('connect', () => this.#goLive(line))
+    line.on('connect_error', error => {
+      if (isRefusal(error)) void this.#renew(line, error.message)
+      else this.#fail(error.message)
+    })
+    line.on('disconnect', reason => this.#fail(reason))
+    line.on('update', (frame: unknown) => this.#hear(readUpdate(frame), this.#updates))
+    line.on('ephemeral', (frame: unknown) => this.#hear(readEphemeral(frame), this.#ephemerals))
+    line.on('rpc-registered', (frame: unknown) => this.#answers.heardRegistered(frame))
+    line.on('rpc-request', (frame: unknown, acknowledge: unknown) => {
+      if (typeof acknowledge === 'function') this.#answers.heardRequest(frame, result => acknowledge(result))
+    })
+    return line
+  }
+
+  async #giveHandshake(line: Line, give: (handshake: Handshake) => void): Promise<void> {
+    try {
+      const handshake = await this.#introduction.handshake()
+      if (line === this.#line) give(handshake)
+    } catch (error) {
+      if (line === this.#line) this.#failOrRefuse(error)
+    }
+  }
+
+  async #renew(line: Line, reason: string): Promise<void> {
+    try {
+      const isNew = await this.#introduction.renew()
+      if (line !== this.#line) return
+      if (isNew) this.#start()
+      else this.#refuse(reason)
+    } catch (error) {
+      if (line === this.#line) this.#failOrRefuse(error)
+    }
+  }
+
+  #failOrRefuse(error: unknown): void {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (mayRetry(error)) this.#fail(reason)
+    else this.#refuse(reason)
+  }
+
+  #goLive(line: Line): void {
+    this.#cancelTimer()
+    this.#startedAt = this.#clock.now()
+    this.#answers.connected()
+    const silence = watchSilence({ clock: this.#clock, ask: () => line.emit('ping', {}, () => {}), onDead: () => this.#start() })
+    line.io.engine.on('packet', silence.heard)
+    this.#silence = silence
+    this.#enter({ type: 'live', connectionId: line.id ?? '' })
+  }
+
+  #fail(reason: string): void {
+    if (this.state.type === 'live' && this.#clock.now() - this.#startedAt >= settledAfterMs) this.#backoff.reset()
+    this.#drop()
+    const waitMs = this.#backoff.nextMs()
+    this.#cancelTimer = this.#clock.after(waitMs, () => this.#start())
+    this.#enter({ type: 'down', reason, nextTryAt: Date.now() + waitMs })
+  }
+
+  #refuse(reason: string): void {
+    this.#drop()
+    this.#enter({ type: 'refused', reason })
+  }
+
+  #drop(): void {
+    this.#cancelTimer()
+    this.#silence?.stop()
+    this.#answers.disconnected()
+    // Its acknowledgements still have to end, so only what it would tell is cut off.
+    this.#line.off()
+    this.#line.disconnect()
+  }
+
+  #hear<Known>(read: Frame<Known>, listeners: Listeners<Known>): void {
+    if (read.type === 'known') listeners.tell(read.frame)
+    if (read.type === 'bad') this.droppedFrames++
+  }
+}
+
+/** Socket.IO tells a refusal by the server apart from a lost line only by the `data` that it puts on the error. */
+function isRefusal(error: Error): boolean {
+  return 'data' in error
+}

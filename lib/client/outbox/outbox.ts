@@ -1,0 +1,316 @@
+import { type Clock, systemClock } from '../../async/clock.ts'
+import { pause } from '../../async/pause.ts'
+import type { MessageRecord } from '../../protocol/wire/records.ts'
+import { createPersistence, type Persistence } from '../link/persist.ts'
+import { Refused } from '../link/refusals.ts'
+import type { LiveSocket } from '../link/socket.ts'
+import type { Draft } from '../sealed/messages.ts'
+import type { Journal } from './journal.ts'
+import { recordsOf, type SendMessages } from './send-messages.ts'
+import { createWaitingDrafts, type WaitingDrafts } from './waiting-drafts.ts'
+
+export type OutboxState =
+  | { type: 'idle' }
+  | { type: 'sending' }
+  /** `nextTryAt` is wall-clock time in milliseconds, for the screen. `isFull`: the server, or this account on it, has no room. */
+  | { type: 'waiting'; reason: string; nextTryAt: number; isFull: boolean }
+  /** The token is no longer good (401, 403). Everything is kept; `wake` tries again. */
+  | { type: 'refused'; refusal: Refused }
+  | { type: 'closed' }
+
+export interface Outbox {
+  readonly state: OutboxState
+  /** In the order in which they leave, those under way included. */
+  readonly pending: readonly Draft[]
+  /**
+   * Resolves once the draft is in the journal; from then on it reaches the server. Rejects with `OutboxFull` or what the journal says.
+   * `beyondLimit`: for the little that has to be said because there is no more room.
+   */
+  put(draft: Draft, how?: { beyondLimit?: boolean }): Promise<void>
+  /**
+   * Takes a draft back. `perhaps-stored`: it is not sent again, but the answer to an earlier attempt was lost. `too-late`: it is on its
+   * way right now, or no longer here.
+   */
+  withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<'withdrawn' | 'perhaps-stored' | 'too-late'>
+  /** Resolves when nothing is pending, at once if so; not while the outbox is refused or closed. */
+  idle(): Promise<void>
+  /** The network is back, or there is a new token: tries at once instead of waiting. */
+  wake(): void
+  /** There is a new line: as `wake`, and what is under way on the old one, which may never be answered, is sent again. */
+  restart(): void
+  /** Stops sending and closes the journal; what is pending stays there. */
+  close(): Promise<void>
+}
+
+export interface OutboxOptions {
+  journal: Journal
+  send: SendMessages
+  /** What the server has stored, with its seqs: give it to `feed.take`. Called in the order of storing. */
+  onStored?: ((messages: readonly MessageRecord[], session: string) => void) | undefined
+  /**
+   * The server will never take this draft (too large, session deleted). It leaves the journal when this has resolved, so whoever wants
+   * to offer "Try again" has to keep it first. The drafts behind it go on.
+   */
+  onSetAside(draft: Draft, refusal: Refused): void | Promise<void>
+  /** There was no more room, and these drafts could be done without. */
+  onDropped?: ((drafts: readonly Draft[]) => void) | undefined
+  onState?: ((state: OutboxState) => void) | undefined
+  /** What is pending, at first and whenever that has changed. */
+  onChange?: ((pending: readonly Draft[]) => void) | undefined
+  /** Tries at once whenever this becomes live. */
+  socket?: Pick<LiveSocket, 'onState'> | undefined
+  /** Bytes of content that may wait; 256 MiB unless told. */
+  limitBytes?: number | undefined
+  /** Between the beginnings of two requests at least: what comes close together leaves together. No time unless told. */
+  gatherMs?: number | undefined
+  clock?: Clock | undefined
+  random?: (() => number) | undefined
+}
+
+/** More waits than `limitBytes` allows; this draft was not taken. */
+export class OutboxFull extends Error {
+  override name = 'OutboxFull'
+}
+
+/**
+ * Messages that reach the server whatever happens to network, server or this process: journaled first, then sent in order, one request
+ * at a time, until the server has them [W1 W5]. Each session's messages keep the order in which they were put. Resolves when what an
+ * earlier process left behind is loaded.
+ */
+export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
+  return new JournaledOutbox(options, await options.journal.load())
+}
+
+const mostPerBatch = 50
+const usualLimitBytes = 256 * 1024 * 1024
+const noRoom = 507
+/** Somebody waits for what waits here. */
+const longestWaitMs = 5_000
+
+class JournaledOutbox implements Outbox {
+  state: OutboxState
+
+  readonly #options: OutboxOptions
+  readonly #end = new AbortController()
+  readonly #persistence: Persistence
+  readonly #unlisten: (() => void) | undefined
+  /** A draft is here once the journal has it. */
+  readonly #waiting: WaitingDrafts
+  #isFlushing = false
+  #idle: PromiseWithResolvers<void> | undefined
+  /** Puts and removals reach the journal one after the other; puts that come while it is busy share its next write. */
+  #journalWork: Promise<void> = Promise.resolve()
+  #sentAt = Number.NEGATIVE_INFINITY
+  #puts: { draft: Draft; settle: PromiseWithResolvers<void> }[] = []
+
+  constructor(options: OutboxOptions, left: readonly Draft[]) {
+    this.#options = options
+    const { clock, random, socket, limitBytes = usualLimitBytes } = options
+    this.#waiting = createWaitingDrafts(left, limitBytes)
+    this.#unlisten = socket?.onState(state => state.type === 'live' && this.wake())
+    this.#persistence = createPersistence({
+      signal: this.#end.signal,
+      clock,
+      random,
+      longestMs: longestWaitMs,
+      onWait: (error, waitMs) =>
+        this.#enter({ type: 'waiting', reason: error.message, nextTryAt: Date.now() + waitMs, isFull: error.status === noRoom })
+    })
+    this.state = { type: left.length > 0 ? 'sending' : 'idle' }
+    this.#tellChange()
+    if (left.length > 0) this.#flush()
+  }
+
+  get pending(): readonly Draft[] {
+    return this.#waiting.all
+  }
+
+  async put(draft: Draft, { beyondLimit = false }: { beyondLimit?: boolean } = {}): Promise<void> {
+    this.#end.signal.throwIfAborted()
+    if (this.#waiting.get(draft)) return
+    if (!this.#waiting.hasRoom(draft)) this.#dropPassing(draft)
+    if (!this.#waiting.hasRoom(draft) && !beyondLimit) throw new OutboxFull('too much waits for the server')
+    this.#waiting.reserve(draft)
+    const settle = Promise.withResolvers<void>()
+    this.#puts.push({ draft, settle })
+    if (this.#puts.length === 1) this.#writeJournal(() => this.#journalPuts())
+    return settle.promise
+  }
+
+  async withdraw(draft: Pick<Draft, 'session' | 'localId'>): Promise<'withdrawn' | 'perhaps-stored' | 'too-late'> {
+    const known = this.#waiting.get(draft)
+    if (!known || this.#waiting.isUnderway(draft)) return 'too-late'
+    const wasTried = this.#waiting.wasTried(draft)
+    await this.#forget([known])
+    return wasTried ? 'perhaps-stored' : 'withdrawn'
+  }
+
+  async idle(): Promise<void> {
+    if (this.#waiting.size === 0 && this.#puts.length === 0) return
+    this.#idle ??= Promise.withResolvers()
+    return this.#idle.promise
+  }
+
+  wake(): void {
+    if (this.state.type === 'refused') this.#flush()
+    else this.#persistence.hurry()
+  }
+
+  restart(): void {
+    if (this.state.type === 'refused') this.#flush()
+    else this.#persistence.restart()
+  }
+
+  async close(): Promise<void> {
+    if (this.state.type === 'closed') return
+    this.#end.abort(new Error('the outbox was closed'))
+    this.#unlisten?.()
+    this.#enter({ type: 'closed' })
+    await this.#journalWork
+    await this.#options.journal.close()
+  }
+
+  /** Drops what can be done without, the oldest first, until there is room for a draft or nothing more to drop [W3]. */
+  #dropPassing(draft: Draft): void {
+    const dropped = this.#waiting.passingFor(draft)
+    if (dropped.length === 0) return
+    void this.#forget(dropped)
+    this.#options.onDropped?.(dropped)
+  }
+
+  #enter(state: OutboxState): void {
+    if (this.state.type === 'closed' || (state.type === this.state.type && state.type !== 'waiting')) return
+    this.state = state
+    this.#options.onState?.(state)
+  }
+
+  #tellChange(): void {
+    this.#options.onChange?.(this.pending)
+  }
+
+  #writeJournal(work: () => Promise<void>): Promise<void> {
+    this.#journalWork = this.#journalWork.then(work)
+    return this.#journalWork
+  }
+
+  async #journalPuts(): Promise<void> {
+    const puts = this.#puts
+    this.#puts = []
+    try {
+      await this.#options.journal.append(puts.map(put => put.draft))
+      for (const { draft, settle } of puts) {
+        this.#waiting.add(draft)
+        settle.resolve()
+      }
+      this.#tellChange()
+    } catch (error) {
+      for (const { draft, settle } of puts) {
+        this.#waiting.unreserve(draft)
+        settle.reject(error)
+      }
+    }
+    if (this.state.type !== 'refused') this.#flush()
+  }
+
+  /** The server has these or never will. A journal that fails here only means that they are sent once more after a restart. */
+  #forget(drafts: readonly Draft[]): Promise<void> {
+    for (const draft of drafts) this.#waiting.remove(draft)
+    this.#tellChange()
+    return this.#writeJournal(() => this.#options.journal.remove(drafts).catch(() => {}))
+  }
+
+  #flush(): void {
+    if (this.#isFlushing || this.#end.signal.aborted) return
+    this.#isFlushing = true
+    this.#sendAll().then(
+      () => {
+        this.#isFlushing = false
+        // What was put since the last batch was looked for found the outbox still at work.
+        if (this.#waiting.size > 0) return this.#flush()
+        this.#enter({ type: 'idle' })
+        if (this.#puts.length > 0) return
+        this.#idle?.resolve()
+        this.#idle = undefined
+      },
+      error => {
+        this.#isFlushing = false
+        if (this.#end.signal.aborted) return
+        if (!(error instanceof Refused)) throw error
+        this.#enter({ type: 'refused', refusal: error })
+      }
+    )
+  }
+
+  async #sendAll(): Promise<void> {
+    let most = mostPerBatch
+    for (let batch = await this.#gather(most); batch.length > 0; batch = await this.#gather(most)) {
+      const refusal = await this.#sendBatch(batch)
+      if (!refusal) continue
+      if (isAboutCaller(refusal)) throw refusal
+      // One draft that can never be stored must not take its neighbours along, so it is searched for by halves.
+      if (batch.length > 1 && !isAboutSession(refusal)) most = Math.ceil(batch.length / 2)
+      else {
+        most = mostPerBatch
+        await this.#setAside(batch, refusal)
+      }
+    }
+  }
+
+  async #gather(most: number): Promise<Draft[]> {
+    if (this.#waiting.size === 0) return []
+    const { gatherMs = 0, clock = systemClock } = this.#options
+    const waitMs = this.#sentAt + gatherMs - clock.now()
+    if (waitMs > 0) await pause(waitMs, { signal: this.#end.signal, clock })
+    this.#sentAt = clock.now()
+    return this.#waiting.nextBatch(most)
+  }
+
+  /** The refusal, when the server will not have this batch. */
+  async #sendBatch(batch: readonly Draft[]): Promise<Refused | undefined> {
+    try {
+      await this.#persistence.attempt(signal => this.#trySending(batch, signal))
+      return undefined
+    } catch (error) {
+      if (error instanceof Refused) return error
+      throw error
+    }
+  }
+
+  async #trySending(batch: readonly Draft[], signal: AbortSignal): Promise<void> {
+    // As they are now: one that was taken back may have been put again with other words.
+    const drafts = batch.flatMap(draft => this.#waiting.get(draft) ?? [])
+    const session = drafts[0]?.session
+    if (session === undefined) return
+    this.#enter({ type: 'sending' })
+    this.#waiting.setUnderway(drafts)
+    try {
+      const receipts = await this.#options.send(session, drafts, signal)
+      this.#options.onStored?.(recordsOf(receipts, drafts), session)
+      void this.#forget(drafts)
+    } finally {
+      this.#waiting.setUnderway([])
+    }
+  }
+
+  async #setAside(batch: readonly Draft[], refusal: Refused): Promise<void> {
+    for (const draft of batch) {
+      if (!this.#waiting.remove(draft)) continue
+      try {
+        await this.#options.onSetAside(draft, refusal)
+      } catch {
+        // Nobody keeps it: it stays in the journal and is tried again by the next process.
+        continue
+      }
+      void this.#forget([draft])
+    }
+  }
+}
+
+function isAboutCaller({ status }: Refused): boolean {
+  return status === 401 || status === 403
+}
+
+/** Not found, or no numbers left: no message of this session will ever be stored. */
+function isAboutSession({ status }: Refused): boolean {
+  return status === 404 || status === 409
+}

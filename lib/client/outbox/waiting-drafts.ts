@@ -1,0 +1,95 @@
+import type { Draft } from '../sealed/messages.ts'
+import { draftKey } from './journal.ts'
+
+type Named = Pick<Draft, 'session' | 'localId'>
+
+/** The drafts of an outbox, in the order in which they leave, and the room they take. */
+export interface WaitingDrafts {
+  readonly all: readonly Draft[]
+  readonly size: number
+  get(draft: Named): Draft | undefined
+  /** Takes up room from now on, also while it is not among the others yet. */
+  reserve(draft: Draft): void
+  unreserve(draft: Draft): void
+  /** One that has its room. */
+  add(draft: Draft): void
+  /** False when it is not here. */
+  remove(draft: Named): boolean
+  hasRoom(draft: Draft): boolean
+  /** Those that can be done without and would make room for this one, the oldest first; none that is under way. */
+  passingFor(draft: Draft): Draft[]
+  /** The drafts of one session that wait longest, as many as fit one request. */
+  nextBatch(most: number): Draft[]
+  /** Those are in the request of now, until the next call. */
+  setUnderway(drafts: readonly Draft[]): void
+  isUnderway(draft: Named): boolean
+  /** It was in a request whose answer never came. */
+  wasTried(draft: Named): boolean
+}
+
+const mostBytesPerBatch = 1024 * 1024
+const framingBytes = 128
+
+export function createWaitingDrafts(left: readonly Draft[], limitBytes: number): WaitingDrafts {
+  const byKey = new Map(left.map(draft => [draftKey(draft), draft]))
+  const tried = new Set<string>()
+  let underway = new Set<string>()
+  let bytes = left.reduce((sum, draft) => sum + sizeOf(draft), 0)
+
+  return {
+    get all() {
+      return [...byKey.values()]
+    },
+    get size() {
+      return byKey.size
+    },
+    get: draft => byKey.get(draftKey(draft)),
+    reserve(draft) {
+      bytes += sizeOf(draft)
+    },
+    unreserve(draft) {
+      bytes -= sizeOf(draft)
+    },
+    add: draft => void byKey.set(draftKey(draft), draft),
+    remove(draft) {
+      const key = draftKey(draft)
+      const known = byKey.get(key)
+      tried.delete(key)
+      if (known) bytes -= sizeOf(known)
+      return byKey.delete(key)
+    },
+    hasRoom: draft => bytes + sizeOf(draft) <= limitBytes,
+    passingFor(draft) {
+      const passing: Draft[] = []
+      let room = limitBytes - bytes
+      for (const [key, waiting] of byKey) {
+        if (room >= sizeOf(draft)) break
+        if (!waiting.isPassing || underway.has(key)) continue
+        passing.push(waiting)
+        room += sizeOf(waiting)
+      }
+      return passing
+    },
+    nextBatch(most) {
+      const batch: Draft[] = []
+      let bytes = 0
+      for (const draft of byKey.values()) {
+        if (batch[0] && draft.session !== batch[0].session) continue
+        bytes += sizeOf(draft)
+        if (batch.length === most || (batch.length > 0 && bytes > mostBytesPerBatch)) break
+        batch.push(draft)
+      }
+      return batch
+    },
+    setUnderway(drafts) {
+      underway = new Set(drafts.map(draftKey))
+      for (const key of underway) tried.add(key)
+    },
+    isUnderway: draft => underway.has(draftKey(draft)),
+    wasTried: draft => tried.has(draftKey(draft))
+  }
+}
+
+function sizeOf({ content, localId }: Draft): number {
+  return content.length + localId.length + framingBytes
+}

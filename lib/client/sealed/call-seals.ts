@@ -1,0 +1,75 @@
+import * as z from 'zod'
+import type { Cipher } from '../../crypto/envelopes.ts'
+import { type SealedFor, sealedAnswer, sealedFor } from '../../protocol/sealed/sealed-for.ts'
+
+/**
+ * Whether the other holder of a key is known to say what it seals. Kept for good once it is: from then on nothing nameless of it is
+ * taken, so that a server cannot talk it down.
+ */
+export interface Pin {
+  readonly isSet: boolean
+  set(): void
+}
+
+/** With what is known of the other side; without a pin nothing is, and what has no name is taken. */
+export interface PeerCipher extends Cipher {
+  readonly pin?: Pin | undefined
+}
+
+export type CallParams = Readonly<Record<string, unknown>> | undefined
+
+export function sealCall(cipher: Cipher, name: Omit<SealedFor, 'type'>, params: CallParams): string {
+  const about: SealedFor = { type: 'call', ...name }
+  return cipher.seal({ ...params, sealedFor: about })
+}
+
+export type OpenedCall =
+  | { readonly type: 'named'; readonly name: SealedFor; readonly params: unknown }
+  /** By an existing client, or an earlier version of ours. */
+  | { readonly type: 'nameless'; readonly params: unknown }
+  /** Sealed for something else than it is handed in for. */
+  | { readonly type: 'astray'; readonly name: SealedFor | undefined }
+  | { readonly type: 'unreadable' }
+
+const named = z.looseObject({ sealedFor: z.unknown() })
+
+/** A call of this method of this target. */
+export function openCall(cipher: Cipher, sealed: string, at: Pick<SealedFor, 'target' | 'method'>): OpenedCall {
+  const opened = cipher.open(sealed)
+  if (!opened.ok) return { type: 'unreadable' }
+  const read = named.safeParse(opened.value).data
+  if (read === undefined || !Object.hasOwn(read, 'sealedFor')) return { type: 'nameless', params: opened.value }
+  const { sealedFor: about, ...params } = read
+  const name = sealedFor.safeParse(about).data
+  const isHere = name?.type === 'call' && name.target === at.target && name.method === at.method
+  return isHere ? { type: 'named', name, params } : { type: 'astray', name: name?.type === 'call' ? name : undefined }
+}
+
+/** What a caller without a name gets is as bare as what it sent: it would not find the result in anything else. */
+export function sealAnswer(cipher: Cipher, call: SealedFor | undefined, result: unknown): string {
+  if (call === undefined) return cipher.seal(result)
+  const about: SealedFor = { ...call, type: 'answer' }
+  return cipher.seal({ sealedFor: about, result: result ?? null })
+}
+
+export type OpenedAnswer =
+  | { readonly type: 'result'; readonly result: unknown }
+  /** The answer to another call, or one without a name where those have names. */
+  | { readonly type: 'astray' }
+  | { readonly type: 'unreadable' }
+
+/** The answer to this call. */
+export function openAnswer(cipher: PeerCipher, sealed: string, call: Omit<SealedFor, 'type'>): OpenedAnswer {
+  const opened = cipher.open(sealed)
+  if (!opened.ok) return { type: 'unreadable' }
+  const bare = named.safeParse(opened.value).data
+  if (bare === undefined || !Object.hasOwn(bare, 'sealedFor')) {
+    return cipher.pin?.isSet ? { type: 'astray' } : { type: 'result', result: opened.value }
+  }
+  const { data: answer } = sealedAnswer.safeParse(opened.value)
+  const name = answer?.sealedFor
+  const isOurs = name?.type === 'answer' && name.target === call.target && name.method === call.method && name.call === call.call
+  if (answer === undefined || !isOurs) return { type: 'astray' }
+  cipher.pin?.set()
+  return { type: 'result', result: answer.result }
+}

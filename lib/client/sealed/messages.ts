@@ -1,0 +1,154 @@
+import * as z from 'zod'
+import type { Cipher, Opened } from '../../crypto/envelopes.ts'
+import {
+  type Envelope,
+  type MessageBody,
+  type MessageMeta,
+  messageBody,
+  type PartialFrame,
+  partialFrame,
+  type SessionEvent,
+  type UserText
+} from '../../protocol/sealed/messages.ts'
+import { type SealedBy, sealedBy } from '../../protocol/sealed/sealed-for.ts'
+import type { MessageRecord } from '../../protocol/wire/records.ts'
+
+/** One sealed message on its way to the server. */
+export interface Draft {
+  session: string
+  /** Unique within its session for ever, so that a repeat is recognised. */
+  localId: string
+  /** Sealed, standard base64. */
+  content: string
+  /** When it was put, in milliseconds since 1970. */
+  createdAt: number
+  /** It can be done without: the oldest of these are dropped first when too much waits. */
+  isPassing?: boolean | undefined
+}
+
+export type OpenedMessage =
+  | { ok: true; body: MessageBody }
+  /** Sealed with another key or damaged, or from a client that knows more than this one. */
+  | { ok: false; reason: 'unreadable' | 'unknown-shape'; by?: SealedBy }
+
+/** Never throws. */
+export function openMessage(cipher: Cipher, record: Pick<MessageRecord, 'content'>): OpenedMessage {
+  return readOpened(cipher.open(record.content.c))
+}
+
+/** The same for many, without holding up the thread. */
+export async function openMessageAside(cipher: Cipher, record: Pick<MessageRecord, 'content'>): Promise<OpenedMessage> {
+  const { c } = record.content
+  return readOpened(cipher.openAside ? await cipher.openAside(c) : cipher.open(c))
+}
+
+function readOpened(opened: Opened): OpenedMessage {
+  if (!opened.ok) return { ok: false, reason: 'unreadable' }
+  const body = messageBody.safeParse(opened.value)
+  if (body.success) return { ok: true, body: body.data }
+  // It takes a number of its sender all the same.
+  const { data } = numbered.safeParse(opened.value)
+  return { ok: false, reason: 'unknown-shape', ...(data && { by: data.meta.sealedBy }) }
+}
+
+const numbered = z.looseObject({ meta: z.looseObject({ sealedBy }) })
+
+/** Who wrote it, as it says; undefined for what existing clients and earlier versions of ours wrote. */
+export function writerOf(message: OpenedMessage): SealedBy | undefined {
+  return message.ok ? message.body.meta?.sealedBy : message.by
+}
+
+/** The numbers under which one sender seals what it has to say in one session. */
+export interface Numbers {
+  /** For the message of this local id: one that has a number keeps it where that is remembered. */
+  next(localId: string): SealedBy
+  /** It never comes; the next message says so. */
+  giveUp(by: SealedBy): void
+}
+
+/** With who speaks: what is sealed as a message says it. */
+export interface SpeakingCipher extends Cipher {
+  readonly numbers?: Numbers | undefined
+}
+
+/** Ready for `outbox.put`. `localId` is a new one unless told. One that says already who wrote it, and as which, is sealed again as the same. */
+export function sealDraft(cipher: SpeakingCipher, session: string, body: MessageBody, localId: string = newId()): Draft {
+  const by = body.meta?.sealedBy ?? cipher.numbers?.next(localId)
+  const said = by === undefined ? body : { ...body, meta: { ...body.meta, sealedBy: by } }
+  return { session, localId, content: cipher.seal(said), createdAt: Date.now() }
+}
+
+/** It was not sent, and will not be. */
+export function giveUpDraft(cipher: SpeakingCipher, { content }: Pick<Draft, 'content'>): void {
+  const by = writerOf(readOpened(cipher.open(content)))
+  if (by) cipher.numbers?.giveUp(by)
+}
+
+/** What a person writes. */
+export function userText(text: string, meta?: MessageMeta): UserText {
+  return { role: 'user', content: { type: 'text', text }, ...(meta ? { meta } : {}) }
+}
+
+/** What a wrapper tells: one envelope, bare, as existing apps want it. */
+export function sessionMessage(envelope: Envelope): MessageBody {
+  return { role: 'session', content: envelope, meta: { sentFrom: 'cli' } }
+}
+
+/** `time` is now unless told; `turn` and `subagent` come from `newId`. */
+export function newEnvelope(
+  ev: SessionEvent,
+  about: { role: 'user' | 'agent'; turn?: string; time?: number; subagent?: string; usage?: Envelope['usage'] }
+): Envelope {
+  return { id: newId(), time: Date.now(), ...about, ev }
+}
+
+/** "Your turn": what apps wait for at the end of each turn. */
+export function readyEvent(): MessageBody {
+  return { role: 'agent', content: { type: 'event', id: newId(), data: { type: 'ready' } } }
+}
+
+/** The envelope of a session message in either of its forms. */
+export function envelopeOf(body: MessageBody): Envelope | undefined {
+  if (body.role !== 'session') return undefined
+  const { content } = body
+  // Apps wrap the envelope, wrappers do not. Both were checked when the message was opened.
+  return isWrapped(content) ? content.data : content
+}
+
+type SessionContent = Extract<MessageBody, { role: 'session' }>['content']
+type Wrapped = Extract<SessionContent, { type: 'session' }>
+
+function isWrapped(content: SessionContent): content is Wrapped {
+  return content['type'] === 'session'
+}
+
+export function sealPartial(cipher: Cipher, frame: PartialFrame): string {
+  return cipher.seal(frame)
+}
+
+/** For `createPartialReader`. */
+export function openPartial(cipher: Cipher, sealed: string): PartialFrame | undefined {
+  const opened = cipher.open(sealed)
+  return opened.ok ? partialFrame.safeParse(opened.value).data : undefined
+}
+
+/** 24 characters that existing apps take for a cuid2; for envelopes, turns, calls and localIds. About 123 random bits. */
+export function newId(): string {
+  let id = ''
+  while (id.length < idLength) id += pickLetters(crypto.getRandomValues(new Uint8Array(2 * idLength)), id.length === 0)
+  return id.slice(0, idLength)
+}
+
+const idLength = 24
+const letters = 'abcdefghijklmnopqrstuvwxyz0123456789'
+const firstLetters = 26
+
+function pickLetters(random: Uint8Array, isBeginning: boolean): string {
+  let picked = ''
+  for (const byte of random) {
+    const many = isBeginning && picked === '' ? firstLetters : letters.length
+    // Bytes above the last whole multiple would favour the first letters.
+    if (byte < 256 - (256 % many)) picked += letters.charAt(byte % many)
+  }
+  return picked
+}

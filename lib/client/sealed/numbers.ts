@@ -1,0 +1,34 @@
+import type { SealedBy } from '../../protocol/sealed/sealed-for.ts'
+import { type Numbers, newId } from './messages.ts'
+
+/** Kept as long as the process lives, which is a sender of its own. */
+export function createNumbers(session: string): Numbers {
+  const sender = newId()
+  const gone = createGone()
+  let last = 0
+  return {
+    next() {
+      last += 1
+      return { sender, number: last, session, ...gone.take() }
+    },
+    giveUp: gone.add
+  }
+}
+
+/** What was given up and is not said yet. */
+export function createGone(): { add(by: SealedBy): void; take(): Pick<SealedBy, 'gone'> } {
+  let unsaid: NonNullable<SealedBy['gone']> = []
+  return {
+    add({ sender, number, gone = [] }) {
+      // What it would have said is not said either.
+      unsaid = [...unsaid, ...gone, { sender, number }].slice(-mostUnsaid)
+    },
+    take() {
+      const said = unsaid
+      unsaid = []
+      return said.length === 0 ? {} : { gone: said }
+    }
+  }
+}
+
+const mostUnsaid = 500

@@ -1,0 +1,60 @@
+import type { Cipher } from '../../crypto/envelopes.ts'
+import { type NoticePreview, noticePreview } from '../../protocol/sealed/preview.ts'
+import type { AccountVault, SealingKey } from './vault.ts'
+
+/** As the server takes it, see the route `notify`. */
+const mostLetters = 2560
+/** Of the texts in it; halved until the whole fits. */
+const longestText = 600
+
+/** What is shown of a session on a device that was told of this notice. */
+export interface PreviewPlace {
+  readonly session: string
+  readonly notice: string
+}
+
+/**
+ * Seals with the key of the session, and puts that key beside it as the account has it: whoever opens it needs nothing else, and can seal
+ * an answer. Texts are cut so that it fits; a text that was cut is not whole and may not be allowed. Undefined when even so it does not fit.
+ */
+export function sealPreview(
+  { cipher, wrapped }: Pick<SealingKey, 'cipher' | 'wrapped'>,
+  place: PreviewPlace,
+  preview: Omit<NoticePreview, 'sealedFor'>
+): string | undefined {
+  for (let longest = longestText; longest >= 32; longest = Math.floor(longest / 2)) {
+    const sealed = cipher.seal({ sealedFor: { type: 'preview', ...place }, ...cutTo(preview, longest) })
+    const whole = `${wrapped ?? ''}.${sealed}`
+    if (whole.length <= mostLetters) return whole
+  }
+  return undefined
+}
+
+/** With the cipher of its session, which also seals an answer. Undefined for what is not of this account, session and notice. */
+export function openPreview(
+  { openKey }: Pick<AccountVault, 'openKey'>,
+  sealed: string,
+  place: PreviewPlace
+): { cipher: Cipher; preview: NoticePreview } | undefined {
+  const [wrapped, text, ...more] = sealed.split('.')
+  if (wrapped === undefined || text === undefined || more.length > 0) return undefined
+  const cipher = openKey(wrapped === '' ? null : wrapped)
+  const opened = cipher?.open(text)
+  if (cipher === undefined || !opened?.ok) return undefined
+  const { data: preview } = noticePreview.safeParse(opened.value)
+  const isHere = preview?.sealedFor.session === place.session && preview.sealedFor.notice === place.notice
+  return preview && isHere ? { cipher, preview } : undefined
+}
+
+function cutTo({ title, asks, ...more }: Omit<NoticePreview, 'sealedFor'>, longest: number): Omit<NoticePreview, 'sealedFor'> {
+  const shortTitle = cut(title, Math.min(longest, 120))
+  if (asks === undefined) return { ...more, title: shortTitle }
+  const text = cut(asks.text, longest)
+  const isCut = text !== asks.text
+  const left = isCut && asks.type === 'permission' ? { isWhole: false, mayAllow: false } : {}
+  return { ...more, title: shortTitle, asks: { ...asks, text, ...left } as typeof asks }
+}
+
+function cut(text: string, longest: number): string {
+  return text.length <= longest ? text : `${text.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…`
+}

@@ -1,0 +1,69 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Store } from '../../store/store.ts'
+import { type Logger, noteOf } from '../watch/log.ts'
+
+const everyMs = 1_000
+/** A program that reads for so long keeps the log from ending. */
+const mostReadingMs = 10 * 60 * 1_000
+/** Rows are compared again so long after all of them were. */
+const restMs = 60 * 60 * 1_000
+
+export interface CaretakerDeps {
+  store: Pick<Store, 'scrub' | 'makeRoom' | 'soundness'>
+  clock: Clock
+  now: () => number
+  log: Logger
+}
+
+/** Looks after what is stored, a little every second: compares checksums, and takes room back once the disk has it. */
+export class Caretaker {
+  readonly #deps: CaretakerDeps
+  #cancel: () => void
+  #running: Promise<void> = Promise.resolve()
+  #restUntil = 0
+  #told = { damaged: 0, isFull: false, isStuck: false }
+
+  constructor(deps: CaretakerDeps) {
+    this.#deps = deps
+    this.#cancel = this.#later()
+  }
+
+  async close(): Promise<void> {
+    this.#cancel()
+    await this.#running
+    this.#cancel()
+  }
+
+  #later(): () => void {
+    return this.#deps.clock.after(everyMs, () => {
+      this.#running = this.#round().then(() => {
+        this.#cancel = this.#later()
+      })
+    })
+  }
+
+  async #scrub(): Promise<void> {
+    const { store, clock } = this.#deps
+    if (clock.now() < this.#restUntil) return
+    const { rounds } = store.soundness()
+    await store.scrub()
+    if (store.soundness().rounds > rounds) this.#restUntil = clock.now() + restMs
+  }
+
+  async #round(): Promise<void> {
+    const { store, log, now } = this.#deps
+    try {
+      await store.makeRoom()
+      await this.#scrub()
+    } catch (error) {
+      log.debug({ error: noteOf(error) }, 'Could not look after the store')
+    }
+    const { damaged, isFull, logMovedAt } = store.soundness()
+    const isStuck = now() - logMovedAt > mostReadingMs
+    if (damaged > this.#told.damaged) log.error({ count: damaged }, 'Stored rows are damaged; check the disk and restore a backup')
+    if (isFull && !this.#told.isFull) log.error({}, 'The disk is full: what takes room is refused until some is freed')
+    if (!isFull && this.#told.isFull) log.info({}, 'The disk has room again')
+    if (isStuck && !this.#told.isStuck) log.error({}, 'Another program keeps reading the database, so its log grows; end that program')
+    this.#told = { damaged, isFull, isStuck }
+  }
+}

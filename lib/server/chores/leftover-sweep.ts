@@ -1,0 +1,72 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Deps } from '../deps.ts'
+
+const everyMs = 10 * 60_000
+/** After each piece it rests for so much longer than that took: most of the time others find the store free. */
+const restFactor = 2
+/** A time at which no upload is over. */
+const never = 0
+
+/**
+ * Gives back the room of uploads whose time is over and of what was removed, one piece at a time and others in between. What
+ * the server before this one did not come to is next.
+ */
+export class LeftoverSweep {
+  private readonly deps: Pick<Deps, 'store' | 'time'> & {
+    clock: Clock
+    /** Whether the time is sure enough to remove for good what is old by it. */
+    mayRemove: () => boolean
+    onError: (error: unknown) => void
+  }
+  private cancel: () => void = () => {}
+  private sweeping: Promise<void> = Promise.resolve()
+  private wake: () => void = () => {}
+  private isNext = false
+  private isClosed = false
+
+  constructor(deps: LeftoverSweep['deps']) {
+    this.deps = deps
+    this.soon()
+    this.later()
+  }
+
+  /** After the sweep that is under way. */
+  soon(): void {
+    if (this.isNext) return
+    this.isNext = true
+    this.sweeping = this.sweeping.then(() => this.sweep()).catch(this.deps.onError)
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true
+    this.cancel()
+    this.wake()
+    await this.sweeping
+  }
+
+  private later(): void {
+    this.cancel = this.deps.clock.after(everyMs, () => {
+      this.soon()
+      this.later()
+    })
+  }
+
+  private async sweep(): Promise<void> {
+    const { store, time, mayRemove, clock } = this.deps
+    this.isNext = false
+    while (!this.isClosed) {
+      const beganAt = clock.now()
+      if ((await store.sweepLeftovers(mayRemove() ? time() : never)) === 'done') return
+      await this.rest(restFactor * (clock.now() - beganAt))
+    }
+  }
+
+  private async rest(ms: number): Promise<void> {
+    if (ms <= 0 || this.isClosed) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.wake = resolve
+    const cancel = this.deps.clock.after(ms, resolve)
+    await promise
+    cancel()
+  }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Deps } from '../deps.ts'
+import { announce } from '../publish.ts'
+import type { Logger } from '../watch/log.ts'
+import type { LeftoverSweep } from './leftover-sweep.ts'
+import type { Presence } from './presence.ts'
+
+const everyMs = 60 * 60 * 1000
+const dayMs = 24 * 60 * 60 * 1000
+/** So many are removed at a time, and others come in between. */
+const atOnce = 10
+
+export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'time'> {
+  clock: Clock
+  presence: Pick<Presence, 'forget'>
+  leftoverSweep: Pick<LeftoverSweep, 'soon'>
+  log: Pick<Logger, 'info'>
+  /** Whether the time is sure enough to remove for good what is old by it. */
+  mayRemove: () => boolean
+  onError: (error: unknown) => void
+}
+
+/** Every hour removes sessions that ended and were not touched for so many days, as their owner would. */
+export class Retention {
+  readonly #deps: RetentionDeps
+  readonly #keepMs: number
+  #cancel: () => void = () => {}
+  #sweeping: Promise<void> = Promise.resolve()
+  #isClosed = false
+
+  constructor(deps: RetentionDeps, { keepSessionsDays }: { keepSessionsDays: number }) {
+    this.#deps = deps
+    this.#keepMs = keepSessionsDays * dayMs
+    this.#later()
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#cancel()
+    await this.#sweeping
+  }
+
+  #later(): void {
+    this.#cancel = this.#deps.clock.after(everyMs, () => {
+      this.#sweeping = this.#sweep().catch(this.#deps.onError)
+      this.#later()
+    })
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, time, log, mayRemove, presence, leftoverSweep } = this.#deps
+    let count = 0
+    for (let removed = atOnce; removed === atOnce && !this.#isClosed && mayRemove(); ) {
+      const gone = await store.removeOldSessions(time() - this.#keepMs, atOnce)
+      for (const { account, session, clock } of gone) {
+        const row = { of: 'session', id: session } as const
+        presence.forget(account, row)
+        announce(this.#deps, { account, skip: undefined }, clock, { type: 'row-removed', row })
+      }
+      if (gone.length > 0) leftoverSweep.soon()
+      removed = gone.length
+      count += gone.length
+    }
+    if (count > 0) log.info({ count }, 'Removed sessions that nobody touched for long')
+  }
+}

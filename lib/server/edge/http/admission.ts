@@ -1,0 +1,95 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { isLoopback, type ServerOptions } from '../../../options.ts'
+import { type FailureCode, failure } from '../../../protocol/wire/failures.ts'
+import { changeRoutes, type Routes } from '../listen/routes.ts'
+import { replyTo, statusLine } from './reply.ts'
+
+/** Says why a request must not reach any handler; undefined for one that may. */
+export type Admission = (request: HttpRequest) => FailureCode | undefined
+
+export interface AdmissionOptions extends Pick<ServerOptions, 'host' | 'publicUrl'> {
+  /** Whether this program listens itself; else who may reach the server is somebody else's to decide. */
+  listens: boolean
+}
+
+/** What every request is looked at for, before its route is. */
+export function createAdmission({ host, publicUrl, listens }: AdmissionOptions): Admission {
+  const isOwnName = listens && isLoopback(host) ? nameCheck(publicUrl) : () => true
+  return request => {
+    if (isAmbiguous(request)) return 'ambiguous-request'
+    if (!isOwnName(request.getHeader('host'))) return 'wrong-host'
+    // Addresses are kept in logs and histories.
+    return namesToken(request.getQuery()) ? 'token-in-address' : undefined
+  }
+}
+
+// Names are read as programs read them: percent-encoded letters are the same letters.
+function namesToken(query: string | undefined): boolean {
+  if (!query) return false
+  for (const name of new URLSearchParams(query).keys()) if (/^(?:access_)?token$/i.test(name)) return true
+  return false
+}
+
+/** The same routes, where nothing gets in that `admit` has a reason against. */
+export function guardRoutes(app: Routes, admit: Admission, onRefused: (code: FailureCode) => void): Routes {
+  const guarded =
+    <Rest extends unknown[]>(handler: (response: HttpResponse, request: HttpRequest, ...rest: Rest) => void | Promise<void>) =>
+    (response: HttpResponse, request: HttpRequest, ...rest: Rest) => {
+      const code = admit(request)
+      if (code === undefined) return handler(response, request, ...rest)
+      onRefused(code)
+      turnAway(response, code)
+    }
+  return changeRoutes(app, {
+    handler: guarded,
+    sockets: behavior => ({ ...behavior, ...(behavior.upgrade && { upgrade: guarded(behavior.upgrade) }) })
+  })
+}
+
+// Where one request ends and the next begins must be clear to every program on the way. The library goes by the first
+// length, and by chunks whatever the encoding is called.
+function isAmbiguous(request: HttpRequest): boolean {
+  let lengths = 0
+  let encodings = 0
+  let isClear = true
+  request.forEach((name, value) => {
+    if (name === 'content-length') {
+      lengths += 1
+      isClear &&= /^\d{1,15}$/.test(value)
+    } else if (name === 'transfer-encoding') {
+      encodings += 1
+      isClear &&= value.toLowerCase() === 'chunked'
+    }
+  })
+  return !isClear || lengths + encodings > 1
+}
+
+// A page on the internet can have its name resolve to this machine, and would then count as ours [H4].
+function nameCheck(publicUrl: string | undefined): (host: string) => boolean {
+  const publicName = publicUrl === undefined ? undefined : new URL(publicUrl).hostname
+  let known: string | undefined
+  return host => {
+    if (host === known) return true
+    const name = host.toLowerCase().replace(/:\d*$/, '')
+    if (name !== publicName && !isLoopback(name.replace(/^\[(.*)\]$/, '$1'))) return false
+    known = host
+    return true
+  }
+}
+
+function turnAway(response: HttpResponse, code: FailureCode): void {
+  const { status, body } = replyTo(failure(code))
+  let isGone = false
+  response.onAborted(() => {
+    isGone = true
+  })
+  // Later, because nothing that follows can be trusted to be a request: while an answer is due, the library ends a
+  // connection that brings another one.
+  setImmediate(() => {
+    if (isGone) return
+    response.cork(() => {
+      response.writeStatus(statusLine(status)).writeHeader('content-type', 'application/json; charset=utf-8')
+      response.end(JSON.stringify(body), true)
+    })
+  })
+}

@@ -1,0 +1,62 @@
+import type { Bearer } from '../../../store/rows.ts'
+import { subnetOf } from '../../address.ts'
+import { isOfBytes, type LimitName, type Limits, leastBytes, limits } from '../../limits.ts'
+import type { Sender } from './request.ts'
+
+/** What one request is counted against, as the table of limits says. */
+export class Allowance {
+  private readonly counter: Limits
+  private readonly names: readonly LimitName[]
+  private readonly sender: Sender
+  /** Of its body. */
+  private charged = 0
+
+  constructor(counter: Limits, names: readonly LimitName[], sender: Sender) {
+    this.counter = counter
+    this.names = names
+    this.sender = sender
+  }
+
+  /**
+   * Before its body is taken; throws the refusal, and then counts nothing. A body counts with the length it says, so that many
+   * that arrive at once do not all find the allowance whole.
+   */
+  open(bearer: Bearer | undefined, announced: number): void {
+    for (const name of this.names) this.counter.check(name, this.keyOf(name, bearer))
+    for (const name of this.names) if (!isOfBytes(name)) this.counter.charge(name, this.keyOf(name, bearer), 1)
+    this.charged = announced > leastBytes ? announced : leastBytes
+    this.chargeBytes(bearer, this.charged)
+  }
+
+  /** Its body, as far as it came. Throws the refusal of one that did not say how long it is, when others were counted meanwhile. */
+  asked(bearer: Bearer | undefined, bytes: number): void {
+    if (bytes <= this.charged) return
+    for (const name of this.names) if (isOfBytes(name)) this.counter.check(name, this.keyOf(name, bearer))
+    this.arrived(bearer, bytes)
+  }
+
+  /** As `asked`, of what was taken already. */
+  arrived(bearer: Bearer | undefined, bytes: number): void {
+    if (bytes > this.charged) this.chargeBytes(bearer, bytes - this.charged)
+    this.charged = Math.max(this.charged, bytes)
+  }
+
+  answered(bearer: Bearer | undefined, bytes: number): void {
+    this.chargeBytes(bearer, bytes)
+  }
+
+  private chargeBytes(bearer: Bearer | undefined, bytes: number): void {
+    for (const name of this.names) if (isOfBytes(name)) this.counter.charge(name, this.keyOf(name, bearer), bytes)
+  }
+
+  private keyOf(name: LimitName, bearer: Bearer | undefined): string {
+    switch (limits[name].by) {
+      case 'account':
+        return bearer?.account ?? ''
+      case 'address':
+        return subnetOf(this.sender.address)
+      default:
+        return ''
+    }
+  }
+}

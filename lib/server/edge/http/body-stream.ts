@@ -1,0 +1,122 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import type { Clock } from '../../../async/clock.ts'
+import { type Failure, failure } from '../../../protocol/wire/failures.ts'
+import type { BytesIn } from '../../../protocol/wire/routes.ts'
+import type { Share } from '../../budget.ts'
+import { Silence } from './silence.ts'
+
+/** After a while a body has come at this pace at least: far slower than any network, and not for ever. */
+const leastBytesPerS = 256
+const patienceMs = 30_000
+
+/**
+ * A body read while it arrives. What came and was not read yet is little: the connection is not read from until it is taken.
+ * Reading fails with `body-too-large`, `body-too-slow`, `busy`, or `body-cut` when the client left before the end.
+ */
+export class BodyStream implements BytesIn {
+  private readonly response: HttpResponse
+  private readonly limit: number
+  private readonly share: Share
+  private readonly clock: Clock
+  private readonly beganAt: number
+  private chunks: Buffer[] = []
+  /** How much came so far. */
+  length = 0
+  private end: Failure | 'whole' | undefined
+  private isGone = false
+  private isPaused = false
+  private wake: (() => void) | undefined
+  private readonly silence: Silence | undefined
+
+  constructor(
+    response: HttpResponse,
+    { limit, share, clock, isChunked }: { limit: number; share: Share; clock: Clock; isChunked: boolean }
+  ) {
+    this.response = response
+    this.limit = limit
+    this.share = share
+    this.clock = clock
+    this.beganAt = clock.now()
+    this.silence = isChunked ? new Silence(clock, () => this.finish(failure('body-too-slow'))) : undefined
+    response.onData((chunk, isLast) => this.arrived(chunk, isLast))
+  }
+
+  /** The client has left. */
+  cut(): void {
+    this.isGone = true
+    this.finish(failure('body-cut'))
+  }
+
+  /** Nobody reads any more; what still comes is dropped. To be called before the answer. */
+  drop(): void {
+    this.finish(failure('body-cut'))
+    this.chunks = []
+    this.share.giveBack()
+    this.resume()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      for (;;) {
+        const chunk = this.chunks.shift()
+        if (chunk) {
+          this.share.giveBack()
+          yield chunk
+        } else if (this.end === 'whole') return
+        else if (this.end) throw this.end
+        else await this.next()
+      }
+    } finally {
+      this.drop()
+    }
+  }
+
+  private arrived(chunk: ArrayBuffer, isLast: boolean): void {
+    if (this.end) return
+    this.length += chunk.byteLength
+    if (this.length > this.limit) this.finish(failure('body-too-large'))
+    else if (!isLast && this.isDripped()) this.finish(failure('body-too-slow'))
+    else if (!this.share.take(chunk.byteLength)) this.finish(failure('busy'))
+    else {
+      // The bytes are only lent.
+      if (chunk.byteLength > 0) this.chunks.push(Buffer.from(chunk.slice(0)))
+      if (isLast) this.finish('whole')
+      else this.pause()
+      this.wake?.()
+    }
+  }
+
+  // The library itself gives up who is silent; each time it is resumed it begins to wait anew.
+  private isDripped(): boolean {
+    const ms = this.clock.now() - this.beganAt
+    return ms > patienceMs && this.length < (ms / 1000) * leastBytesPerS
+  }
+
+  private async next(): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    this.wake = resolve
+    this.resume()
+    await promise
+    this.wake = undefined
+  }
+
+  private finish(end: Failure | 'whole'): void {
+    this.end ??= end
+    this.silence?.end()
+    this.wake?.()
+  }
+
+  // More may come although it is paused: what the system had handed over already.
+  private pause(): void {
+    this.isPaused = true
+    this.silence?.end()
+    this.response.pause()
+  }
+
+  // Also when all has come: the next request of the connection waits behind it.
+  private resume(): void {
+    if (this.isPaused && !this.isGone) this.response.resume()
+    if (this.isPaused && !this.end) this.silence?.begin()
+    this.isPaused = false
+  }
+}

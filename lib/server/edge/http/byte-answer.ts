@@ -1,0 +1,39 @@
+import type { BytesOut } from '../../../protocol/wire/routes.ts'
+import { readRange } from './range.ts'
+
+export type Headers = readonly (readonly [name: string, value: string])[]
+
+/** An answer that is sent in pieces. */
+export interface Flow {
+  status: number
+  headers: Headers
+  total: number
+  /** The piece that begins at `at`; never empty. */
+  next: (at: number) => Uint8Array | Promise<Uint8Array>
+}
+
+/** The bytes, or the part of them that a `Range` header asks for; undefined when there is no such part. */
+export function flowOf({ size, tag, readFrom }: BytesOut, range: string): Flow | undefined {
+  const asked = readRange(range, size)
+  if (asked === 'outside') return undefined
+  const headers: Headers = [...inert, ['etag', `"${tag}"`]]
+  if (asked === 'whole') return { status: 200, headers, total: size, next: readFrom }
+
+  const { start, end } = asked
+  return {
+    status: 206,
+    headers: [...headers, ['content-range', `bytes ${start}-${end - 1}/${size}`]],
+    total: end - start,
+    next: async at => (await readFrom(start + at)).subarray(0, end - start - at)
+  }
+}
+
+// What somebody uploaded is never a page of ours, whatever it holds and however a browser comes to it [H7].
+const inert: Headers = [
+  ['content-type', 'application/octet-stream'],
+  ['content-disposition', 'attachment'],
+  ['x-content-type-options', 'nosniff'],
+  ['content-security-policy', "sandbox; default-src 'none'"],
+  ['accept-ranges', 'bytes'],
+  ['cache-control', 'no-store']
+]

@@ -1,0 +1,159 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import { failure } from '../../../protocol/wire/failures.ts'
+import type { BytesOut } from '../../../protocol/wire/routes.ts'
+import type { Budget } from '../../budget.ts'
+import { isWorthReport, refusalOf } from '../../refusals.ts'
+import type { UnderWay } from '../../under-way.ts'
+import type { Logger } from '../../watch/log.ts'
+import type { Metrics } from '../../watch/metrics.ts'
+import { type Flow, flowOf, type Headers } from './byte-answer.ts'
+import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
+import { type Reply, replyTo, statusLine } from './reply.ts'
+import type { Turn } from './turn.ts'
+
+export interface ExchangeDeps {
+  corsOrigin: string
+  turn: Turn
+  outflow: Outflow
+  underWay: Pick<UnderWay, 'begin'>
+  /** What large answers that are not read yet may hold in memory. */
+  answers: Budget
+  log: Logger
+  metrics: Metrics
+  newRequestId: () => string
+  /** Told once of every unexpected error, with the request it met. */
+  onError: (error: unknown, at?: { requestId: string; route: string }) => void
+}
+
+/** One request that is answered once. */
+export interface Exchange {
+  readonly client: Client
+  /** Does nothing when the client has gone. `owner` is the account that asks, if any. Returns how long the answer is. */
+  answer(reply: Reply, owner?: string): number
+  /** Answers with bytes, or with the part of them that a `Range` header asks for. Returns how many. */
+  answerBytes(bytes: BytesOut, range: string): number
+  /** Answers with the refusal that an error is. An unexpected one is reported, and the answer carries the id of the report. */
+  refuse(error: unknown): void
+  /** Aborts when the client has gone before it was answered. */
+  gone(): AbortSignal
+}
+
+/** `route` is a row of our own tables, never the path itself, which may carry a secret. */
+export function openExchange(
+  response: HttpResponse,
+  { route, origin, isHead = false }: { route: string; origin: string; isHead?: boolean },
+  deps: ExchangeDeps
+): Exchange {
+  const { turn, outflow, answers, corsOrigin, log, metrics } = deps
+  const beganAt = performance.now()
+  const leave = deps.underWay.begin()
+  let requestId: string | undefined
+  let isOver = false
+  const client = new Client()
+  // Few ask for it, and it is dear.
+  let goneSignal: AbortController | undefined
+
+  const end = (status: number | 'gone') => {
+    isOver = true
+    const ms = performance.now() - beganAt
+    metrics.requestAnswered(route, status, ms)
+    if (!log.isLevelEnabled('debug')) return
+    requestId ??= deps.newRequestId()
+    log.debug({ requestId, route, status, ms: Math.round(ms * 100) / 100 }, 'Answered a request')
+  }
+  response.onAborted(() => {
+    if (!isOver) end('gone')
+    leave()
+    client.left()
+    goneSignal?.abort()
+  })
+  const writeHead = (status: number, headers: Headers) => {
+    if (status !== 200) response.writeStatus(statusLine(status))
+    if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+    if (status === 500 && requestId !== undefined) response.writeHeader('x-request-id', requestId)
+    for (const [name, value] of headers) response.writeHeader(name, value)
+  }
+  const send = (text: string, { status, retryAfterS }: Reply, owner: string) => {
+    if (isOver) return
+    if (text.length > mostAtOnce && !isHead) {
+      sendLarge(status, Buffer.from(text), owner)
+      return
+    }
+    end(status)
+    const writeWholeHead = () => {
+      writeHead(status, json)
+      if (retryAfterS !== undefined) response.writeHeader('retry-after', String(retryAfterS))
+    }
+    if (isHead) {
+      outflow.sendHead(response, client, () => {
+        writeWholeHead()
+        response.endWithoutBody(Buffer.byteLength(text))
+        leave()
+      })
+    } else if (status === 408 || status === 413 || status === 503) {
+      // What was refused while it arrived is not read to its end.
+      outflow.sendAsIs(response, client, () => {
+        writeWholeHead()
+        response.end(text, true)
+        leave()
+      })
+    } else outflow.send(response, client, { writeHead: writeWholeHead, body: text, owner, onLeft: leave })
+  }
+  const sendLarge = (status: number, bytes: Buffer, owner: string) => {
+    const share = answers.share(owner)
+    if (!share.take(bytes.length)) refuse(failure('busy'))
+    else flow({ status, headers: json, total: bytes.length, next: at => bytes.subarray(at) }).finally(() => share.giveBack())
+  }
+  const flow = async ({ status, headers, total, next }: Flow) => {
+    end(status)
+    try {
+      await sendPieces(response, client, { total, next, writeHead: () => writeHead(status, headers) })
+    } catch (error) {
+      // What was there when the answer began may have been removed since.
+      if (isWorthReport(error)) report(error)
+    }
+    leave()
+  }
+  const answer = (reply: Reply, owner = '') => {
+    const text = JSON.stringify(reply.body)
+    turn.answer(() => send(text, reply, owner))
+    return text.length
+  }
+  const report = (error: unknown) => {
+    requestId ??= deps.newRequestId()
+    deps.onError(error, { requestId, route })
+  }
+  const refuse = (error: unknown) => {
+    const known = refusalOf(error)
+    if (isWorthReport(error)) report(error)
+    answer(replyTo(known ?? failure('internal')))
+  }
+  return {
+    client,
+    refuse,
+    gone() {
+      goneSignal ??= new AbortController()
+      return goneSignal.signal
+    },
+    answerBytes(bytes, range) {
+      const answered = flowOf(bytes, range)
+      if (!answered) refuse(failure('range-outside'))
+      else turn.answer(() => void (isOver || flow(answered)))
+      return answered?.total ?? 0
+    },
+    answer(reply, owner) {
+      try {
+        return answer(reply, owner)
+      } catch (error) {
+        // A reply may be too large to be written as one text.
+        refuse(error)
+        return 0
+      }
+    }
+  }
+}
+
+const json: Headers = [
+  ['content-type', 'application/json; charset=utf-8'],
+  ['cache-control', 'no-store']
+]

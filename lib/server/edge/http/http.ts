@@ -1,0 +1,243 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type * as z from 'zod'
+import type { Clock } from '../../../async/clock.ts'
+import { Failure, failure } from '../../../protocol/wire/failures.ts'
+import { type ConnectionId, connectionId } from '../../../protocol/wire/ids.ts'
+import { type BytesOut, bytesIn, bytesOut, type Route, type RouteName, routes } from '../../../protocol/wire/routes.ts'
+import { isAllowed } from '../../../protocol/wire/scopes.ts'
+import type { Bearer } from '../../../store/rows.ts'
+import type { Authenticator } from '../../actions/authenticate.ts'
+import { subnetOf, type TrustedProxies } from '../../address.ts'
+import type { Budget } from '../../budget.ts'
+import type { Caller } from '../../deps.ts'
+import { type LimitName, type Limits, limits, limitsOf } from '../../limits.ts'
+import type { OwnAddress } from '../listen/own-address.ts'
+import type { Routes } from '../listen/routes.ts'
+import type { Strangers } from '../listen/strangers.ts'
+import { Allowance } from './allowance.ts'
+import { BodyStream } from './body-stream.ts'
+import { type ExchangeDeps, openExchange } from './exchange.ts'
+import type { Asked, HttpHandlers } from './handlers.ts'
+import { addressOf, copyRequest, copySender, parseBody, type Request, readBody, type Sender } from './request.ts'
+
+export interface HttpDeps extends ExchangeDeps {
+  handlers: HttpHandlers
+  isServing: () => boolean
+  authenticator: Pick<Authenticator, 'bearer' | 'isRevoked'>
+  limits: Limits
+  isProxy: TrustedProxies
+  clock: Clock
+  ownAddress: OwnAddress
+  /** What bodies that have not arrived whole may hold in memory. */
+  bodies: Budget
+  strangers: Pick<Strangers, 'know' | 'isCrowded'>
+}
+
+/** Some apps send a body where none belongs; that much of it is taken and not looked at. */
+const ignoredBodyBytes = 64 * 1024
+
+interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
+  /** How logs and metrics name it. */
+  label: string
+  paramNames: string[]
+  limits: readonly LimitName[]
+  /** Whether somebody asks where a request came from: it takes several calls into the library to say. */
+  wantsSender: boolean
+  handler: (asked: Parsed) => Promise<unknown>
+}
+
+/** What the schemas of a route have made of a request. */
+interface Parsed extends Pick<Asked<RouteName>, 'from' | 'gone' | 'address'> {
+  caller: Caller | undefined
+  params: unknown
+  query: unknown
+  body: unknown
+}
+
+/** Binds every route of the protocol to its handler. */
+export function serveRoutes(app: Routes, deps: HttpDeps): void {
+  for (const name of Object.keys(routes) as RouteName[]) {
+    const route = routes[name]
+    const paramNames = route.path.split('/').flatMap(segment => (segment.startsWith(':') ? [segment.slice(1)] : []))
+    // One table, one loop: that handler and route belong together is checked where the handlers are made.
+    const handler = deps.handlers[name] as Binding['handler']
+    const counted = limitsOf(name, route.auth !== 'none')
+    const wantsSender = route.auth === 'none' || counted.some(limit => limits[limit].by === 'address')
+    const label = `${route.method} ${route.path}`
+    const binding: Binding = { ...route, label, paramNames, limits: counted, wantsSender, handler }
+    const bind = { GET: app.get, POST: app.post, PUT: app.put, DELETE: app.del }[route.method]
+    bind.call(app, route.path, (response, request) => serve(deps, binding, response, request))
+  }
+}
+
+function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request: HttpRequest): void {
+  const copied = copyRequest(request, binding.paramNames.length)
+  const sender = binding.wantsSender ? copySender(response, request, deps.isProxy) : unnamed
+  const address = binding.tellsAddresses ? deps.ownAddress(response, request) : ''
+  const range = binding.reply === bytesOut ? request.getHeader('range') : ''
+  const { answer, answerBytes, refuse, client, gone } = openExchange(response, { route: binding.label, origin: copied.origin }, deps)
+
+  const allowance = new Allowance(deps.limits, binding.limits, sender)
+
+  // The client's next try finds the server that comes after this one.
+  if (!deps.isServing()) {
+    refuse(failure('ending'))
+    return
+  }
+  // What is too large is refused before it is taken, and who may not ask is told so before a byte is looked at.
+  const limit = binding.limit || ignoredBodyBytes
+  if (copied.contentLength > limit) {
+    refuse(failure('body-too-large'))
+    return
+  }
+  const caller = findCaller()
+  if (caller instanceof Failure) {
+    refuse(caller)
+    return
+  }
+
+  // Until it is known who they are, all who ask count as one.
+  const chunksBy = copied.isChunked ? deps.clock : undefined
+  const share = deps.bodies.share(caller instanceof Promise ? '' : (caller?.account ?? ''))
+  if (binding.body === bytesIn) {
+    const body = new BodyStream(response, { limit, share, clock: deps.clock, isChunked: copied.isChunked })
+    client.whenGone(() => body.cut())
+    handleStream(caller, body).catch(refuse)
+    return
+  }
+  const dropBody = readBody(response, { limit, share, chunksBy }, body => {
+    try {
+      if (body instanceof Failure) throw body
+      if (caller instanceof Promise) runLater(caller, Buffer.from(body)).catch(refuse)
+      else run(caller, body)
+    } catch (error) {
+      refuse(error)
+    }
+  })
+  client.whenGone(dropBody)
+  // A stranger is told so as soon as that is known, however long the body is that still arrives.
+  if (caller instanceof Promise) {
+    caller.catch(error => {
+      dropBody()
+      refuse(error)
+    })
+  }
+
+  function findCaller(): Bearer | undefined | Failure | Promise<Bearer | undefined> {
+    try {
+      const bearer = binding.auth === 'none' ? undefined : findBearer(deps, copied.authorization, response, request)
+      // To ask where everybody comes from costs too much for a quiet day.
+      if (!(bearer instanceof Promise)) {
+        if (bearer && deps.strangers.isCrowded) deps.strangers.know(subnetOf(addressOf(response, request, deps.isProxy)))
+        return admitted(bearer)
+      }
+      const from = subnetOf(addressOf(response, request, deps.isProxy))
+      return bearer.then(found => {
+        if (found) deps.strangers.know(from)
+        return admitted(found)
+      })
+    } catch (error) {
+      if (error instanceof Failure) return error
+      throw error
+    }
+  }
+
+  function admitted(bearer: Bearer | undefined): Bearer | undefined {
+    if (bearer === undefined && binding.auth !== 'none') throw failure('bad-token')
+    allowance.open(bearer, copied.contentLength)
+    return bearer
+  }
+
+  // The bytes are a copy: what the library lent is gone by the time the bearer is found.
+  async function runLater(later: Promise<Bearer | undefined>, body: Buffer): Promise<void> {
+    run(await later, body)
+  }
+
+  function run(found: Bearer | undefined, body: Buffer): void {
+    handle(found, body).then(reply => respond(found, reply), refuse)
+  }
+
+  function handle(found: Bearer | undefined, body: Buffer | BodyStream): Promise<unknown> {
+    if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
+    if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
+    allowance.asked(found, body.length)
+    return binding.handler(parseAsked(binding, copied, body, { bearer: found, from: sender, address, gone }))
+  }
+
+  async function handleStream(from: Bearer | undefined | Promise<Bearer | undefined>, body: BodyStream): Promise<void> {
+    try {
+      const found = await from
+      try {
+        const reply = await handle(found, body)
+        body.drop()
+        respond(found, reply)
+      } finally {
+        allowance.arrived(found, body.length)
+      }
+    } finally {
+      body.drop()
+    }
+  }
+
+  function respond(found: Bearer | undefined, reply: unknown): void {
+    // The table says which routes answer with bytes.
+    const length = binding.reply === bytesOut ? answerBytes(reply as BytesOut, range) : answer({ status: 200, body: reply }, found?.account)
+    allowance.answered(found, length)
+  }
+}
+
+const unnamed: Sender = { client: '', address: '', network: '' }
+
+function findBearer(
+  { authenticator, isProxy }: Pick<HttpDeps, 'authenticator' | 'isProxy'>,
+  authorization: string,
+  response: HttpResponse,
+  request: HttpRequest
+): Bearer | Promise<Bearer | undefined> {
+  const token = /^Bearer (\S+)$/i.exec(authorization)?.[1]
+  if (!token) throw failure('no-token')
+  const bearer = authenticator.bearer(token, () => copySender(response, request, isProxy).network)
+  if (!bearer) throw failure('bad-token')
+  return bearer
+}
+
+function parseAsked(
+  binding: Binding,
+  request: Request,
+  body: Buffer | BodyStream,
+  { bearer, ...from }: { bearer: Bearer | undefined; from: Sender; address: string; gone: () => AbortSignal }
+): Parsed {
+  const takesBody = binding.method === 'POST' || binding.method === 'PUT'
+  return {
+    caller: bearer && { ...bearer, skip: skipOf(request) },
+    params: parsed(binding.params, namedParams(binding.paramNames, request.params), 'path'),
+    query: parsed(binding.query, request.query ? Object.fromEntries(request.query) : {}, 'query'),
+    body: body instanceof BodyStream ? body : parsed(binding.body, takesBody ? parseBody(body, request.contentType) : {}, 'body'),
+    ...from
+  }
+}
+
+function skipOf({ skip }: Request): ConnectionId | undefined {
+  return skip === '' ? undefined : connectionId.safeParse(skip).data
+}
+
+function parsed(schema: z.ZodType, value: unknown, where: string): unknown {
+  const result = schema.safeParse(value)
+  if (result.success) return result.data
+  const issue = result.error.issues[0]
+  // The reason names the place and what was wanted, never what was sent.
+  throw failure('bad-input', `${[where, ...(issue?.path ?? [])].join('/')} ${issue?.message ?? 'Invalid input'}`)
+}
+
+function namedParams(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, index) => [name, decodeParam(values[index] ?? '')]))
+}
+
+function decodeParam(text: string): string {
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    throw failure('bad-input', 'path is not percent-encoded text')
+  }
+}

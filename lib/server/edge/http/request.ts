@@ -1,0 +1,154 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { isUtf8 } from 'node:buffer'
+import type { Clock } from '../../../async/clock.ts'
+import { type Failure, failure } from '../../../protocol/wire/failures.ts'
+import { networkOf, readAddress, type TrustedProxies } from '../../address.ts'
+import type { Share } from '../../budget.ts'
+import { readJson } from './json.ts'
+import { Silence } from './silence.ts'
+
+/** What a request brought, copied before the first await: the library's own object is gone after it. */
+export interface Request {
+  method: string
+  path: string
+  query: URLSearchParams | undefined
+  /** Percent-encoded, in the order of the path. */
+  params: string[]
+  authorization: string
+  contentType: string
+  contentLength: number
+  /** Its body comes in chunks, and says not how long it is. */
+  isChunked: boolean
+  origin: string
+  /** The connection that need not hear of what this request changes. */
+  skip: string
+}
+
+/** Each header costs a call into the library, so only those every route looks at are copied here. */
+export function copyRequest(request: HttpRequest, paramCount: number): Request {
+  const query = request.getQuery()
+  return {
+    method: request.getCaseSensitiveMethod(),
+    path: request.getUrl(),
+    query: query === '' ? undefined : new URLSearchParams(query),
+    params: Array.from({ length: paramCount }, (_, index) => request.getParameter(index) ?? ''),
+    authorization: request.getHeader('authorization'),
+    contentType: request.getHeader('content-type'),
+    ...lengthOf(request),
+    origin: request.getHeader('origin'),
+    skip: request.getHeader('x-connection-id')
+  }
+}
+
+export function lengthOf(request: HttpRequest): Pick<Request, 'contentLength' | 'isChunked'> {
+  const length = request.getHeader('content-length')
+  return { contentLength: Number(length), isChunked: length === '' && request.getHeader('transfer-encoding') !== '' }
+}
+
+/** Where a request came from: a label for lists of sign-ins, never trusted, the address, and the network it belongs to. */
+export interface Sender {
+  client: string
+  address: string
+  network: string
+}
+
+export function copySender(response: HttpResponse, request: HttpRequest, isProxy: TrustedProxies): Sender {
+  const client = request.getHeader('x-happy-client') || request.getHeader('user-agent')
+  const address = addressOf(response, request, isProxy)
+  return { client: client.slice(0, 100), address, network: networkOf(address) }
+}
+
+/**
+ * The address a request came from. Everybody can write a header, so one counts only when a proxy of ours sent it, and of
+ * the hops it names only what the last proxy of ours saw: the rightmost that is no proxy of ours itself.
+ */
+export function addressOf(response: HttpResponse, request: HttpRequest, isProxy: TrustedProxies): string {
+  const text = Buffer.from(response.getRemoteAddressAsText()).toString()
+  const peer = readAddress(text) ?? text
+  return isProxy(peer) ? firstOutside(hopsOf(request), isProxy, peer) : peer
+}
+
+function firstOutside(hops: readonly string[], isProxy: TrustedProxies, peer: string): string {
+  let nearest = peer
+  for (const hop of hops.toReversed()) {
+    const address = readAddress(hop)
+    if (address === undefined) return nearest
+    nearest = address
+    if (!isProxy(address)) return address
+  }
+  return nearest
+}
+
+// Every line of a header counts: some proxies add one of their own below that of the client. Where the two kinds of
+// header disagree, one of them was not written by the proxy, and nobody can tell which.
+function hopsOf(request: HttpRequest): string[] {
+  const plain: string[] = []
+  const forwarded: string[] = []
+  request.forEach((name, value) => {
+    if (name === 'x-forwarded-for') plain.push(...value.split(',').map(hop => hop.trim()))
+    if (name === 'forwarded') forwarded.push(...value.split(',').map(forOf))
+  })
+  if (plain.length === 0) return forwarded
+  return forwarded.length === 0 || forwarded.at(-1) === plain.at(-1) ? plain : []
+}
+
+function forOf(element: string): string {
+  return /(?:^|;)\s*for="?([^";]*)"?/i.exec(element)?.[1]?.trim() ?? ''
+}
+
+/** So much of a body counts for nothing, so that small ones pass when the budget is spent. */
+const smallBytes = 16 * 1024
+
+/**
+ * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
+ * is what it ends with when all bodies together are too large.
+ * With `chunksBy`, the clock for a body in chunks, `body-too-slow` is what it ends with when nothing comes for long.
+ * The returned function forgets what came: `done` is not called any more.
+ */
+export function readBody(
+  response: HttpResponse,
+  { limit, share, chunksBy }: { limit: number; share: Share; chunksBy?: Clock | undefined },
+  done: (body: Buffer | Failure) => void
+): () => void {
+  let chunks: Buffer[] = []
+  let length = 0
+  let isOver = false
+  const silence = chunksBy && new Silence(chunksBy, () => end(failure('body-too-slow')))
+
+  response.onData((chunk, isLast) => {
+    if (isOver) return
+    silence?.begin()
+    length += chunk.byteLength
+    // The chunk is only lent. Nearly every body is one chunk, and parsed before this returns.
+    if (length <= limit && isLast && chunks.length === 0) end(Buffer.from(chunk))
+    else if (length > limit) end(failure('body-too-large'))
+    else if (length > smallBytes && !share.take(chunk.byteLength)) end(failure('busy'))
+    else {
+      chunks.push(Buffer.from(chunk.slice(0)))
+      if (isLast) end(Buffer.concat(chunks, length))
+    }
+  })
+  return forget
+
+  function end(body: Buffer | Failure) {
+    forget()
+    done(body)
+  }
+  function forget() {
+    isOver = true
+    silence?.end()
+    chunks = []
+    share.giveBack()
+  }
+}
+
+/** An absent body counts as an empty object, whatever its content type says: existing apps send such requests. */
+export function parseBody(body: Buffer, contentType: string): unknown {
+  if (body.length === 0) return {}
+  if (contentType !== '' && !/^(application\/json|text\/plain)\b/i.test(contentType)) throw failure('bad-content-type')
+  if (!isUtf8(body)) throw failure('bad-input', 'body is not UTF-8')
+  const read = readJson(body.toString())
+  if (read === 'no-json') throw failure('bad-input', 'body is not JSON')
+  if (read === 'not-modest') throw failure('bad-input', 'body has too many values, or too deep ones')
+  return read.value
+}

@@ -1,0 +1,120 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { createHash, timingSafeEqual } from 'node:crypto'
+import { programName, version } from '../../../assets.ts'
+import type { Backups } from '../../chores/backups.ts'
+import type { BackupState, Metrics } from '../../watch/metrics.ts'
+import { pathOf, type Routes } from '../listen/routes.ts'
+import { Client, type Outflow } from './outflow.ts'
+import { statusLine } from './reply.ts'
+
+/** A server that ends is back soon, and a disk may have room at any moment. */
+const retryAfterSeconds = '5'
+
+/** How the server is: it serves, it ends, or it can store nothing. */
+export type Health = 'ok' | 'draining' | 'storage-full' | 'storage-failed'
+
+export interface StatusDeps {
+  health: () => Promise<Health>
+  /** Whether the next account is the first one, which takes the setup code. */
+  needsSetupCode: () => Promise<boolean>
+  metrics: Metrics
+  outflow: Outflow
+  /** Undefined where none is taken by itself. */
+  backups?: Pick<Backups, 'state'> | undefined
+  /** Undefined where metrics are off. */
+  scrape: { token: string; text: () => Promise<string> } | undefined
+}
+
+/**
+ * What supervisors and monitors ask, without an account: `/health` and `/ready` answer 503 while the server ends and when
+ * its store cannot be read, to HEAD too; `/metrics` is there only for whoever shows its token.
+ */
+export function serveStatus(app: Routes, { health, needsSetupCode, metrics, outflow, backups, scrape }: StatusDeps): void {
+  const running = { version: version(), program: programName() }
+  serve(app, '/health', (response, request) => {
+    answerLater(response, request, { metrics, outflow }, async () => {
+      const is = await health()
+      return json(is === 'ok' ? 200 : 503, {
+        status: is === 'ok' ? 'ok' : 'error',
+        timestamp: new Date().toISOString(),
+        service: 'afield',
+        ...running,
+        needsSetupCode: is === 'ok' && (await needsSetupCode()),
+        ...(backups && { backup: shown(backups.state()) })
+      })
+    })
+  })
+  serve(app, '/ready', (response, request) => {
+    answerLater(response, request, { metrics, outflow }, async () => {
+      const is = await health()
+      return json(is === 'ok' ? 200 : 503, is === 'ok' ? { ready: true } : { ready: false, reason: is })
+    })
+  })
+  if (!scrape) return
+  app.get('/metrics', (response, request) => {
+    const mayRead = isToken(request.getHeader('authorization'), scrape.token)
+    answerLater(response, request, { metrics, outflow }, async () =>
+      mayRead
+        ? { status: 200, type: 'text/plain; version=0.0.4; charset=utf-8', text: await scrape.text() }
+        : json(401, { error: 'Invalid token' })
+    )
+  })
+}
+
+function serve(app: Routes, path: string, handler: Parameters<Routes['get']>[1]): void {
+  app.get(path, handler)
+  app.head(path, handler)
+}
+
+// A backup that failed makes nothing worse for those who are served, so it is told and changes no status.
+function shown({ last, goodAt }: BackupState) {
+  return { last, goodAt: goodAt === undefined ? null : new Date(goodAt).toISOString() }
+}
+
+interface Told {
+  status: number
+  type: string
+  text: string
+}
+
+function json(status: number, body: unknown): Told {
+  return { status, type: 'application/json; charset=utf-8', text: JSON.stringify(body) }
+}
+
+function answerLater(
+  response: HttpResponse,
+  request: HttpRequest,
+  { metrics, outflow }: Pick<StatusDeps, 'metrics' | 'outflow'>,
+  tell: () => Promise<Told>
+): void {
+  const route = `GET ${pathOf(request)}`
+  const isHead = request.getMethod() === 'head'
+  const beganAt = performance.now()
+  const client = new Client()
+  response.onAborted(() => client.left())
+  const answer = ({ status, type, text }: Told) => {
+    metrics.requestAnswered(route, status, performance.now() - beganAt)
+    const writeHead = () => {
+      response.writeStatus(statusLine(status)).writeHeader('content-type', type).writeHeader('cache-control', 'no-store')
+      if (status === 503) response.writeHeader('retry-after', retryAfterSeconds)
+    }
+    if (!isHead) outflow.send(response, client, { writeHead, body: text })
+    else {
+      outflow.sendHead(response, client, () => {
+        writeHead()
+        response.endWithoutBody(Buffer.byteLength(text))
+      })
+    }
+  }
+  tell().then(answer, () => answer(json(503, { error: 'Service Unavailable' })))
+}
+
+// Compared by digest, so that the time taken tells nothing of the token.
+function isToken(authorization: string, token: string): boolean {
+  const shown = /^Bearer (\S+)$/i.exec(authorization)?.[1] ?? ''
+  return timingSafeEqual(digest(shown), digest(token))
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
+}

@@ -1,0 +1,36 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { pathOf } from '../listen/routes.ts'
+import { Client, type Outflow } from './outflow.ts'
+
+/** Happy's app takes an address for a server when these words stand at its root. */
+const words = 'Welcome to Happy Server!'
+
+/** True when it was asked at the root by who wants no page, and answered. Any page may read it: it is the same for everybody. */
+export function welcome(
+  response: HttpResponse,
+  request: HttpRequest,
+  { corsOrigin, outflow }: { corsOrigin: string; outflow: Outflow }
+): boolean {
+  const method = request.getCaseSensitiveMethod()
+  if (pathOf(request) !== '/' || (method !== 'GET' && method !== 'HEAD')) return false
+  if (request.getHeader('accept').includes('text/html')) return false
+  const client = new Client()
+  response.onAborted(() => client.left())
+  const writeHead = () => {
+    response
+      .writeStatus('200 OK')
+      .writeHeader('content-type', 'text/plain; charset=utf-8')
+      .writeHeader('cache-control', 'no-cache')
+      .writeHeader('vary', 'accept')
+      .writeHeader('x-content-type-options', 'nosniff')
+      .writeHeader('access-control-allow-origin', corsOrigin)
+  }
+  if (method === 'GET') outflow.send(response, client, { writeHead, body: words })
+  else {
+    outflow.sendHead(response, client, () => {
+      writeHead()
+      response.endWithoutBody(words.length)
+    })
+  }
+  return true
+}

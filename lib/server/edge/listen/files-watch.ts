@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../../../async/clock.ts'
+
+const everyMs = 10_000
+
+/**
+ * Calls `onChange` when what small files say has changed and stayed so from one look to the next, however they were
+ * replaced: tools that renew certificates change links, and write the two files one after the other.
+ */
+export function watchFiles(files: readonly string[], clock: Clock, onChange: () => void): () => void {
+  let known = contentOf(files)
+  let lastSeen = known
+  let cancel = clock.after(everyMs, look)
+
+  function look(): void {
+    const seen = contentOf(files)
+    if (seen !== undefined && seen === lastSeen && seen !== known) {
+      known = seen
+      onChange()
+    }
+    lastSeen = seen
+    cancel = clock.after(everyMs, look)
+  }
+  return () => cancel()
+}
+
+/** A digest; undefined while a file cannot be read. */
+function contentOf(files: readonly string[]): string | undefined {
+  try {
+    const digest = createHash('sha256')
+    for (const file of files) digest.update(readFileSync(file)).update('\0')
+    return digest.digest('hex')
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,35 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { readAddress, type TrustedProxies } from '../../address.ts'
+
+/** The address of this server, without a slash at its end, as the sender of a request wrote it. */
+export type OwnAddress = (response: HttpResponse, request: HttpRequest) => string
+
+/**
+ * Existing clients send their token with an upload only when its address begins with the one they were configured with. So
+ * an answer names the server as its caller does.
+ */
+export function createOwnAddress({
+  secure,
+  publicUrl,
+  isProxy
+}: {
+  secure: boolean
+  publicUrl: string | undefined
+  isProxy: TrustedProxies
+}): OwnAddress {
+  const known = publicUrl === undefined ? undefined : new URL(publicUrl)
+  return (response, request) => {
+    const host = request.getHeader('host')
+    if (known && (host.toLowerCase() === known.host || !isHost(host))) return known.href.replace(/\/+$/, '')
+    const isHttps = secure || (isProxy(peerOf(response)) && /^https\b/i.test(request.getHeader('x-forwarded-proto')))
+    return `${isHttps ? 'https' : 'http'}://${isHost(host) ? host : 'localhost'}`
+  }
+}
+
+function peerOf(response: HttpResponse): string {
+  return readAddress(Buffer.from(response.getRemoteAddressAsText()).toString()) ?? ''
+}
+
+function isHost(text: string): boolean {
+  return /^([\w.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/i.test(text)
+}

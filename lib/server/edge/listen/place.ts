@@ -1,0 +1,156 @@
+import type { TemplatedApp, us_listen_socket } from 'uWebSockets.js'
+import { createPrivateKey, X509Certificate } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Clock } from '../../../async/clock.ts'
+import { CannotStart } from '../../../exit.ts'
+import type { ServerOptions } from '../../../options.ts'
+import { type Logger, noteOf } from '../../watch/log.ts'
+import { watchFiles } from './files-watch.ts'
+import { listenRefusal } from './listen-refusal.ts'
+import { mountOn } from './mount.ts'
+import type { Routes } from './routes.ts'
+import { loadUws } from './uws.ts'
+
+/** Where the routes are reached. */
+export interface Place {
+  secure: boolean
+  /** Puts the routes there and listens. Throws CannotStart when it cannot. */
+  open(serveOn: (app: Routes) => void): Promise<Listening>
+  close(): void
+}
+
+export interface Listening {
+  port: number
+  /** Takes no new connections; those that are open go on. */
+  stopListening(): void
+}
+
+type PlaceOptions = Pick<ServerOptions, 'host' | 'port' | 'tlsCert' | 'tlsKey'>
+
+/** On an app whose owner listens. */
+export function sharedPlace(app: Routes, { port, publicUrl }: Pick<ServerOptions, 'port' | 'publicUrl'>): Place {
+  const { routes, remove } = mountOn(app)
+  return {
+    secure: publicUrl?.startsWith('https:') === true,
+    async open(serveOn) {
+      serveOn(routes)
+      return { port, stopListening() {} }
+    },
+    close: remove
+  }
+}
+
+/** On a port of our own. With a certificate, a new one in its files is taken up within seconds. */
+export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; log: Logger }): Place {
+  const uws = loadUws()
+  const apps: TemplatedApp[] = []
+  let stopWatching = () => {}
+
+  async function open(serveOn: (app: Routes) => void): Promise<Listening> {
+    const openApp = () => {
+      const app = newApp(options)
+      apps.push(app)
+      serveOn(app)
+      return app
+    }
+    const first = openApp()
+    const port = await freePort(options)
+    let listening = await listen(first, { ...options, port }, sharedPort)
+
+    // Connections keep the app they came to, and with it the old certificate; new ones come to the new app.
+    async function renew(): Promise<void> {
+      const next = await listen(openApp(), { ...options, port }, sharedPort)
+      uws.us_listen_socket_close(listening)
+      listening = next
+      log.info({ port }, 'Took up a new certificate')
+    }
+    const files = [options.tlsCert, options.tlsKey].filter(file => file !== undefined)
+    const onChange = () => {
+      renew().catch(error => log.error({ error: noteOf(error) }, 'The new certificate cannot be used; the old one stays'))
+    }
+    if (files.length > 0) stopWatching = watchFiles(files, clock, onChange)
+    return {
+      port,
+      stopListening() {
+        stopWatching()
+        uws.us_listen_socket_close(listening)
+      }
+    }
+  }
+
+  return {
+    secure: options.tlsCert !== undefined,
+    open,
+    close() {
+      stopWatching()
+      for (const app of apps) app.close()
+    }
+  }
+}
+
+function newApp({ tlsCert, tlsKey }: PlaceOptions): TemplatedApp {
+  const uws = loadUws()
+  if (tlsCert === undefined || tlsKey === undefined) return uws.App()
+  refuseUnfit(tlsCert, tlsKey)
+  try {
+    return uws.SSLApp({ cert_file_name: tlsCert, key_file_name: tlsKey })
+  } catch (error) {
+    throw new CannotStart(`The certificate ${tlsCert} with the key ${tlsKey} cannot be used.`, undefined, { cause: error })
+  }
+}
+
+/** uWebSockets.js says only that something is wrong with one of the two. */
+function refuseUnfit(certFile: string, keyFile: string): void {
+  const certificate = read('certificate', '--tls-cert', certFile, pem => new X509Certificate(pem))
+  const key = read('key', '--tls-key', keyFile, createPrivateKey)
+  if (!certificate.checkPrivateKey(key)) throw new CannotStart(`The key ${keyFile} does not belong to the certificate ${certFile}.`)
+}
+
+function read<What>(what: 'certificate' | 'key', flag: string, file: string, parse: (pem: Buffer) => What): What {
+  let pem: Buffer
+  try {
+    pem = readFileSync(file)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new CannotStart(`The ${what} ${file} cannot be read (${code}); ${flag} names it.`, undefined, { cause: error })
+  }
+  try {
+    return parse(pem)
+  } catch (error) {
+    // Nothing of a key may come into a sentence.
+    throw new CannotStart(
+      `${file} holds no ${what} in PEM form${what === 'key' ? ' that opens without a passphrase' : ''}; ${flag} names it.`,
+      undefined,
+      { cause: error }
+    )
+  }
+}
+
+/**
+ * The port, once it is sure that nobody has it: with `sharedPort` a second server would listen there too, in silence. A
+ * new certificate needs that way, because its app has to listen before the old one stops.
+ */
+async function freePort(options: PlaceOptions): Promise<number> {
+  const uws = loadUws()
+  const probe = uws.App()
+  const listening = await listen(probe, options, exclusivePort)
+  const port = uws.us_socket_local_port(listening)
+  uws.us_listen_socket_close(listening)
+  probe.close()
+  return port
+}
+
+const sharedPort = 0
+const exclusivePort = 1
+/** The published types know the option only without a host. */
+type ListenWith = (host: string, port: number, options: number, done: (socket: us_listen_socket | false) => void) => void
+
+function listen(app: TemplatedApp, { host, port }: PlaceOptions, sharing: number): Promise<us_listen_socket> {
+  const { promise, resolve, reject } = Promise.withResolvers<us_listen_socket>()
+  const listenWith = app.listen.bind(app) as unknown as ListenWith
+  listenWith(host, port, sharing, socket => {
+    if (socket) resolve(socket)
+    else listenRefusal(host, port).then(sentence => reject(new CannotStart(sentence)), reject)
+  })
+  return promise
+}

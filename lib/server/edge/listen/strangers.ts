@@ -1,0 +1,153 @@
+import { networksAround, subnetOf } from '../../address.ts'
+
+/** A connection that nobody is signed in on. */
+export interface Comer {
+  readonly address: string
+  /** The origin of the page that opened it, when it is one of another site; else empty. */
+  readonly page: string
+  /** Others need its place: it ends. */
+  makeRoom(): void
+}
+
+/** The connections that nobody is signed in on may be so many, from one address, and opened by pages of one other site there. */
+export const mostStrangers = { inRoom: 512, ofAddress: 64, ofPage: 8 }
+const mostKnown = 10_000
+
+/**
+ * The connections that nobody is signed in on, which are few. Nobody is refused a place: where there is none, the oldest of
+ * the largest crowd makes room, so a crowd is in its own way first. A network that a good token came from is known from
+ * then on, and has its places in a room that no other crowd can fill.
+ */
+export class Strangers {
+  private readonly isOff: boolean
+  private readonly known = new Set<string>()
+  /** Of the known ones. */
+  private readonly barred = new Set<string>()
+  private readonly rooms = { known: new Room(), unknown: new Room() }
+
+  constructor({ limits }: { limits: 'default' | 'off' }) {
+    this.isOff = limits === 'off'
+  }
+
+  get count(): number {
+    return this.rooms.known.count + this.rooms.unknown.count
+  }
+
+  /** Whether places are getting scarce. */
+  get isCrowded(): boolean {
+    return this.count >= mostStrangers.inRoom / 2
+  }
+
+  come(comer: Comer): void {
+    if (this.isOff) return
+    const room = this.isKnown(subnetOf(comer.address)) ? this.rooms.known : this.rooms.unknown
+    room.enter(comer)
+  }
+
+  /** Somebody signed in on it, or it ended. Does nothing the second time. */
+  leave(comer: Comer): void {
+    this.rooms.known.leave(comer)
+    this.rooms.unknown.leave(comer)
+  }
+
+  isKnown(from: string): boolean {
+    return this.isOff || this.known.has(from)
+  }
+
+  /** Whether connections from there may begin with large packets. */
+  mayBeWide(from: string): boolean {
+    return this.isKnown(from) && !this.barred.has(from)
+  }
+
+  /** Somebody there held a place for large packets and did not sign in: until somebody does, nobody there has one. */
+  bar(from: string): void {
+    if (this.known.has(from)) this.barred.add(from)
+  }
+
+  /** A good token came from there. */
+  know(from: string): void {
+    this.known.delete(from)
+    this.known.add(from)
+    this.barred.delete(from)
+    if (this.known.size <= mostKnown) return
+    for (const oldest of this.known) {
+      this.known.delete(oldest)
+      this.barred.delete(oldest)
+      return
+    }
+  }
+}
+
+/** Those who came from the same place, so far as it is looked at. */
+interface Crowd {
+  count: number
+  readonly most: number
+}
+
+class Room {
+  /** In the order of coming, each with its crowds, from the room as a whole to the page. */
+  private readonly here = new Map<Comer, readonly Crowd[]>()
+  private readonly crowds = new Map<string, Crowd>()
+
+  get count(): number {
+    return this.here.size
+  }
+
+  enter(comer: Comer): void {
+    const crowds = namesOf(comer).map(({ name, most }) => this.join(name, most))
+    this.here.set(comer, crowds)
+    for (const [level, { count, most }] of [...crowds.entries()].toReversed()) {
+      if (count > most) this.makeRoom(crowds, level)
+    }
+  }
+
+  leave(comer: Comer): void {
+    if (!this.here.delete(comer)) return
+    for (const { name } of namesOf(comer)) {
+      const crowd = this.crowds.get(name)
+      if (crowd) crowd.count -= 1
+      if (crowd?.count === 0) this.crowds.delete(name)
+    }
+  }
+
+  private join(name: string, most: number): Crowd {
+    const crowd = this.crowds.get(name) ?? { count: 0, most }
+    crowd.count += 1
+    this.crowds.set(name, crowd)
+    return crowd
+  }
+
+  /** Of a crowd the largest within, of that the largest within, and so on; and there the one who came first. */
+  private makeRoom(of: readonly Crowd[], level: number): void {
+    let found: { comer: Comer; crowds: readonly Crowd[] } | undefined
+    for (const [comer, crowds] of this.here) {
+      if (crowds[level] !== of[level]) continue
+      if (!found || isLarger(crowds, found.crowds, level + 1)) found = { comer, crowds }
+    }
+    if (!found) return
+    this.leave(found.comer)
+    found.comer.makeRoom()
+  }
+}
+
+function isLarger(one: readonly Crowd[], other: readonly Crowd[], from: number): boolean {
+  for (let level = from; level < one.length; level += 1) {
+    const more = (one[level]?.count ?? 0) - (other[level]?.count ?? 0)
+    if (more !== 0) return more > 0
+  }
+  return false
+}
+
+// Whoever has many addresses has them next to each other, and a page of another site can have names without end.
+function namesOf({ address, page }: Comer): { name: string; most: number }[] {
+  const any = Number.POSITIVE_INFINITY
+  const [wide = '', narrow = '', own = ''] = networksAround(address)
+  return [
+    { name: '', most: mostStrangers.inRoom },
+    { name: wide, most: any },
+    { name: narrow, most: any },
+    { name: own, most: mostStrangers.ofAddress },
+    { name: `${own} ${page === '' ? 'own' : 'other'}`, most: any },
+    { name: `${own} of ${page}`, most: page === '' ? any : mostStrangers.ofPage }
+  ]
+}

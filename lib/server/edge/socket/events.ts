@@ -1,0 +1,238 @@
+import { ZodUndefined } from 'zod'
+import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
+import { callFailures, failure, failures } from '../../../protocol/wire/failures.ts'
+import type { Sealed } from '../../../protocol/wire/ids.ts'
+import { isAllowed } from '../../../protocol/wire/scopes.ts'
+import type { SealedCell } from '../../../store/artifacts.ts'
+import type { Cell, CellRef, Conflict, Written } from '../../../store/rows.ts'
+import { readAccessKey } from '../../actions/access-keys.ts'
+import { openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
+import type { Calls } from '../../actions/calls.ts'
+import { writeCell } from '../../actions/cells.ts'
+import { appendMessages } from '../../actions/messages.ts'
+import { passPartial } from '../../actions/partial.ts'
+import { reportUsage } from '../../actions/usage.ts'
+import type { Presence } from '../../chores/presence.ts'
+import type { Deps } from '../../deps.ts'
+import { eventFrame } from '../../frames.ts'
+import type { Hub } from '../../hub.ts'
+import { artifactRecordOf, filled } from '../../records.ts'
+import { isWorthReport, refusalOf } from '../../refusals.ts'
+import type { UnderWay } from '../../under-way.ts'
+import type { Metrics } from '../../watch/metrics.ts'
+import type { Accepted } from './accepted.ts'
+
+/** So many calls in a row that find no room are answered before their connection is closed. */
+const mostCallsRefused = 100
+/** More than any client registers, and little enough to keep for each connection. */
+const mostMethods = 256
+
+type Reply = ((body: unknown) => void) | undefined
+type Handler<Name extends ClientEvent> = (from: Accepted, payload: PayloadOf<Name>) => Promise<AckOf<Name>> | AckOf<Name>
+
+type Handlers = { [Name in ClientEvent]: Handler<Name> }
+
+export interface EventHandlers {
+  /** Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. */
+  handle(from: Accepted, name: string, payload: unknown, reply: Reply): void
+  /** Answers an event of a connection that sends too fast. */
+  refuse(name: string, reply: (body: unknown) => void): void
+}
+
+export function createEventHandlers(
+  deps: Pick<Deps, 'store' | 'bus' | 'now' | 'newId' | 'quotas'> & {
+    presence: Presence
+    calls: Calls
+    hub: Hub
+    metrics: Pick<Metrics, 'eventTaken'>
+    isLimited: boolean
+    underWay: Pick<UnderWay, 'begin'>
+    onError: (error: unknown) => void
+  }
+): EventHandlers {
+  const { presence, calls, hub, metrics, isLimited, underWay, onError } = deps
+
+  const handlers: Handlers = {
+    async ping(from) {
+      await from.written
+      return {}
+    },
+    async 'update-metadata'(from, { sid, metadata, expectedVersion }) {
+      const outcome = await write(from, { of: 'session', id: sid, name: 'metadata' }, expectedVersion, metadata)
+      return cellAck(outcome, metadata, cell => ({ metadata: filled(cell) }))
+    },
+    async 'update-state'(from, { sid, agentState, expectedVersion }) {
+      const outcome = await write(from, { of: 'session', id: sid, name: 'agentState' }, expectedVersion, agentState)
+      return cellAck(outcome, agentState, cell => ({ agentState: cell.value }))
+    },
+    async 'machine-update-metadata'(from, { machineId, metadata, expectedVersion }) {
+      const outcome = await write(from, { of: 'machine', id: machineId, name: 'metadata' }, expectedVersion, metadata)
+      return cellAck(outcome, metadata, cell => ({ metadata: filled(cell) }))
+    },
+    async 'machine-update-state'(from, { machineId, daemonState, expectedVersion }) {
+      const outcome = await write(from, { of: 'machine', id: machineId, name: 'daemonState' }, expectedVersion, daemonState)
+      if (outcome !== 'missing' && outcome.written)
+        // The state is stored, whatever comes of this.
+        await presence.alive(from.sender, { of: 'machine', id: machineId }, { time: deps.now(), thinking: false }).catch(() => {})
+      return cellAck(outcome, daemonState, cell => ({ daemonState: cell.value }))
+    },
+    async 'session-alive'(from, { sid, time, thinking }) {
+      await presence.alive(from.sender, { of: 'session', id: sid }, { time, thinking: thinking ?? false })
+    },
+    async 'session-end'(from, { sid, time }) {
+      await presence.sessionEnded(from.sender, sid, time)
+    },
+    async 'machine-alive'(from, { machineId, time }) {
+      await presence.alive(from.sender, { of: 'machine', id: machineId }, { time, thinking: false })
+    },
+    async message(from, { sid, message, localId }) {
+      await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
+    },
+    'rpc-register'(from, { method }) {
+      if (from.methods.size >= mostMethods) from.send(eventFrame('rpc-error', { type: 'register', error: 'Too many methods' }))
+      else if (mayAnswer(from, method)) {
+        from.methods.add(method)
+        hub.register(from, method)
+      } else from.send(eventFrame('rpc-error', { type: 'register', error: 'Only the session or machine itself answers its methods' }))
+    },
+    'rpc-unregister'(from, { method }) {
+      from.methods.delete(method)
+      hub.unregister(from, method)
+    },
+    // Not an async function: that would keep the parameters until the answer comes.
+    'rpc-call'(from, { method, params }) {
+      // As text they would be many times as large, and no client sends them.
+      if (hasBytes(params)) return { ok: false, error: callFailures['no-method'] }
+      return calls.call(from.sender, { method, params, from: from.id, signal: from.gone }).then(result => {
+        const isTooMany = !result.ok && result.why === 'too-many'
+        from.callsRefused = isTooMany ? from.callsRefused + 1 : 0
+        if (isLimited && from.callsRefused > mostCallsRefused) from.close('too-fast')
+        return result.ok ? { ok: true, result: result.value } : { ok: false, error: callFailures[result.why] }
+      })
+    },
+    'app-state'(from, { state, partials, watchedForMs }) {
+      from.watch(state, watchedForMs)
+      from.takesPartials = partials ?? from.takesPartials
+    },
+    async partial(from, { sid, partial }) {
+      // Nothing is stored, so the scope is the proof that the session is the sender's.
+      if (from.scope === 'app' || from.scope.of !== 'session' || from.scope.id !== sid) return
+      passPartial(deps, from.sender, sid, partial)
+    },
+    async 'usage-report'(from, report) {
+      const { id: reportId, createdAt, updatedAt } = await reportUsage(deps, from.sender, report)
+      return { success: true, reportId, createdAt, updatedAt }
+    },
+    async 'artifact-read'(from, { artifactId }) {
+      return { result: 'success', artifact: artifactRecordOf(await readArtifact(deps, from.sender, artifactId)) }
+    },
+    async 'artifact-create'(from, draft) {
+      return { result: 'success', artifact: artifactRecordOf(await openArtifact(deps, from.writer, draft)) }
+    },
+    async 'artifact-update'(from, { artifactId, header, body }) {
+      const outcome = await writeArtifact(deps, from.writer, artifactId, {
+        ...(header && { header: { expected: header.expectedVersion, value: header.data } }),
+        ...(body && { body: { expected: body.expectedVersion, value: body.data } })
+      })
+      return {
+        result: outcome.written ? 'success' : 'version-mismatch',
+        ...(outcome.header && { header: namedData(outcome.header) }),
+        ...(outcome.body && { body: namedData(outcome.body) })
+      } satisfies AckOf<'artifact-update'>
+    },
+    async 'artifact-delete'(from, { artifactId }) {
+      await removeArtifact(deps, from.writer, artifactId)
+      return { result: 'success' }
+    },
+    async 'access-key-get'(from, { sessionId: session, machineId: machine }) {
+      return { ok: true, accessKey: await readAccessKey(deps, from.sender, { session, machine }) }
+    }
+  }
+
+  function write(from: Accepted, cell: CellRef, expected: number, value: Sealed | null) {
+    return writeCell(deps, from.writer, cell, expected, value)
+  }
+
+  async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
+    if (!isAllowed(from.sender.scopes, events[name].needs)) throw failure('scope-missing')
+    const parsed = events[name].payload.safeParse(payload)
+    if (!parsed.success) return badInput(name)
+    const handler: Handler<Name> = handlers[name]
+    // The schema of this name has just made it so.
+    return handler(from, parsed.data as PayloadOf<Name>)
+  }
+
+  return {
+    handle(from, name, payload, reply) {
+      if (!isClientEvent(name)) {
+        metrics.eventTaken('other', 'refused')
+        return
+      }
+      const work = run(name, from, payload).then(
+        ack => {
+          metrics.eventTaken(name, 'done')
+          reply?.(ack)
+        },
+        error => {
+          metrics.eventTaken(name, refusalOf(error) ? 'refused' : 'failed')
+          if (isWorthReport(error)) onError(error)
+          reply?.(failed(name, error))
+        }
+      )
+      work.finally(underWay.begin())
+      from.underWay(work, name !== 'ping' && name !== 'rpc-call')
+    },
+    refuse(name, reply) {
+      metrics.eventTaken(isClientEvent(name) ? name : 'other', 'refused')
+      reply(isClientEvent(name) ? refused(name, 'Too many messages at once') : undefined)
+    }
+  }
+}
+
+function isClientEvent(name: string): name is ClientEvent {
+  return Object.hasOwn(events, name)
+}
+
+// A name like `<id>:<method>` is answered by that session or machine itself, so that nobody else can stand in for it.
+// An id may have colons, the method after it has none: else `a` could answer for `a:b`.
+function mayAnswer({ scope }: Accepted, method: string): boolean {
+  const colon = method.lastIndexOf(':')
+  return scope !== 'app' && colon !== -1 && method.slice(0, colon) === scope.id
+}
+
+function hasBytes(value: unknown): boolean {
+  if (value instanceof Uint8Array) return true
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasBytes)
+}
+
+function badInput(name: ClientEvent): unknown {
+  if (name === 'rpc-call') return { ok: false, error: callFailures['no-method'] }
+  return events[name].ack instanceof ZodUndefined ? undefined : refused(name, 'Invalid parameters')
+}
+
+function failed(name: ClientEvent, error: unknown): unknown {
+  const known = refusalOf(error)
+  return known ? refused(name, known.message, failures[known.code].status) : refused(name, callFailures.internal)
+}
+
+function refused(name: ClientEvent, message: string, status?: number): unknown {
+  switch (name) {
+    case 'rpc-call':
+    case 'access-key-get':
+      return { ok: false, error: message }
+    case 'usage-report':
+      return { success: false, error: message }
+    default:
+      return { result: 'error', message, ...(status !== undefined && { status }) }
+  }
+}
+
+function cellAck<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {
+  if (outcome === 'missing') return { result: 'error' as const, message: 'Not found' }
+  const current = outcome.written ? { version: outcome.version, value } : outcome.current
+  return { result: outcome.written ? ('success' as const) : ('version-mismatch' as const), version: current.version, ...named(current) }
+}
+
+function namedData({ version, value }: SealedCell) {
+  return { version, data: value }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../../async/clock.ts'
+import { pingIntervalMs, pingTimeoutMs } from '../../../protocol/wire/handshake.ts'
+
+const tickMs = 1_000
+
+/** Something that is pinged and must answer. */
+export interface Pinged {
+  ping(): void
+  silent(): void
+  /** The server ends. */
+  serverGone(): void
+}
+
+/**
+ * Pings every connection at the same interval with one timer for all: each list is in the order of its due times,
+ * so only heads are looked at.
+ */
+export class Heartbeat {
+  private readonly clock: Clock
+  private readonly pingDue = new Map<Pinged, number>()
+  private readonly pongDue = new Map<Pinged, number>()
+  private cancel: () => void
+
+  constructor(clock: Clock) {
+    this.clock = clock
+    this.cancel = clock.after(tickMs, () => this.tick())
+  }
+
+  /** A connection came, or answered its ping: it is pinged again one interval from now. */
+  alive(connection: Pinged): void {
+    this.leave(connection)
+    // A whole number takes no memory of its own.
+    this.pingDue.set(connection, Math.ceil(this.clock.now() + pingIntervalMs))
+  }
+
+  leave(connection: Pinged): void {
+    this.pingDue.delete(connection)
+    this.pongDue.delete(connection)
+  }
+
+  /** Ends every connection, those too that nobody has signed in on yet. */
+  close(): void {
+    this.cancel()
+    for (const connection of [...this.pingDue.keys(), ...this.pongDue.keys()]) connection.serverGone()
+  }
+
+  private tick(): void {
+    const now = this.clock.now()
+    for (const connection of due(this.pingDue, now)) {
+      this.pongDue.set(connection, Math.ceil(now + pingTimeoutMs))
+      connection.ping()
+    }
+    for (const connection of due(this.pongDue, now)) connection.silent()
+    this.cancel = this.clock.after(tickMs, () => this.tick())
+  }
+}
+
+function due(list: Map<Pinged, number>, now: number): Pinged[] {
+  const found: Pinged[] = []
+  for (const [connection, at] of list) {
+    if (at > now) break
+    found.push(connection)
+  }
+  for (const connection of found) list.delete(connection)
+  return found
+}

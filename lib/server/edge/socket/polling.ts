@@ -1,0 +1,309 @@
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { isUtf8 } from 'node:buffer'
+import type { Clock } from '../../../async/clock.ts'
+import { Failure, failures } from '../../../protocol/wire/failures.ts'
+import type { Budget } from '../../budget.ts'
+import type { CloseReason } from '../../connection.ts'
+import { type Frame, LargeFrame, pieceBytes } from '../../frames.ts'
+import { Client, mostAtOnce, type Outflow, sendPieces } from '../http/outflow.ts'
+import { statusLine } from '../http/reply.ts'
+import { lengthOf, readBody } from '../http/request.ts'
+import type { Turn } from '../http/turn.ts'
+import type { Backlog, Behind } from './backlog.ts'
+import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
+import { payloadOf, receivePayload } from './payload.ts'
+import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
+import { Unread } from './unread.ts'
+import type { Probe } from './upgrade.ts'
+import type { Visit, Visits } from './visits.ts'
+
+/** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
+const mostClients = 20_000
+/** What one answer takes along; the next poll comes at once. */
+const mostOfAnswer = 1024 * 1024
+const tooLarge = '413 Payload Too Large'
+const noop = '6'
+const close = '1'
+
+export interface PollingClient {
+  readonly connection: EngineConnection
+  readonly transport: PollingTransport
+}
+
+/** Engine.IO packets in the answers of HTTP requests: they wait here until the client asks. */
+export class PollingTransport implements Transport, Behind {
+  readonly upgrades = ['websocket']
+  /** The WebSocket that wants to take over. */
+  probe: Probe | undefined
+  /** While the client changes to a WebSocket no request of it is kept waiting. */
+  isReleasing = false
+  /** Ends the POST that is under way; undefined when there is none. */
+  cancelPost: (() => void) | undefined
+  private poll: PollingExchange | undefined
+  /** An answer on its way; ends it. */
+  private cutAnswer: (() => void) | undefined
+  private readonly deps: { clock: Pick<Clock, 'now'>; backlog: Backlog; turn: Turn }
+  private readonly unread: Unread
+  private readonly onEvicted: () => void
+
+  constructor(deps: PollingTransport['deps'], onEvicted: () => void) {
+    this.deps = deps
+    this.unread = new Unread(this, deps)
+    this.onEvicted = onEvicted
+  }
+
+  evict(): void {
+    this.cutAnswer?.()
+    this.onEvicted()
+  }
+
+  get isPolled(): boolean {
+    return this.poll !== undefined || this.cutAnswer !== undefined
+  }
+
+  get readAt(): number {
+    return this.unread.readAt
+  }
+
+  /** Answers with what is unread, as soon as there is something. */
+  answer(poll: PollingExchange): void {
+    this.poll = poll
+    this.reply()
+  }
+
+  // Who waits for an answer is not behind, however much the answer is.
+  write(packets: readonly Frame[]): boolean {
+    const isNear = this.unread.push(packets, { most: mostUnreadBytes, isBlocked: this.poll === undefined })
+    if (isNear) this.reply()
+    return isNear
+  }
+
+  release(): void {
+    this.isReleasing = true
+    this.reply()
+  }
+
+  takeUnread(): Frame[] {
+    return this.unread.takeAll()
+  }
+
+  end(reason: CloseReason): void {
+    this.probe?.close('client-left')
+    this.cancelPost?.()
+    this.cutAnswer?.()
+    this.unread.push([reason === 'client-left' ? noop : close], { most: mostUnreadBytes, isBlocked: false })
+    this.reply()
+    this.unread.clear()
+  }
+
+  private reply(): void {
+    const { poll } = this
+    if (!poll || (this.unread.isEmpty && !this.isReleasing)) return
+    this.poll = undefined
+    const frames = this.unread.takeWhole(mostOfAnswer)
+    const parts = payloadOf(frames)
+    const [only = Buffer.from(noop)] = parts
+    if (parts.length < 2 && only.length <= mostAtOnce) poll.send(only)
+    else this.sendLarge(poll, frames, parts).catch(() => {})
+  }
+
+  /** What is on its way counts until it has left. */
+  private async sendLarge(poll: PollingExchange, frames: readonly Frame[], parts: readonly Buffer[]): Promise<void> {
+    const { backlog, turn } = this.deps
+    const large = frames.filter(frame => frame instanceof LargeFrame)
+    const total = bytesOf(parts)
+    const shared = bytesOf(large.map(({ bytes }) => bytes))
+    for (const frame of large) backlog.hold(frame)
+    this.unread.hold(total - shared, shared)
+    this.cutAnswer = () => poll.cut()
+    await poll.sendPieces(parts, () => {
+      this.unread.read()
+      return new Promise(resolve => turn.piece(resolve))
+    })
+    this.cutAnswer = undefined
+    this.unread.hold(0)
+    for (const frame of large) backlog.release(frame)
+  }
+}
+
+function bytesOf(parts: readonly Buffer[]): number {
+  return parts.reduce((length, part) => length + part.length, 0)
+}
+
+/** The connections that began by polling, by the sid that their requests carry. */
+export class PollingClients {
+  private readonly deps: EngineDeps & {
+    corsOrigin: string
+    bodies: Budget
+    outflow: Outflow
+    visits: Visits
+    backlog: Backlog
+    isServing: () => boolean
+  }
+  private readonly clientBySid = new Map<string, PollingClient>()
+
+  constructor(deps: PollingClients['deps']) {
+    this.deps = deps
+  }
+
+  readonly isKnown = (sid: string): boolean => this.clientBySid.has(sid)
+
+  readonly mayOpen = (): boolean => this.deps.isServing() && this.clientBySid.size < mostClients
+
+  find(sid: string): PollingClient | undefined {
+    return this.clientBySid.get(sid)
+  }
+
+  close(): void {
+    for (const { connection } of [...this.clientBySid.values()]) connection.close('server-shutdown')
+  }
+
+  /** Answers every request to the Socket.IO endpoint that is no WebSocket. */
+  serve(response: HttpResponse, request: HttpRequest): void {
+    const { corsOrigin, bodies } = this.deps
+    const query = new URLSearchParams(request.getQuery())
+    const method = request.getCaseSensitiveMethod()
+    const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, this.deps)
+    const refusal = refusalOf({ query, method, isUpgrade: false }, this)
+    const client = this.clientBySid.get(query.get('sid') ?? '')
+    if (refusal) exchange.refuse(refusal)
+    else if (!client) this.open(exchange, this.deps.visits.begin(response, request))
+    // It has changed to a WebSocket.
+    else if (!client.connection.isOn(client.transport)) exchange.refuse(engineRefusals.badRequest)
+    else if (method === 'GET') poll(client, exchange)
+    else if (method === 'POST') post(client, exchange, response, { ...lengthOf(request), bodies, clock: this.deps.clock })
+    else exchange.refuse(engineRefusals.badRequest)
+  }
+
+  private open(exchange: PollingExchange, visit: Visit | undefined): void {
+    if (!visit) {
+      exchange.refuse(engineRefusals.forbidden)
+      return
+    }
+    const transport = new PollingTransport(this.deps, () => connection.close('slow-consumer'))
+    const connection = new EngineConnection(transport, this.deps, visit)
+    this.clientBySid.set(connection.sid, { connection, transport })
+    connection.onEnd = () => this.clientBySid.delete(connection.sid)
+    poll({ connection, transport }, exchange)
+  }
+}
+
+function poll({ connection, transport }: PollingClient, exchange: PollingExchange): void {
+  if (transport.isPolled) {
+    // Which of two polls would get a packet, and in what order they arrive, nobody could tell.
+    connection.close('bad-packet')
+    exchange.refuse(engineRefusals.badRequest)
+    return
+  }
+  // What the answer would have carried may be lost already.
+  exchange.onAborted = () => connection.close('client-left')
+  exchange.owner = connection.network
+  transport.answer(exchange)
+}
+
+function post(
+  { connection, transport }: PollingClient,
+  exchange: PollingExchange,
+  response: HttpResponse,
+  { contentLength, isChunked, bodies, clock }: { contentLength: number; isChunked: boolean; bodies: Budget; clock: Clock }
+): void {
+  const limit = connection.mostBytes
+  if (transport.cancelPost || contentLength > limit) {
+    connection.close('bad-packet')
+    exchange.refuse(engineRefusals.badRequest, contentLength > limit ? tooLarge : undefined)
+    return
+  }
+  const forget = readBody(response, { limit, share: bodies.share(connection.network), chunksBy: isChunked ? clock : undefined }, body => {
+    transport.cancelPost = undefined
+    if (take(body)) exchange.later('ok')
+    else exchange.refuse(engineRefusals.badRequest, !(body instanceof Failure) ? undefined : statusLine(failures[body.code].status))
+  })
+  transport.cancelPost = () => {
+    transport.cancelPost = undefined
+    forget()
+    exchange.refuse(engineRefusals.badRequest)
+  }
+  exchange.onAborted = () => connection.close('client-left')
+
+  function take(body: Buffer | Failure): boolean {
+    // While it arrived the connection may have changed to a WebSocket, and then this is late.
+    if (!connection.isOn(transport)) return false
+    if (!(body instanceof Buffer) || !isUtf8(body)) connection.close('bad-packet')
+    else receivePayload(connection, body.toString())
+    return connection.endedBy === undefined || connection.endedBy === 'client-left'
+  }
+}
+
+/** A request that is answered once, or whose client leaves before. */
+class PollingExchange {
+  /** Whose share a small answer counts for while it is unread. */
+  owner = ''
+  onAborted: (() => void) | undefined
+  private readonly response: HttpResponse
+  private readonly where: CrossOrigin
+  private readonly deps: { turn: Turn; outflow: Outflow }
+  private readonly client = new Client()
+  private isOver = false
+  /** A large answer is on its way. */
+  private isLeaving = false
+
+  constructor(response: HttpResponse, where: CrossOrigin, deps: { turn: Turn; outflow: Outflow }) {
+    this.response = response
+    this.where = where
+    this.deps = deps
+    response.onAborted(() => {
+      this.client.left()
+      if (this.isOver && !this.isLeaving) return
+      this.isOver = true
+      this.onAborted?.()
+    })
+  }
+
+  send(body: string | Uint8Array): void {
+    const { owner } = this
+    this.finish(() => this.deps.outflow.send(this.response, this.client, { writeHead: () => this.writeHead(), body, owner }))
+  }
+
+  /** Sends parts as fast as they are read, each piece of them when `turn` resolves. Resolves when all has left, or nobody is there. */
+  async sendPieces(parts: readonly Buffer[], turn: () => Promise<void>): Promise<void> {
+    if (this.isOver) return
+    this.isOver = true
+    this.isLeaving = true
+    const rest = [...parts]
+    const total = bytesOf(parts)
+    const next = async () => {
+      await turn()
+      const [part = Buffer.alloc(0)] = rest
+      if (part.length > pieceBytes) rest[0] = part.subarray(pieceBytes)
+      else rest.shift()
+      return part.subarray(0, pieceBytes)
+    }
+    await sendPieces(this.response, this.client, { total, next, writeHead: () => this.writeHead() })
+    this.isLeaving = false
+  }
+
+  /** Ends an answer that is on its way. */
+  cut(): void {
+    if (this.isLeaving && !this.client.isGone) this.response.close()
+  }
+
+  private writeHead(): void {
+    allowOrigin(this.response, this.where)
+    this.response.writeHeader('content-type', 'text/plain; charset=UTF-8').writeHeader('cache-control', 'no-store')
+  }
+
+  /** After the frames of this turn. */
+  later(text: string): void {
+    this.deps.turn.answer(() => this.send(text))
+  }
+
+  refuse(refusal: EngineRefusal, status?: string): void {
+    this.finish(() => refuse(this.response, this.client, this.deps.outflow, { refusal, where: this.where, status }))
+  }
+
+  private finish(send: () => void): void {
+    if (this.isOver) return
+    this.isOver = true
+    send()
+  }
+}

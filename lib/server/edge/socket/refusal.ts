@@ -1,0 +1,69 @@
+import type { HttpResponse } from 'uWebSockets.js'
+import type { Client, Outflow } from '../http/outflow.ts'
+
+/** What Engine.IO answers a request it cannot serve. */
+export interface EngineRefusal {
+  code: number
+  message: string
+}
+
+export const engineRefusals = {
+  unknownTransport: { code: 0, message: 'Transport unknown' },
+  unknownSid: { code: 1, message: 'Session ID unknown' },
+  badMethod: { code: 2, message: 'Bad handshake method' },
+  badRequest: { code: 3, message: 'Bad request' },
+  forbidden: { code: 4, message: 'Forbidden' },
+  unsupportedVersion: { code: 5, message: 'Unsupported protocol version' }
+} as const satisfies Record<string, EngineRefusal>
+
+export interface EngineRequest {
+  query: URLSearchParams
+  method: string
+  isUpgrade: boolean
+}
+
+/** Undefined for a request that can be served. `isKnown` says whether a sid is one of ours, `mayOpen` whether there may be new connections. */
+export function refusalOf(
+  { query, method, isUpgrade }: EngineRequest,
+  { isKnown, mayOpen }: { isKnown: (sid: string) => boolean; mayOpen: () => boolean }
+): EngineRefusal | undefined {
+  const [transport, sid] = [query.get('transport'), query.get('sid')]
+  if (query.get('EIO') !== '4') return engineRefusals.unsupportedVersion
+  if (transport !== 'websocket' && transport !== 'polling') return engineRefusals.unknownTransport
+  if (sid !== null && !isKnown(sid)) return engineRefusals.unknownSid
+  if (sid === null && method !== 'GET') return engineRefusals.badMethod
+  if (isUpgrade !== (transport === 'websocket')) return engineRefusals.badRequest
+  return sid === null && !mayOpen() ? engineRefusals.forbidden : undefined
+}
+
+export interface CrossOrigin {
+  /** The origin the request names; empty when it names none. */
+  origin: string
+  corsOrigin: string
+}
+
+export function refuse(
+  response: HttpResponse,
+  client: Client,
+  outflow: Outflow,
+  { refusal, where, status }: { refusal: EngineRefusal; where: CrossOrigin; status?: string | undefined }
+): void {
+  const body = JSON.stringify(refusal)
+  const writeHead = () => {
+    response.writeStatus(status ?? (refusal.code === engineRefusals.forbidden.code ? '403 Forbidden' : '400 Bad Request'))
+    allowOrigin(response, where)
+    response.writeHeader('content-type', 'application/json')
+  }
+  if (status === undefined) outflow.send(response, client, { writeHead, body })
+  else {
+    // What was refused while it arrived is not read to its end.
+    outflow.sendAsIs(response, client, () => {
+      writeHead()
+      response.end(body, true)
+    })
+  }
+}
+
+export function allowOrigin(response: HttpResponse, { origin, corsOrigin }: CrossOrigin): void {
+  if (origin !== '') response.writeHeader('access-control-allow-origin', corsOrigin)
+}

@@ -1,0 +1,208 @@
+import type { Clock } from '../../../async/clock.ts'
+import { type Handshake, handshake, maxPacketBytes } from '../../../protocol/wire/handshake.ts'
+import type { AccountId, ConnectionId } from '../../../protocol/wire/ids.ts'
+import { isAllowed } from '../../../protocol/wire/scopes.ts'
+import type { Bearer } from '../../../store/rows.ts'
+import type { Authenticator } from '../../actions/authenticate.ts'
+import type { Presence } from '../../chores/presence.ts'
+import type { Connection } from '../../connection.ts'
+import type { Hub } from '../../hub.ts'
+import type { Limits, Seats } from '../../limits.ts'
+import { isWorthReport } from '../../refusals.ts'
+import type { UnderWay } from '../../under-way.ts'
+import { Accepted } from './accepted.ts'
+import type { EngineConnection, EngineHandler } from './engineio.ts'
+import type { EventHandlers } from './events.ts'
+import { PacketReader } from './packet-reader.ts'
+import { ackFrame, connectErrorFrame, connectFrame, type Packet } from './packets.ts'
+
+const connectWithinMs = 20_000
+/** More than a CONNECT packet needs, and little enough to take from strangers. */
+const mostBytesBeforeConnect = 16 * 1024
+const littleBytes = 1024
+
+export interface SocketDeps {
+  hub: Hub
+  presence: Presence
+  clock: Clock
+  newId: () => string
+  /** An id that no other connection uses for what it is asked. */
+  nextAckId: () => number
+  authenticator: Pick<Authenticator, 'bearer'>
+  /** Of each account. */
+  seats: Seats
+  events: EventHandlers
+  limits: Pick<Limits, 'check' | 'charge'>
+  underWay: Pick<UnderWay, 'begin' | 'isClosing'>
+  onError: (error: unknown) => void
+}
+
+const nothing = () => {}
+
+/** One Socket.IO connection: refused or accepted once, then events in, frames out. */
+export class SocketConnection implements EngineHandler {
+  private readonly deps: SocketDeps
+  private readonly engine: EngineConnection
+  private readonly reader = new PacketReader()
+  private cancelDeadline: () => void
+  private accepted: Accepted | undefined
+  /** Where it has a seat. */
+  private seatedAt: AccountId | undefined
+  private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
+
+  constructor(deps: SocketDeps, engine: EngineConnection) {
+    this.deps = deps
+    this.engine = engine
+    this.cancelDeadline = deps.clock.after(connectWithinMs, () => engine.close('connect-timeout'))
+  }
+
+  get mostBytes(): number {
+    return this.state === 'live' ? maxPacketBytes : mostBytesBeforeConnect
+  }
+
+  message(data: string | Buffer, isOver: boolean): void {
+    if (this.accepted && !this.mayTake(this.accepted.account, data.length)) {
+      this.engine.close('too-fast')
+      return
+    }
+    const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
+    if (!packet) this.engine.close('bad-packet')
+    else if (packet !== 'more') this.take(packet, isOver)
+  }
+
+  /** What all sockets of an account send counts together. A little one passes, so that a large one of another socket does not silence it. */
+  private mayTake(account: AccountId, bytes: number): boolean {
+    const { limits } = this.deps
+    try {
+      if (bytes > littleBytes) limits.check('socketBytes', account)
+    } catch {
+      return false
+    }
+    limits.charge('socketBytes', account, bytes)
+    return true
+  }
+
+  closed(): void {
+    this.cancelDeadline()
+    this.leave()
+    this.state = 'gone'
+  }
+
+  /** It takes part no more; what carries it may stay open, and somebody sign in on it again. */
+  private leave(): void {
+    this.state = 'new'
+    if (this.seatedAt) this.deps.seats.leave(seatOf(this.seatedAt))
+    this.seatedAt = undefined
+    const { accepted } = this
+    this.accepted = undefined
+    if (!accepted) return
+    accepted.end()
+    this.deps.hub.detach(accepted)
+    this.tellPresence(accepted, 'left')
+  }
+
+  private take(packet: Packet, isOver: boolean): void {
+    if (packet.type === 'connect' && packet.namespace !== '/') {
+      this.engine.send(connectErrorFrame('Invalid namespace', packet.namespace))
+      return
+    }
+    if (packet.type === 'connect' && this.state === 'new') {
+      this.state = 'connecting'
+      this.connect(packet.auth).catch(error => {
+        // Not the client's fault: it must come back by itself, which it does only after a plain close.
+        if (isWorthReport(error)) this.deps.onError(error)
+        this.engine.close('try-again')
+      })
+      return
+    }
+    if (this.state !== 'live' || !this.accepted || packet.type === 'connect') {
+      this.engine.close('bad-packet')
+      return
+    }
+    this.takeLive(this.accepted, packet, isOver)
+  }
+
+  private takeLive(accepted: Accepted, packet: Exclude<Packet, { type: 'connect' }>, isOver: boolean): void {
+    switch (packet.type) {
+      case 'disconnect':
+        this.leave()
+        this.engine.signedOut()
+        return
+      case 'ack':
+        accepted.acknowledged(packet.ackId, packet.reply)
+        return
+      case 'event': {
+        const { ackId } = packet
+        const reply = ackId === undefined ? undefined : (body: unknown) => this.acknowledge(accepted, ackId, body)
+        // Nothing new is begun; without an answer the client knows that this was not.
+        if (this.deps.underWay.isClosing) return
+        if (!isOver) this.deps.events.handle(accepted, packet.name, packet.payload, reply)
+        else if (reply) this.deps.events.refuse(packet.name, reply)
+        // Who does not ask whether it was taken could not know that it was not.
+        else this.engine.close('too-fast')
+      }
+    }
+  }
+
+  // Whoever signs in after it on the same line may use the same number.
+  private acknowledge(accepted: Accepted, ackId: number, body: unknown): void {
+    if (this.accepted === accepted) this.engine.send(ackFrame(ackId, body))
+  }
+
+  private async connect(auth: unknown): Promise<void> {
+    const shaken = await this.shake(auth)
+    if ('refusal' in shaken) {
+      this.engine.send(connectErrorFrame(shaken.refusal))
+      this.state = this.state === 'connecting' ? 'new' : this.state
+      return
+    }
+    if (this.state !== 'connecting') return
+    // Not refused, which clients take for final: there may be room later.
+    if (!this.deps.seats.take(seatOf(shaken.bearer.account))) return this.engine.close('try-again')
+    this.seatedAt = shaken.bearer.account
+    const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps)
+    await this.deps.hub.attach(accepted)
+    // It may have gone while it was being let in.
+    if (this.state !== 'connecting') {
+      this.deps.hub.detach(accepted)
+      return
+    }
+    this.cancelDeadline()
+    this.cancelDeadline = nothing
+    this.engine.signedIn()
+    this.state = 'live'
+    this.accepted = accepted
+    this.engine.send(connectFrame(accepted.id))
+    this.tellPresence(accepted, 'came')
+  }
+
+  private async shake(auth: unknown): Promise<{ refusal: string } | { bearer: Bearer; hello: Handshake }> {
+    const parsed = handshake.safeParse(auth)
+    const hello: Handshake | undefined = parsed.success ? parsed.data : undefined
+    if (!hello?.token) return { refusal: 'Missing authentication token' }
+    if (hello.clientType === 'session-scoped' && !hello.sessionId) return { refusal: 'Session ID required for session-scoped clients' }
+    if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
+    const bearer = await this.deps.authenticator.bearer(hello.token, () => this.engine.network)
+    if (!bearer) return { refusal: 'Invalid authentication token' }
+    return isAllowed(bearer.scopes, 'read') ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
+  }
+
+  private tellPresence({ account, scope, isPresent }: Connection, what: 'came' | 'left'): void {
+    const { hub, presence, onError } = this.deps
+    if (scope === 'app' || !isPresent) return
+    if (what === 'came') {
+      if (scope.of === 'machine') presence.machineCame(account, scope).catch(onError)
+      // What comes over a new line was said after the end.
+      else presence.listenAgain(account, scope.id)
+      return
+    }
+    // A process that is back already on a new connection has not left.
+    if (hub.hasOwn(account, scope)) return
+    if (scope.of === 'machine') presence.machineLeft(account, scope).catch(onError)
+    else presence.sessionLeft(account, scope)
+  }
+}
+
+function seatOf(account: AccountId): string {
+  return `account ${account}`
+}

@@ -1,0 +1,73 @@
+import type { Clock } from '../../../async/clock.ts'
+import type { CloseReason } from '../../connection.ts'
+import { mostUnreadOfStrangers, type Receiver } from './engineio.ts'
+import type { PollingClient } from './polling.ts'
+import type { WebSocketTransport } from './websocket.ts'
+
+const upgradeWithinMs = 10_000
+
+/**
+ * A WebSocket that asks to take over from polling: it proves that it works, the client lets its last poll run out and
+ * says that it changes. Whatever goes wrong before that ends the WebSocket only, and the connection goes on by polling.
+ */
+export class Probe implements Receiver {
+  readonly mostUnreadBytes = mostUnreadOfStrangers
+  readonly mostBytes = '2probe'.length
+  private readonly socket: WebSocketTransport
+  private readonly client: PollingClient
+  private readonly cancelDeadline: () => void
+  private isProven = false
+
+  /** Closes the WebSocket at once when the connection has changed already or is about to. */
+  static begin(socket: WebSocketTransport, client: PollingClient, clock: Clock): void {
+    const { connection, transport } = client
+    if (!connection.isOn(transport) || transport.probe) socket.end('bad-packet')
+    else {
+      transport.probe = new Probe(socket, client, clock)
+      socket.receiver = transport.probe
+    }
+  }
+
+  private constructor(socket: WebSocketTransport, client: PollingClient, clock: Clock) {
+    this.socket = socket
+    this.client = client
+    this.cancelDeadline = clock.after(upgradeWithinMs, () => this.close('connect-timeout'))
+  }
+
+  receive(packet: string): void {
+    if (packet === '2probe' && !this.isProven) this.prove()
+    else if (packet === '5' && this.isProven) this.finish()
+    else this.close('bad-packet')
+  }
+
+  receiveBinary(): void {
+    this.close('bad-packet')
+  }
+
+  /** The connection stays where it is, or is over. */
+  close(reason: CloseReason): void {
+    this.gone()
+    this.socket.receiver = undefined
+    this.socket.end(reason)
+  }
+
+  gone(): void {
+    this.cancelDeadline()
+    this.client.transport.probe = undefined
+    this.client.transport.isReleasing = false
+  }
+
+  private prove(): void {
+    this.isProven = true
+    // A WebSocket that is just open takes these few bytes; one that does not will not say that it changes either.
+    if (this.socket.write(['3probe'])) this.client.transport.release()
+    else this.close('bad-packet')
+  }
+
+  private finish(): void {
+    const { connection, transport } = this.client
+    this.gone()
+    this.socket.receiver = connection
+    connection.moveTo(this.socket, transport.takeUnread())
+  }
+}

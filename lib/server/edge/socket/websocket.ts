@@ -1,0 +1,305 @@
+import type * as uws from 'uWebSockets.js'
+import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js'
+import { maxPacketBytes, socketPath } from '../../../protocol/wire/handshake.ts'
+import { type CloseReason, closeCodes } from '../../connection.ts'
+import { type Frame, pieceBytes } from '../../frames.ts'
+import { Client, type Outflow } from '../http/outflow.ts'
+import { pathOf } from '../listen/routes.ts'
+import type { Backlog, Behind } from './backlog.ts'
+import { EngineConnection, type EngineDeps, mostUnreadOfStrangers, type Receiver, type Transport } from './engineio.ts'
+import { Pace } from './pace.ts'
+import type { PollingClient, PollingClients } from './polling.ts'
+import { type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
+import { type Piece, Unread } from './unread.ts'
+import { Probe } from './upgrade.ts'
+import type { Visit, Visits } from './visits.ts'
+
+const idleTimeoutS = 120
+const none: readonly string[] = []
+/** How long a client that has not read everything may take to read it, so that it hears why it is closed. */
+const lingerMs = 5_000
+/** The most a packet may be before anybody has signed in. */
+const mostStrangeBytes = 64 * 1024
+
+interface UserData {
+  transport: WebSocketTransport | undefined
+  /** Who wants to change to this WebSocket; else the visit that begins with it. */
+  polling: PollingClient | undefined
+  visit: Visit | undefined
+}
+
+interface WebSocketDeps extends EngineDeps {
+  polling: PollingClients
+  visits: Visits
+  backlog: Backlog
+  outflow: Outflow
+  corsOrigin: string
+}
+
+type TransportDeps = Pick<WebSocketDeps, 'clock' | 'backlog' | 'limits' | 'turn'>
+
+/** Its types leave out that a message may be sent in parts. */
+interface WebSocket<Data> extends uws.WebSocket<Data> {
+  sendFirstFragment(part: Uint8Array): number
+  sendFragment(part: Uint8Array): number
+  sendLastFragment(part: Uint8Array): number
+}
+
+/** Engine.IO packets as frames of a WebSocket. */
+export class WebSocketTransport implements Transport, Behind {
+  receiver: Receiver | undefined
+  private readonly ws: WebSocket<UserData>
+  private readonly deps: TransportDeps
+  private pingPace: Pace | undefined
+  /** What waits for the client to read, once something did. */
+  private unread: Unread | undefined
+  /** It asked for its turn to write a piece. */
+  private isInLine = false
+  /** Why it ends, while what was written before is still read. */
+  private ending: CloseReason | undefined
+  private isClosed = false
+  private cancelLinger: (() => void) | undefined
+
+  constructor(ws: WebSocket<UserData>, deps: TransportDeps) {
+    this.ws = ws
+    this.deps = deps
+  }
+
+  get upgrades(): readonly string[] {
+    return none
+  }
+
+  get readAt(): number | undefined {
+    return this.unread?.readAt
+  }
+
+  private get mostUnread(): number {
+    return this.receiver?.mostUnreadBytes ?? mostUnreadOfStrangers
+  }
+
+  // What is little leaves at once. All else is held by reference and handed over piece by piece, as the client reads:
+  // the library would copy it whole for each.
+  write(packets: readonly Frame[]): boolean {
+    if (isLittle(packets) && (this.unread?.isEmpty ?? true) && this.ws.getBufferedAmount() === 0) {
+      this.sendSmall(packets)
+      if (this.ws.getBufferedAmount() > 0) this.count()
+      return true
+    }
+    this.unread ??= new Unread(this, this.deps)
+    this.unread.hold(this.ws.getBufferedAmount())
+    const isNear = this.unread.push(packets, { most: this.mostUnread, isBlocked: this.ws.getBufferedAmount() > 0 })
+    if (isNear) this.goOn()
+    return isNear
+  }
+
+  /** The client has read some of what was written. */
+  drained(): void {
+    const isAllRead = this.ws.getBufferedAmount() === 0
+    this.count()
+    this.unread?.read()
+    if (this.ending && isAllRead) this.hangUp(this.ending)
+    else this.goOn()
+  }
+
+  /** The client sent a WebSocket ping. The library has answered it already, whether or not anybody reads the answers. */
+  pinged(): void {
+    this.pingPace ??= new Pace(this.deps)
+    // After a close frame the library would go on to read and drop what comes.
+    if (this.ending || !this.receiver || this.pingPace.take(0) !== 'within') this.evict()
+    else if (this.ws.getBufferedAmount() - pieceBytes > this.mostUnread) this.receiver.close('slow-consumer')
+    else this.count()
+  }
+
+  // The library would keep what is not read for minutes, and uncounted.
+  end(reason: CloseReason): void {
+    // What was sent before in the same turn is heard, such as refusals; nobody waits for a large message.
+    if (reason !== 'slow-consumer' && this.unread) this.sendSmall(this.unread.takeSmall())
+    this.unread?.clear()
+    this.count()
+    // Who ignores the closing would have it in the library for many seconds, and a stranger's place be worth more than one.
+    if (reason === 'crowded') this.evict()
+    else if (reason !== 'server-shutdown' && this.ws.getBufferedAmount() > 0) {
+      this.ending = reason
+      this.cancelLinger = this.deps.clock.after(lingerMs, () => this.evict())
+    } else this.hangUp(reason)
+  }
+
+  evict(): void {
+    if (!this.isClosed) this.ws.close()
+  }
+
+  /** The WebSocket is no more. */
+  closed(): void {
+    this.isClosed = true
+    this.cancelLinger?.()
+    this.unread?.clear()
+    this.unread?.hold(0)
+    this.receiver?.gone()
+  }
+
+  private hangUp(reason: CloseReason): void {
+    this.ws.end(closeCodes[reason], reason)
+  }
+
+  /** What the library still holds is read first, and tells when it is. */
+  private goOn(): void {
+    if (this.isInLine || !this.unread || this.unread.isEmpty || this.ws.getBufferedAmount() > 0) return
+    this.isInLine = true
+    this.deps.turn.piece(() => this.sendPiece(this.unread))
+  }
+
+  private sendPiece(unread: Unread | undefined): void {
+    this.isInLine = false
+    if (!unread || this.isClosed || this.ending) return
+    this.ws.cork(() => {
+      let room = pieceBytes
+      for (let piece = unread.take(room); piece; piece = room > 0 ? unread.take(room) : undefined) {
+        this.send(piece)
+        room -= typeof piece === 'string' ? piece.length : piece.bytes.length
+      }
+    })
+    this.count()
+    if (this.ws.getBufferedAmount() === 0) unread.read()
+    this.goOn()
+  }
+
+  private sendSmall(packets: readonly string[]): void {
+    this.ws.cork(() => {
+      for (const packet of packets) this.ws.send(packet)
+    })
+  }
+
+  private send(piece: Piece): void {
+    if (typeof piece === 'string') this.ws.send(piece)
+    else if (piece.isFirst) this.ws.sendFirstFragment(piece.bytes)
+    else if (piece.isLast) this.ws.sendLastFragment(piece.bytes)
+    else this.ws.sendFragment(piece.bytes)
+  }
+
+  private count(): void {
+    this.unread ??= new Unread(this, this.deps)
+    this.unread.hold(this.ws.getBufferedAmount())
+  }
+}
+
+function isLittle(packets: readonly Frame[]): packets is readonly string[] {
+  let length = 0
+  for (const packet of packets) {
+    if (typeof packet !== 'string') return false
+    length += packet.length
+  }
+  return length <= pieceBytes
+}
+
+/**
+ * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There are
+ * two of it, since the library takes the most a packet may be per route, and one route per path: the narrow one passes
+ * those that may be wide on to the next route that fits, and the wide one gives those back that find no place.
+ */
+export function webSocketBehaviors(deps: WebSocketDeps): Record<'narrow' | 'wide', WebSocketBehavior<UserData>> {
+  const { visits, polling } = deps
+  let narrowContext: us_socket_context_t | undefined
+  const narrow: WebSocketBehavior<UserData> = {
+    ...webSocketBehavior(deps),
+    maxPayloadLength: mostStrangeBytes,
+    upgrade(response, request, context) {
+      narrowContext = context
+      const sid = new URLSearchParams(request.getQuery()).get('sid')
+      const mayBeWide = sid ? polling.find(sid)?.connection.isSignedIn : visits.mayBeWide(response, request)
+      if (mayBeWide) request.setYield(true)
+      else beginUpgrade(deps, response, request)?.upgrade(context)
+    }
+  }
+  const wide: WebSocketBehavior<UserData> = {
+    ...webSocketBehavior(deps),
+    maxPayloadLength: maxPacketBytes,
+    upgrade(response, request, context) {
+      if (!pathOf(request).startsWith(`${socketPath}/`)) {
+        request.setYield(true)
+        return
+      }
+      const begun = beginUpgrade(deps, response, request)
+      if (!begun) return
+      const { visit, upgrade } = begun
+      // Who comes from polling was let in there.
+      if (!visit) return upgrade(context)
+      response.onAborted(() => {
+        giveUp()
+        visit.leave()
+      })
+      const giveUp = visits.widen(visit, isWide => upgrade(isWide ? context : (narrowContext ?? context)))
+    }
+  }
+  return { narrow, wide }
+}
+
+function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
+  return {
+    compression: 0,
+    // `write` decides; the library's own limit would drop frames, so it is out of reach.
+    maxBackpressure: 2 * maxPacketBytes,
+    idleTimeout: idleTimeoutS,
+    sendPingsAutomatically: false,
+    open(ws) {
+      const data = ws.getUserData()
+      const transport = new WebSocketTransport(ws as WebSocket<UserData>, deps)
+      data.transport = transport
+      if (data.polling) Probe.begin(transport, data.polling, deps.clock)
+      else if (data.visit) {
+        data.visit.onLate = () => transport.evict()
+        transport.receiver = new EngineConnection(transport, deps, data.visit)
+      }
+    },
+    message(ws, message, isBinary) {
+      const { transport } = ws.getUserData()
+      const receiver = transport?.receiver
+      // Before it is copied: what a wide socket brings may be large although nobody has signed in.
+      if (receiver && message.byteLength > Math.max(receiver.mostBytes, mostStrangeBytes)) transport.evict()
+      else if (!isBinary) receiver?.receive(Buffer.from(message).toString())
+      // The bytes are only lent.
+      else receiver?.receiveBinary(Buffer.from(message.slice(0)))
+    },
+    ping(ws) {
+      ws.getUserData().transport?.pinged()
+    },
+    drain(ws) {
+      ws.getUserData().transport?.drained()
+    },
+    close(ws) {
+      ws.getUserData().transport?.closed()
+    }
+  }
+}
+
+/** Undefined when it was refused. What is needed later is copied, because the request is only lent. */
+function beginUpgrade(
+  { polling, visits, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'visits' | 'outflow' | 'corsOrigin'>,
+  response: HttpResponse,
+  request: HttpRequest
+): { visit: Visit | undefined; upgrade(context: us_socket_context_t): void } | undefined {
+  const query = new URLSearchParams(request.getQuery())
+  const where = { origin: request.getHeader('origin'), corsOrigin }
+  const refusal = refusalOf({ query, method: 'GET', isUpgrade: true }, polling)
+  if (refusal) {
+    turnAway(refusal)
+    return undefined
+  }
+  const client = polling.find(query.get('sid') ?? '')
+  const visit = client ? undefined : visits.begin(response, request)
+  if (!client && !visit) {
+    turnAway(engineRefusals.forbidden)
+    return undefined
+  }
+  const key = request.getHeader('sec-websocket-key')
+  const protocol = request.getHeader('sec-websocket-protocol')
+  const extensions = request.getHeader('sec-websocket-extensions')
+  const upgrade = (context: us_socket_context_t) =>
+    response.cork(() => response.upgrade<UserData>({ transport: undefined, polling: client, visit }, key, protocol, extensions, context))
+  return { visit, upgrade }
+
+  function turnAway(why: EngineRefusal): void {
+    const asker = new Client()
+    response.onAborted(() => asker.left())
+    refuse(response, asker, outflow, { refusal: why, where })
+  }
+}

@@ -1,0 +1,14 @@
+import type { Bus } from '../../bus/bus.ts'
+import type { Metrics } from './metrics.ts'
+
+/** The same bus, with what is published counted. */
+export function watchBus(bus: Bus, metrics: Pick<Metrics, 'published'>): Bus {
+  return {
+    publish(topic, event) {
+      metrics.published(event)
+      bus.publish(topic, event)
+    },
+    subscribe: (topic, listener) => bus.subscribe(topic, listener),
+    close: () => bus.close()
+  }
+}

@@ -1,0 +1,130 @@
+import { randomBytes } from 'node:crypto'
+import { rmSync, writeFileSync } from 'node:fs'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { ownName } from '../../../home/ownership/process-name.ts'
+import { makePrivateFolder } from '../../../home/private-files.ts'
+
+// See fetch.ts.
+const { createServer } = process.getBuiltinModule('node:http')
+
+// Of one message.
+const mostLines = 100_000
+const text = z.string().optional().catch(undefined)
+
+/** What Claude Code tells at certain moments; everything but the name may be missing in another version. */
+export const hook = z.looseObject({
+  hook_event_name: z.string(),
+  session_id: text,
+  transcript_path: text,
+  permission_mode: text,
+  prompt: text,
+  tool_name: text,
+  tool_input: z.record(z.string(), z.unknown()).optional().catch(undefined),
+  tool_use_id: text,
+  permission_suggestions: z.array(z.unknown()).optional().catch(undefined),
+  last_assistant_message: text,
+  message_id: text,
+  delta: text,
+  index: z.number().int().min(0).max(mostLines).optional().catch(undefined),
+  error: text
+})
+export type Hook = z.infer<typeof hook>
+
+export interface HooksOptions {
+  home: string
+  /** A line for the top of its screen. */
+  announcement: string
+  onHook: OnHook
+}
+
+type OnHook = (hook: Hook, gone: AbortSignal) => object | Promise<object>
+
+export interface Hooks {
+  /** For `--settings`: adds our hooks to those the person has. */
+  readonly settings: string
+  close(): void
+}
+
+// A phone may answer a day later. Other hooks hold the agent up and are answered at once.
+const dayInSeconds = 86_400
+const promptlyInSeconds = 5
+const mostBytes = 32 * 1024 * 1024
+// Not SessionStart: it is never called over HTTP.
+const heard = [
+  'SessionEnd',
+  'UserPromptSubmit',
+  'PreToolUse',
+  'PostToolUse',
+  'PostToolUseFailure',
+  'PermissionRequest',
+  'Notification',
+  'MessageDisplay',
+  'Stop',
+  'StopFailure'
+]
+
+/**
+ * Listens for the hooks of one Claude Code on loopback; only who knows the token, which stands in a private file, is
+ * heard. What `onHook` resolves to is the answer. When this fails, the agent asks at its own terminal: it never decides yes.
+ */
+export async function openHooks({ home, announcement, onHook }: HooksOptions): Promise<Hooks> {
+  const token = randomBytes(24).toString('base64url')
+  const server = createServer((request, response) => {
+    answer(request, response, token, onHook).catch(() => response.destroy())
+  })
+  // An answer may take a day.
+  server.requestTimeout = 0
+  server.timeout = 0
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const url = `http://127.0.0.1:${port}/`
+  const folder = join(home, 'hooks', ownName())
+  makePrivateFolder(join(home, 'hooks'))
+  makePrivateFolder(folder)
+  const settings = join(folder, 'settings.json')
+  // It is read at once and gone with this process: the agent need not wait until it would survive power loss.
+  writeFileSync(settings, JSON.stringify({ hooks: hooksOf(url, token), companyAnnouncements: [announcement] }), { mode: 0o600 })
+  return {
+    settings,
+    close() {
+      server.closeAllConnections()
+      server.close()
+      rmSync(folder, { recursive: true, force: true })
+    }
+  }
+}
+
+function hooksOf(url: string, token: string): object {
+  const headers = { Authorization: `Bearer ${token}` }
+  const entries = heard.map(name => {
+    const timeout = name === 'PermissionRequest' ? dayInSeconds : promptlyInSeconds
+    return [name, [{ hooks: [{ type: 'http', url, headers, timeout }] }]]
+  })
+  return Object.fromEntries(entries)
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, token: string, onHook: OnHook): Promise<void> {
+  if (request.method !== 'POST' || request.headers.authorization !== `Bearer ${token}`) {
+    response.writeHead(401).end()
+    return
+  }
+  const gone = new AbortController()
+  response.once('close', () => gone.abort())
+  const said = hook.parse(JSON.parse(await bodyOf(request)))
+  const reply = await onHook(said, gone.signal)
+  response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(reply))
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new Error('a hook is too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

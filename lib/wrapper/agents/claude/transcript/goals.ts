@@ -1,0 +1,58 @@
+import { readFileSync, statSync } from 'node:fs'
+import * as z from 'zod'
+import type { AgentGoalStatus } from '../../../../protocol/sealed/goals.ts'
+
+/** What Claude Code writes down of a goal: when it is set, looked at, and over. */
+export const goalRow = z.looseObject({
+  type: z.literal('attachment'),
+  uuid: z.string().min(1),
+  sessionId: z.string().min(1),
+  timestamp: z.string().optional().catch(undefined),
+  attachment: z.looseObject({
+    type: z.literal('goal_status'),
+    condition: z.string().trim().min(1),
+    met: z.boolean(),
+    /** A person did it. */
+    sentinel: z.boolean().optional().catch(undefined),
+    failed: z.boolean().optional().catch(undefined)
+  })
+})
+
+export function goalOf({ uuid, sessionId, timestamp = '', attachment }: z.infer<typeof goalRow>): AgentGoalStatus {
+  const about = { source: 'claude' as const, observedAt: Date.parse(timestamp) || 0, sourceSessionId: sessionId, sourceRevision: uuid }
+  const { condition, met, sentinel, failed } = attachment
+  if (failed) return { ...about, status: 'inactive', reason: 'unknown' }
+  if (met) return { ...about, status: 'inactive', reason: sentinel ? 'cleared' : 'completed' }
+  return { ...about, status: 'active', text: condition, capabilities: { clear: true, edit: true } }
+}
+
+/** As one says it to Claude Code; without an objective the goal is taken away. */
+export function goalCommand(objective: string | undefined): string {
+  return objective === undefined ? '/goal clear' : `/goal ${objective.trim()}`
+}
+
+/** The goal of a conversation that was written down earlier: Claude Code takes it up again. */
+export function lastGoalIn(file: string): AgentGoalStatus | undefined {
+  if (!statSync(file, { throwIfNoEntry: false })) return undefined
+  const bytes = readFileSync(file)
+  for (let at = bytes.lastIndexOf(mark); at >= 0; at = at === 0 ? -1 : bytes.lastIndexOf(mark, at - 1)) {
+    const end = bytes.indexOf('\n', at)
+    const line = bytes.subarray(bytes.lastIndexOf('\n', at) + 1, end < 0 ? bytes.length : end).toString()
+    const goal = goalIn(line)
+    if (goal) return goal
+  }
+  return undefined
+}
+
+/** Undefined for a line that says something else. */
+export function goalIn(line: string): AgentGoalStatus | undefined {
+  if (!line.includes(mark)) return undefined
+  try {
+    const { data } = goalRow.safeParse(JSON.parse(line))
+    return data && goalOf(data)
+  } catch {
+    return undefined
+  }
+}
+
+const mark = '"goal_status"'

@@ -1,0 +1,108 @@
+import { basename } from 'node:path'
+import type { PlanEntry, StepContent, StepKind } from '../../../../protocol/sealed/messages.ts'
+import type { Step } from '../../agent.ts'
+
+const kindOfTool: Readonly<Record<string, StepKind>> = {
+  Read: 'read',
+  NotebookRead: 'read',
+  Glob: 'search',
+  Grep: 'search',
+  LS: 'search',
+  Edit: 'edit',
+  MultiEdit: 'edit',
+  Write: 'edit',
+  NotebookEdit: 'edit',
+  Bash: 'execute',
+  BashOutput: 'execute',
+  KillShell: 'execute',
+  WebFetch: 'fetch',
+  WebSearch: 'fetch',
+  ExitPlanMode: 'plan'
+}
+
+/** A use of one of Claude Code's own tools as a step that a person can read; `overwritten` is what stood in the file that it writes. */
+export function stepOf(call: string, name: string, input: Record<string, unknown>, overwritten: string | undefined = undefined): Step {
+  const path = textIn(input, 'file_path') ?? textIn(input, 'notebook_path') ?? textIn(input, 'path')
+  return {
+    call,
+    name,
+    title: titleOf(name, input, path),
+    kind: kindOfTool[name] ?? 'other',
+    input,
+    locations: path === undefined ? [] : [path],
+    content: contentOf(name, input, path, overwritten)
+  }
+}
+
+/** The list that a use of the to-do tool makes the plan; undefined for every other tool. */
+export function planOf(name: string, input: Record<string, unknown>): PlanEntry[] | undefined {
+  const { todos } = input
+  if (name !== 'TodoWrite' || !Array.isArray(todos)) return undefined
+  return todos.flatMap((todo: unknown): PlanEntry[] => {
+    if (typeof todo !== 'object' || todo === null || !('content' in todo) || typeof todo.content !== 'string') return []
+    const status = 'status' in todo ? todo.status : undefined
+    return [{ content: todo.content, status: status === 'in_progress' || status === 'completed' ? status : 'pending' }]
+  })
+}
+
+function titleOf(name: string, input: Record<string, unknown>, path: string | undefined): string {
+  const file = path === undefined ? undefined : basename(path)
+  switch (name) {
+    case 'Bash':
+      return textIn(input, 'command') ?? 'Run a command'
+    case 'Read':
+    case 'Edit':
+    case 'MultiEdit':
+    case 'Write':
+      return file === undefined ? name : `${name} ${file}`
+    case 'Glob':
+    case 'Grep':
+      return `Search ${textIn(input, 'pattern') ?? ''}`.trim()
+    case 'WebFetch':
+      return `Fetch ${textIn(input, 'url') ?? ''}`.trim()
+    case 'WebSearch':
+      return `Search the web: ${textIn(input, 'query') ?? ''}`
+    case 'Task':
+    case 'Agent':
+      return textIn(input, 'description') ?? 'Hand a task to a subagent'
+    case 'ExitPlanMode':
+      return 'Ready to code?'
+    default:
+      return name.replace(/^mcp__([^_]+(?:_[^_]+)*)__/, '$1: ')
+  }
+}
+
+function contentOf(name: string, input: Record<string, unknown>, path: string | undefined, overwritten?: string): StepContent[] {
+  if (path === undefined) {
+    const plan = name === 'ExitPlanMode' ? textIn(input, 'plan') : undefined
+    return plan === undefined ? [] : [{ type: 'text', text: plan }]
+  }
+  switch (name) {
+    case 'Write':
+      return diff(path, overwritten ?? null, textIn(input, 'content'))
+    case 'Edit':
+      return diff(path, textIn(input, 'old_string') ?? null, textIn(input, 'new_string'))
+    case 'MultiEdit':
+      return Array.isArray(input['edits']) ? input['edits'].flatMap(edit => (isRecord(edit) ? contentOf('Edit', edit, path) : [])) : []
+    default:
+      return []
+  }
+}
+
+export const longestDiffSide = 512 * 1024
+
+function diff(path: string, oldText: string | null, newText: string | undefined): StepContent[] {
+  if (newText === undefined) return []
+  if (newText.length > longestDiffSide || (oldText?.length ?? 0) > longestDiffSide)
+    return [{ type: 'text', text: `${path}: too large to show here.` }]
+  return [{ type: 'diff', path, oldText, newText }]
+}
+
+function textIn(input: Record<string, unknown>, name: string): string | undefined {
+  const value = input[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

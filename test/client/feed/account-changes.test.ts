@@ -1,0 +1,212 @@
+import t, { type Test } from 'tap'
+import { type AccountChange, type AccountFeed, cryptoReady, openAccountFeed } from '../../../lib/client/index.ts'
+import type { Rest } from '../../../lib/client/link/rest.ts'
+import { machineId, sealed, sessionId } from '../../../lib/protocol/wire/ids.ts'
+import type { MachineRecord, SessionRecord } from '../../../lib/protocol/wire/records.ts'
+import type { ChangesReply } from '../../../lib/protocol/wire/routes/changes.ts'
+import { FakeLink, turn } from '../link/fake-link.ts'
+import { startWorld } from '../world.ts'
+
+t.before(() => cryptoReady())
+
+t.test('after a cut one request tells all that was missed: rows, removals, settings and who is still there [S1]', async t => {
+  const world = await startWorld(t)
+  const { session: kept } = await world.openSession()
+  const { session: removed } = await world.openSession()
+  const { session: ended } = await world.openSession()
+  await world.rest.call('openMachine', { body: { id: 'laptop', metadata: 'bQ==' } })
+  const app = await world.client()
+  const asked: string[] = []
+  const rest: Pick<Rest, 'call'> = {
+    call(name, request, options) {
+      asked.push(name)
+      return app.rest.call(name, request, options)
+    }
+  }
+  const { feed, listed } = openFeed(t, { rest, socket: app.socket })
+  await listed()
+  t.same([feed.sessions.size, feed.machines.size, feed.sessions.get(ended.id)?.active], [3, 1, true])
+
+  await app.line.closePort()
+  asked.length = 0
+  await world.rest.call('removeSession', { params: { id: removed.id } })
+  await world.rest.call('removeMachine', { params: { id: 'laptop' } })
+  await world.rest.call('archiveSession', { params: { id: ended.id } })
+  await world.rest.call('appendMessages', { params: { id: kept.id }, body: { messages: [{ localId: 'a', content: 'aGk=' }] } })
+  await world.rest.call('markReceipts', { params: { id: kept.id }, body: { readSeq: 1 } })
+  await world.rest.call('writeSettings', { body: { settings: 'dark', expectedVersion: 0 } })
+  const { session: added } = await world.openSession()
+  await app.line.openPort()
+  app.socket.reconnectNow()
+  await listed()
+  t.same(asked, ['readChanges'])
+  t.same(new Set(feed.sessions.keys()), new Set([kept.id, ended.id, added.id]))
+  t.match(feed.sessions.get(kept.id), { seq: 1, deliveredSeq: 1, readSeq: 1, active: true })
+  t.match(feed.sessions.get(ended.id), { active: false })
+  t.match(feed.settings, { value: 'dark', version: 1 })
+  t.equal(feed.machines.size, 0)
+})
+
+t.test('what is told of receipts is shown, and never goes back', async t => {
+  const server = new Server([row('a', { seq: 9 })])
+  const { feed, link } = await server.open(t)
+  link.update({ t: 'session-receipts', sid: sessionId.parse('a'), deliveredSeq: 5, readSeq: 2 })
+  link.update({ t: 'session-receipts', sid: sessionId.parse('a'), deliveredSeq: 4, readSeq: 3 })
+  t.match(feed.sessions.get(sessionId.parse('a')), { deliveredSeq: 5, readSeq: 3 })
+})
+
+t.test('of a server that was put back everything is read again, and older versions count [O6]', async t => {
+  const server = new Server([row('a', { seq: 9, metadataVersion: 7 }), row('b')])
+  const { feed, told, read } = await server.open(t)
+  server.epoch = 'another life'
+  server.sessions = [row('a', { seq: 4, metadataVersion: 2 })]
+  told.length = 0
+  await read()
+  t.match(told, [
+    { type: 'started-over' },
+    { type: 'session', session: { id: 'a', seq: 4, metadataVersion: 2 } },
+    { type: 'settings' },
+    { type: 'session-removed', id: 'b' },
+    { type: 'listed' }
+  ])
+  t.same([...feed.sessions.keys()], ['a'])
+  server.asked = []
+  await read()
+  t.same(server.asked, ['readChanges'], 'from then on it is the server that is known')
+})
+
+t.test('changes come in pages, each asked for with what the one before said', async t => {
+  const server = new Server([])
+  const { feed, read } = await server.open(t)
+  server.pages = [
+    { ...server.page(), sessions: [row('a')], clock: 11, more: true, active: undefined },
+    { ...server.page(), sessions: [row('b', { active: false })], clock: 12 }
+  ]
+  server.queries = []
+  await read()
+  t.match(server.queries, [
+    { since: 10, began: 10, epoch: 'one life' },
+    { since: 11, began: 10, epoch: 'one life' }
+  ])
+  t.same([...feed.sessions.keys()], ['a', 'b'])
+})
+
+t.test('a machine that was removed and made again begins anew; one that was heard of meanwhile stays', async t => {
+  const server = new Server([])
+  server.machines = [machine('m', 9)]
+  const { feed, link, read } = await server.open(t)
+  const gone = { of: 'machine' as const, id: machineId.parse('m') }
+  server.pages = [{ ...server.page(), removed: [gone], machines: [machine('m', 1)] }]
+  await read()
+  t.match(feed.machines.get(gone.id), { metadataVersion: 1 })
+
+  server.pages = [{ ...server.page(), removed: [gone] }]
+  const reading = read()
+  const { id, ...record } = machine('m', 1)
+  link.update({ t: 'new-machine', machineId: id, seq: 0, ...record })
+  await reading
+  t.ok(feed.machines.has(gone.id))
+})
+
+t.test('a row that was removed while changes are read does not come back with them', async t => {
+  const server = new Server([])
+  const { feed, link, read } = await server.open(t)
+  server.pages = [{ ...server.page(), sessions: [row('a')] }]
+  const reading = read()
+  link.update({ t: 'delete-session', sid: sessionId.parse('a') })
+  await reading
+  t.equal(feed.sessions.size, 0)
+})
+
+t.test('presence that is heard while changes are read is not taken back by them', async t => {
+  const server = new Server([row('a', { active: false })])
+  const { feed, link, read } = await server.open(t)
+  server.pages = [{ ...server.page(), active: { sessions: [], machines: [] } }]
+  const reading = read()
+  link.ephemeral({ type: 'activity', id: sessionId.parse('a'), active: true, activeAt: 50, thinking: true })
+  await reading
+  t.match(feed.sessions.get(sessionId.parse('a')), { active: true, activeAt: 50, thinking: true })
+})
+
+/** A server as its answers, which a test sets. */
+class Server {
+  epoch = 'one life'
+  machines: MachineRecord[] = []
+  /** What is answered next in place of nothing new. */
+  pages: ChangesReply[] = []
+  asked: string[] = []
+  queries: unknown[] = []
+  sessions: SessionRecord[]
+
+  constructor(sessions: SessionRecord[]) {
+    this.sessions = sessions
+  }
+
+  page() {
+    const nothing = { sessions: [], machines: [], artifacts: [], kv: [], removed: [], more: false }
+    const active = { sessions: this.sessions.filter(({ active }) => active), machines: [] }
+    return { complete: true as const, epoch: this.epoch, clock: 10, began: 10, ...nothing, active }
+  }
+
+  async open(t: Test) {
+    const link = new FakeLink()
+    link.up()
+    const call = async (name: string, { query }: { query?: { since: number; epoch?: string } }) => {
+      this.asked.push(name)
+      await turn()
+      if (name === 'listSessions') return { sessions: this.sessions }
+      if (name === 'listMachines') return this.machines
+      if (name === 'readSettings') return { settings: null, settingsVersion: 0 }
+      this.queries.push(query)
+      const isContinued = query?.since === 0 || query?.epoch === this.epoch
+      return isContinued ? (this.pages.shift() ?? this.page()) : { complete: false, epoch: this.epoch, clock: 10 }
+    }
+    const { feed, told, listed } = openFeed(t, { rest: { call: call as unknown as Rest['call'] }, socket: link })
+    await listed()
+    const read = async () => {
+      const done = listed()
+      feed.refresh()
+      await done
+    }
+    return { feed, link, told, read }
+  }
+}
+
+function openFeed(t: Test, line: Pick<Parameters<typeof openAccountFeed>[0], 'rest' | 'socket'>) {
+  const told: AccountChange[] = []
+  let resolveListed = () => {}
+  const feed: AccountFeed = openAccountFeed({
+    ...line,
+    onChange(change) {
+      told.push(change)
+      if (change.type === 'listed') resolveListed()
+    }
+  })
+  t.teardown(() => feed.close())
+  const listed = () =>
+    new Promise<void>(resolve => {
+      resolveListed = resolve
+    })
+  return { feed, told, listed }
+}
+
+function row(id: string, fields: Partial<SessionRecord> = {}): SessionRecord {
+  return {
+    id: sessionId.parse(id),
+    seq: 0,
+    metadata: sealed.parse('m'),
+    metadataVersion: 0,
+    agentState: null,
+    agentStateVersion: 0,
+    dataEncryptionKey: null,
+    active: true,
+    activeAt: 1,
+    createdAt: 1,
+    updatedAt: 1,
+    ...fields
+  }
+}
+
+function machine(id: string, metadataVersion: number): MachineRecord {
+  return { ...row(id), id: machineId.parse(id), metadataVersion, daemonState: null, daemonStateVersion: 0 }
+}

@@ -1,0 +1,102 @@
+import t from 'tap'
+import { watchSession } from '../../../lib/client/feed/session-watch.ts'
+import { cryptoReady } from '../../../lib/client/index.ts'
+import { Refused } from '../../../lib/client/link/refusals.ts'
+import type { Rest } from '../../../lib/client/link/rest.ts'
+import type { SessionRecord } from '../../../lib/protocol/wire/records.ts'
+import { FakeLink, turn } from '../link/fake-link.ts'
+import { startWorld } from '../world.ts'
+
+t.before(() => cryptoReady())
+
+/** The next row that is told. */
+function rowsOf() {
+  let waiting = Promise.withResolvers<{ row: SessionRecord; isBack: boolean }>()
+  return {
+    onRow(row: SessionRecord, { isBack }: { isBack: boolean }) {
+      waiting.resolve({ row, isBack })
+    },
+    async next() {
+      const told = await waiting.promise
+      waiting = Promise.withResolvers()
+      return told
+    }
+  }
+}
+
+t.test('a wrapper without anything to say hears after a cut what was written meanwhile [S1]', async t => {
+  const world = await startWorld(t)
+  const { session } = await world.openSession()
+  const wrapper = await world.client({ as: 'session', id: session.id })
+  const app = await world.client()
+  const rows = rowsOf()
+  const removed = Promise.withResolvers<void>()
+  const watch = watchSession({ ...wrapper, session: session.id, onRow: rows.onRow, onRemoved: removed.resolve })
+  t.teardown(() => watch.close())
+  t.match(await rows.next(), { row: { metadataVersion: 0 }, isBack: false })
+
+  await wrapper.line.closePort()
+  await app.socket.request('update-metadata', { sid: session.id, metadata: 'bmV3', expectedVersion: 0 })
+  await world.openSession()
+  await wrapper.line.openPort()
+  wrapper.socket.reconnectNow()
+  t.match(await rows.next(), { row: { id: session.id, metadata: 'bmV3', metadataVersion: 1 }, isBack: false })
+
+  await wrapper.line.closePort()
+  await world.rest.call('removeSession', { params: { id: session.id } })
+  await wrapper.line.openPort()
+  wrapper.socket.reconnectNow()
+  await removed.promise
+})
+
+t.test('on a server of Happy’s the list is asked for the session, at each connect', async t => {
+  const link = new FakeLink()
+  const rows = rowsOf()
+  let metadataVersion = 1
+  const call = async (name: string) => {
+    if (name !== 'listSessions') throw new Refused(404, 'Not found')
+    return { sessions: [{ id: 'other' }, { id: 's1', metadataVersion }] }
+  }
+  const rest = { call: call as unknown as Rest['call'] }
+  const watch = watchSession({ rest, socket: link, session: 's1', onRow: rows.onRow, onRemoved: () => t.fail() })
+  t.teardown(() => watch.close())
+  await turn()
+  link.up()
+  t.match(await rows.next(), { row: { metadataVersion: 1 }, isBack: false })
+  link.down()
+  metadataVersion = 2
+  link.up()
+  t.match(await rows.next(), { row: { metadataVersion: 2 }, isBack: false })
+})
+
+t.test('a server that was put back is told of, so that older versions and numbers count [O6]', async t => {
+  const link = new FakeLink()
+  const rows = rowsOf()
+  let epoch = 'one life'
+  const call = async (name: string, { query }: { query: { since: number; epoch?: string } }) => {
+    if (name === 'listSessions') return { sessions: [{ id: 's1', metadataVersion: epoch === 'one life' ? 7 : 3 }] }
+    const isContinued = query.since === 0 || query.epoch === epoch
+    return isContinued
+      ? { complete: true, epoch, clock: 5, began: 5, more: false, removed: [], sessions: [] }
+      : { complete: false, epoch, clock: 5 }
+  }
+  const rest = { call: call as unknown as Rest['call'] }
+  const watch = watchSession({ rest, socket: link, session: 's1', onRow: rows.onRow, onRemoved: () => t.fail() })
+  t.teardown(() => watch.close())
+  link.up()
+  t.match(await rows.next(), { row: { metadataVersion: 7 }, isBack: false })
+  epoch = 'another life'
+  link.down()
+  link.up()
+  t.match(await rows.next(), { row: { metadataVersion: 3 }, isBack: true })
+})
+
+t.test('a token that is no longer good ends the watch', async t => {
+  const link = new FakeLink()
+  const refusal = Promise.withResolvers<Refused>()
+  const rest = { call: (async () => Promise.reject(new Refused(401, 'Invalid token'))) as unknown as Rest['call'] }
+  const watch = watchSession({ rest, socket: link, session: 's1', onRow() {}, onRemoved() {}, onRefused: refusal.resolve })
+  t.teardown(() => watch.close())
+  link.up()
+  t.match(await refusal.promise, { status: 401 })
+})

@@ -1,0 +1,132 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { fetch as undiciFetch } from 'undici'
+import { createRest, mayRetry, Refused, type Rest, Unreachable } from '../../../lib/client/index.ts'
+import { fetch as wrapperFetch } from '../../../lib/wrapper/uplink/fetch.ts'
+import { startWorld } from '../world.ts'
+
+/** A server that answers everything in one way. */
+async function restAgainst(t: Test, answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Rest> {
+  const server = createServer(answer).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  t.teardown(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  const { port } = server.address() as AddressInfo
+  return createRest({ server: `http://127.0.0.1:${port}/base/`, token: 'secret', fetch, connectionId: () => 'c7' })
+}
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return work.then(
+    () => undefined,
+    error => error
+  )
+}
+
+for (const [name, own] of [
+  ['the global fetch', fetch],
+  ["undici's", undiciFetch],
+  ["the wrapper's", wrapperFetch]
+] as const) {
+  t.test(`the real server is asked with ${name}, its answers come with their types`, async t => {
+    const world = await startWorld(t)
+    const rest = createRest({ server: `${world.url}/`, token: world.token, fetch: own })
+    const { session } = await world.openSession()
+    await rest.call('appendMessages', { params: { id: session.id }, body: { messages: [{ localId: 'a', content: 'aGk=' }] } })
+    const page = await rest.call('readMessages', { params: { id: session.id }, query: { after_seq: 0, limit: 10 } })
+    t.match(page, { messages: [{ seq: 1, localId: 'a', content: { t: 'encrypted', c: 'aGk=' } }], hasMore: false })
+  })
+}
+
+t.test('a refusal tells its status and the words of the server', async t => {
+  const world = await startWorld(t)
+  const error = await failureOf(world.rest.call('readMessages', { params: { id: 'nobody' } }))
+  t.match(error, { name: 'Refused', status: 404, code: 'Session not found' })
+  t.notOk(mayRetry(error))
+  const stranger = createRest({ server: world.url, token: 'nobody', fetch })
+  t.match(await failureOf(stranger.call('listSessions', {})), { name: 'Refused', status: 401, code: 'Invalid token' })
+})
+
+t.test('path parts are percent-encoded, headers say who asks, and only what changes something names its connection [S3]', async t => {
+  const seen: { url: string | undefined; headers: IncomingMessage['headers'] }[] = []
+  const rest = await restAgainst(t, ({ url, headers }, response) => {
+    seen.push({ url, headers })
+    response.end('{"success":true,"messages":[],"hasMore":false}')
+  })
+  await rest.call('removePushToken', { params: { token: 'Expo[a/b?]' } })
+  await rest.call('readMessages', { params: { id: 's 1' }, query: { before_seq: 5 } })
+  t.match(seen, [
+    { url: '/base/v1/push-tokens/Expo%5Ba%2Fb%3F%5D', headers: { authorization: 'Bearer secret', 'x-connection-id': 'c7' } },
+    { url: '/base/v3/sessions/s%201/messages?before_seq=5', headers: { authorization: 'Bearer secret' } }
+  ])
+  t.notOk(seen[1]?.headers['x-connection-id'])
+})
+
+interface Case {
+  status: number
+  body?: string
+  headers?: Record<string, string>
+  is: object
+  retry: boolean
+}
+
+const cases: Record<string, Case> = {
+  'trouble in the server': {
+    status: 503,
+    body: '{"error":"x"}',
+    is: { name: 'Unreachable', reason: 'server-error', status: 503 },
+    retry: true
+  },
+  'a full disk': { status: 507, body: '{"error":"x"}', is: { name: 'Unreachable', status: 507 }, retry: true },
+  'a request for patience': {
+    status: 429,
+    body: '{"error":"slow down"}',
+    headers: { 'retry-after': '7' },
+    is: { name: 'Refused', status: 429, retryAfterMs: 7000 },
+    retry: true
+  },
+  'a page that is not ours': { status: 200, body: '<html>', is: { name: 'Unreachable', reason: 'strange-answer' }, retry: true },
+  'an answer of another shape': { status: 200, body: '{"sessions":1}', is: { name: 'Unreachable', reason: 'strange-answer' }, retry: true },
+  'a not-found of a proxy': { status: 404, body: '<html>', is: { name: 'Unreachable', reason: 'strange-answer' }, retry: true },
+  'a proxy with a smaller limit': { status: 413, body: '<html>', is: { name: 'Refused', status: 413 }, retry: false },
+  'our own refusal': { status: 409, body: '{"error":"no"}', is: { name: 'Refused', status: 409, code: 'no' }, retry: false }
+}
+
+for (const [name, { status, body, headers, is, retry }] of Object.entries(cases)) {
+  t.test(`${name} is told as what it is, and whether to try again`, async t => {
+    const rest = await restAgainst(t, (_, response) => response.writeHead(status, headers).end(body))
+    const error = await failureOf(rest.call('listSessions', {}))
+    t.match(error, is)
+    t.equal(mayRetry(error), retry)
+  })
+}
+
+t.test('a date to wait for counts from now', async t => {
+  const rest = await restAgainst(t, (_, response) =>
+    response.writeHead(429, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() }).end('{"error":"x"}')
+  )
+  const error = await failureOf(rest.call('listSessions', {}))
+  t.ok(error instanceof Refused && (error.retryAfterMs ?? 0) > 50_000 && (error.retryAfterMs ?? 0) <= 60_000)
+})
+
+t.test('silence ends after the time given, half an answer too', async t => {
+  const silent = await restAgainst(t, () => {})
+  t.match(await failureOf(silent.call('listSessions', {}, { timeoutMs: 20 })), { name: 'Unreachable', reason: 'timeout' })
+  const halting = await restAgainst(t, (_, response) => void response.writeHead(200).write('{"sess'))
+  t.match(await failureOf(halting.call('listSessions', {}, { timeoutMs: 200 })), { name: 'Unreachable', reason: 'timeout' })
+})
+
+t.test('nobody at the address is a network failure, and an own abort stays an abort', async t => {
+  const rest = createRest({ server: 'http://127.0.0.1:1', fetch })
+  const error = await failureOf(rest.call('listSessions', {}))
+  t.ok(error instanceof Unreachable && error.reason === 'network')
+  const silent = await restAgainst(t, () => {})
+  const controller = new AbortController()
+  const call = silent.call('listSessions', {}, { signal: controller.signal })
+  const reason = new Error('closing')
+  controller.abort(reason)
+  t.equal(await failureOf(call), reason)
+})

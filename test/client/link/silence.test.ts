@@ -1,0 +1,42 @@
+import t from 'tap'
+import { watchSilence } from '../../../lib/client/link/silence.ts'
+import { pingIntervalMs } from '../../../lib/protocol/wire/handshake.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+
+t.test('a line of before a sleep is given up two seconds after the machine wakes', t => {
+  const clock = manualClock()
+  const wall = { ahead: 0 }
+  const realNow = Date.now
+  t.teardown(() => (Date.now = realNow))
+  Date.now = () => 1_700_000_000_000 + clock.now() + wall.ahead
+  const told: string[] = []
+  const watch = watchSilence({ clock, ask: () => told.push('asked'), onDead: () => told.push('dead') })
+  clock.advance(10_000)
+  watch.heard()
+  clock.advance(4_000)
+  t.same(told, [], 'awake and not quiet for long')
+  // While it sleeps the clock of the timers stands still.
+  wall.ahead = 600_000
+  clock.advance(2_000)
+  t.same(told, ['dead'])
+  clock.advance(60_000)
+  t.same(told, ['dead'], 'and that once')
+  t.end()
+})
+
+t.test('a line that is quiet for too long is asked, and given up when nothing comes', t => {
+  const clock = manualClock()
+  const realNow = Date.now
+  t.teardown(() => (Date.now = realNow))
+  Date.now = () => 1_700_000_000_000 + clock.now()
+  const told: string[] = []
+  const watch = watchSilence({ clock, ask: () => told.push('asked'), onDead: () => told.push('dead') })
+  clock.advance(pingIntervalMs + 7_000)
+  t.same(told, ['asked'])
+  watch.heard()
+  clock.advance(6_000)
+  t.same(told, ['asked'])
+  clock.advance(pingIntervalMs + 12_000)
+  t.same(told, ['asked', 'asked', 'dead'])
+  t.end()
+})

@@ -1,0 +1,277 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import t, { type Test } from 'tap'
+import { type LiveSocket, openSocket } from '../../../lib/client/index.ts'
+import type { Update } from '../../../lib/protocol/wire/updates.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { openTcpProxy } from '../../kit/tcp-proxy.ts'
+import { socketState, startWorld } from '../world.ts'
+import { turn } from './fake-link.ts'
+
+function nextUpdate(socket: LiveSocket, kind: Update['body']['t']): Promise<Update> {
+  return new Promise(resolve => {
+    const unlisten = socket.onUpdate(update => {
+      if (update.body.t !== kind) return
+      unlisten()
+      resolve(update)
+    })
+  })
+}
+
+t.test('updates arrive, and the own post of a client does not come back to it, but to all others [S3]', async t => {
+  const world = await startWorld(t)
+  const { session } = await world.openSession()
+  const mine = await world.client()
+  const other = await world.client({ as: 'session', id: session.id })
+  const heard: string[] = []
+  mine.socket.onUpdate(({ body }) => heard.push(body.t === 'new-message' ? (body.message.localId ?? '') : body.t))
+
+  const arrived = nextUpdate(other.socket, 'new-message')
+  await mine.rest.call('appendMessages', { params: { id: session.id }, body: { messages: [{ localId: 'mine', content: 'aGk=' }] } })
+  t.match(await arrived, { body: { t: 'new-message', sid: session.id, message: { seq: 1, localId: 'mine' } } })
+
+  const theirs = nextUpdate(mine.socket, 'new-message')
+  await other.rest.call('appendMessages', { params: { id: session.id }, body: { messages: [{ localId: 'theirs', content: 'aGk=' }] } })
+  await theirs
+  t.strictSame(heard, ['theirs'])
+})
+
+t.test('after a cut it comes back by itself, as a new connection', async t => {
+  const world = await startWorld(t)
+  const { socket, line } = await world.client()
+  const before = socket.connectionId
+  const down = socketState(socket, 'down')
+  line.cut()
+  t.match(await down, { type: 'down', reason: String, nextTryAt: Number })
+  t.equal(socket.connectionId, undefined)
+  await socketState(socket, 'live')
+  t.not(socket.connectionId, before)
+})
+
+t.test('attempts are spread with growing waits and jitter, and reconnectNow does not wait', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  await line.closePort()
+  const clock = manualClock()
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock, random: () => 0.5 })
+  t.teardown(() => socket.close())
+  for (const waitMs of [250, 500, 1000, 2000]) {
+    await socketState(socket, 'down')
+    clock.advance(waitMs - 1)
+    t.equal(socket.state.type, 'down')
+    clock.advance(1)
+    t.equal(socket.state.type, 'connecting')
+  }
+  await socketState(socket, 'down')
+  await line.openPort()
+  socket.reconnectNow()
+  await socketState(socket, 'live')
+})
+
+t.test('a wait is never longer than half a minute', async t => {
+  const clock = manualClock()
+  const socket = openSocket({ server: 'http://127.0.0.1:1', token: 'x', scope: { as: 'app' }, clock, random: () => 1 })
+  t.teardown(() => socket.close())
+  for (let attempt = 0; attempt < 9; attempt++) {
+    await socketState(socket, 'down')
+    clock.advance(30_000)
+  }
+  t.equal(socket.state.type, 'connecting')
+})
+
+t.test('a bad token is final, and says so', async t => {
+  const world = await startWorld(t)
+  const clock = manualClock()
+  const socket = openSocket({ server: world.url, token: 'nobody', scope: { as: 'app' }, clock })
+  t.teardown(() => socket.close())
+  t.strictSame(await socketState(socket, 'refused'), { type: 'refused', reason: 'Invalid authentication token' })
+  clock.advance(600_000)
+  t.equal(socket.state.type, 'refused')
+})
+
+t.test('a revoked token ends the connection for good [A4]', async t => {
+  const world = await startWorld(t)
+  const { socket } = await world.client()
+  const refused = socketState(socket, 'refused')
+  await world.rest.call('revokeToken', { params: { id: 'current' } })
+  await refused
+})
+
+t.test('a line that died in silence is found out by reconnectNow, as after a sleep [S4]', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  const clock = manualClock()
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+  t.teardown(() => socket.close())
+  await socketState(socket, 'live')
+  const before = socket.connectionId
+  line.stall()
+  line.heal()
+  const { heardAt } = socket
+  socket.reconnectNow()
+  clock.advance(5_000)
+  t.equal(socket.state.type, 'connecting')
+  t.ok(heardAt && heardAt <= Date.now())
+  t.equal(socket.heardAt, heardAt, 'the last word is the one from before the silence')
+  await socketState(socket, 'live')
+  t.not(socket.connectionId, before)
+})
+
+t.test(
+  'a line that hangs without anybody closing it is found out by itself, and one that only has nothing to say is kept [S4]',
+  async t => {
+    const world = await startWorld(t)
+    const line = await openTcpProxy(t, world.url)
+    const clock = manualClock()
+    const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+    t.teardown(() => socket.close())
+    await socketState(socket, 'live')
+    const before = socket.connectionId
+    clock.advance(20_000)
+    // The question that was asked after the silence has its answer before this one has.
+    await socket.request('ping', {})
+    clock.advance(5_000)
+    t.equal(socket.connectionId, before)
+
+    // The silence begins here.
+    await socket.request('ping', {})
+    line.stall()
+    line.heal()
+    clock.advance(20_000)
+    t.equal(socket.state.type, 'live')
+    clock.advance(5_000)
+    t.equal(socket.state.type, 'connecting')
+    await socketState(socket, 'live')
+    t.not(socket.connectionId, before)
+  }
+)
+
+t.test('after a silence that no living line keeps, as after a night, nothing is asked and nothing waited for [S4]', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock: manualClock() })
+  t.teardown(() => socket.close())
+  await socketState(socket, 'live')
+  line.stall()
+  line.heal()
+  // The steady clock stood still with the device; the one on the wall did not.
+  const wall = Date.now
+  t.teardown(() => {
+    Date.now = wall
+  })
+  Date.now = () => wall() + 3600_000
+  socket.reconnectNow()
+  t.equal(socket.state.type, 'connecting')
+  await socketState(socket, 'live')
+})
+
+t.test('a live line survives reconnectNow', async t => {
+  const world = await startWorld(t)
+  const { socket, line } = await world.client()
+  const before = socket.connectionId
+  socket.reconnectNow()
+  t.strictSame(await socket.request('ping', {}), {})
+  t.equal(socket.connectionId, before)
+  t.equal(line.connects, 1)
+})
+
+t.test('a server that opens the line and never accepts is given up after twenty seconds', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  line.stall()
+  const clock = manualClock()
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, clock })
+  t.teardown(() => socket.close())
+  clock.advance(19_999)
+  await turn()
+  t.equal(socket.state.type, 'connecting')
+  clock.advance(1)
+  t.match(socket.state, { type: 'down', reason: 'timeout' })
+})
+
+t.test('a request without a line, or whose line is cut, is told at once; nothing is kept for later', async t => {
+  const world = await startWorld(t)
+  const { session } = await world.openSession()
+  const caller = await world.client()
+  const callee = await world.client({ as: 'session', id: session.id })
+  const reached = Promise.withResolvers<void>()
+  const answering = callee.socket.answer(`${session.id}:abort`, () => {
+    reached.resolve()
+    return new Promise(() => {})
+  })
+  await answering.registered
+  const call = caller.socket.request('rpc-call', { method: `${session.id}:abort`, params: 'x' })
+  await reached.promise
+  caller.line.cut()
+  await t.rejects(call, { name: 'Unreachable', reason: 'network' })
+  t.equal(caller.socket.send('app-state', { state: 'active' }), false)
+  await t.rejects(caller.socket.request('ping', {}), { name: 'Unreachable', reason: 'not-connected' })
+})
+
+t.test('what may be dropped while the line is busy says when it was', async t => {
+  const world = await startWorld(t)
+  const { socket } = await world.client()
+  const event = ['app-state', { state: 'active' }] as const
+  await socket.request('ping', {})
+  t.equal(socket.send(...event), true)
+  t.equal(socket.send(...event, { volatile: true }), false)
+  await socket.request('ping', {})
+  t.equal(socket.send(...event, { volatile: true }), true)
+})
+
+t.test('methods are registered again at every connect', async t => {
+  const world = await startWorld(t)
+  const { session } = await world.openSession()
+  const caller = await world.client()
+  const callee = await world.client({ as: 'session', id: session.id })
+  const answering = callee.socket.answer(`${session.id}:abort`, async params => `${params}!`)
+  await answering.registered
+  const call = () => caller.socket.request('rpc-call', { method: `${session.id}:abort`, params: 'x' })
+  t.strictSame(await call(), { ok: true, result: 'x!' })
+
+  const down = socketState(callee.socket, 'down')
+  callee.line.cut()
+  await down
+  t.strictSame(await call(), { ok: true, result: 'x!' }, 'the server waits for it to come back')
+})
+
+t.test('the app state is asked for at each connect', async t => {
+  const world = await startWorld(t)
+  const line = await openTcpProxy(t, world.url)
+  const asked: string[] = []
+  const states = ['active', 'background'] as const
+  const appState = () => {
+    const state = states[asked.length] ?? 'background'
+    asked.push(state)
+    return { state, partials: true }
+  }
+  const socket = openSocket({ server: line.url, token: world.token, scope: { as: 'app' }, appState })
+  t.teardown(() => socket.close())
+  await socketState(socket, 'live')
+  const down = socketState(socket, 'down')
+  line.cut()
+  await down
+  await socketState(socket, 'live')
+  t.strictSame(asked, ['active', 'background'])
+})
+
+t.test('something else that answers at the address is no server, and is asked again', async t => {
+  const strange = createServer((_, response) => response.end('<html>Welcome to the hotel</html>')).listen(0, '127.0.0.1')
+  await once(strange, 'listening')
+  t.teardown(() => strange.close())
+  const server = `http://127.0.0.1:${(strange.address() as AddressInfo).port}`
+  const socket = openSocket({ server, token: 'x', scope: { as: 'app' } })
+  t.teardown(() => socket.close())
+  await socketState(socket, 'down')
+})
+
+t.test('a closed socket stays closed', async (t: Test) => {
+  const world = await startWorld(t)
+  const { socket, line } = await world.client()
+  socket.close()
+  socket.reconnectNow()
+  t.equal(socket.state.type, 'closed')
+  t.equal(socket.send('app-state', { state: 'active' }), false)
+  t.equal(line.connects, 1)
+})

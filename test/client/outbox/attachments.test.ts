@@ -1,0 +1,96 @@
+import { randomBytes } from 'node:crypto'
+import t, { type Test } from 'tap'
+import { createRest } from '../../../lib/client/index.ts'
+import { downloadAttachment, uploadAttachment } from '../../../lib/client/outbox/attachments.ts'
+import { openSlowUplink } from '../../kit/slow-uplink.ts'
+import { openTcpProxy } from '../../kit/tcp-proxy.ts'
+import { startWorld } from '../world.ts'
+
+// The slow ones mostly wait.
+t.jobs = 3
+
+async function startLink(t: Test) {
+  const { url, token, openSession } = await startWorld(t)
+  const { session } = await openSession()
+  const linkOver = (server: string) => ({ rest: createRest({ server, token, fetch }), token, fetch })
+  return { url, token, session: session.id, link: linkOver(url), linkOver }
+}
+
+t.test('an attachment goes up and comes down, and its progress is told', async t => {
+  const { session, link } = await startLink(t)
+  const bytes = randomBytes(1_000_000)
+  const told: number[] = []
+  const ref = await uploadAttachment(link, session, bytes, { onProgress: at => told.push(at) })
+  t.equal(told.at(-1), bytes.length)
+  t.ok(told.length > 2)
+  t.ok(bytes.equals(await downloadAttachment(link, ref)))
+})
+
+t.test('an upload that is cut again and again goes on where it was, and sends little twice [N9]', async t => {
+  const { url, session, link, linkOver } = await startLink(t)
+  const line = await openSlowUplink(t, url, { bytesPerSecond: 4_000_000, cutAfter: [100_000, 200_000, 400_000, 500_000] })
+  const bytes = randomBytes(700_000)
+  const ref = await uploadAttachment(linkOver(line.url), session, bytes)
+  t.ok(bytes.equals(await downloadAttachment(link, ref)))
+  t.ok(line.sent() < 2 * bytes.length, `${line.sent()} bytes for ${bytes.length}`)
+})
+
+t.test('an upload that another process began goes on where it was, and begins anew when the server has forgotten it [N9]', async t => {
+  const { url, session, link, linkOver } = await startLink(t)
+  const bytes = randomBytes(700_000)
+  const died = new AbortController()
+  let begun = ''
+  const dying = uploadAttachment(link, session, bytes, {
+    signal: died.signal,
+    onBegun: ref => {
+      begun = ref
+    },
+    onProgress: at => at > 150_000 && died.abort(new Error('the app was closed'))
+  })
+  await t.rejects(dying, /closed/)
+  const line = await openSlowUplink(t, url, { bytesPerSecond: 4_000_000 })
+  t.equal(await uploadAttachment(linkOver(line.url), session, bytes, { begun }), begun)
+  t.ok(bytes.equals(await downloadAttachment(link, begun)))
+  t.ok(line.sent() < 600_000, `${line.sent()} bytes for the rest`)
+  t.equal(await uploadAttachment(link, session, bytes, { begun }), begun, 'one that is whole is not sent again')
+  const forgotten = `sessions/${session}/attachments/${crypto.randomUUID()}.enc`
+  const ref = await uploadAttachment(link, session, bytes, { begun: forgotten })
+  t.not(ref, forgotten)
+  t.ok(bytes.equals(await downloadAttachment(link, ref)))
+})
+
+t.test('a phone with 8 kB/s gets its picture through, in parts and in one request; only what is no attachment is cut [N9]', async t => {
+  const { url, token, session, link, linkOver } = await startLink(t)
+  const bytes = randomBytes(100_000)
+  const slowly = () => openSlowUplink(t, url, { bytesPerSecond: 8000 })
+  const headers = { authorization: `Bearer ${token}` }
+  const inParts = async () => downloadAttachment(link, await uploadAttachment(linkOver((await slowly()).url), session, bytes))
+  const inOneGo = async () => {
+    const { ref, uploadUrl } = await link.rest.call('requestUpload', { params: { id: session }, body: { size: bytes.length } })
+    await fetch(uploadUrl.replace(url, (await slowly()).url), { method: 'PUT', headers, body: new Uint8Array(bytes) })
+    return downloadAttachment(link, ref)
+  }
+  const asMessage = async () =>
+    fetch(`${(await slowly()).url}/v3/sessions/${session}/messages`, { method: 'POST', headers, body: 'x'.repeat(200_000) })
+  const [one, two] = await Promise.all([inParts(), inOneGo(), t.rejects(asMessage(), 'the library cuts what takes long')])
+  t.ok(bytes.equals(one))
+  t.ok(bytes.equals(two))
+})
+
+t.test('a download that is cut goes on where it was', async t => {
+  const { url, session, link, linkOver } = await startLink(t)
+  const bytes = randomBytes(4_000_000)
+  const ref = await uploadAttachment(link, session, bytes)
+  const line = await openTcpProxy(t, url)
+  line.cutAfter(1_500_000)
+  t.ok(bytes.equals(await downloadAttachment(linkOver(line.url), ref)))
+  t.equal(line.connects, 2)
+})
+
+t.test('what the server refuses is not tried again, and who changes their mind is obeyed', async t => {
+  const { session, link } = await startLink(t)
+  await t.rejects(uploadAttachment(link, session, new Uint8Array(11 * 1024 * 1024)), { name: 'Refused', status: 400 })
+  await t.rejects(downloadAttachment(link, `sessions/${session}/attachments/${crypto.randomUUID()}.enc`), { name: 'Refused', status: 404 })
+  const reason = new Error('changed my mind')
+  await t.rejects(uploadAttachment(link, session, new Uint8Array(10), { signal: AbortSignal.abort(reason) }), reason)
+})

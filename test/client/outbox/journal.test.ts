@@ -1,0 +1,11 @@
+import t from 'tap'
+import { createMemoryJournal } from '../../../lib/client/outbox/journal.ts'
+import { draft, testJournal } from './journal-contract.ts'
+
+testJournal(t, () => ({ journal: createMemoryJournal() }))
+
+t.test('a journal in memory can begin with what another process would have left', async t => {
+  const journal = createMemoryJournal([draft('a'), draft('b')])
+  await journal.remove([draft('a')])
+  t.strictSame(await journal.load(), [draft('b')])
+})

@@ -1,0 +1,444 @@
+import assert from 'node:assert/strict'
+import fc from 'fast-check'
+import t from 'tap'
+import { Refused, Unreachable } from '../../../lib/client/link/refusals.ts'
+import { createMemoryJournal, type Journal } from '../../../lib/client/outbox/journal.ts'
+import { type Outbox, OutboxFull, openOutbox } from '../../../lib/client/outbox/outbox.ts'
+import type { Draft } from '../../../lib/client/sealed/messages.ts'
+import { localId } from '../../../lib/protocol/wire/ids.ts'
+import type { MessageReceipt, MessageRecord } from '../../../lib/protocol/wire/records.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { FakeLink, messageAt, turn } from '../link/fake-link.ts'
+import { draft } from './journal-contract.ts'
+
+type Sent = Pick<Draft, 'localId' | 'content'>
+interface Request {
+  session: string
+  ids: string[]
+  accept(): Promise<void>
+  fail(error: Error): Promise<void>
+  /** The server stores it, but the answer is lost. */
+  lose(): Promise<void>
+}
+
+/** An outbox over a server that stores each localId once and answers when the test says so. */
+async function openWorld({
+  journal = createMemoryJournal(),
+  ...limits
+}: {
+  journal?: Journal
+  limitBytes?: number
+  gatherMs?: number
+} = {}) {
+  const clock = manualClock()
+  const link = new FakeLink()
+  const stored: string[] = []
+  const told: MessageRecord[] = []
+  const setAside: string[] = []
+  const states: string[] = []
+  const requests: Request[] = []
+
+  const store = (messages: readonly Sent[]): MessageReceipt[] =>
+    messages.map(({ localId }) => {
+      if (!stored.includes(localId)) stored.push(localId)
+      return { ...messageAt(stored.indexOf(localId) + 1), localId: localId as MessageReceipt['localId'] }
+    })
+  const send = (session: string, messages: readonly Sent[]) => {
+    const { promise, resolve, reject } = Promise.withResolvers<readonly MessageReceipt[]>()
+    const end = async (work: () => void) => {
+      requests.splice(requests.indexOf(request), 1)
+      work()
+      await turn()
+    }
+    const request: Request = {
+      session,
+      ids: messages.map(({ localId }) => localId),
+      accept: () => end(() => resolve(store(messages))),
+      fail: error => end(() => reject(error)),
+      lose: () =>
+        end(() => {
+          store(messages)
+          reject(new Unreachable('network'))
+        })
+    }
+    requests.push(request)
+    return promise
+  }
+  const outbox: Outbox = await openOutbox({
+    journal,
+    send,
+    socket: link,
+    onStored: messages => told.push(...messages),
+    onSetAside: draft => void setAside.push(draft.localId),
+    onState: state => states.push(state.type),
+    clock,
+    random: () => 1,
+    ...limits
+  })
+  await turn()
+  return {
+    outbox,
+    clock,
+    link,
+    stored,
+    told,
+    setAside,
+    states,
+    requests,
+    request: () => requests[0] ?? assert.fail('no request is under way')
+  }
+}
+
+const ids = (count: number) => Array.from({ length: count }, (_, index) => `m${index}`)
+
+t.test('a draft is in the journal before it counts as taken and before it is sent [W1]', async t => {
+  const journal = createMemoryJournal()
+  const written = Promise.withResolvers<void>()
+  const { outbox, requests } = await openWorld({
+    journal: {
+      ...journal,
+      append: async drafts => {
+        await written.promise
+        await journal.append(drafts)
+      }
+    }
+  })
+  let isTaken = false
+  const put = outbox.put(draft('a')).then(() => {
+    isTaken = true
+  })
+  await turn()
+  t.notOk(isTaken)
+  t.equal(requests.length, 0)
+  written.resolve()
+  await put
+  await turn()
+  t.equal(requests.length, 1)
+})
+
+t.test('drafts leave in the order of the puts, one request at a time, fifty at most', async t => {
+  const { outbox, requests, request, stored } = await openWorld()
+  await Promise.all(ids(120).map(id => outbox.put(draft(id))))
+  await turn()
+  const sizes: number[] = []
+  while (requests.length > 0) {
+    t.equal(requests.length, 1)
+    sizes.push(request().ids.length)
+    await request().accept()
+  }
+  t.strictSame(stored, ids(120))
+  t.ok(sizes.every(size => size <= 50))
+  t.ok(sizes.length <= 4, 'they travel together')
+})
+
+t.test('what comes close together leaves together, and the first of it at once', async t => {
+  const world = await openWorld({ gatherMs: 50 })
+  await world.outbox.put(draft('a'))
+  await turn()
+  t.strictSame(world.requests[0]?.ids, ['a'])
+  world.clock.advance(10)
+  await world.requests[0]?.accept()
+  for (const id of ['b', 'c']) {
+    await world.outbox.put(draft(id))
+    await turn()
+  }
+  t.strictSame(world.requests, [])
+  world.clock.advance(40)
+  await turn()
+  t.strictSame(world.requests[0]?.ids, ['b', 'c'])
+  await world.requests[0]?.accept()
+  await world.outbox.idle()
+  world.clock.advance(50)
+  await world.outbox.put(draft('d'))
+  await turn()
+  t.strictSame(world.requests[0]?.ids, ['d'])
+})
+
+t.test('a request holds a mebibyte at most, unless one message is larger by itself', async t => {
+  const { outbox, request } = await openWorld()
+  const content = 'A'.repeat(400_000)
+  const puts = [draft('a', { content }), draft('b', { content }), draft('c', { content }), draft('d', { content: 'A'.repeat(2_000_000) })]
+  await Promise.all(puts.map(put => outbox.put(put)))
+  await turn()
+  const batches: string[][] = []
+  while (outbox.pending.length > 0) {
+    batches.push(request().ids)
+    await request().accept()
+  }
+  t.strictSame(batches, [['a', 'b'], ['c'], ['d']])
+})
+
+t.test('what a crashed process left is sent first [W1]', async t => {
+  const { outbox, request, stored } = await openWorld({ journal: createMemoryJournal([draft('old')]) })
+  t.equal(outbox.state.type, 'sending')
+  await outbox.put(draft('new'))
+  await request().accept()
+  await request().accept()
+  t.strictSame(stored, ['old', 'new'])
+})
+
+t.test('a server without room is waited for, and told apart from one that is away [F1]', async t => {
+  const { outbox, request, clock, stored } = await openWorld()
+  await outbox.put(draft('a'))
+  await request().fail(new Unreachable('server-error', { status: 507, code: 'The server has no room left' }))
+  t.match(outbox.state, { type: 'waiting', isFull: true })
+  clock.advance(500)
+  await turn()
+  await request().fail(new Unreachable('network'))
+  t.match(outbox.state, { type: 'waiting', isFull: false })
+  clock.advance(1000)
+  await turn()
+  await request().accept()
+  t.strictSame(stored, ['a'])
+})
+
+t.test('a repeat whose first answer was lost is stored once, and leaves the journal [X1]', async t => {
+  const journal = createMemoryJournal()
+  const { outbox, request, clock, stored } = await openWorld({ journal })
+  await outbox.put(draft('a'))
+  await turn()
+  await request().lose()
+  t.match(outbox.state, { type: 'waiting' })
+  clock.advance(500)
+  await turn()
+  await request().accept()
+  await outbox.idle()
+  t.strictSame(stored, ['a'])
+  await turn()
+  t.strictSame(await journal.load(), [])
+})
+
+t.test('waits grow to five seconds and have jitter, and a live link ends them at once', async t => {
+  const { outbox, requests, request, clock, link } = await openWorld()
+  await outbox.put(draft('a'))
+  await turn()
+  for (const waitMs of [500, 1000, 2000, 4000, 5000, 5000]) {
+    await request().fail(new Unreachable('server-error', { status: 503 }))
+    clock.advance(waitMs - 1)
+    await turn()
+    t.equal(requests.length, 0)
+    clock.advance(1)
+    await turn()
+    t.equal(requests.length, 1)
+  }
+  await request().fail(new Unreachable('network'))
+  link.up()
+  await turn()
+  t.equal(requests.length, 1)
+})
+
+t.test('a server that asks for patience gets it', async t => {
+  const { outbox, requests, request, clock } = await openWorld()
+  await outbox.put(draft('a'))
+  await turn()
+  await request().fail(new Refused(429, 'Too Many Requests', 60_000))
+  clock.advance(59_999)
+  await turn()
+  t.equal(requests.length, 0)
+  clock.advance(1)
+  await turn()
+  t.equal(requests.length, 1)
+})
+
+for (const status of [400, 413]) {
+  t.test(`one message that is refused with ${status} is set aside, and its neighbours arrive in order [W5]`, async t => {
+    const { outbox, requests, request, stored, setAside } = await openWorld()
+    await Promise.all(ids(40).map(id => outbox.put(draft(id))))
+    await turn()
+    let asked = 0
+    for (; requests.length > 0; asked++) {
+      if (request().ids.includes('m17')) await request().fail(new Refused(status, 'no'))
+      else await request().accept()
+    }
+    t.strictSame(setAside, ['m17'])
+    t.strictSame(
+      stored,
+      ids(40).filter(id => id !== 'm17')
+    )
+    t.ok(asked < 20, `took ${asked} requests`)
+  })
+}
+
+t.test('messages of a deleted session are set aside together, those of others arrive [W5]', async t => {
+  const { outbox, requests, request, stored, setAside } = await openWorld()
+  await Promise.all([outbox.put(draft('a')), outbox.put(draft('b', { session: 's2' })), outbox.put(draft('c'))])
+  await turn()
+  while (requests.length > 0) {
+    if (request().session === 's1') await request().fail(new Refused(404, 'Session not found'))
+    else await request().accept()
+  }
+  t.strictSame(setAside, ['a', 'c'])
+  t.strictSame(stored, ['b'])
+  await outbox.idle()
+})
+
+t.test('a draft nobody kept when it was set aside stays in the journal', async t => {
+  const journal = createMemoryJournal([draft('a')])
+  const outbox = await openOutbox({
+    journal,
+    send: () => Promise.reject(new Refused(400, 'no')),
+    onSetAside: () => Promise.reject(new Error('disk full'))
+  })
+  await outbox.idle()
+  t.strictSame(await journal.load(), [draft('a')])
+})
+
+t.test('a token that is no longer good keeps everything and stops asking', async t => {
+  const { outbox, requests, request, stored, setAside } = await openWorld()
+  await outbox.put(draft('a'))
+  await turn()
+  await request().fail(new Refused(401, 'Invalid token'))
+  t.equal(outbox.state.type, 'refused')
+  await outbox.put(draft('b'))
+  await turn()
+  t.equal(requests.length, 0)
+  t.strictSame(setAside, [])
+  outbox.wake()
+  await turn()
+  await request().accept()
+  t.strictSame(stored, ['a', 'b'])
+})
+
+t.test('a draft that waits can be taken back, and the outbox says whether the server may have it', async t => {
+  const { outbox, request, clock, stored } = await openWorld()
+  await outbox.put(draft('a'))
+  await turn()
+  t.equal(await outbox.withdraw(draft('a')), 'too-late', 'it is on its way')
+  await outbox.put(draft('b'))
+  t.equal(await outbox.withdraw(draft('b')), 'withdrawn')
+  await request().fail(new Unreachable('network'))
+  t.equal(await outbox.withdraw(draft('a')), 'perhaps-stored')
+  clock.advance(500)
+  await outbox.idle()
+  t.strictSame(stored, [])
+  t.equal(await outbox.withdraw(draft('a')), 'too-late', 'it is no longer here')
+})
+
+t.test('one that was tried, taken back and put again leaves with its new words', async t => {
+  const { outbox, request, clock, told } = await openWorld()
+  await outbox.put(draft('a', { content: 'QQ==' }))
+  await turn()
+  await request().fail(new Unreachable('network'))
+  await outbox.withdraw(draft('a'))
+  await outbox.put(draft('a', { content: 'Qg==' }))
+  clock.advance(500)
+  await turn()
+  await request().accept()
+  t.match(told, [{ localId: 'a', content: { c: 'Qg==' } }])
+})
+
+t.test('what was stored is told with its content and seq, in order', async t => {
+  const { outbox, request, told } = await openWorld()
+  await Promise.all([outbox.put(draft('a', { content: 'QQ==' })), outbox.put(draft('b', { content: 'Qg==' }))])
+  await turn()
+  await request().accept()
+  if (outbox.pending.length > 0) await request().accept()
+  t.match(told, [
+    { seq: 1, localId: 'a', content: { t: 'encrypted', c: 'QQ==' } },
+    { seq: 2, localId: 'b', content: { t: 'encrypted', c: 'Qg==' } }
+  ])
+})
+
+t.test('more than may wait is refused, and there is room again when some has left', async t => {
+  const { outbox, request } = await openWorld({ limitBytes: 1000 })
+  await outbox.put(draft('a', { content: 'A'.repeat(800) }))
+  await t.rejects(outbox.put(draft('b', { content: 'A'.repeat(800) })), OutboxFull)
+  await turn()
+  await request().accept()
+  await outbox.put(draft('b', { content: 'A'.repeat(800) }))
+})
+
+t.test('what has to be said is taken although there is no room for it, and takes up room [W3]', async t => {
+  const { outbox, request } = await openWorld({ limitBytes: 400 })
+  await outbox.put(draft('a'))
+  await outbox.put(draft('b', { content: 'A'.repeat(400) }), { beyondLimit: true })
+  await t.rejects(outbox.put(draft('c')), OutboxFull)
+  await turn()
+  await request().accept()
+  await request().accept()
+  await outbox.idle()
+  await outbox.put(draft('c'))
+})
+
+t.test('a journal that fails refuses the put and takes the next one', async t => {
+  const journal = createMemoryJournal()
+  let isBroken = true
+  const { outbox } = await openWorld({
+    journal: { ...journal, append: drafts => (isBroken ? Promise.reject(new Error('disk full')) : journal.append(drafts)) }
+  })
+  await t.rejects(outbox.put(draft('a')), { message: 'disk full' })
+  await outbox.idle()
+  isBroken = false
+  await outbox.put(draft('b'))
+  t.strictSame(
+    outbox.pending.map(({ localId }) => localId),
+    ['b']
+  )
+})
+
+t.test('closing keeps what is pending, and nothing is put any more', async t => {
+  const journal = createMemoryJournal()
+  const { outbox } = await openWorld({ journal: { ...journal, close: async () => {} } })
+  await outbox.put(draft('a'))
+  await outbox.close()
+  await t.rejects(outbox.put(draft('b')))
+  t.strictSame(await journal.load(), [draft('a')])
+})
+
+t.test('through any losses and crashes, each message is stored once and in order [W1 X1]', async () => {
+  const outcome = fc.constantFrom('accept', 'lose', 'fail', 'put', 'put', 'crash')
+  await fc.assert(
+    fc.asyncProperty(fc.array(outcome, { maxLength: 30 }), async outcomes => {
+      let journal = createMemoryJournal()
+      const stored: string[] = []
+      const accepted: string[] = []
+      let world = await openWorld({ journal })
+      const end = async (how: 'accept' | 'lose' | 'fail') => {
+        const request = world.requests[0]
+        if (how === 'fail') await request?.fail(new Unreachable('network'))
+        else await request?.[how]()
+        for (const id of world.stored) if (!stored.includes(id)) stored.push(id)
+        world.clock.advance(60_000)
+        await turn()
+      }
+      for (const how of [...outcomes, ...ids(40).map(() => 'accept' as const)]) {
+        if (how === 'put') {
+          const id = `p${accepted.length}`
+          await world.outbox.put(draft(id))
+          accepted.push(id)
+        } else if (how === 'crash') {
+          journal = createMemoryJournal(await journal.load())
+          world = await openWorld({ journal })
+        } else await end(how)
+      }
+      assert.deepEqual(stored, accepted)
+    }),
+    { numRuns: 150 }
+  )
+})
+
+t.test('a draft that is put just as the last batch ends is sent as well', async t => {
+  // Between the end of a batch and the outbox resting lie a few turns of the event loop: the second put comes in each of them once.
+  for (let ticks = 0; ticks < 30; ticks++) {
+    const sent: string[] = []
+    const outbox = await openOutbox({
+      journal: createMemoryJournal(),
+      onSetAside() {},
+      async send(_session, drafts) {
+        sent.push(...drafts.map(({ localId }) => localId))
+        return drafts.map(({ localId: named }, index) => ({ ...messageAt(sent.length + index), localId: localId.parse(named) }))
+      },
+      onStored: () => void (sent.length === 1 && putAfter(ticks))
+    })
+    const putAfter = async (ticks: number) => {
+      for (let tick = 0; tick < ticks; tick++) await undefined
+      await outbox.put(draft('b'))
+    }
+    await outbox.put(draft('a'))
+    await turn()
+    await turn()
+    t.same(sent, ['a', 'b'], `${ticks} ticks later`)
+    t.equal(outbox.pending.length, 0)
+    await outbox.close()
+  }
+})

@@ -1,0 +1,58 @@
+import t from 'tap'
+import { openPreview, sealPreview } from '../../../lib/client/sealed/previews.ts'
+import { accountVault } from '../../../lib/client/sealed/vault.ts'
+import { cryptoReady } from '../../../lib/crypto/index.ts'
+import type { PreviewedAsk } from '../../../lib/protocol/sealed/preview.ts'
+
+await cryptoReady()
+const vault = accountVault(new Uint8Array(32).fill(7))
+const place = { session: 's1', notice: 'n1' }
+const asks: PreviewedAsk = {
+  type: 'permission',
+  id: 'ask',
+  shown: 'hash',
+  kind: 'execute',
+  text: 'git status',
+  isWhole: true,
+  risk: 'plain',
+  mayAllow: true
+}
+
+t.test('what is sealed with the key of a session opens with the account alone, and its cipher is that of the session', t => {
+  const key = vault.newKey()
+  const sealed = sealPreview(key, place, { title: 'Pears', asks }) ?? ''
+  t.notMatch(sealed, /Pears/)
+  const opened = openPreview(vault, sealed, place)
+  t.same(opened?.preview, { sealedFor: { type: 'preview', ...place }, title: 'Pears', asks })
+  t.same(key.cipher.open(opened?.cipher.seal('an answer') ?? ''), { ok: true, value: 'an answer' })
+  t.end()
+})
+
+t.test('a session of the old encryption has no key of its own', t => {
+  const sealed = sealPreview({ cipher: vault.settings, wrapped: null }, place, { title: 'Pears' }) ?? ''
+  t.match(openPreview(vault, sealed, place), { preview: { title: 'Pears' } })
+  t.end()
+})
+
+t.test('a preview of another session, notice or account, or another sealed text, shows nothing', t => {
+  const key = vault.newKey()
+  const sealed = sealPreview(key, place, { title: 'Pears' }) ?? ''
+  t.equal(openPreview(vault, sealed, { ...place, session: 's2' }), undefined)
+  t.equal(openPreview(vault, sealed, { ...place, notice: 'n2' }), undefined)
+  t.equal(openPreview(accountVault(new Uint8Array(32)), sealed, place), undefined)
+  for (const text of ['', '.', 'x', `${sealed}.x`, `${key.wrapped}.${key.cipher.seal({ title: 'Pears' })}`])
+    t.equal(openPreview(vault, text, place), undefined, text)
+  t.end()
+})
+
+t.test('a long text is cut until the server takes it, and what is cut may not be allowed', t => {
+  const key = vault.newKey()
+  for (const letter of ['x', '漢', '\u0001']) {
+    const long = letter.repeat(5_000)
+    const sealed = sealPreview(key, place, { title: long, asks: { ...asks, text: long } }) ?? ''
+    t.ok(sealed.length > 0 && sealed.length <= 2560, `${sealed.length} letters`)
+    const { preview } = openPreview(vault, sealed, place) ?? {}
+    t.match(preview?.asks, { text: /…$/, isWhole: false, mayAllow: false })
+  }
+  t.end()
+})

@@ -1,0 +1,51 @@
+import t from 'tap'
+import { accountVault, cryptoReady, terminalVault } from '../../../lib/client/index.ts'
+import { engine, fromBase64 } from '../../../lib/crypto/index.ts'
+
+t.before(() => cryptoReady())
+
+t.test('what a paired terminal seals, the account opens, and no other account', t => {
+  const account = accountVault(engine.randomBytes(32))
+  const stranger = accountVault(engine.randomBytes(32))
+  const terminal = terminalVault({ version: 2, contentPublicKey: account.contentPublicKey, machineKey: engine.randomBytes(32) })
+
+  for (const { cipher, wrapped } of [terminal.newSessionKey(), terminal.machine]) {
+    t.equal(fromBase64(wrapped ?? '')?.length, 105)
+    t.strictSame(account.openKey(wrapped)?.open(cipher.seal({ path: '/home' })), { ok: true, value: { path: '/home' } })
+    t.equal(stranger.openKey(wrapped), undefined)
+  }
+  t.end()
+})
+
+t.test('each session has a key of its own, and a kept one opens what it sealed before', t => {
+  const account = accountVault(engine.randomBytes(32))
+  const terminal = terminalVault({ version: 2, contentPublicKey: account.contentPublicKey, machineKey: engine.randomBytes(32) })
+  const [one, other] = [terminal.newSessionKey(), terminal.newSessionKey()]
+  t.strictSame(other.cipher.open(one.cipher.seal(1)), { ok: false })
+  t.strictSame(terminal.openSessionKey(one.raw).cipher.open(one.cipher.seal(1)), { ok: true, value: 1 })
+  t.end()
+})
+
+t.test('after the old pairing everything is sealed with the account secret, without a data key', t => {
+  const secret = engine.randomBytes(32)
+  const account = accountVault(secret)
+  const terminal = terminalVault({ version: 1, secret })
+  for (const { cipher, wrapped } of [terminal.newSessionKey(), terminal.machine]) {
+    t.equal(wrapped, null)
+    t.strictSame(account.openKey(wrapped)?.open(cipher.seal('x')), { ok: true, value: 'x' })
+  }
+  t.end()
+})
+
+t.test('a data key that is no such thing opens nothing, and nothing throws', t => {
+  const account = accountVault(engine.randomBytes(32))
+  for (const text of ['', 'not base64', 'AAAA', 'A'.repeat(140)]) t.equal(account.openKey(text), undefined)
+  t.end()
+})
+
+t.test('the app makes keys of its own', t => {
+  const account = accountVault(engine.randomBytes(32))
+  const key = account.newKey()
+  t.strictSame(account.openKey(key.wrapped)?.open(key.cipher.seal(null)), { ok: true, value: null })
+  t.end()
+})

@@ -1,0 +1,172 @@
+import assert from 'node:assert'
+import t, { type Test } from 'tap'
+import { createRest, type Fetch, keepToken, lookAtRequest, readRequestLink, startLinking } from '../../../lib/client/index.ts'
+import { engine, readPairingLink } from '../../../lib/crypto/index.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { startWorld } from '../world.ts'
+
+async function startLink(t: Test, kind: 'terminal' | 'device' = 'terminal') {
+  const world = await startWorld(t)
+  const linking = await startLinking(kind, { server: world.url, fetch, deviceName: 'orchard-mini' })
+  assert(linking !== 'unsupported')
+  const link = readRequestLink(linking.link)
+  assert(link)
+  return { world, linking, link, look: () => lookAtRequest({ rest: world.rest, vault: world.vault, link }) }
+}
+
+/** Four digits that are not these. */
+const otherThan = (code: string) => String((Number(code) + 1) % 10_000).padStart(4, '0')
+
+t.test('a terminal shows a link and four digits, and is let in with a key to write to and a token it renews', async t => {
+  const { world, linking, look } = await startLink(t)
+  t.match(linking.checkCode, /^\d{4}$/)
+  t.equal(readPairingLink(linking.link), undefined, 'it is not taken for a link of the first kind')
+  const view = await look()
+  assert(view.type === 'waiting')
+  t.match(view, { name: 'orchard-mini', from: '127.0.0' })
+  t.ok(view.endsInMs && view.endsInMs > 290_000 && view.endsInMs <= 300_000, 'and how long it waits still')
+  const spaced = `${linking.checkCode.slice(0, 2)} ${linking.checkCode.slice(2)}`
+  t.equal(await view.approval.approve(spaced), 'approved')
+  t.equal(await view.approval.approve(linking.checkCode), 'approved', 'a repeat after a lost reply')
+
+  const end = await linking.wait()
+  assert(end.type === 'paired')
+  t.same(end.answer, { version: 2, contentPublicKey: world.vault.contentPublicKey })
+  const source = keepToken({ server: world.url, fetch, kept: end.signedIn, onRenewed() {}, now: () => Date.now() + 25 * 3600_000 })
+  const renewed = await source.token()
+  t.not(renewed, end.signedIn.token)
+  await createRest({ server: world.url, token: renewed, fetch }).call('listSessions', {})
+  t.match(await linking.wait(), { type: 'paired', signedIn: { token: end.signedIn.token } }, 'the same again: its reply may be lost')
+  t.same(await look(), { type: 'answered', name: 'orchard-mini', isYours: true })
+})
+
+t.test('what a computer says of itself reaches whoever has its link, and the server can neither read nor change it', async t => {
+  const world = await startWorld(t)
+  const about = { os: 'Debian GNU/Linux 12', user: 'mira', isRoot: true }
+  const bodies: string[] = []
+  const heard: Fetch = (to, init) => {
+    bodies.push(String(init?.body))
+    return fetch(to, init)
+  }
+  const linking = await startLinking('terminal', { server: world.url, fetch: heard, about })
+  assert(linking !== 'unsupported')
+  const link = readRequestLink(linking.link)
+  assert(link)
+  t.match(bodies[0], '"about":')
+  t.notMatch(bodies[0], /Debian|mira/)
+  t.match(await lookAtRequest({ rest: world.rest, vault: world.vault, link }), { type: 'waiting', about })
+  const told = async (others: string | undefined) => {
+    const lying: Fetch = async (to, init) =>
+      new Response(JSON.stringify({ ...((await (await fetch(to, init)).json()) as object), about: others }))
+    const view = await lookAtRequest({
+      rest: createRest({ server: world.url, token: world.token, fetch: lying }),
+      vault: world.vault,
+      link
+    })
+    return view.type === 'waiting' ? view.about : view.type
+  }
+  for (const others of [undefined, '', 'AAAA', Buffer.alloc(80, 1).toString('base64'), '!'])
+    t.equal(await told(others), undefined, others ?? 'nothing')
+  const silent = await startLink(t)
+  t.match(await silent.look(), { type: 'waiting', about: undefined }, 'one that says nothing')
+})
+
+t.test('a device is handed the whole account', async t => {
+  const { world, linking, look } = await startLink(t, 'device')
+  const view = await look()
+  assert(view.type === 'waiting')
+  await view.approval.approve(linking.checkCode)
+  t.match(await linking.wait(), { type: 'paired', answer: { version: 1, accountSecret: world.vault.secret } })
+})
+
+t.test('three wrong codes refuse a request for good [A8]', async t => {
+  const { linking, look } = await startLink(t)
+  const view = await look()
+  assert(view.type === 'waiting')
+  const wrong = otherThan(linking.checkCode)
+  t.same(
+    [await view.approval.approve(wrong), await view.approval.approve(wrong), await view.approval.approve(wrong)],
+    ['wrong-code', 'wrong-code', 'refused']
+  )
+  t.equal(await view.approval.approve(linking.checkCode), 'refused', 'the right one comes too late')
+  t.same(await linking.wait(), { type: 'expired' })
+  t.same(await look(), { type: 'gone' })
+})
+
+t.test('a server that swaps a key is noticed: by the link, or by other digits', async t => {
+  const { world, linking, link } = await startLink(t)
+  const swapped = (fields: () => object) => {
+    const lying: Fetch = async (to, init) => {
+      const answer = await fetch(to, init)
+      if (!to.endsWith(link.id)) return answer
+      return new Response(JSON.stringify({ ...((await answer.json()) as object), ...fields() }))
+    }
+    return lookAtRequest({ rest: createRest({ server: world.url, token: world.token, fetch: lying }), vault: world.vault, link })
+  }
+  t.same(await swapped(() => ({ publicKey: Buffer.from(engine.boxKeypair().publicKey).toString('base64') })), { type: 'altered' })
+  t.same(await swapped(() => ({ kind: 'device' })), { type: 'altered' })
+  const view = await swapped(() => ({ deviceKey: Buffer.alloc(32, 7).toString('base64') }))
+  assert(view.type === 'waiting')
+  t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
+})
+
+t.test('an answer that was not made with the secret of the link cannot be read', async t => {
+  const { world, linking, link } = await startLink(t)
+  const view = await lookAtRequest({ rest: world.rest, vault: world.vault, link: { ...link, linkSecret: new Uint8Array(16) } })
+  assert(view.type === 'waiting')
+  t.equal(await view.approval.approve(linking.checkCode), 'wrong-code')
+})
+
+t.test('a request that nobody answers is over, and a lost network is waited for', async t => {
+  const world = await startWorld(t)
+  const clock = manualClock()
+  const troubles: (string | undefined)[] = []
+  let isAway = false
+  const flaky: Fetch = (to, init) => (isAway ? Promise.reject(new Error('away')) : fetch(to, init))
+  const linking = await startLinking('terminal', {
+    server: world.url,
+    fetch: flaky,
+    clock,
+    onTrouble: trouble => {
+      troubles.push(trouble)
+      isAway = false
+    }
+  })
+  assert(linking !== 'unsupported')
+  isAway = true
+  const link = readRequestLink(linking.link)
+  assert(link)
+  const end = linking.wait()
+  const view = await lookAtRequest({ rest: world.rest, vault: world.vault, link })
+  assert(view.type === 'waiting')
+  await view.approval.reject()
+  while (clock.pending === 0) await new Promise(done => setImmediate(done))
+  clock.advance(1_000)
+  t.same(await end, { type: 'expired' })
+  t.same(troubles, ['The server cannot be reached.'])
+})
+
+t.test('a server that pairs only in the first way is told apart', async t => {
+  const old: Fetch = () => Promise.resolve(new Response('{"error":"Not found"}', { status: 404 }))
+  t.equal(await startLinking('terminal', { server: 'https://old.example', fetch: old }), 'unsupported')
+})
+
+t.test('nobody guesses their way in: less than one in a million in a year of trying [A8]', async t => {
+  const { world, link } = await startLink(t)
+  const [, , secret = ''] = world.token.split('.')
+  // Far more than one server answers, and no limit of ours is needed for it.
+  const triesPerYear = 1_000_000 * 365 * 24 * 3600
+  const bits = {
+    'the id of a request': link.id.length * 5,
+    'the secret of a link': link.linkSecret.length * 8,
+    // Six characters of it are a checksum.
+    'a token': (secret.length - 6) * 6
+  }
+  for (const [what, of] of Object.entries(bits)) t.ok(triesPerYear / 2 ** of < 1e-6, `${what} has ${of} bits`)
+})
+
+t.test('a device that reaches the server under a name it does not know could not renew its token, and pairs in the first way', async t => {
+  const world = await startWorld(t)
+  const elsewhere: Fetch = (to, init) => fetch(to.replace('https://elsewhere.example', world.url), init)
+  t.equal(await startLinking('terminal', { server: 'https://elsewhere.example', fetch: elsewhere }), 'unsupported')
+})

@@ -1,0 +1,122 @@
+import { registerHooks } from 'node:module'
+import t, { type Test } from 'tap'
+import { createRest, cryptoReady, type Fetch, keepToken, openSocket, type SignedIn, signIn } from '../../../lib/client/index.ts'
+import { engine } from '../../../lib/crypto/index.ts'
+import { movingTime } from '../../kit/moving-time.ts'
+import { call } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+
+t.before(() => cryptoReady())
+
+const hours = 60 * 60_000
+
+/** A device that is signed in, on a server and in a time that a test moves by hand. */
+async function startWorld(t: Test) {
+  const time = movingTime()
+  const server = await startServer(t, { now: time.now, clock: time.clock })
+  const kept = await signIn({ server: server.url, secret: engine.randomBytes(32), fetch, deviceName: 'phone' })
+  const renewed: SignedIn[] = []
+  const options = { server: server.url, fetch, kept, now: () => time.at, onRenewed: (signedIn: SignedIn) => void renewed.push(signedIn) }
+  return { time, server, kept, renewed, options }
+}
+
+t.test('a browser that cannot fetch what renews a token is not signed out: it tries again', async t => {
+  let isCutOff = true
+  registerHooks({
+    resolve(specifier, context, next) {
+      if (isCutOff && specifier === './renewal.ts') throw new Error('away')
+      return next(specifier, context)
+    }
+  })
+  const { time, kept, options } = await startWorld(t)
+  const source = keepToken(options)
+  time.at += 25 * hours
+  await t.rejects(source.token(), { name: 'Unreachable' })
+  isCutOff = false
+  t.not(await source.token(), kept.token)
+})
+
+t.test('a token is used as it is while it is young, and renewed before it ends [A5]', async t => {
+  const { time, server, kept, renewed, options } = await startWorld(t)
+  const source = keepToken(options)
+  const rest = createRest({ server: server.url, token: source, fetch })
+  time.at += 11 * hours
+  t.equal(await source.token(), kept.token)
+  t.equal(renewed.length, 0)
+
+  time.at += 20 * hours
+  const { devices } = await rest.call('listDevices', {})
+  t.equal(devices.length, 1, 'it is the same device')
+  t.equal(renewed.length, 1)
+  t.equal(renewed[0]?.token, await source.token())
+})
+
+t.test('many requests at once renew once [A5]', async t => {
+  const { time, renewed, options } = await startWorld(t)
+  const source = keepToken(options)
+  time.at += 25 * hours
+  const tokens = await Promise.all(Array.from({ length: 10 }, () => source.token()))
+  t.equal(new Set(tokens).size, 1)
+  t.equal(renewed.length, 1)
+})
+
+t.test('a server that is away does not matter while the token is good', async t => {
+  const { time, kept, options } = await startWorld(t)
+  const away: Fetch = () => Promise.reject(new Error('away'))
+  const source = keepToken({ ...options, fetch: away })
+  time.at += 23 * hours
+  t.equal(await source.token(), kept.token)
+  time.at += 2 * hours
+  await t.rejects(source.token(), { name: 'Unreachable' })
+})
+
+t.test('what another tab renewed is used, and nothing asked for', async t => {
+  const { time, options, kept } = await startWorld(t)
+  time.at += 25 * hours
+  const first = keepToken(options)
+  const token = await first.token()
+  const theirs: SignedIn = { token, renewal: kept.renewal && { ...kept.renewal, expiresAt: time.at + 24 * hours } }
+  const fetched: string[] = []
+  const counting: Fetch = (to, init) => {
+    fetched.push(to)
+    return fetch(to, init)
+  }
+  t.equal(await keepToken({ ...options, fetch: counting, latest: async () => theirs }).token(), token)
+  t.same(fetched, [])
+})
+
+t.test('a device whose clock is far behind is not signed out: what is refused is renewed once [C2]', async t => {
+  const { time, server, options } = await startWorld(t)
+  const began = time.at
+  time.at += 25 * hours
+  const rest = createRest({ server: server.url, token: keepToken({ ...options, now: () => began }), fetch })
+  t.equal((await rest.call('listDevices', {})).devices.length, 1)
+
+  time.at += 25 * hours
+  const socket = openSocket({ server: server.url, token: keepToken({ ...options, now: () => began }), scope: { as: 'app' } })
+  t.teardown(() => socket.close())
+  await new Promise<void>(done => socket.onState(({ type }) => type === 'live' && done()))
+  t.pass('it is live')
+})
+
+t.test('a device that was removed is told so', async t => {
+  const { time, server, kept, options } = await startWorld(t)
+  await call(server, 'DELETE', '/v1/devices/current', { token: kept.token })
+  const source = keepToken(options)
+  await t.rejects(createRest({ server: server.url, token: source, fetch }).call('listSessions', {}), { name: 'Refused', status: 401 })
+  const socket = openSocket({ server: server.url, token: source, scope: { as: 'app' } })
+  t.teardown(() => socket.close())
+  await new Promise<void>(done => socket.onState(({ type }) => type === 'refused' && done()))
+  time.at += 25 * hours
+  await t.rejects(source.token(), { name: 'Refused', status: 401 })
+})
+
+t.test('another server under the same address gets no signature', async t => {
+  const { time, options, kept } = await startWorld(t)
+  const other = await startServer(t, { data: t.testdir({ other: {} }) })
+  time.at += 25 * hours
+  await t.rejects(keepToken({ ...options, kept, server: other.url }).token(), {
+    name: 'Unreachable',
+    message: 'What answers there is not an Afield server.'
+  })
+})

@@ -1,0 +1,468 @@
+import type { Socket } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { accountTopic } from '../../../lib/bus/bus.ts'
+import { openLocalBus } from '../../../lib/bus/local.ts'
+import { accountId, machineId, type SessionId, sessionId } from '../../../lib/protocol/wire/ids.ts'
+import { Presence } from '../../../lib/server/chores/presence.ts'
+import type { Caller } from '../../../lib/server/deps.ts'
+import type { Push } from '../../../lib/server/push.ts'
+import { openStore } from '../../../lib/store/open.ts'
+import type { RowRef, SessionRow } from '../../../lib/store/rows.ts'
+import type { Store } from '../../../lib/store/store.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { next, type Person, signUp, type Untyped } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { listen } from '../heard.ts'
+import { passTime } from '../pass-time.ts'
+
+const start = 1_700_000_000_000
+const seconds = 1000
+const minutes = 60 * seconds
+
+/** A server whose two clocks a test moves together, somebody with a session and a machine, and an app that listens. */
+async function startWorld(t: Test) {
+  const clock = manualClock()
+  const wall = { ahead: 0 }
+  const now = () => start + clock.now() + wall.ahead
+  const server = await startServer(t, { clock, now })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  await ada.call('POST', '/v1/machines', { body: { id: 'laptop', metadata: 'x' } })
+  const app = await ada.connect()
+  const process = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const pass = (ms: number) => passTime(clock, ms, app, process)
+  return { server, pass, wall, now, ada, session, app, process, heard: listen(app) }
+}
+
+async function sessionOf(person: Person, id: string): Promise<Untyped> {
+  const { body } = await person.call('GET', '/v1/sessions')
+  return body.sessions.find((session: Untyped) => session.id === id)
+}
+
+t.test('every sign of life is passed on at once, with what the agent does', async t => {
+  const { ada, app, process, session, now } = await startWorld(t)
+  for (const thinking of [true, false, undefined]) {
+    const told = next(app, 'ephemeral')
+    process.volatile.emit('session-alive', { sid: session, time: now(), thinking, mode: 'remote' })
+    t.same(await told, { type: 'activity', id: session, active: true, activeAt: now(), thinking: thinking ?? false })
+  }
+  const daemon = await ada.connect()
+  const told = next(app, 'ephemeral')
+  daemon.emit('machine-alive', { machineId: 'laptop', time: now() })
+  t.same(await told, { type: 'machine-activity', id: 'laptop', active: true, activeAt: now() })
+})
+
+t.test('a clock that is far off counts as now [C2]', async t => {
+  const { pass, app, process, session, now } = await startWorld(t)
+  // Nothing is told as older than what was told before.
+  await pass(10 * minutes)
+  const table: [sent: number, told: number][] = [
+    [now() - 9 * minutes, now() - 9 * minutes],
+    [now() - 11 * minutes, now()],
+    [now() + 1, now()],
+    [0, now()],
+    [now() + 10 * 365 * 24 * 60 * minutes, now()]
+  ]
+  for (const [time, activeAt] of table) {
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time })
+    t.equal((await told).activeAt, activeAt)
+  }
+})
+
+t.test('the store hears of a sign of life within 5 s, and then every 30 s at most', async t => {
+  const { pass, ada, process, session, now } = await startWorld(t)
+  const beat = async () => {
+    process.emit('session-alive', { sid: session, time: now() })
+    await process.emitWithAck('ping')
+  }
+  const stored = async () => (await sessionOf(ada, session)).activeAt - start
+
+  await pass(40 * seconds)
+  await beat()
+  t.equal(await stored(), 0)
+  await pass(5 * seconds)
+  t.equal(await stored(), 40 * seconds)
+
+  await pass(20 * seconds)
+  await beat()
+  await pass(5 * seconds)
+  t.equal(await stored(), 40 * seconds, 'only 25 s after the last')
+  await beat()
+  await pass(5 * seconds)
+  t.equal(await stored(), 70 * seconds)
+})
+
+t.test('an ended session is inactive at once, and what was sent before its end does not revive it', async t => {
+  const { pass, ada, app, heard, process, session, now } = await startWorld(t)
+  const told = next(app, 'ephemeral')
+  process.emit('session-end', { sid: session, time: now() })
+  t.same(await told, { type: 'activity', id: session, active: false, activeAt: now(), thinking: false })
+  t.match(await sessionOf(ada, session), { active: false, activeAt: now() })
+
+  const endedAt = now()
+  await pass(10 * seconds)
+  heard.ephemerals.length = 0
+  process.emit('session-alive', { sid: session, time: endedAt - 1 })
+  process.emit('session-alive', { sid: session, time: endedAt })
+  await process.emitWithAck('ping')
+  await heard.settled()
+  t.same(heard.ephemerals, [], 'stragglers')
+
+  const revived = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: endedAt + 1 })
+  t.match(await revived, { active: true })
+  await pass(5 * seconds)
+  t.equal((await sessionOf(ada, session)).active, true)
+})
+
+t.test('after a minute, or when the session is opened again, any sign of life counts', async t => {
+  const { pass, ada, app, process } = await startWorld(t)
+  for (const passes of [() => pass(minutes), (tag: string) => ada.openSession(tag)]) {
+    const tag: string = crypto.randomUUID()
+    const session = await ada.openSession(tag)
+    const ended = next(app, 'ephemeral')
+    await ada.call('POST', `/v1/sessions/${session}/archive`)
+    const { activeAt } = await ended
+    await passes(tag)
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time: activeAt - 1 })
+    t.match(await told, { id: session, active: true })
+  }
+})
+
+t.test('a process that comes for an ended session is heard at once, as one is that resumes it without opening it again', async t => {
+  const { ada, app, session, now } = await startWorld(t)
+  const ended = next(app, 'ephemeral')
+  await ada.call('POST', `/v1/sessions/${session}/archive`)
+  await ended
+  const resumed = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const told = next(app, 'ephemeral')
+  resumed.emit('session-alive', { sid: session, time: now() })
+  t.match(await told, { id: session, active: true })
+})
+
+t.test('a machine is there when its connection is, and gone with the last of them', async t => {
+  const { ada, app, heard, now } = await startWorld(t)
+  const scope = { clientType: 'machine-scoped', machineId: 'laptop' }
+  const came = next(app, 'ephemeral')
+  const first = await ada.connect(scope)
+  t.same(await came, { type: 'machine-activity', id: 'laptop', active: true, activeAt: now() })
+  const again = next(app, 'ephemeral')
+  const second = await ada.connect(scope)
+  await again
+  heard.ephemerals.length = 0
+  first.disconnect()
+  await heard.settled()
+  t.same(heard.ephemerals, [], 'it has another connection')
+  const left = next(app, 'ephemeral')
+  second.disconnect()
+  t.same(await left, { type: 'machine-activity', id: 'laptop', active: false, activeAt: now() })
+  t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false, activeAt: now() })
+})
+
+t.test('a machine that comes is there at once, for whoever reads the lists too', async t => {
+  const { pass, ada, app, now } = await startWorld(t)
+  const read = async () => (await ada.call('GET', '/v1/machines/laptop')).body.machine
+  t.match(await read(), { active: false })
+  await pass(1 * minutes)
+  const came = next(app, 'ephemeral')
+  await ada.connect({ clientType: 'machine-scoped', machineId: 'laptop' })
+  await came
+  t.match(await read(), { active: true, activeAt: now() })
+})
+
+t.test('a machine that is back before its leaving was stored is there', async t => {
+  const clock = manualClock()
+  const marks: boolean[] = []
+  const told: boolean[] = []
+  const leaving = { begun: Promise.withResolvers<void>(), stored: Promise.withResolvers<void>() }
+  const store = {
+    findMachine: async () => ({ id: 'laptop', activeAt: 0 }),
+    async markActive([mark]: Parameters<Store['markActive']>[0]) {
+      if (mark) marks.push(mark.active)
+      if (mark?.active) return
+      leaving.begun.resolve()
+      await leaving.stored.promise
+    }
+  } as unknown as Store
+  const bus = openLocalBus({ onError: error => t.error(error) })
+  const account = accountId.parse('ada')
+  await bus.subscribe(accountTopic(account), event => {
+    if (event.type === 'signal' && event.signal.type === 'presence') told.push(event.signal.active)
+  })
+  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1 })
+  t.teardown(() => presence.close())
+  const row: RowRef = { of: 'machine', id: machineId.parse('laptop') }
+  const left = presence.machineLeft(account, row)
+  await leaving.begun.promise
+  clock.advance(1000)
+  await presence.machineCame(account, row)
+  leaving.stored.resolve()
+  await left
+  t.same(told, [true])
+  t.same(marks, [false, true], 'and that is what was stored last')
+})
+
+t.test('what comes back with a clock that lags is not told as older than its end, or devices pass over it [C2]', async t => {
+  const { pass, ada, app, process, session, now } = await startWorld(t)
+  await pass(1 * minutes)
+  const left = next(app, 'ephemeral')
+  await ada.call('POST', `/v1/sessions/${session}/archive`)
+  const { activeAt } = await left
+  const back = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const told = next(app, 'ephemeral')
+  back.emit('session-alive', { sid: session, time: now() - 25 * seconds })
+  t.match(await told, { id: session, active: true, activeAt })
+  process.disconnect()
+})
+
+t.test('an inactive machine is active at its first sign of life, and with a new state', async t => {
+  const { pass, ada, app, now } = await startWorld(t)
+  const read = async () => (await ada.call('GET', '/v1/machines/laptop')).body.machine
+  const daemon = await ada.connect()
+  t.equal((await read()).active, false)
+  const told = next(app, 'ephemeral')
+  await daemon.emitWithAck('machine-update-state', { machineId: 'laptop', daemonState: 'running', expectedVersion: 0 })
+  t.match(await told, { type: 'machine-activity', active: true })
+  await pass(5 * seconds)
+  t.match(await read(), { active: true, activeAt: now() - 5 * seconds })
+})
+
+t.test('a session whose process left and does not come back is inactive after the idle time', async t => {
+  const { pass, ada, app, process, session, now } = await startWorld(t)
+  const beat = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: now() })
+  await beat
+  const leftAt = now()
+  const other = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  await leave(process, app)
+  await pass(30 * seconds)
+  await leave(other, app)
+  await pass(29 * seconds)
+  const told = next(app, 'ephemeral')
+  await pass(1 * seconds)
+  t.same(await told, { type: 'activity', id: session, active: false, activeAt: leftAt + 30 * seconds, thinking: false })
+})
+
+t.test('a session whose process is back in time stays active', async t => {
+  const { pass, ada, app, heard, process, session, now } = await startWorld(t)
+  const beat = async (socket: typeof process) => {
+    const told = next(app, 'ephemeral')
+    socket.emit('session-alive', { sid: session, time: now() })
+    await told
+  }
+  await beat(process)
+  await leave(process, app)
+  await pass(20 * seconds)
+  const back = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  await beat(back)
+  heard.ephemerals.length = 0
+  await pass(20 * seconds)
+  await heard.settled()
+  t.same(heard.ephemerals, [])
+  t.equal((await sessionOf(ada, session)).active, true)
+})
+
+t.test('what shows no sign of life for ten minutes is inactive, within a minute', async t => {
+  const { pass, app, process, session, now } = await startWorld(t)
+  const beat = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: now() })
+  await beat
+  await pass(5 * seconds)
+  await pass(10 * minutes - 6 * seconds)
+  const told = next(app, 'ephemeral')
+  await pass(61 * seconds)
+  t.same(await told, { type: 'activity', id: session, active: false, activeAt: start, thinking: false })
+})
+
+t.test('nobody makes a foreign session or machine look alive or dead [I1, I4]', async t => {
+  const { server, pass, ada, app, heard, process, session, now } = await startWorld(t)
+  const mallory = await signUp(t, server)
+  const evil = await mallory.connect({ clientType: 'session-scoped', sessionId: session })
+  const evilMachine = await mallory.connect({ clientType: 'machine-scoped', machineId: 'laptop' })
+  const beat = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: now() })
+  await beat
+  heard.ephemerals.length = 0
+
+  evil.emit('session-end', { sid: session, time: now() })
+  evil.emit('session-alive', { sid: session, time: now(), thinking: true })
+  evilMachine.emit('machine-alive', { machineId: 'laptop', time: now() })
+  await evil.emitWithAck('ping')
+  await evilMachine.emitWithAck('ping')
+  t.equal((await mallory.call('POST', `/v1/sessions/${session}/archive`)).status, 404)
+  await leave(evil, app)
+  await leave(evilMachine, app)
+  await pass(31 * seconds)
+  await heard.settled()
+  t.same(heard.ephemerals, [])
+
+  const alive = next(app, 'ephemeral')
+  process.emit('session-alive', { sid: session, time: start })
+  t.match(await alive, { id: session, active: true }, 'not suppressed by a stranger’s end')
+  t.match((await ada.call('GET', '/v1/machines/laptop')).body.machine, { active: false })
+})
+
+t.test('signs of life that do not fit are dropped', async t => {
+  const { heard, process, session, now } = await startWorld(t)
+  const payloads = [
+    undefined,
+    null,
+    7,
+    {},
+    { sid: session },
+    { sid: 7, time: now() },
+    { sid: session, time: 'now' },
+    { sid: session, time: Number.NaN }
+  ]
+  for (const payload of payloads) for (const event of ['session-alive', 'session-end', 'machine-alive']) process.emit(event, payload)
+  await process.emitWithAck('ping')
+  await heard.settled()
+  t.same(heard.ephemerals, [])
+})
+
+/** Resolves when the server has seen the connection end: what another one sends after it is answered. */
+async function leave(socket: Socket, witness: Socket): Promise<void> {
+  socket.disconnect()
+  await witness.emitWithAck('ping')
+}
+
+t.test('setting the date of the server ends nobody and makes nobody wait [C1]', async t => {
+  const { ada, pass, wall, session, app, process, heard, now } = await startWorld(t)
+  const days = 24 * 60 * minutes
+  for (const jump of [-40 * days, 80 * days]) {
+    process.emit('session-alive', { sid: session, time: now() })
+    await process.emitWithAck('ping')
+    wall.ahead += jump
+    heard.ephemerals.length = 0
+    await pass(2 * minutes)
+    t.same(heard.ephemerals, [], 'no sweep takes it for silence')
+    const { activeAt } = await sessionOf(ada, session)
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time: now() })
+    t.match(await told, { active: true, activeAt: Math.max(activeAt, now()) }, 'devices pass over what is older')
+    t.match(await sessionOf(ada, session), { active: true })
+  }
+  await pass(21 * minutes)
+  t.match(await sessionOf(ada, session), { active: false }, 'silence that lasts is told in the end')
+})
+
+t.test('an end counts for a minute, whatever the date is set to [C1]', async t => {
+  const { pass, wall, session, app, process, heard, now } = await startWorld(t)
+  const ended = next(app, 'ephemeral')
+  process.emit('session-end', { sid: session, time: now() })
+  const sentBefore = (await ended).activeAt - 1
+  wall.ahead -= 60 * minutes
+  await pass(61 * seconds)
+  heard.ephemerals.length = 0
+  process.emit('session-alive', { sid: session, time: sentBefore })
+  await process.emitWithAck('ping')
+  await app.emitWithAck('ping')
+  t.match(heard.ephemerals, [{ type: 'activity', active: true }])
+})
+
+t.test('those heard last are remembered, and no more of them than allowed', async t => {
+  const clock = manualClock()
+  const asked: string[] = []
+  const store = {
+    findSession: async (_: unknown, id: SessionId) => {
+      asked.push(id)
+      return { id, activeAt: 0 } as unknown as SessionRow
+    },
+    markActive: async () => {}
+  } as unknown as Store
+  const bus = openLocalBus({ onError: error => t.error(error) })
+  const presence = new Presence({ store, bus, clock, now: clock.now, time: clock.now }, { idleAfterMs: 1, mostRemembered: 2 })
+  t.teardown(() => presence.close())
+  const caller = { account: accountId.parse('ada') } as unknown as Caller
+  const beat = (id: string) => presence.alive(caller, { of: 'session', id: sessionId.parse(id) }, { time: 0, thinking: false })
+  for (const id of ['a', 'b', 'a', 'c', 'a', 'b']) await beat(id)
+  t.same(asked, ['a', 'b', 'c', 'b'])
+})
+
+t.test('a machine whose state is stored is told so, also when its presence cannot be noted', async t => {
+  const data = t.testdir()
+  const store = await openStore('sqlite:afield.db', { dataDirectory: data, onBroken: () => {}, clock: Date.now })
+  t.teardown(() => store.close())
+  let isDeaf = false
+  const findMachine: Store['findMachine'] = (account, machine) =>
+    isDeaf ? Promise.reject(new Error('not now')) : store.findMachine(account, machine)
+  const server = await startServer(t, { store: { ...store, findMachine }, data })
+  const ada = await signUp(t, server)
+  await ada.call('POST', '/v1/machines', { body: { id: 'laptop', metadata: 'x' } })
+  const daemon = await ada.connect()
+  isDeaf = true
+  const state = { machineId: 'laptop', daemonState: 'on', expectedVersion: 0 }
+  t.same(await daemon.emitWithAck('machine-update-state', state), { result: 'success', version: 1, daemonState: 'on' })
+})
+
+/** Somebody with a phone that is told of notices, and computers on which agents work. */
+async function startWork(t: Test) {
+  const clock = manualClock()
+  const now = () => start + clock.now()
+  const rang: string[] = []
+  const push: Push = async ({ kind }, tokens) => {
+    rang.push(kind)
+    return tokens.map(token => ({ token, outcome: 'delivered' as const }))
+  }
+  const server = await startServer(t, { clock, now, push, idleAfterMs: 1 })
+  const ada = await signUp(t, server)
+  await ada.call('POST', '/v1/push-tokens', { body: { token: 'phone' } })
+  const app = await ada.connect()
+  const heard = listen(app)
+  const pass = (ms: number) => passTime(clock, ms, app)
+  const beat = async (process: Socket, session: string, thinking = true) => {
+    const told = next(app, 'ephemeral')
+    process.emit('session-alive', { sid: session, time: now(), thinking })
+    await told
+  }
+  const come = (session: string) => ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const computer = async (thinking = true) => {
+    const session = await ada.openSession()
+    const process = await come(session)
+    await beat(process, session, thinking)
+    return { session, process }
+  }
+  /** Resolves once the server knows that it is gone. */
+  const lose = async (process: Socket) => {
+    heard.ephemerals.length = 0
+    process.disconnect()
+    while (heard.ephemerals.length === 0) await pass(1)
+  }
+  return { rang, ada, app, pass, beat, come, computer, lose, now }
+}
+
+t.test('a computer that drops off while agents work is told of once, after five minutes [P10]', async t => {
+  const { rang, pass, computer, lose } = await startWork(t)
+  const [one, other] = [await computer(), await computer()]
+  await lose(one.process)
+  await lose(other.process)
+  await pass(4 * minutes)
+  t.same(rang, [])
+  await pass(2 * minutes)
+  t.same(rang, ['machine'])
+  await pass(20 * minutes)
+  t.same(rang, ['machine'])
+  const again = await computer()
+  await lose(again.process)
+  await pass(6 * minutes)
+  t.same(rang, ['machine', 'machine'], 'the next one is told again')
+})
+
+t.test('a computer that is back in time, was idle, or ended its session drops off in silence [P10]', async t => {
+  const { rang, ada, pass, beat, come, computer, lose, now } = await startWork(t)
+  const back = await computer()
+  await lose(back.process)
+  await pass(4 * minutes)
+  await beat(await come(back.session), back.session)
+  await lose((await computer(false)).process)
+  const ended = await computer()
+  ended.process.emit('session-end', { sid: ended.session, time: now() })
+  await lose(ended.process)
+  const removed = await computer()
+  await lose(removed.process)
+  await ada.call('DELETE', `/v1/sessions/${removed.session}`)
+  await pass(20 * minutes)
+  t.same(rang, [])
+})

@@ -1,0 +1,251 @@
+import { once } from 'node:events'
+import { request } from 'node:http'
+import t from 'tap'
+import { routes } from '../../../../lib/protocol/wire/routes.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
+import { call, signUp } from '../../../kit/person.ts'
+import { startServer } from '../../../kit/server.ts'
+import { exchange, openTcp, readAnswer } from '../../raw-http.ts'
+import { ask } from '../../raw-polling.ts'
+
+const body = '{"tag":"a","metadata":"eA=="}'
+const chunked = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`
+
+/** The head of a request, and what follows it. */
+const ambiguous: Record<string, [head: string, rest: string]> = {
+  'two lengths that differ, the right one first': [`Content-Length: ${body.length}\r\nContent-Length: 3\r\n`, body],
+  'two lengths that differ, the right one last': [`Content-Length: 3\r\nContent-Length: ${body.length}\r\n`, body],
+  'the same length twice': [`Content-Length: ${body.length}\r\nContent-Length: ${body.length}\r\n`, body],
+  'a list of lengths': [`Content-Length: ${body.length}, ${body.length}\r\n`, body],
+  'an empty length': ['Content-Length: \r\n', body],
+  'a length with a sign': [`Content-Length: +${body.length}\r\n`, body],
+  'a length below zero': ['Content-Length: -1\r\n', body],
+  'a length in another base': ['Content-Length: 0x1d\r\n', body],
+  'a length beyond all numbers': [`Content-Length: ${'9'.repeat(30)}\r\n`, body],
+  'a length with a space in its name': [`Content-Length : ${body.length}\r\n`, body],
+  'a length and chunks': [`Content-Length: ${body.length}\r\nTransfer-Encoding: chunked\r\n`, chunked],
+  'chunks and a length': [`Transfer-Encoding: chunked\r\nContent-Length: ${body.length}\r\n`, chunked],
+  'chunks by another name': ['Transfer-Encoding: xchunked\r\n', chunked],
+  'no encoding by name': ['Transfer-Encoding: identity\r\n', chunked],
+  'two encodings': ['Transfer-Encoding: gzip, chunked\r\n', chunked],
+  'an encoding in two headers': ['Transfer-Encoding: identity\r\nTransfer-Encoding: chunked\r\n', chunked],
+  'a chunk of a length below zero': ['Transfer-Encoding: chunked\r\n', `-${chunked}`],
+  'a chunk of a length in another base': ['Transfer-Encoding: chunked\r\n', `0x${chunked}`],
+  'a chunk beyond all numbers': ['Transfer-Encoding: chunked\r\n', `${'f'.repeat(20)}\r\n${body}`],
+  'a line that ends without a return': [`X-Any: a\nContent-Length: ${body.length}\r\n`, body],
+  'a header that goes on in the next line': [`X-Any: a\r\n b\r\nContent-Length: ${body.length}\r\n`, body],
+  'a header with NUL': [`X-Any: a\0b\r\nContent-Length: ${body.length}\r\n`, body],
+  'two hosts': [`Host: localhost\r\nContent-Length: ${body.length}\r\n`, body]
+}
+
+t.test('a request that two readers could understand in two ways is refused, and its connection ends [N10]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  const head = `POST /v1/sessions HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nContent-Type: application/json\r\n`
+  for (const [name, [lines, rest]] of Object.entries(ambiguous)) {
+    // What a program on the way might take for the next request.
+    const smuggled = `GET /v1/account/profile HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\n\r\n`
+    const raw = await exchange(t, server, `${head}${lines}\r\n${rest}${smuggled}`)
+    t.match(raw, /^(HTTP\/1\.1 400 |$)/, name)
+    t.ok(raw.split('HTTP/1.1 ').length <= 2, `${name}: no second answer`)
+    const alone = await exchange(t, server, `${head}${lines}\r\n${rest}`)
+    t.match(alone, /^HTTP\/1\.1 400 /, `${name}, with nothing after it`)
+  }
+  t.strictSame((await ada.call('GET', '/v1/sessions')).body.sessions, [], 'none of them did anything')
+  const sound = await openTcp(t, server)
+  sound.write(`${head}Transfer-Encoding: Chunked\r\n\r\n${chunked}`)
+  t.match(String((await once(sound, 'data'))[0]), /^HTTP\/1\.1 200 /, 'chunks alone are clear')
+})
+
+t.test('ambiguity is refused on every way in, not only on routes with a body [N10]', async t => {
+  const server = await startServer(t)
+  for (const path of ['/health', '/', '/v1/updates/?EIO=4&transport=polling', '/nothing', '/v1/sessions']) {
+    const raw = await exchange(t, server, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\nContent-Length: 0\r\n\r\nx`)
+    t.equal(readAnswer(raw).status, 400, path)
+  }
+})
+
+t.test('a body whose chunks have extensions is answered, and one that comes slowly is taken [N10]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { clock })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession('slow')
+  const upload = await ada.call('POST', `/v1/sessions/${session}/attachments/request-upload`, { body: { filename: 'x', size: 30 } })
+  const headOf = (line: string) =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nTransfer-Encoding: chunked\r\n\r\n`
+  const polling = '/v1/updates/?EIO=4&transport=polling'
+  const begin = async () => JSON.parse((await ask(server, polling)).text.slice(1)).sid
+  const lines = [
+    ...['POST /v1/sessions', 'POST /v1/auth', `PUT ${new URL(upload.body.uploadUrl).pathname}`, 'GET /v1/sessions'],
+    'POST polling'
+  ]
+  for (const line of lines) {
+    for (const extension of line.includes('polling') ? [';a=b'] : [';a=b', ';a']) {
+      let isOver = false
+      const asked = line === 'POST polling' ? `POST ${polling}&sid=${await begin()}` : line
+      const answer = exchange(t, server, headOf(asked) + chunked.replace('\r\n', `${extension}\r\n`)).finally(() => {
+        isOver = true
+      })
+      while (!isOver) {
+        clock.advance(1_000)
+        await call(server, 'GET', '/health')
+      }
+      t.match(await answer, /^HTTP\/1\.1 408 /, `${line} ${extension}`)
+    }
+  }
+  const slow = await openTcp(t, server)
+  slow.write(headOf('POST /v1/sessions'))
+  for (const letter of body) {
+    slow.write(`1\r\n${letter}\r\n`)
+    for (let turn = 0; turn < 3; turn += 1) await call(server, 'GET', '/health')
+    clock.advance(4_000)
+  }
+  slow.write('0\r\n\r\n')
+  t.match(String((await once(slow, 'data'))[0]), /^HTTP\/1\.1 200 /)
+})
+
+t.test('headers of 64 kB and headers without number end the connection [N10]', async t => {
+  const server = await startServer(t)
+  const head = 'GET /health HTTP/1.1\r\nHost: localhost\r\n'
+  t.match(await exchange(t, server, `${head}X-Any: ${'a'.repeat(65_536)}\r\n\r\n`), /^HTTP\/1\.1 431 /)
+  t.match(await exchange(t, server, `${head}${'X-Any: a\r\n'.repeat(500)}\r\n`), /^HTTP\/1\.1 431 /)
+  t.equal((await call(server, 'GET', '/health')).status, 200)
+})
+
+t.test('a token in an address is refused wherever it stands, and gets nobody in [H1]', async t => {
+  const lines: string[] = []
+  const logger = Object.assign(Object.create(null), { isLevelEnabled: () => true, level: 'debug' })
+  for (const level of ['debug', 'info', 'warn', 'error']) logger[level] = (...told: unknown[]) => lines.push(JSON.stringify(told))
+  const server = await startServer(t, { logger })
+  const ada = await signUp(t, server)
+  const paths = ['/v1/account/profile', '/health', '/', '/nothing', '/v1/updates/?EIO=4&transport=polling']
+  for (const path of paths) {
+    for (const name of ['token', 'Token', 'access_token', '%74oken', 'tok%65N', 'access%5Ftoken', '%zz&token']) {
+      const sign = path.includes('?') ? '&' : '?'
+      const { status, body } = await call(server, 'GET', `${path}${sign}${name}=${ada.token}`, { token: ada.token })
+      t.equal(status, 400, `${path} ${name}`)
+      t.notMatch(JSON.stringify(body), ada.token)
+    }
+  }
+  t.notMatch(lines.join('\n'), ada.token)
+  t.equal((await ada.call('GET', '/v1/sessions?nottoken=1')).status, 200, 'other names are free')
+  t.equal((await ada.call('GET', '/v1/sessions?a=%26token%3D1&%zz=1')).status, 200, 'and so are values, and names that are no text')
+})
+
+function askAs(server: { port: number }, host: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    request({ port: server.port, host: '127.0.0.1', path: '/health', headers: { host }, agent: false })
+      .on('response', response => resolve(response.resume().statusCode))
+      .on('error', reject)
+      .end()
+  })
+}
+
+t.test('a server for its own machine answers to that machine’s names and its public one only [H4]', async t => {
+  const server = await startServer(t, { publicUrl: 'https://home.example:8443' })
+  for (const host of [
+    'localhost',
+    'LOCALHOST:80',
+    `127.0.0.1:${server.port}`,
+    '127.1.2.3',
+    '[::1]:3005',
+    'home.example',
+    'home.example:1'
+  ]) {
+    t.equal(await askAs(server, host), 200, host)
+  }
+  const strange = [
+    'evil.example',
+    'localhost.evil.example',
+    'evillocalhost',
+    'home.example.evil.example',
+    '192.168.1.4',
+    '127.0.0.1.evil.example',
+    '[::2]'
+  ]
+  for (const host of strange) t.equal(await askAs(server, host), 421, host)
+  t.match(await exchange(t, server, 'GET /health HTTP/1.1\r\nHost: \r\n\r\n'), /^HTTP\/1\.1 4/, 'no name at all')
+})
+
+t.test('a strange name gets no socket either [H4]', async t => {
+  const server = await startServer(t)
+  const head = 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Version: 13\r\n'
+  const path = '/v1/updates/?EIO=4&transport=websocket'
+  t.match(await exchange(t, server, `GET ${path} HTTP/1.1\r\nHost: evil.example\r\n${head}\r\n`), /^HTTP\/1\.1 421 /)
+})
+
+t.test('a server for others answers to any name: who asks has a token or nothing [H4]', async t => {
+  const server = await startServer(t, { host: '0.0.0.0', insecureHttp: true })
+  t.equal(await askAs(server, 'any.example'), 200)
+})
+
+const origins = [
+  'https://app.example',
+  'http://app.example',
+  'https://app.example:8443',
+  'https://app.example.evil.example',
+  'https://evilapp.example',
+  'https://evil.example/https://app.example',
+  'https://sub.app.example',
+  'https://APP.example.',
+  'https://app.example@evil.example',
+  'file://',
+  'null',
+  'chrome-extension://abc'
+]
+
+t.test('with --cors-origin that origin alone is named, whatever origin asks, and none may send what the browser keeps [H2]', async t => {
+  const server = await startServer(t, { corsOrigin: 'https://app.example' })
+  for (const origin of origins) {
+    for (const [method, path] of [
+      ['GET', '/v1/sessions'],
+      ['OPTIONS', '/v1/sessions'],
+      ['GET', '/v1/updates/?EIO=4&transport=polling'],
+      ['GET', '/nothing']
+    ]) {
+      const { headers } = await fetch(server.url + path, {
+        method: method ?? '',
+        headers: { origin, 'access-control-request-headers': 'authorization' }
+      })
+      t.equal(headers.get('access-control-allow-origin'), 'https://app.example', `${method} ${path} ${origin}`)
+      t.equal(headers.get('access-control-allow-credentials'), null)
+    }
+  }
+})
+
+t.test('without it every origin may ask, and still none may send what the browser keeps [H2]', async t => {
+  const server = await startServer(t)
+  for (const origin of origins) {
+    const { headers } = await fetch(`${server.url}/v1/sessions`, { headers: { origin } })
+    t.equal(headers.get('access-control-allow-origin'), '*', origin)
+    t.equal(headers.get('access-control-allow-credentials'), null)
+  }
+})
+
+t.test('what a form can send has no effect on any route [H3]', async t => {
+  const server = await startServer(t)
+  const ada = await signUp(t, server)
+  await ada.openSession('before')
+  const before = await ada.call('GET', '/v1/sessions')
+  const formTypes = ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'text/plain']
+  for (const { method, path, auth } of Object.values(routes)) {
+    if (method === 'GET' || auth === 'none') continue
+    for (const type of formTypes) {
+      // A form can neither set the authorization header nor use another method than POST.
+      const { status } = await call(server, 'POST', path.replaceAll(/:\w+/g, 'x'), { body: '{"a":1}', headers: { 'content-type': type } })
+      t.ok(status === 401 || status === 404, `${method} ${path} ${type} ${status}`)
+    }
+  }
+  t.same(await ada.call('GET', '/v1/sessions'), before)
+})
+
+t.test('routes without sign-in take no form, which could sign a person in or answer for them [H3]', async t => {
+  const server = await startServer(t)
+  for (const { method, path, auth } of Object.values(routes)) {
+    if (method === 'GET' || auth !== 'none') continue
+    for (const type of ['application/x-www-form-urlencoded', 'multipart/form-data; boundary=x']) {
+      const { status } = await call(server, method, path, { body: '{}', headers: { 'content-type': type } })
+      t.equal(status, 415, `${method} ${path} ${type}`)
+    }
+  }
+})

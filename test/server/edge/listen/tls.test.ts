@@ -1,0 +1,139 @@
+import { execFileSync } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { request } from 'node:https'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { connect, type TLSSocket } from 'node:tls'
+import { io } from 'socket.io-client'
+import t, { type Test } from 'tap'
+import { cryptoReady, engine } from '../../../../lib/crypto/index.ts'
+import { writeCertificate } from '../../../kit/certificate.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
+import { signInBody } from '../../../kit/person.ts'
+import { startServer } from '../../../kit/server.ts'
+
+function makeCertificate(t: Test): { tlsCert: string; tlsKey: string; ca: Buffer } {
+  const directory = t.testdir()
+  const files = { tlsKey: join(directory, 'key.pem'), tlsCert: join(directory, 'cert.pem') }
+  writeCertificate(files)
+  return { ...files, ca: readFileSync(files.tlsCert) }
+}
+
+/** A server with such a certificate, and what its clients have to trust. */
+async function startSecurely(t: Test) {
+  const { ca, ...files } = makeCertificate(t)
+  return { ca, server: await startServer(t, { ...files, data: join(t.testdirName, 'data') }) }
+}
+
+t.test('with a certificate everything is HTTPS, sockets too', async t => {
+  const { server, ca } = await startSecurely(t)
+  t.equal(server.url, `https://127.0.0.1:${server.port}`)
+
+  await cryptoReady()
+  const signedIn = await post(server.url, '/v1/auth', ca, await signInBody(engine.randomBytes(32)))
+  t.equal(signedIn.status, 200)
+  const { token } = JSON.parse(signedIn.body)
+
+  const socket = io(server.url, { path: '/v1/updates', transports: ['websocket'], auth: { token }, ca: ca.toString(), forceNew: true })
+  t.teardown(() => socket.disconnect())
+  await once(socket as never, 'connect')
+  t.same(await socket.emitWithAck('ping'), {})
+})
+
+t.test('a new certificate is taken up while connections stay open, a broken one is not', async t => {
+  const { ca, ...files } = makeCertificate(t)
+  const clock = manualClock()
+  const said: string[] = []
+  const say = (_fields: object, message: string) => void said.push(message)
+  const logger = { error: say, warn: say, info: say, debug() {}, isLevelEnabled: () => true }
+  const server = await startServer(t, { ...files, clock, logger, data: join(t.testdirName, 'data') })
+  await cryptoReady()
+  const { token } = JSON.parse((await post(server.url, '/v1/auth', ca, await signInBody(engine.randomBytes(32)))).body)
+  const socket = io(server.url, { path: '/v1/updates', transports: ['websocket'], auth: { token }, ca: ca.toString(), forceNew: true })
+  t.teardown(() => socket.disconnect())
+  await once(socket as never, 'connect')
+  let drops = 0
+  socket.on('disconnect', () => drops++)
+
+  const shown = async () => {
+    const bare = connect({ port: server.port, host: '127.0.0.1', rejectUnauthorized: false })
+    await once(bare, 'secureConnect')
+    const { fingerprint256 } = bare.getPeerCertificate()
+    bare.destroy()
+    return fingerprint256
+  }
+  const first = await shown()
+  writeFileSync(files.tlsCert, 'half a certifi')
+  clock.advance(20_000)
+  await new Promise(resolve => setImmediate(resolve))
+  t.match(said, [/Serving/, /cannot be used; the old one stays/])
+  t.equal(await shown(), first)
+
+  writeCertificate(files)
+  clock.advance(10_000)
+  t.equal(await shown(), first, 'not before it has stayed the same for a while')
+  clock.advance(10_000)
+  const second = await shown()
+  t.not(second, first)
+  t.same(await socket.emitWithAck('ping'), {})
+  t.equal(drops, 0)
+})
+
+t.test('a certificate nobody vouches for is the client’s to refuse', async t => {
+  const { server } = await startSecurely(t)
+  await t.rejects(fetch(`${server.url}/health`))
+})
+
+t.test('plain HTTP on the port of HTTPS gets no answer', async t => {
+  const { server } = await startSecurely(t)
+  await t.rejects(fetch(`http://127.0.0.1:${server.port}/health`))
+})
+
+t.test('only versions of TLS that are still good are spoken', async t => {
+  const { server, ca } = await startSecurely(t)
+  const shake = (maxVersion: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3') =>
+    new Promise<string | null>(resolve => {
+      const socket: TLSSocket = connect({
+        port: server.port,
+        host: '127.0.0.1',
+        ca,
+        minVersion: 'TLSv1',
+        maxVersion,
+        ciphers: 'DEFAULT:@SECLEVEL=0'
+      })
+      socket.once('error', () => resolve(null))
+      socket.once('secureConnect', () => {
+        resolve(socket.getProtocol())
+        socket.destroy()
+      })
+    })
+  t.equal(await shake('TLSv1.3'), 'TLSv1.3')
+  t.equal(await shake('TLSv1.2'), 'TLSv1.2')
+  t.equal(await shake('TLSv1.1'), null)
+})
+
+t.test('a certificate or key that cannot be used is refused in a sentence that says why', async t => {
+  const { tlsCert, tlsKey } = makeCertificate(t)
+  const fileOf = (name: string) => join(t.testdirName, name)
+  const refused = (given: { tlsCert: string; tlsKey: string }, message: string) =>
+    t.rejects(startServer(t, { ...given, data: fileOf('data') }), { name: 'CannotStart', message, exitCode: 78 })
+  const other = fileOf('other.pem')
+  execFileSync('openssl', ['ecparam', '-genkey', '-name', 'prime256v1', '-noout', '-out', other])
+  await refused({ tlsCert, tlsKey: other }, `The key ${other} does not belong to the certificate ${tlsCert}.`)
+  await refused({ tlsCert, tlsKey: tlsCert }, `${tlsCert} holds no key in PEM form that opens without a passphrase; --tls-key names it.`)
+  const nonsense = fileOf('nonsense.pem')
+  writeFileSync(nonsense, 'hello')
+  await refused({ tlsCert: nonsense, tlsKey }, `${nonsense} holds no certificate in PEM form; --tls-cert names it.`)
+  await refused({ tlsCert, tlsKey: fileOf('none.pem') }, `The key ${fileOf('none.pem')} cannot be read (ENOENT); --tls-key names it.`)
+})
+
+function post(url: string, path: string, ca: Buffer, body: object): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    const asked = request(url + path, { method: 'POST', ca, headers: { 'content-type': 'application/json' } }, async answer =>
+      resolve({ status: answer.statusCode, body: await text(answer) })
+    )
+    asked.once('error', reject)
+    asked.end(JSON.stringify(body))
+  })
+}

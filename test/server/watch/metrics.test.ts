@@ -1,0 +1,173 @@
+import { join } from 'node:path'
+import t from 'tap'
+import type { ChannelKind } from '../../../lib/protocol/wire/notifications.ts'
+import { createMetrics } from '../../../lib/server/watch/metrics.ts'
+import { call, type Person, signUp } from '../../kit/person.ts'
+import { startServer } from '../../kit/server.ts'
+import { browser, startStandIn, tokenOf } from '../push/stand-in.ts'
+import { openTcp } from '../raw-http.ts'
+
+const metricsToken = 'a token of the monitor'.replaceAll(' ', '-')
+
+async function scrape(server: { url: string }): Promise<Map<string, number>> {
+  const response = await fetch(`${server.url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
+  t.equal(response.headers.get('content-type'), 'text/plain; version=0.0.4; charset=utf-8')
+  const lines = (await response.text()).split('\n').filter(line => line !== '' && !line.startsWith('#'))
+  return new Map(lines.map(line => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ') + 1))]))
+}
+
+async function useEverything(ada: Person): Promise<void> {
+  const session = await ada.openSession('one')
+  const wrapper = await ada.connect({ clientType: 'session-scoped', sessionId: session })
+  const app = await ada.connect()
+  wrapper.on('rpc-request', (_, reply) => reply('sealed'))
+  wrapper.emit('rpc-register', { method: `${session}:abort` })
+  await wrapper.emitWithAck('ping')
+  await app.emitWithAck('rpc-call', { method: `${session}:abort`, params: 'x' })
+  await ada.send(session, { localId: '1' }, { localId: '2' })
+  await ada.send(session, { localId: '1' })
+  await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'done', title: 'x', body: 'x' } })
+}
+
+t.test('without the option there are no metrics', async t => {
+  const server = await startServer(t)
+  t.equal((await call(server, 'GET', '/metrics')).status, 404)
+})
+
+t.test('only who shows the token reads them', async t => {
+  const server = await startServer(t, { metricsToken })
+  const ada = await signUp(t, server)
+  for (const token of [undefined, 'x', `${metricsToken}x`, metricsToken.slice(1), ada.token]) {
+    t.equal((await call(server, 'GET', '/metrics', { token })).status, 401)
+  }
+  t.ok((await scrape(server)).size > 0)
+})
+
+t.test('what happened is counted', async t => {
+  const server = await startServer(t, { metricsToken })
+  await useEverything(await signUp(t, server))
+  const counted = await scrape(server)
+  const expected: [series: string, value: number][] = [
+    ['afield_http_requests_total{route="POST /v3/sessions/:id/messages",status="2xx"}', 2],
+    ['afield_http_request_seconds_count{route="POST /v3/sessions/:id/messages"}', 2],
+    ['afield_messages_appended_total', 2],
+    ['afield_connections{scope="app"}', 1],
+    ['afield_connections{scope="session"}', 1],
+    ['afield_connections{scope="machine"}', 0],
+    ['afield_calls_total{outcome="answered"}', 1],
+    ['afield_socket_events_total{event="rpc-call",outcome="done"}', 1],
+    ['afield_push_events_total{result="no_tokens"}', 1],
+    ['afield_bus_events_total{type="call"}', 1]
+  ]
+  for (const [series, value] of expected) t.equal(counted.get(series), value, series)
+  for (const series of [
+    'afield_commit_seconds_count',
+    'afield_commit_writes_sum',
+    'afield_frames_sent_total',
+    'process_resident_memory_bytes'
+  ])
+    t.ok((counted.get(series) ?? 0) > 0, series)
+})
+
+t.test('nothing a client can choose makes a new series [Q3, R6]', async t => {
+  const server = await startServer(t, { metricsToken })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const socket = await ada.connect()
+  const hostile = async (round: number) => {
+    const name = `${round}"}\n{evil="${round}`
+    await ada.call('GET', `/${encodeURIComponent(name)}`)
+    await ada.call('GET', `/v3/sessions/${encodeURIComponent(name)}/messages`)
+    await ada.call('DELETE', `/v1/push-tokens/${encodeURIComponent(name)}`)
+    await ada.call('GET', '/v1/sessions', { headers: { 'x-happy-client': `evil/${round}`, 'user-agent': name.replace('\n', '') } })
+    await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: `evil${round}`, title: 'x', body: 'x' } })
+    socket.emit(name, {})
+    socket.emit('rpc-call', { method: 7 })
+    socket.emit('rpc-register', { method: name })
+    await socket.emitWithAck('ping')
+    const raw = await openTcp(t, server)
+    raw.write(`EVIL${round} /evil${round} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)
+    raw.resume()
+    await new Promise(resolve => raw.once('close', resolve))
+  }
+  for (let round = 0; round < 3; round += 1) await hostile(round)
+  await scrape(server)
+  const before = [...(await scrape(server)).keys()]
+  for (let round = 3; round < 100; round += 1) await hostile(round)
+  const after = await scrape(server)
+  t.same([...after.keys()], before)
+  t.notMatch(before.join('\n'), /evil/i)
+  t.ok((after.get('afield_socket_events_total{event="other",outcome="refused"}') ?? 0) >= 100)
+  t.ok((after.get('afield_http_requests_total{route="other",status="4xx"}') ?? 0) >= 100)
+})
+
+t.test('ten thousand names of methods, called and registered, leave the measurements as many and as long as they were [R6]', async t => {
+  const server = await startServer(t, { metricsToken })
+  const ada = await signUp(t, server)
+  const [socket, callee] = [await ada.connect(), await ada.connect()]
+  const hostile = async (names: number) => {
+    for (let name = 0; name < names; name += 1) {
+      const method = crypto.randomUUID()
+      callee.emit('rpc-register', { method })
+      socket.emit('rpc-call', { method, params: 'x' })
+    }
+    for (const each of [socket, callee]) await each.emitWithAck('ping')
+  }
+  await hostile(100)
+  // One that ends; the others wait.
+  await socket.emitWithAck('rpc-call', {})
+  await scrape(server)
+  const before = [...(await scrape(server)).keys()]
+  await hostile(10_000)
+  t.same([...(await scrape(server)).keys()], before)
+})
+
+t.test('two servers in one process count apart', async t => {
+  const data = t.testdir({ one: {}, two: {} })
+  const one = await startServer(t, { metricsToken, data: join(data, 'one') })
+  const two = await startServer(t, { metricsToken, data: join(data, 'two') })
+  await signUp(t, one)
+  const series = 'afield_http_requests_total{route="POST /v1/auth",status="2xx"}'
+  t.equal((await scrape(one)).get(series), 1)
+  t.equal((await scrape(two)).get(series), undefined)
+})
+
+t.test('notifications are counted by channel and outcome, and each arrival once', async t => {
+  const service = await startStandIn(t)
+  const server = await startServer(t, { metricsToken, pushAllow: 'loopback' })
+  const ada = await signUp(t, server)
+  const session = await ada.openSession()
+  const device = browser()
+  const endpoint = { endpoint: `${service.url}/push`, keys: device.keys }
+  for (const token of [tokenOf('WebPush', endpoint), tokenOf('Ntfy', { url: `${service.url}/topic` })]) {
+    await ada.call('POST', '/v1/push-tokens', { body: { token } })
+  }
+  service.answer = ({ path }) => ({ status: path === '/topic' ? 403 : 201 })
+  await ada.call('POST', `/v1/sessions/${session}/push-event`, { body: { kind: 'done', title: 'x', body: 'x' } })
+  const pushed = service.requests.find(({ path }) => path === '/push')
+  const { receipt } = device.open(pushed?.body ?? Buffer.alloc(0)).notification.data
+  for (const shown of [receipt, receipt, 'guessed']) await ada.call('POST', '/v1/push-receipts', { body: { receipt: shown } })
+  const counted = [...(await scrape(server))].filter(([series]) => series.startsWith('afield_push_') && !series.includes('overdue'))
+  t.same(Object.fromEntries(counted), {
+    'afield_push_events_total{result="partial"}': 1,
+    'afield_push_deliveries_total{channel="web-push",outcome="accepted"}': 1,
+    'afield_push_deliveries_total{channel="ntfy",outcome="refused"}': 1,
+    afield_push_arrivals_total: 1
+  })
+  t.equal((await scrape(server)).get('afield_push_overdue_seconds{channel="ntfy"}'), 0)
+})
+
+t.test('a notification that nobody takes up is seen by how long it is due', async t => {
+  const metrics = createMetrics()
+  t.teardown(() => metrics.close())
+  const due = new Map<ChannelKind, number>([
+    ['ntfy', 2_000],
+    ['expo', 9_000]
+  ])
+  metrics.watchQueue({ kinds: ['ntfy', 'expo', 'webhook'], now: () => 5_000, nextDueAt: async kind => due.get(kind) })
+  const lines = (await metrics.text()).split('\n').filter(line => line.startsWith('afield_push_overdue_seconds'))
+  t.same(
+    lines.map(line => line.slice('afield_push_overdue_seconds'.length)),
+    ['{channel="ntfy"} 3', '{channel="expo"} 0', '{channel="webhook"} 0']
+  )
+})

@@ -1,0 +1,75 @@
+import { appendFileSync } from 'node:fs'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { endOfTranscript, openTranscript, sizeOf } from '../../../../../lib/wrapper/agents/claude/transcript/transcript.ts'
+
+const hour = 3_600_000
+
+t.test('what is said after the clock was set back is told [C2]', t => {
+  const { transcript, clock, say, told } = reader(t)
+  transcript.follow(say('one.jsonl'), 0)
+  clock.set({ at: -hour, elapsedMs: 60_000 })
+  say('one.jsonl', 'said in this file', -hour)
+  transcript.read()
+  t.strictSame(told, ['said in this file'])
+  t.end()
+})
+
+t.test('of a conversation that is gone over to the past is not told, also when the clock was set back meanwhile [C2]', t => {
+  const { transcript, clock, say, told } = reader(t)
+  transcript.follow(say('one.jsonl'), 0)
+  clock.set({ at: -hour, elapsedMs: 60_000 })
+  say('two.jsonl', 'long ago', -2 * hour)
+  transcript.follow(say('two.jsonl', 'just now', -hour))
+  clock.set({ at: 120_000, elapsedMs: 120_000 })
+  say('two.jsonl', 'after it was put right', 110_000)
+  transcript.read()
+  t.strictSame(told, ['just now', 'after it was put right'])
+  t.end()
+})
+
+t.test('what was in its file before is not told', t => {
+  const { transcript, say, told } = reader(t)
+  const file = say('one.jsonl', 'before', 0)
+  transcript.follow(file, sizeOf(file))
+  say('one.jsonl', 'after', 0)
+  transcript.read()
+  t.strictSame(told, ['after'])
+  t.end()
+})
+
+t.test('of a conversation whose folder is gone nobody knows where it ends, and nothing fails', t => {
+  t.equal(endOfTranscript({ HOME: t.testdir() }, join(t.testdirName, 'gone'), 'c'), undefined)
+  t.end()
+})
+
+/** One that began at a moment from which all other times are counted. */
+function reader(t: Test) {
+  const began = Date.parse('2026-03-01T12:00:00Z')
+  const folder = t.testdir()
+  let time = { at: 0, elapsedMs: 0 }
+  const told: string[] = []
+  const transcript = openTranscript({
+    clock: { now: () => began + time.at, elapsedMs: () => time.elapsedMs },
+    onRow: row => row.type === 'block' && row.block.type === 'text' && told.push(row.block.text),
+    onRead() {}
+  })
+  t.teardown(() => transcript.close())
+  let count = 0
+  return {
+    transcript,
+    told,
+    clock: {
+      set(now: typeof time) {
+        time = now
+      }
+    },
+    say(name: string, text?: string, at = 0): string {
+      const file = join(folder, name)
+      const message = { content: [{ type: 'text', text }] }
+      const row = { type: 'assistant', uuid: `row-${++count}`, timestamp: new Date(began + at).toISOString(), message }
+      appendFileSync(file, text === undefined ? '' : `${JSON.stringify(row)}\n`)
+      return file
+    }
+  }
+}
