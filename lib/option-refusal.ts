@@ -3,7 +3,7 @@ import * as z from 'zod'
 type Issue = z.core.$ZodIssue
 
 /** What keeps a value from being used, in one sentence: what its option takes. The value is left out, since some are secret. */
-export function refusalOf(issue: Issue | undefined, schema: z.ZodType | undefined, source: string): string {
+export function optionRefusal(issue: Issue | undefined, schema: z.ZodType | undefined, source: string): string {
   if (issue?.code === 'unrecognized_keys') return `There is no option ${issue.keys.join(', ')}.`
   if (issue?.code === 'custom' || !schema) return `${source} ${issue?.message}.`
   return `${source} takes ${takenBy(z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }))}.`

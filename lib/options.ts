@@ -2,7 +2,7 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import * as z from 'zod'
 import { CannotStart } from './exit.ts'
-import { pushAddress, pushContact, refusalOf, serverAddress, webOrigin } from './option-refusal.ts'
+import { optionRefusal, pushAddress, pushContact, serverAddress, webOrigin } from './option-refusal.ts'
 
 /** Every option of the server, filled in and checked. */
 export type ServerOptions = z.output<typeof table>
@@ -238,7 +238,7 @@ function checked(given: unknown, sourceOf: (name: string) => string): ServerOpti
   if (!result.success) {
     const issue = result.error.issues[0]
     const name = String(issue?.path[0])
-    throw new CannotStart(refusalOf(issue, Object.entries(options).find(([known]) => known === name)?.[1], sourceOf(name)))
+    throw new CannotStart(optionRefusal(issue, Object.entries(options).find(([known]) => known === name)?.[1], sourceOf(name)))
   }
   refuseHalfCertificate(result.data)
   refuseOpenNetwork(result.data)

@@ -1,10 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { circlesOf, type Import, importsOf, refusalOf } from './kit/arrows.ts'
+import { circlesOf, type Import, importsOf, refusalOf, sharedNamesOf } from './kit/arrows.ts'
 
 const root = join(import.meta.dirname, '..')
-const imports = sources().flatMap(file => importsOf(file, readFileSync(join(root, file), 'utf8')))
+const texts = sources().map(file => [file, readFileSync(join(root, file), 'utf8')] as const)
+const imports = texts.flatMap(([file, text]) => importsOf(file, text))
 
 t.test('every import goes the way of the arrows', async t => {
   t.ok(imports.length > 1000, `${imports.length} imports`)
@@ -16,6 +17,25 @@ t.test('every import goes the way of the arrows', async t => {
 
 t.test('no imports go round in a circle', async t => {
   t.same(circlesOf(imports), [])
+})
+
+t.test('an exported name means one thing in its part', async t => {
+  t.same(sharedNamesOf(texts), [])
+})
+
+t.test('a name that two files of a part declare is found, and one in two parts is none', async t => {
+  const shared = sharedNamesOf([
+    ['lib/server/a.ts', 'export interface Place {}\nexport const place = 1\nexport function other() {}'],
+    ['lib/store/b.ts', 'export type Place = 1\nexport { place } from "../server/a.ts"'],
+    ['lib/wrapper/c.ts', 'export class Place {}'],
+    ['lib/wrapper/agents/one/d.ts', 'export async function other() {}'],
+    ['lib/wrapper/agents/two/e.ts', 'export async function other() {}'],
+    ['bin/commands/f.ts', 'export const builder = 1'],
+    ['bin/commands/g.ts', 'export const builder = 1'],
+    ['web/h.ts', 'export abstract class Row {}\nexport type Row = 1'],
+    ['web/i.ts', 'export function* other() {}\nconst Row = 1']
+  ])
+  t.same(shared, ['Place: lib/server/a.ts, lib/store/b.ts'])
 })
 
 t.test('a circle is found however it is closed', async t => {

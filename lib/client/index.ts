@@ -2,7 +2,7 @@ export { type BackupKeyReading, type Cipher, cryptoReady, formatBackupKey, readB
 export {
   type CallFacts,
   CallFailed,
-  type CallFailure,
+  type CallFailureReason,
   callMethod,
   callSession,
   type Forgery,
@@ -25,7 +25,7 @@ export { type Feed, type FeedState, openFeed } from './feed/feed.ts'
 export type { AppState } from './link/introduction.ts'
 export { mayRetry, Refused, Unreachable } from './link/refusals.ts'
 export { type CallOptions, createRest, type Fetch, type RequestOf, type Rest, type TokenSource } from './link/rest.ts'
-export { type Answering, type LiveSocket, openSocket, type Scope, type SocketState } from './link/socket.ts'
+export { type Answering, type ConnectionScope, type LiveSocket, openSocket, type SocketState } from './link/socket.ts'
 export {
   type AttachmentLink,
   type ByteFetch,
@@ -57,6 +57,8 @@ export {
   type Numbers,
   newEnvelope,
   newId,
+  newSessionMessage,
+  newUserText,
   type OpenedMessage,
   openMessage,
   openMessageAside,
@@ -65,8 +67,6 @@ export {
   type SpeakingCipher,
   sealDraft,
   sealPartial,
-  sessionMessage,
-  userText,
   writerOf
 } from './sealed/messages.ts'
 export { createNumbers } from './sealed/numbers.ts'

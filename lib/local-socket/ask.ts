@@ -11,7 +11,7 @@ export interface Progress {
   total: number
 }
 
-export interface Asked {
+export interface AskOptions {
   directory: string
   file: string
   name: string
@@ -23,7 +23,7 @@ export interface Asked {
  * Asks whoever listens on the socket. Undefined when nobody does. Throws `CannotStart` with the sentence for the person when it
  * refuses, belongs to another user, or ends before it has answered.
  */
-export async function askLocal({ directory, file, name, question, tell }: Asked): Promise<{ reply: unknown } | undefined> {
+export async function askLocal({ directory, file, name, question, tell }: AskOptions): Promise<{ reply: unknown } | undefined> {
   if (!hasLocalSockets) return undefined
   try {
     return { reply: await withAddress(directory, file, address => askAt(address, name, question, tell)) }
@@ -42,7 +42,7 @@ const line = z.union([
   z.strictObject({ reply: z.unknown() })
 ])
 
-async function askAt(socketPath: string, name: string, ask: unknown, tell: Asked['tell']): Promise<unknown> {
+async function askAt(socketPath: string, name: string, ask: unknown, tell: AskOptions['tell']): Promise<unknown> {
   const body = JSON.stringify(ask)
   const { promise: answered, resolve, reject } = Promise.withResolvers<IncomingMessage>()
   const headers = { 'content-length': Buffer.byteLength(body) }

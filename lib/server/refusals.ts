@@ -3,7 +3,7 @@ import { OverQuota } from '../store/quotas.ts'
 import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../store/store.ts'
 
 /** What a caller is told of an error, whichever way it came: over HTTP, a socket or the control socket. Undefined for one nobody foresaw. */
-export function refusalOf(error: unknown): Failure | undefined {
+export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (error instanceof OverQuota) return failure(error.quota === 'kvValueBytes' ? 'body-too-large' : 'quota-reached')
   if (error instanceof StoreFull) return failure('storage-full')
@@ -15,5 +15,5 @@ export function refusalOf(error: unknown): Failure | undefined {
 
 /** Damage is a refusal to the caller and news to the operator; so is whatever nobody foresaw. */
 export function isWorthReport(error: unknown): boolean {
-  return error instanceof RowDamaged || !refusalOf(error)
+  return error instanceof RowDamaged || !failureOf(error)
 }

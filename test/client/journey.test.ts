@@ -1,5 +1,14 @@
 import t from 'tap'
-import { createMemoryJournal, type Feed, openFeed, openMessage, openOutbox, sealDraft, sendOver, userText } from '../../lib/client/index.ts'
+import {
+  createMemoryJournal,
+  type Feed,
+  newUserText,
+  openFeed,
+  openMessage,
+  openOutbox,
+  sealDraft,
+  sendOver
+} from '../../lib/client/index.ts'
 import { type Client, startWorld } from './world.ts'
 
 t.test('two who write through twenty cuts end with the same whole history, each message once, each in its order [S1 W1 W2 X1]', async t => {
@@ -38,7 +47,7 @@ t.test('two who write through twenty cuts end with the same whole history, each 
     })
     const write = async () => {
       for (let index = 0; index < perClient; index++) {
-        await outbox.put(sealDraft(key.cipher, session.id, userText(`${name} ${index}`)))
+        await outbox.put(sealDraft(key.cipher, session.id, newUserText(`${name} ${index}`)))
         // Every tenth message waits until the last ones are stored, so that cuts fall between, into and behind requests.
         if (index % 10 === 9) {
           if (index % (perClient / cuts) === perClient / cuts - 1) client.line.cut()

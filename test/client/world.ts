@@ -2,13 +2,13 @@ import type { Test } from 'tap'
 import {
   type AccountVault,
   accountVault,
+  type ConnectionScope,
   createRest,
   cryptoReady,
   type LiveSocket,
   newId,
   openSocket,
   type Rest,
-  type Scope,
   type SealingKey,
   type SocketState,
   signIn
@@ -32,7 +32,7 @@ export interface World {
   /** Straight to the server. */
   rest: Rest
   /** A client whose posts name its connection, as ours do. Live when it resolves. */
-  client(scope?: Scope): Promise<Client>
+  client(scope?: ConnectionScope): Promise<Client>
   openSession(metadata?: object): Promise<{ session: SessionRecord; key: SealingKey }>
 }
 

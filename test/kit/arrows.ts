@@ -214,6 +214,45 @@ function reachedFrom(file: string, targets: ReadonlyMap<string, readonly string[
   return reached
 }
 
+const namesOfManyFiles = [
+  // What yargs reads of every command.
+  { files: /^bin\/commands\//, names: ['builder', 'handler', 'handlerFor'] },
+  // The same words in another language.
+  { files: /^web\/words\/zh\//, names: undefined },
+  // One of the two is bundled, under the other's name.
+  { files: /^lib\/crypto\/(?:engine-noble|signing-noble)\.ts$/, names: undefined }
+]
+
+/**
+ * Exported names that two files of one part declare, with these files: a search for a name must find one thing. Re-exports do
+ * not count.
+ */
+export function sharedNamesOf(sources: Iterable<readonly [file: string, text: string]>): string[] {
+  const declaredBy = new Map<string, string[]>()
+  for (const [file, text] of sources) {
+    const part = partOf(file)
+    for (const name of declaredNames(text)) {
+      if (namesOfManyFiles.some(({ files, names }) => files.test(file) && (names?.includes(name) ?? true))) continue
+      const key = `${part} ${name}`
+      declaredBy.set(key, [...(declaredBy.get(key) ?? []), file])
+    }
+  }
+  return [...declaredBy].filter(([, files]) => files.length > 1).map(([key, files]) => `${key.split(' ')[1]}: ${files.join(', ')}`)
+}
+
+// The agents are parts of their own: what plays the same role in each of them has the same name.
+function partOf(file: string): string {
+  const agent = /^lib\/wrapper\/agents\/[a-z]+\//.exec(file)?.[0]
+  if (agent !== undefined) return agent
+  if (/^lib\/(?:client|protocol|crypto|async|local-socket)\//.test(file)) return 'lib/client/'
+  return /^(?:lib\/wrapper\/|[^/]+\/)/.exec(file)?.[0] ?? ''
+}
+
+function declaredNames(text: string): Set<string> {
+  const declarations = text.matchAll(/^export (?:async |abstract )*(?:const|let|function\*?|class|interface|type|enum) (\w+)/gm)
+  return new Set([...declarations].map(([, name = '']) => name))
+}
+
 /** Every import in the text of a source file. */
 export function importsOf(from: string, text: string): Import[] {
   const statements = text.matchAll(/^(?:import|export)\s+(?:[\w$\s{},*]*?\sfrom\s+)?'([^']+)'/gm)

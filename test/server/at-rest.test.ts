@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { accountVault, createRest, cryptoReady, newId, sealDraft, signIn, userText } from '../../lib/client/index.ts'
+import { accountVault, createRest, cryptoReady, newId, newUserText, sealDraft, signIn } from '../../lib/client/index.ts'
 import { engine } from '../../lib/crypto/index.ts'
 import { startServer } from '../kit/server.ts'
 
@@ -16,7 +16,7 @@ t.test('nothing that a client sealed, and no key of it, is on the disk of the se
   const words = 'the plain words of a person'
   const metadata = key.cipher.seal({ path: words })
   const { session } = await rest.call('openSession', { body: { tag: newId(), metadata, dataEncryptionKey: key.wrapped } })
-  const { content, localId } = sealDraft(key.cipher, session.id, userText(words))
+  const { content, localId } = sealDraft(key.cipher, session.id, newUserText(words))
   await rest.call('appendMessages', { params: { id: session.id }, body: { messages: [{ content, localId }] } })
   await rest.call('writeSettings', { body: { settings: vault.settings.seal({ theme: words }), expectedVersion: 0 } })
 

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Fetch } from '../../lib/client/link/rest.ts'
 import { OutboxFull } from '../../lib/client/outbox/outbox.ts'
-import { newEnvelope, sessionMessage, userText } from '../../lib/client/sealed/messages.ts'
+import { newEnvelope, newSessionMessage, newUserText } from '../../lib/client/sealed/messages.ts'
 import { cryptoReady, engine, toBase64 } from '../../lib/crypto/index.ts'
 import type { SessionEvent } from '../../lib/protocol/sealed/messages.ts'
 import { openHome } from '../../lib/wrapper/home/credentials.ts'
@@ -102,7 +102,7 @@ t.test(
         ? { status: 413, headers: new Headers(), text: async () => '{"error":"Payload Too Large"}' }
         : fetch(url, init)
     const { phone, path, link } = await uplink(t, picky)
-    await Promise.all(['a', 'b', 'poison', 'c'].map(name => link.put(userText(name), name)))
+    await Promise.all(['a', 'b', 'poison', 'c'].map(name => link.put(newUserText(name), name)))
     t.ok(await link.end({ ms: 10_000 }))
     const session = await phone.session()
     await session.until(({ messages }) => messages.length === 4)
@@ -125,7 +125,7 @@ t.test('a server that was not told its name refuses no message: they wait until 
     return { status: 421, headers: new Headers(), text: async () => '{"error":"This server listens for its own machine only"}' }
   }
   const { phone, link } = await uplink(t, misdirected)
-  await link.put(userText('patient'))
+  await link.put(newUserText('patient'))
   t.ok(await link.end({ ms: 10_000 }))
   t.equal(refusals, 2)
   const session = await phone.session()
@@ -140,10 +140,10 @@ t.test('a session that the server knows no more, and cannot say why, ends and ke
       ? { status: 404, headers: new Headers(), text: async () => '{"error":"Session not found"}' }
       : fetch(url, init)
   const { phone, path, link } = await uplink(t, forgetful)
-  await link.put(userText('delivered'))
+  await link.put(newUserText('delivered'))
   await (await phone.session()).until(({ messages }) => messages.length === 1)
   isLost = true
-  await link.put(userText('left'))
+  await link.put(newUserText('left'))
   t.equal(await link.end({ ms: 10_000 }), false)
   t.equal(link.link.type, 'unknown')
   const [known] = listSessions(path)
@@ -154,7 +154,7 @@ t.test('a session that the server knows no more, and cannot say why, ends and ke
 
 t.test('what waits for a session that only its id names reaches a server that does not know it', async t => {
   const { phone, link } = await uplink(t, fetch, undefined, { id: 'younger-than-the-backup', isUntagged: true })
-  await link.put(userText('late'))
+  await link.put(newUserText('late'))
   t.ok(await link.end({ ms: 10_000 }))
   const session = await phone.session()
   await session.until(({ messages }) => messages.length > 0)
@@ -164,13 +164,13 @@ t.test('what waits for a session that only its id names reaches a server that do
 t.test('what is said while the end of the session is told stays on disk for the next process [W1]', async t => {
   let link: Uplink | undefined
   const late: Fetch = async (url, init) => {
-    if (url.endsWith('/archive')) await link?.put(userText('late'), 'late')
+    if (url.endsWith('/archive')) await link?.put(newUserText('late'), 'late')
     if (init.body?.includes('"late"') === true) throw new Error('no network')
     return fetch(url, init)
   }
   const opened = await uplink(t, late)
   link = opened.link
-  await link.put(userText('in time'))
+  await link.put(newUserText('in time'))
   t.equal(await link.end({ ms: 10_000 }), false)
   t.equal(link.waiting, 1)
 })
@@ -181,7 +181,7 @@ t.test('when too much waits the agent goes on, its oldest thoughts go first, and
   }
   const { link, dropped } = await uplink(t, down, 4000)
   const say = (text: string, thinking: boolean) =>
-    link.put(sessionMessage(newEnvelope({ t: 'text', text, ...(thinking && { thinking }) }, { role: 'agent', turn: 'turn' })))
+    link.put(newSessionMessage(newEnvelope({ t: 'text', text, ...(thinking && { thinking }) }, { role: 'agent', turn: 'turn' })))
   for (let n = 0; n < 4; n++) await say(`thought ${n}`, true)
   for (let n = 0; n < 4; n++) await say(`word ${n}`, false)
   const before = link.waiting

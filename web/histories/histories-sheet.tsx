@@ -4,7 +4,7 @@ import { now } from '../core/clock.ts'
 import type { Trouble } from '../model/account/asking-machine.ts'
 import type { Live } from '../model/account/live.ts'
 import { continueConversation, searchHistories } from '../model/histories.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import { useAsked } from '../session/asked.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
@@ -91,7 +91,7 @@ export function HistoriesSheet(props: {
                     ? words.goingOn
                     : history.openIn === 'terminal'
                       ? words.inTerminal
-                      : [history.agent, folderOf(history.folder), ago(history.at, now.value)].join(' · ')
+                      : [history.agent, folderName(history.folder), ago(history.at, now.value)].join(' · ')
                 }
                 onUse={() => void goOn(history)}
               />

@@ -8,7 +8,7 @@ import { live } from '../model/account/account.ts'
 import type { Trouble } from '../model/account/asking-machine.ts'
 import { home } from '../model/home.ts'
 import { hasHelper, nameOfMachine } from '../model/machines.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
@@ -90,7 +90,7 @@ function Found({ machine }: { machine: MachineView }) {
                   ? lists.continuing
                   : history.openIn === 'terminal'
                     ? lists.openInTerminal
-                    : `${folderOf(history.folder)} · ${ago(history.at, now.value)}`
+                    : `${folderName(history.folder)} · ${ago(history.at, now.value)}`
               }
               onUse={() => void goOn(history)}
             />

@@ -8,7 +8,7 @@ import type { Leaving } from '../model/outbox/leaving.ts'
 import { changeLeaving, leavingMessages, withdrawLeaving } from '../model/outbox/messages.ts'
 import type { Reply } from '../model/outbox/replies.ts'
 import type { WaitingStart } from '../model/outbox/waiting-starts.ts'
-import { folderOf, titleOf } from '../model/sessions.ts'
+import { folderName, titleOf } from '../model/sessions.ts'
 import { subjectOf } from '../session/decide/subject.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
@@ -75,7 +75,7 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
   const machine = home.value.machines.get(start.machine)
   const host = machine ? nameOfMachine(machine) : words.machines.sealed
   const { state } = start
-  const title = lists.leavingStart(start.agent, folderOf(start.asked.folder))
+  const title = lists.leavingStart(start.agent, folderName(start.asked.folder))
   const withdraw = () => void link.starts.withdraw(start.key)
   const again = (label: string, mayMakeFolder: boolean) => (
     <button class="txt" type="button" onClick={() => void link.starts.tryAgain(start.key, mayMakeFolder)}>

@@ -11,7 +11,7 @@ import { AllNotices } from '../session/notices.tsx'
 import { decisionTitle } from '../session/row/decision-card.tsx'
 import { whereOf } from '../session/row/row.tsx'
 import { rich } from '../session/text/rich-on-use.ts'
-import { SessionView } from '../session/view.tsx'
+import { OpenSession } from '../session/view.tsx'
 import { Bar } from '../ui/bar.tsx'
 import { useSwipeAcross } from '../ui/behavior/swipe-across.ts'
 import { ButtonLink } from '../ui/button.tsx'
@@ -109,7 +109,7 @@ function One({ decision }: { decision: OpenDecision }) {
     </div>
   )
   if (model?.facts.value && rich.get()) {
-    return <SessionView model={model} head={head} only={decision.id} onSeen={seq => markSeen(session.id, seq)} />
+    return <OpenSession model={model} head={head} only={decision.id} onSeen={seq => markSeen(session.id, seq)} />
   }
   return (
     <>

@@ -7,7 +7,7 @@ import { Problem } from '../ui/banner.tsx'
 import { FlowBar } from '../ui/bar.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button } from '../ui/button.tsx'
-import { Choice, Choices } from '../ui/choice.tsx'
+import { Choice, ChoiceGroup } from '../ui/choice.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { joining } from '../words/joining.ts'
 import { settings } from '../words/settings.ts'
@@ -50,7 +50,7 @@ function LockOffer({ onDone }: { onDone(): void }) {
         <div class="col narrow">
           <h1 tabIndex={-1}>{joining.lock.title}</h1>
           <p class="lead">{settings.lockLead}</p>
-          <Choices id="lock-h" title={settings.lockWhen}>
+          <ChoiceGroup id="lock-h" title={settings.lockWhen}>
             {choices.map(each => (
               <Choice
                 key={each}
@@ -61,7 +61,7 @@ function LockOffer({ onDone }: { onDone(): void }) {
                 onChoose={() => choose(each)}
               />
             ))}
-          </Choices>
+          </ChoiceGroup>
           {problem && <Problem title={settings.lockRefused} text={settings.lockRefusedText} />}
           <p class="note">
             <Icon name="lock-keyhole" />

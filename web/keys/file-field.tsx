@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { Field } from '../ui/field.tsx'
 import { joining } from '../words/joining.ts'
 import { lookAtKeyFile, openKeyFile } from './file.ts'
-import { painted } from './file-sheet.tsx'
+import { afterPaint } from './file-sheet.tsx'
 
 const words = joining.keyFile
 
@@ -48,7 +48,7 @@ export function useKeyFile(onKey: (key: string) => void): ChosenKeyFile {
     async open() {
       if (!sealed) return
       setProblem(undefined)
-      await painted()
+      await afterPaint()
       const opened = await openKeyFile(sealed, passphrase)
       if (typeof opened === 'object') return take(opened.key)
       setProblem(opened)

@@ -33,7 +33,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
     if (passphrase !== again) return setProblem('differs')
     void run(async () => {
       setProblem(undefined)
-      await painted()
+      await afterPaint()
       const sealed = await sealKeyFile(text, passphrase).catch(() => undefined)
       if (sealed === undefined) return setProblem('not-sealed')
       download(fileName.replace(/\.txt$/, '.age'), sealed)
@@ -76,7 +76,7 @@ export function KeyFileSheet({ value, onClose }: { value: string; onClose(): voi
 }
 
 /** Sealing holds the page for a moment: until then what it does is on the screen. */
-export function painted(): Promise<void> {
+export function afterPaint(): Promise<void> {
   return new Promise(resolve => requestAnimationFrame(() => setTimeout(resolve)))
 }
 

@@ -3,7 +3,7 @@ import type { ResultOfMachineCall } from '../../lib/protocol/sealed/machine-call
 import { live } from '../model/account/account.ts'
 import { askMachine, type Trouble } from '../model/account/asking-machine.ts'
 import { nameOfMachine } from '../model/machines.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { useAsked } from '../session/asked.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
@@ -31,7 +31,7 @@ export function Copies({ machine, running }: { machine: MachineView; running: nu
             <Icon name="git-branch" />
             <span>
               <b dir="auto">{copy.branch}</b>
-              <small dir="auto">{[folderOf(copy.repository), stateOf(copy)].join(' · ')}</small>
+              <small dir="auto">{[folderName(copy.repository), stateOf(copy)].join(' · ')}</small>
             </span>
             {!copy.isInUse && (
               <button class="txt danger-t" type="button" aria-label={words.removeOf(copy.branch)} onClick={() => ask(copy)}>

@@ -4,7 +4,7 @@ import { pathOf } from '../core/routes.ts'
 import { live } from '../model/account/account.ts'
 import { type Choices, type KnownChoices, readChoices } from '../model/choices.ts'
 import { hasHelper, nameOfMachine } from '../model/machines.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { shortPath } from '../session/paths.ts'
 import { LinkRow } from '../session/row/row.tsx'
@@ -14,7 +14,7 @@ import { Icon } from '../ui/icons/icon.tsx'
 import { machine as machineWords } from '../words/machine.ts'
 import { start as words } from '../words/start.ts'
 import { Copies } from './copies.tsx'
-import { Command, Restarting, Upkeep } from './upkeep.tsx'
+import { Restarting, TypedCommand, Upkeep } from './upkeep.tsx'
 import { WithCommand } from './with-command.tsx'
 
 /** What the helper of a machine has to offer, and how it is looked after; where there is none, how to start one. */
@@ -85,7 +85,7 @@ function Folders({ machine, choices }: { machine: MachineView; choices: Choices 
             key={folder}
             href={pathOf({ name: 'new', machine: machine.id, folder })}
             icon="folder"
-            title={folderOf(folder)}
+            title={folderName(folder)}
             text={shortPath(folder, choices.home)}
           />
         ))}
@@ -116,7 +116,7 @@ function Agents({ choices: { agents, missingAgents = [] } }: { choices: Choices 
                 </small>
               )}
             </div>
-            {isSignedIn === false && signIn !== undefined && <Command text={signIn} />}
+            {isSignedIn === false && signIn !== undefined && <TypedCommand text={signIn} />}
           </div>
         ))}
         {missingAgents.length > 0 && (
@@ -137,7 +137,7 @@ function Agents({ choices: { agents, missingAgents = [] } }: { choices: Choices 
                     <small>{machineWords.installWith}</small>
                   </span>
                 </div>
-                <Command text={install} />
+                <TypedCommand text={install} />
               </div>
             ))}
           </details>

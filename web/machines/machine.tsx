@@ -2,7 +2,7 @@ import { now } from '../core/clock.ts'
 import { isStale } from '../core/connection.ts'
 import { pathOf } from '../core/routes.ts'
 import { home } from '../model/home.ts'
-import { awaySince, hasHelper, sessionsOn, stateOfMachine, stoppedAt, systemName } from '../model/machines.ts'
+import { hasHelper, machineAwaySince, sessionsOn, stateOfMachine, stoppedAt, systemName } from '../model/machines.ts'
 import type { MachineView, SessionView } from '../model/store.ts'
 import { Bar } from '../ui/bar.tsx'
 import { ButtonLink } from '../ui/button.tsx'
@@ -31,7 +31,7 @@ export function MachineScreen({ id }: { id: string }) {
         sub={
           <>
             <i class={`dot ${state === 'online' ? 'on' : ''}`} />
-            {state === 'away' ? awaySince(machine, now.value) : words.machines[state]}
+            {state === 'away' ? machineAwaySince(machine, now.value) : words.machines[state]}
           </>
         }
         back={pathOf({ name: 'machines' })}

@@ -1,6 +1,6 @@
 import { now } from '../core/clock.ts'
 import { home } from '../model/home.ts'
-import { awaySince, nameOfMachine, sessionsOn, stateOfMachine, systemName } from '../model/machines.ts'
+import { machineAwaySince, nameOfMachine, sessionsOn, stateOfMachine, systemName } from '../model/machines.ts'
 import type { MachineView } from '../model/store.ts'
 import { LinkRow } from '../session/row/row.tsx'
 import { Bar } from '../ui/bar.tsx'
@@ -49,7 +49,7 @@ export function MachinesScreen() {
 function MachineRow({ machine }: { machine: MachineView }) {
   const { id } = machine
   const state = stateOfMachine(machine, home.value)
-  const told = state === 'away' ? awaySince(machine, now.value) : words.machines.agents(running(machine))
+  const told = state === 'away' ? machineAwaySince(machine, now.value) : words.machines.agents(running(machine))
   const system = machine.metadata && systemName(machine.metadata.platform)
   return (
     <LinkRow

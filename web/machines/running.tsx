@@ -6,7 +6,7 @@ import { live } from '../model/account/account.ts'
 import { askMachine, type Trouble } from '../model/account/asking-machine.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
-import { folderOf, stateOfSession, titleOf } from '../model/sessions.ts'
+import { folderName, stateOfSession, titleOf } from '../model/sessions.ts'
 import type { MachineView, SessionView } from '../model/store.ts'
 import { useAsked } from '../session/asked.ts'
 import { rowIcon } from '../session/row/row.tsx'
@@ -114,7 +114,7 @@ function Name({ process }: { process: MachineProcess }) {
       <a class="process-t" href={pathOf({ name: 'session', id: session, view: [] })} dir="auto">
         {nameOf(process)}
       </a>
-      <small dir="auto">{folder === undefined ? title : `${title} · ${folderOf(folder)}`}</small>
+      <small dir="auto">{folder === undefined ? title : `${title} · ${folderName(folder)}`}</small>
     </>
   )
 }

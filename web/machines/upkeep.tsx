@@ -206,7 +206,7 @@ function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRes
         <>
           <p class="lead">{words.updateBy}</p>
           <div class="card tight">
-            <Command text={command} />
+            <TypedCommand text={command} />
           </div>
         </>
       )}
@@ -215,7 +215,7 @@ function UpdateSheet({ machine, host, onRestart, onClose }: SheetProps & { onRes
 }
 
 /** What to type on the machine. */
-export function Command({ text }: { text: string }) {
+export function TypedCommand({ text }: { text: string }) {
   return (
     <div class="irow command">
       <span>

@@ -39,7 +39,7 @@ export function stoppedAt({ daemonState }: Pick<MachineView, 'daemonState'>): nu
 }
 
 /** Since when a machine is away, and what of it is. */
-export function awaySince(machine: MachineView, now: number): string {
+export function machineAwaySince(machine: MachineView, now: number): string {
   const stopped = stoppedAt(machine)
   return stopped === undefined
     ? words.machines.sinceAway(clockTime(machine.activeAt, now))

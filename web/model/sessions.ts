@@ -52,7 +52,7 @@ export function byFolder(sessions: readonly SessionView[]): FolderGroup[] {
     const key = `${machineId ?? ''} ${path}`
     const known = groups.get(key)
     if (known) known.sessions.push(session)
-    else groups.set(key, { key, folder: folderOf(path), machineId, sessions: [session] })
+    else groups.set(key, { key, folder: folderName(path), machineId, sessions: [session] })
   }
   return [...groups.values()]
 }
@@ -101,7 +101,7 @@ export function titleOf({ metadata }: Pick<SessionView, 'metadata'>): string | u
 
 /** What a person calls the place of a session: the folder of the project, also where it works in a copy of it. */
 export function projectOf(metadata: Place): string {
-  return folderOf(projectPath(metadata))
+  return folderName(projectPath(metadata))
 }
 
 /** It works in a copy of the project. */
@@ -119,7 +119,7 @@ function projectPath({ path, worktree }: Place): string {
 }
 
 /** The last part of a path, of either kind. */
-export function folderOf(path: string): string {
+export function folderName(path: string): string {
   return path.split(/[/\\]/).findLast(part => part !== '') ?? path
 }
 

@@ -1,4 +1,4 @@
-import { sealDraft, userText } from '../../lib/client/index.ts'
+import { newUserText, sealDraft } from '../../lib/client/index.ts'
 import type { ParamsOfMachineCall } from '../../lib/protocol/sealed/machine-calls.ts'
 import { deviceDb } from '../core/device-db.ts'
 import { askMachine, type MachineLink, type Trouble } from './account/asking-machine.ts'
@@ -74,7 +74,7 @@ export async function sayFirst(
   const cipher = link.cipherOf(session)
   const permissionMode = saidMode(home.peek().sessions.get(session)?.metadata ?? undefined)
   const meta = { sentFrom: 'web', ...(permissionMode !== undefined && { permissionMode }) }
-  if (cipher) await link.outbox.put(sealDraft(cipher, session, userText(text, meta)))
+  if (cipher) await link.outbox.put(sealDraft(cipher, session, newUserText(text, meta)))
   else await (await deviceDb()).write(`draft.${session}`, text)
 }
 

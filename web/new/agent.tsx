@@ -1,4 +1,4 @@
-import { Command } from '../machines/upkeep.tsx'
+import { TypedCommand } from '../machines/upkeep.tsx'
 import type { Choices } from '../model/choices.ts'
 import { Problem } from '../ui/banner.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -40,7 +40,7 @@ export function AgentPicker(props: { choices: Choices; host: string; chosen: str
                 <small>{words.signInThere}</small>
               </span>
             </div>
-            {signIn !== undefined && <Command text={signIn} />}
+            {signIn !== undefined && <TypedCommand text={signIn} />}
           </section>
         ))}
       {missingAgents.length > 0 && (
@@ -61,7 +61,7 @@ export function AgentPicker(props: { choices: Choices; host: string; chosen: str
                   <small>{words.notThereText}</small>
                 </span>
               </div>
-              <Command text={install} />
+              <TypedCommand text={install} />
             </div>
           ))}
         </details>

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { Trouble } from '../model/account/asking-machine.ts'
 import type { Live } from '../model/account/live.ts'
 import { listFolders } from '../model/choices.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import { below, parentFolder, shortPath } from '../session/paths.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
@@ -45,7 +45,7 @@ export function FolderSheet(props: {
               <button key={folder.path} class="irow" type="button" onClick={() => choose(folder.path)}>
                 <Icon name="folder" />
                 <span>
-                  <b dir="auto">{folderOf(folder.path)}</b>
+                  <b dir="auto">{folderName(folder.path)}</b>
                   <small>
                     <bdi>{shortPath(folder.path, props.home)}</bdi>
                   </small>

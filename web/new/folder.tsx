@@ -1,7 +1,7 @@
 import { useProgram } from '../machines/link-command.tsx'
-import { Command } from '../machines/upkeep.tsx'
+import { TypedCommand } from '../machines/upkeep.tsx'
 import type { Choices } from '../model/choices.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import { shortPath } from '../session/paths.ts'
 import { closeLayer } from '../ui/behavior/layers.ts'
 import { Button } from '../ui/button.tsx'
@@ -19,7 +19,7 @@ export function FolderRow({ folder, home, onOpen }: { folder: KnownFolder | unde
         <button class="irow" type="button" aria-haspopup="dialog" onClick={onOpen}>
           <Icon name="folder" />
           <span>
-            <b dir="auto">{folder === undefined ? words.chooseFolder : folderOf(folder.path)}</b>
+            <b dir="auto">{folder === undefined ? words.chooseFolder : folderName(folder.path)}</b>
             {folder !== undefined && (
               <>
                 <small>
@@ -48,7 +48,7 @@ export function NotAllowed({ folder }: { folder: string }) {
           <small>{words.notAllowedText}</small>
         </span>
       </div>
-      <Command text={[program, 'allow', quoted(folder)].join(' ')} />
+      <TypedCommand text={[program, 'allow', quoted(folder)].join(' ')} />
     </section>
   )
 }

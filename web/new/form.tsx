@@ -32,7 +32,7 @@ import { FolderRow, isAllowed, MakeSheet, NotAllowed } from './folder.tsx'
 import { recentOf } from './folder-making.tsx'
 import { FolderSheet } from './folder-sheet.tsx'
 import { folderStart, type LastStart, noteStart } from './last-start.ts'
-import { efforts, type FirstFiles, type More, MoreChoices, WorktreeSwitch } from './more.tsx'
+import { efforts, type FirstFiles, MoreChoices, type MoreOptions, WorktreeSwitch } from './more.tsx'
 
 type Mode = keyof typeof modeCodes
 /** The names that helpers take for the modes of any agent. */
@@ -66,7 +66,7 @@ export function StartForm(props: {
   const [agentChosen, setAgent] = useState<string>()
   const [modeChosen, setMode] = useState<Mode>()
   const [copyChosen, setCopy] = useState<boolean>()
-  const [moreChosen, setMore] = useState<More>()
+  const [moreChosen, setMore] = useState<MoreOptions>()
   const [sheet, setSheet] = useState<'folder' | 'histories' | { make: string }>()
   const [trouble, setTrouble] = useState<Trouble>()
   const [start] = useState(() => crypto.randomUUID())
@@ -86,7 +86,11 @@ export function StartForm(props: {
   const dirty = known?.dirty ?? 0
   const canCopy = known?.dirty !== undefined
   const hasCopy = canCopy && (copyChosen ?? before?.worktree ?? dirty > 0)
-  const more: More = moreChosen ?? { model: before?.model ?? '', effort: efforts.find(each => each === before?.effort) ?? '', base: '' }
+  const more: MoreOptions = moreChosen ?? {
+    model: before?.model ?? '',
+    effort: efforts.find(each => each === before?.effort) ?? '',
+    base: ''
+  }
   const opened = async (id: string, asked?: AskedStart): Promise<Route> => {
     await sayFirst(link, id, hasFiles ? '' : text, asked)
     if (hasFiles && !(await keepFirst(link, id, text, files.chosen))) toast(words.firstFilesLost)

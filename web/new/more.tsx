@@ -15,7 +15,7 @@ import { ModelChoice } from './model.tsx'
 export const efforts = ['', 'low', 'medium', 'high'] as const
 export type Effort = (typeof efforts)[number]
 
-export interface More {
+export interface MoreOptions {
   model: string
   effort: Effort
   /** Of the copy. */
@@ -33,10 +33,10 @@ export function WorktreeSwitch({ dirty, isOn, onFlip }: { dirty: number; isOn: b
 
 /** What few people change. */
 export function MoreChoices(props: {
-  more: More
+  more: MoreOptions
   models: readonly Choice[]
   hasCopy: boolean
-  onChange(more: More): void
+  onChange(more: MoreOptions): void
   files: FirstFiles
 }) {
   const { more, models, hasCopy, onChange, files } = props

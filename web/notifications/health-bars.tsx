@@ -1,4 +1,4 @@
-import type { Arrival } from '../model/notifications/channel-health.ts'
+import type { TrackedNotification } from '../model/notifications/channel-health.ts'
 import { delayInWords, notifications as words } from '../words/notifications.ts'
 
 const [width, gap, height] = [6, 4, 32]
@@ -10,7 +10,7 @@ const looks = {
 } as const
 
 /** One bar for each of the last, as high as it was late; hollow where it did not come. */
-export function HealthBars({ arrivals }: { arrivals: readonly Arrival[] }) {
+export function HealthBars({ arrivals }: { arrivals: readonly TrackedNotification[] }) {
   const last = arrivals.slice(-shown)
   const slowest = Math.max(1, ...last.map(delayOf))
   const place = (index: number) => (shown - last.length + index) * (width + gap) + 1
@@ -42,11 +42,11 @@ export function HealthBars({ arrivals }: { arrivals: readonly Arrival[] }) {
   )
 }
 
-function delayOf(arrival: Arrival): number {
+function delayOf(arrival: TrackedNotification): number {
   return arrival.has === 'arrived' ? (arrival.delayMs ?? 0) : 0
 }
 
-function inWords(last: readonly Arrival[]): string {
+function inWords(last: readonly TrackedNotification[]): string {
   const missed = last.filter(({ has }) => has === 'missed').length
   if (missed === last.length) return words.barsNone(last.length)
   return words.bars(last.length, missed, delayInWords(Math.max(...last.map(delayOf))))

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { now } from '../core/clock.ts'
 import type { Live } from '../model/account/live.ts'
-import { type Arrival, type ChannelHealth, healthOf } from '../model/notifications/channel-health.ts'
+import { type ChannelHealth, healthOf, type TrackedNotification } from '../model/notifications/channel-health.ts'
 import type { Channel } from '../model/notifications/notifications.ts'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { delayInWords, notifications as words } from '../words/notifications.ts'
@@ -62,7 +62,7 @@ function Stat({ name, value }: { name: string; value: string }) {
   )
 }
 
-function lastWords(last: Arrival | undefined, state: ChannelHealth['state']): string {
+function lastWords(last: TrackedNotification | undefined, state: ChannelHealth['state']): string {
   if (last === undefined) return words.untriedText
   if (state === 'missing') return words.lastTwoMissed
   const when = agoInWords(last.at, now.value)

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks'
 import type { NotificationContext, NotificationSettings } from '../model/notifications/notifications.ts'
-import { Choice, Choices, Switch } from '../ui/choice.tsx'
+import { Choice, ChoiceGroup, Switch } from '../ui/choice.tsx'
 import { locale } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
 import { notifications as words } from '../words/notifications.ts'
@@ -31,7 +31,7 @@ export function QuietHours({ settings: { quiet }, book }: NotificationContext) {
             <Time label={words.to} value={quiet.to} onChoose={to => set({ to })} />
           </div>
           <Days chosen={quiet.days} onChoose={chosen => set({ days: chosen })} />
-          <Choices id="keep-h" title={words.keepHeading}>
+          <ChoiceGroup id="keep-h" title={words.keepHeading}>
             {(['decisions', 'nothing', 'collect'] as const).map(keep => (
               <Choice
                 key={keep}
@@ -42,7 +42,7 @@ export function QuietHours({ settings: { quiet }, book }: NotificationContext) {
                 onChoose={() => set({ keep })}
               />
             ))}
-          </Choices>
+          </ChoiceGroup>
           {quiet.keep === 'collect' && <Time label={words.collectAt} value={quiet.collectAt} onChoose={collectAt => set({ collectAt })} />}
         </>
       )}

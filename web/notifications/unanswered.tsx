@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { Channel, NotificationContext, NotificationSettings } from '../model/notifications/notifications.ts'
 import { ButtonLink } from '../ui/button.tsx'
-import { Choice, Choices } from '../ui/choice.tsx'
+import { Choice, ChoiceGroup } from '../ui/choice.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { decide } from '../words/decide.ts'
@@ -39,7 +39,7 @@ export function Unanswered({ settings: { escalation }, channels, book }: Notific
   const first = others.slice(0, 1).map(({ id }) => id)
   return (
     <>
-      <Choices id="unanswered-h" title={words.unansweredWhen}>
+      <ChoiceGroup id="unanswered-h" title={words.unansweredWhen}>
         <Choice name="wait" title={words.unansweredOff} isChosen={minutes === undefined} onChoose={() => set(undefined, [])} />
         {waits.map(each => (
           <Choice
@@ -50,7 +50,7 @@ export function Unanswered({ settings: { escalation }, channels, book }: Notific
             onChoose={() => set(each, chosen.length > 0 ? chosen.map(({ id }) => id) : first)}
           />
         ))}
-      </Choices>
+      </ChoiceGroup>
       {minutes !== undefined && <Order others={others} chosen={chosen} minutes={minutes} onChange={to => set(minutes, to)} />}
       <DenyInSession />
     </>

@@ -14,7 +14,7 @@ import { SessionEmpty } from './empty.tsx'
 import { useSessionModel } from './model.ts'
 import { deleted, folder } from './on-use.ts'
 import { rich } from './text/rich-on-use.ts'
-import { SessionView } from './view.tsx'
+import { OpenSession } from './view.tsx'
 
 /** A session, by its id. `view` is what follows the id in the address: its changes, files and commits open over the conversation. */
 export function SessionScreen({ id, view }: { id: string; view: readonly string[] }) {
@@ -95,7 +95,7 @@ export function SessionScreen({ id, view }: { id: string; view: readonly string[
         </div>
       )}
       <div class={`work-under ${isCovered ? 'is-covered' : ''}`} inert={isCovered}>
-        <SessionView model={model} work={work} offered={offered} onSeen={covered.onSeen} />
+        <OpenSession model={model} work={work} offered={offered} onSeen={covered.onSeen} />
       </div>
     </>
   )

@@ -22,7 +22,7 @@ import { PlanList } from './transcript/trail.tsx'
 import type { Work } from './work/work.ts'
 
 /** An open session: bar, horizon, transcript, below it the dock while something is to be decided, and the composer. */
-export function SessionView(props: {
+export function OpenSession(props: {
   model: SessionModel
   /** What stands above it in place of its bar. */
   head?: ComponentChildren

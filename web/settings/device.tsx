@@ -3,7 +3,7 @@ import { type DecidedOn, type Device, decidedOn, listDevices } from '../model/ac
 import type { Live } from '../model/account/live.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import { Empty } from '../ui/empty.tsx'
 import { Icon, type IconName } from '../ui/icons/icon.tsx'
 import { visible } from '../ui/visible.ts'
@@ -48,7 +48,7 @@ function Decided({ device, decided }: Known) {
                 <b dir="auto">{visible(entry.what)}</b>
                 <small title={fullTime(entry.at)}>{words.decidedAs[entry.answer](agoInWords(entry.at, now.value))}</small>
                 <small dir="auto">
-                  {[folderOf(entry.folder), nameOf(machine), entry.rule && words.decidedRule(visible(entry.rule))]
+                  {[folderName(entry.folder), nameOf(machine), entry.rule && words.decidedRule(visible(entry.rule))]
                     .filter(Boolean)
                     .join(' · ')}
                 </small>

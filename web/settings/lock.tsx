@@ -2,7 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import { canLock, chooseLock, type LockChoice, type LockProblem, lockChoice } from '../core/lock.ts'
 import { Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
-import { Choice, Choices } from '../ui/choice.tsx'
+import { Choice, ChoiceGroup } from '../ui/choice.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
 import { settings } from '../words/settings.ts'
 
@@ -16,7 +16,7 @@ export function LockPage() {
   return (
     <>
       <p class="lead">{settings.lockLead}</p>
-      <Choices id="lock-h" title={settings.lockWhen}>
+      <ChoiceGroup id="lock-h" title={settings.lockWhen}>
         {(['off', 'open', 'after5', 'risky'] as const satisfies LockChoice[]).map(each => (
           // A radio keeps what was tapped, also when the lock was not confirmed: drawn anew it shows what holds.
           <Choice
@@ -28,7 +28,7 @@ export function LockPage() {
             onChoose={() => void choose(each)}
           />
         ))}
-      </Choices>
+      </ChoiceGroup>
       {problem === 'unavailable' && <Problem title={settings.lockNone} text={settings.lockNoneText} />}
       {problem === 'refused' && <Problem title={settings.lockRefused} text={settings.lockRefusedText} />}
       <p class="note">

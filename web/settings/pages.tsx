@@ -23,12 +23,12 @@ import { account, shouldCheckKey } from '../model/account/account.ts'
 import { Banner, Problem } from '../ui/banner.tsx'
 import { useBusy } from '../ui/behavior/busy.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
-import { Choice, Choices, Switch, Switches } from '../ui/choice.tsx'
+import { Choice, ChoiceGroup, Switch, Switches } from '../ui/choice.tsx'
 import { copySecret } from '../ui/copy.ts'
 import { Icon } from '../ui/icons/icon.tsx'
 import { words } from '../words/index.ts'
 import { joining } from '../words/joining.ts'
-import { languageNames, nameOf, tagOf } from '../words/language.ts'
+import { languageName, languageNames, tagOf } from '../words/language.ts'
 import { lists } from '../words/lists.ts'
 import { settings } from '../words/settings.ts'
 import { date } from '../words/time.ts'
@@ -95,7 +95,7 @@ function KeyReminder() {
 export function AppearancePage() {
   return (
     <>
-      <Choices id="theme-h" title={words.appearance.theme}>
+      <ChoiceGroup id="theme-h" title={words.appearance.theme}>
         {(['system', 'light', 'dark'] as const satisfies Theme[]).map(each => (
           <Choice
             key={each}
@@ -105,9 +105,9 @@ export function AppearancePage() {
             onChoose={() => chooseTheme(each)}
           />
         ))}
-      </Choices>
+      </ChoiceGroup>
       <TextSize />
-      <Choices id="confirm-h" title={words.appearance.confirm}>
+      <ChoiceGroup id="confirm-h" title={words.appearance.confirm}>
         {(['hold', 'taps'] as const satisfies Confirming[]).map(each => (
           <Choice
             key={each}
@@ -118,7 +118,7 @@ export function AppearancePage() {
             onChoose={() => chooseConfirming(each)}
           />
         ))}
-      </Choices>
+      </ChoiceGroup>
       <Switches title={settings.reading}>
         <OwnSwitch name="wrap" />
         <OwnSwitch name="sideBySide" />
@@ -131,7 +131,7 @@ export function AppearancePage() {
       <Switches title={lists.keysHeading}>
         <Switch title={lists.singleKeys} text={lists.singleKeysHint} isOn={isOn('singleKeys')} onFlip={() => flip('singleKeys')} />
       </Switches>
-      <Choices id="quiet-h" title={lists.quietTitle}>
+      <ChoiceGroup id="quiet-h" title={lists.quietTitle}>
         {quietChoices.map(days => (
           <Choice
             key={days}
@@ -142,7 +142,7 @@ export function AppearancePage() {
             onChoose={() => chooseQuietDays(days)}
           />
         ))}
-      </Choices>
+      </ChoiceGroup>
     </>
   )
 }
@@ -174,7 +174,7 @@ export function LanguagePage() {
           <Choice
             key={each}
             name="language"
-            title={nameOf(each)}
+            title={languageName(each)}
             lang={tagOf(each)}
             isChosen={chosen === each}
             onChoose={() => chooseLanguage(each)}

@@ -5,7 +5,7 @@ import { live } from '../model/account/account.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import { type KnownRules, keeperOf, type MachineRules, rulesOf } from '../model/rules.ts'
-import { folderOf } from '../model/sessions.ts'
+import { folderName } from '../model/sessions.ts'
 import type { MachineView } from '../model/store.ts'
 import { LinkRow } from '../session/row/row.tsx'
 import { Banner } from '../ui/banner.tsx'
@@ -127,7 +127,7 @@ function OfMachine({ machine, rules }: { machine: MachineView; rules: MachineRul
 
 function factsOf({ folder, session, endsAt, used }: ApprovalRule): string {
   return [
-    visible(folderOf(folder)),
+    visible(folderName(folder)),
     session === undefined ? undefined : words.oneSession,
     endsAt === undefined ? undefined : words.until(clockTime(endsAt, Date.now())),
     words.used(used)

@@ -15,7 +15,7 @@ import { Lazy } from '../ui/lazy.tsx'
 import { Sheet } from '../ui/sheet.tsx'
 import { decide } from '../words/decide.ts'
 import { words } from '../words/index.ts'
-import { language, nameOf } from '../words/language.ts'
+import { language, languageName } from '../words/language.ts'
 import { people as peopleWords } from '../words/people.ts'
 import { settings } from '../words/settings.ts'
 import { bytes } from '../words/size.ts'
@@ -162,7 +162,7 @@ function Index() {
             <h2>{words.settings.app}</h2>
             <div class="card tight">
               <LinkRow href="/settings/appearance" icon="sun-moon" title={words.settings.appearance} text={words.appearance[theme.value]} />
-              <LinkRow href="/settings/language" icon="languages" title={settings.language} text={nameOf(language)} />
+              <LinkRow href="/settings/language" icon="languages" title={settings.language} text={languageName(language)} />
               <LinkRow href="/settings/storage" icon="archive" title={settings.storage} text={kept} />
               <LinkRow href="/settings/about" icon="info" title={words.settings.about} text={location.host} />
             </div>

@@ -34,7 +34,7 @@ export function Switch(props: { title: string; text: string; isOn: boolean; onFl
 }
 
 /** A headed group of choices. */
-export function Choices({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
+export function ChoiceGroup({ id, title, children }: { id: string; title: string; children: ComponentChildren }) {
   return (
     <section class="grp">
       <h2 id={id}>{title}</h2>

@@ -34,6 +34,6 @@ export function visible(text: string): string {
  * For prose, where an invisible character may belong to a script or a picture: written out is only what changes the order in which the
  * rest is read.
  */
-export function inOrder(text: string): string {
+export function withVisibleBidi(text: string): string {
   return text.replaceAll(/[\u202a-\u202e\u2066-\u2069]/g, mark => `\\u{${mark.charCodeAt(0).toString(16)}}`)
 }

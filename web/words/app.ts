@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -297,6 +297,6 @@ const english = {
   unknown: { title: 'There is nothing here', text: 'The address may be from a newer Afield, or mistyped.', home: 'Home' }
 }
 
-export type AppWords = Said<typeof english>
+export type AppWords = Translated<typeof english>
 
 export const words = inLanguage('app', english)

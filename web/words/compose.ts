@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -84,6 +84,6 @@ const english = {
   end: 'End process'
 } as const
 
-export type ComposeWords = Said<typeof english>
+export type ComposeWords = Translated<typeof english>
 
 export const compose = inLanguage('compose', english)

@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 
 /** What is said about decisions that last, questions and plans, in English. */
 const english = {
@@ -134,6 +134,6 @@ const english = {
   planNetwork: { yes: 'May reach the network.', no: 'Names no network.' }
 } as const
 
-export type DecideWords = Said<typeof english>
+export type DecideWords = Translated<typeof english>
 
 export const decide = inLanguage('decide', english)

@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -251,6 +251,6 @@ const english = {
   }
 }
 
-export type JoiningWords = Said<typeof english>
+export type JoiningWords = Translated<typeof english>
 
 export const joining = inLanguage('joining', english)

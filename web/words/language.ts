@@ -24,7 +24,7 @@ export const languageNames = Object.keys(languages) as LanguageName[]
 export let language: LanguageName = 'en'
 
 /** What the language is called in itself. */
-export function nameOf(name: LanguageName): string {
+export function languageName(name: LanguageName): string {
   return languages[name].name
 }
 
@@ -53,11 +53,11 @@ export function locale(): string {
 }
 
 /** The shape of words, whatever they say: the same names, and functions that take the same. */
-export type Said<English> = English extends string
+export type Translated<English> = English extends string
   ? string
   : English extends (...about: infer About) => infer Sentence
-    ? (...about: About) => Said<Sentence>
-    : { readonly [Name in keyof English]: Said<English[Name]> }
+    ? (...about: About) => Translated<Sentence>
+    : { readonly [Name in keyof English]: Translated<English[Name]> }
 
 /** A file of words, as `Spoken` lists them. */
 export type WordFile =
@@ -85,7 +85,7 @@ export function speak(name: LanguageName, words: { readonly [File in WordFile]?:
 }
 
 /** The words of the reader; English, which is always there, when theirs are not. */
-export function inLanguage<English>(file: WordFile, english: English): Said<English> {
+export function inLanguage<English>(file: WordFile, english: English): Translated<English> {
   // What `speak` is given has for each file the words that `Spoken` declares for it.
-  return (spoken[file] ?? english) as Said<English>
+  return (spoken[file] ?? english) as Translated<English>
 }

@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -192,6 +192,6 @@ const english = {
   singleKeysHint: 'J and K move, N begins a session, ? shows them all.'
 }
 
-export type ListWords = Said<typeof english>
+export type ListWords = Translated<typeof english>
 
 export const lists = inLanguage('lists', english)

@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -89,6 +89,6 @@ const english = {
   signInSeen: (when: string, from: string) => (from === '' ? `last seen ${when}` : `last seen ${when} from ${from}`)
 }
 
-export type MachineWords = Said<typeof english>
+export type MachineWords = Translated<typeof english>
 
 export const machine = inLanguage('machine', english)

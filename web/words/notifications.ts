@@ -1,4 +1,4 @@
-import { inLanguage, locale, type Said } from './language.ts'
+import { inLanguage, locale, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 import { duration } from './time.ts'
 
@@ -266,7 +266,7 @@ const english = {
   untoldText: 'A newer Afield server does.'
 } as const
 
-export type NotificationWords = Said<typeof english>
+export type NotificationWords = Translated<typeof english>
 
 export const notifications = inLanguage('notifications', english)
 

@@ -1,4 +1,4 @@
-import type { Said } from './language.ts'
+import type { Translated } from './language.ts'
 
 /** What notifications say, in English. The service worker shows them: it has both languages with it, and looks which is wanted each time. */
 export const notified = {
@@ -35,4 +35,4 @@ export const notified = {
   notSnoozed: 'Could not snooze, open'
 }
 
-export type NotifiedWords = Said<typeof notified>
+export type NotifiedWords = Translated<typeof notified>

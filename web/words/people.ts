@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 
 /** What is said where people, devices and programs are let in, in English. */
 const english = {
@@ -92,6 +92,6 @@ const english = {
   revoking: 'Revoking'
 } as const
 
-export type PeopleWords = Said<typeof english>
+export type PeopleWords = Translated<typeof english>
 
 export const people = inLanguage('people', english)

@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 
 /** What the app says of notifications where it asks for them, and in place of them, in English. */
 const english = {
@@ -25,5 +25,5 @@ const english = {
   gotIt: 'Got it'
 }
 
-export type RingingWords = Said<typeof english>
+export type RingingWords = Translated<typeof english>
 export const ringing = inLanguage('ringing', english)

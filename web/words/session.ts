@@ -1,4 +1,4 @@
-import { inLanguage, locale, type Said } from './language.ts'
+import { inLanguage, locale, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -422,7 +422,7 @@ const english = {
   }
 } as const
 
-export type SessionWords = Said<typeof english>
+export type SessionWords = Translated<typeof english>
 
 export const session = inLanguage('session', english)
 

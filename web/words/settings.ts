@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -129,6 +129,6 @@ const english = {
   deviceSince: (when: string) => `Signed in on ${when}`
 } as const
 
-export type SettingsWords = Said<typeof english>
+export type SettingsWords = Translated<typeof english>
 
 export const settings = inLanguage('settings', english)

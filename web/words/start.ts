@@ -1,4 +1,4 @@
-import { inLanguage, type Said } from './language.ts'
+import { inLanguage, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -128,6 +128,6 @@ const english = {
   stopFailedText: 'The helper still runs.'
 }
 
-export type StartWords = Said<typeof english>
+export type StartWords = Translated<typeof english>
 
 export const start = inLanguage('start', english)

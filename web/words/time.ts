@@ -1,4 +1,4 @@
-import { inLanguage, locale, type Said } from './language.ts'
+import { inLanguage, locale, type Translated } from './language.ts'
 
 const english = {
   now: 'now',
@@ -14,7 +14,7 @@ const english = {
   on: (day: string) => `on ${day}`
 }
 
-export type TimeWords = Said<typeof english>
+export type TimeWords = Translated<typeof english>
 
 const words = inLanguage('time', english)
 

@@ -1,4 +1,4 @@
-import { inLanguage, locale, type Said } from './language.ts'
+import { inLanguage, locale, type Translated } from './language.ts'
 import { pluralIn } from './plural.ts'
 
 const plural = pluralIn('en')
@@ -173,6 +173,6 @@ const english = {
     bytes < 1000 ? `${bytes} B` : bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`
 } as const
 
-export type WorkWords = Said<typeof english>
+export type WorkWords = Translated<typeof english>
 
 export const work = inLanguage('work', english)

@@ -13,7 +13,7 @@ import type { DeviceId } from '../../protocol/wire/ids.ts'
 import { Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 import type { LiveSocket } from '../link/socket.ts'
-import { type CallParams, openAnswer, openCall, type PeerCipher, type Pin, sealAnswer, sealCall } from '../sealed/call-seals.ts'
+import { type CallParams, openCall, openCallAnswer, type PeerCipher, type Pin, sealAnswer, sealCall } from '../sealed/call-seals.ts'
 import { newId } from '../sealed/messages.ts'
 import { nonceOf } from '../sealed/nonces.ts'
 
@@ -22,13 +22,13 @@ import { nonceOf } from '../sealed/nonces.ts'
  * `no-answer`: it was sent, whether it took effect is unknown. `failed`: the other side says `message`. `unreadable`: the answer cannot be
  * opened or has a strange shape. `astray`: it was sealed as the answer to something else, or says no more what it answers.
  */
-export type CallFailure = 'not-connected' | 'away' | 'no-answer' | 'failed' | 'unreadable' | 'astray'
+export type CallFailureReason = 'not-connected' | 'away' | 'no-answer' | 'failed' | 'unreadable' | 'astray'
 
 export class CallFailed extends Error {
   override name = 'CallFailed'
-  readonly reason: CallFailure
+  readonly reason: CallFailureReason
 
-  constructor(reason: CallFailure, message: string, options?: ErrorOptions) {
+  constructor(reason: CallFailureReason, message: string, options?: ErrorOptions) {
     super(message, options)
     this.reason = reason
   }
@@ -87,8 +87,8 @@ export async function postCall(
   return readAnswer(cipher, result, name)
 }
 
-function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof openAnswer>[2]): unknown {
-  const opened = openAnswer(cipher, sealed, name)
+function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof openCallAnswer>[2]): unknown {
+  const opened = openCallAnswer(cipher, sealed, name)
   if (opened.type === 'unreadable') throw new CallFailed('unreadable', 'The answer was sealed with another key.')
   if (opened.type === 'astray') throw new CallFailed('astray', 'This is not the answer to this call.')
   const said = callError.safeParse(opened.result)

@@ -3,7 +3,7 @@ import { machineId, sessionId } from '../../protocol/wire/ids.ts'
 import type { TokenSource } from './rest.ts'
 
 /** What a connection sees and may answer: the whole account, one session or one machine. */
-export type Scope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
+export type ConnectionScope = { as: 'app' } | { as: 'session'; id: string } | { as: 'machine'; id: string }
 
 /** Whether a person looks at the app, and whether it wants text that still grows. */
 export interface AppState {
@@ -23,7 +23,7 @@ export interface Introduction {
 
 export interface IntroductionOptions {
   token: string | TokenSource
-  scope: Scope
+  scope: ConnectionScope
   /** Asked at each connect. While it runs, tell changes with `send('app-state', …)`. */
   appState?: (() => AppState) | undefined
 }
@@ -44,7 +44,7 @@ function told({ state, partials, watchedForMs }: AppState) {
   return { appState: state, partials, watchedForMs }
 }
 
-function scoped(scope: Scope) {
+function scoped(scope: ConnectionScope) {
   switch (scope.as) {
     case 'app':
       return { clientType: 'user-scoped' } as const

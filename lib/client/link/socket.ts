@@ -23,7 +23,7 @@ export type SocketState =
   | { type: 'closed' }
 
 export type { Answering, CallHandler } from './answers.ts'
-export type { Scope } from './introduction.ts'
+export type { ConnectionScope } from './introduction.ts'
 
 export type PayloadFor<Name extends ClientEvent> = z.input<(typeof events)[Name]['payload']>
 

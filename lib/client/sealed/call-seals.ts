@@ -59,7 +59,7 @@ export type OpenedAnswer =
   | { readonly type: 'unreadable' }
 
 /** The answer to this call. */
-export function openAnswer(cipher: PeerCipher, sealed: string, call: Omit<SealedFor, 'type'>): OpenedAnswer {
+export function openCallAnswer(cipher: PeerCipher, sealed: string, call: Omit<SealedFor, 'type'>): OpenedAnswer {
   const opened = cipher.open(sealed)
   if (!opened.ok) return { type: 'unreadable' }
   const bare = named.safeParse(opened.value).data

@@ -85,12 +85,12 @@ export function giveUpDraft(cipher: SpeakingCipher, { content }: Pick<Draft, 'co
 }
 
 /** What a person writes. */
-export function userText(text: string, meta?: MessageMeta): UserText {
+export function newUserText(text: string, meta?: MessageMeta): UserText {
   return { role: 'user', content: { type: 'text', text }, ...(meta ? { meta } : {}) }
 }
 
 /** What a wrapper tells: one envelope, bare, as existing apps want it. */
-export function sessionMessage(envelope: Envelope): MessageBody {
+export function newSessionMessage(envelope: Envelope): MessageBody {
   return { role: 'session', content: envelope, meta: { sentFrom: 'cli' } }
 }
 

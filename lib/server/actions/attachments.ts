@@ -90,7 +90,7 @@ export function refOf({ session, id }: File): string {
 }
 
 /** Where the file is on this server. */
-export function pathOf(file: File): string {
+export function attachmentPath(file: File): string {
   return `/v1/${refOf(file)}`
 }
 

@@ -2,7 +2,7 @@ import type * as z from 'zod'
 import { CannotStart, exitCodes } from '../../exit.ts'
 import type { Progress } from '../../local-socket/ask.ts'
 import type { FailureCode } from '../../protocol/wire/failures.ts'
-import { refusalOf } from '../refusals.ts'
+import { failureOf } from '../refusals.ts'
 import type { Command, ControlDeps } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
 
@@ -24,7 +24,7 @@ const ofStorage = new Set<FailureCode>(['storage-full', 'storage-busy', 'storage
 /** What a person is told of a command that failed; undefined for an error nobody foresaw. */
 export function sentenceOf(error: unknown): { says: string; exitCode: number } | undefined {
   if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
-  const known = refusalOf(error)
+  const known = failureOf(error)
   if (known) return { says: known.detail ?? known.message, exitCode: ofStorage.has(known.code) ? exitCodes.storage : 1 }
   return undefined
 }

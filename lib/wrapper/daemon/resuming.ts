@@ -2,7 +2,7 @@ import { withDeadline } from '../../async/deadline.ts'
 import { agentEnvironment } from '../home/credentials.ts'
 import { untilFound } from '../home/folder-watch.ts'
 import { type KnownSession, listSessions, sessionsIn } from '../home/session-folder.ts'
-import { type StartNotes, startSession } from './starting.ts'
+import { type StartNotes, startSessionProcess } from './starting.ts'
 
 export interface Resumer {
   /**
@@ -21,7 +21,7 @@ export function createResumer({ home, env }: { home: string; env: Readonly<Recor
     if (pid !== undefined) return
     if (!notes.program) throw new Error('This session was made by an earlier version and cannot be resumed.')
     try {
-      await startSession({
+      await startSessionProcess({
         start: id,
         home,
         server: notes.server,

@@ -7,7 +7,7 @@ import { isFolder, makeFolder, refuseFile } from '../session/methods/folders.ts'
 import { findAgent } from './agents-here.ts'
 import { allowedFolders } from './folders.ts'
 import { lookAtRepository } from './git-here.ts'
-import { type StartNotes, startSession } from './starting.ts'
+import { type StartNotes, startSessionProcess } from './starting.ts'
 import { makeWorktree } from './worktrees.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
@@ -35,7 +35,7 @@ export async function spawnSession(deps: SpawnDeps, params: Params): Promise<Sta
   }
   const { directory, about } = await placeOf(deps, asked, params)
   const tag = randomUUID()
-  const sessionId = await startSession({
+  const sessionId = await startSessionProcess({
     tag,
     start: params.start ?? undefined,
     home,

@@ -39,7 +39,7 @@ const startWithinMs = 25_000
  * Runs a session in a process of its own, which outlives this one, and resolves with the server's id of it. Rejects with
  * what the process said last when it ends before it has one.
  */
-export async function startSession({
+export async function startSessionProcess({
   tag = randomUUID(),
   start,
   home,

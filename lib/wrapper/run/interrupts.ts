@@ -1,7 +1,7 @@
 import type { Session } from '../session/session.ts'
 
 /** What Ctrl-C has begun. */
-export type Stopping = 'no' | 'turn' | 'asked' | 'ending'
+export type InterruptState = 'no' | 'turn' | 'asked' | 'ending'
 
 // Ctrl-C reaches this process from the terminal, and again from npm, which passes on what it got.
 const sameKeyMs = 300
@@ -11,12 +11,12 @@ const forgetAfterMs = 4000
  * Ctrl-C once stops the turn, or asks whether to end; twice ends the session, which still delivers what waits; a third
  * time leaves at once, which loses nothing. A signal from elsewhere ends the session. Returns how to stop listening.
  */
-export function onInterrupts(session: Pick<Session, 'stopTurn' | 'end'>, screen: { showStopping(now: Stopping): void }): () => void {
-  let stopping: Stopping = 'no'
+export function onInterrupts(session: Pick<Session, 'stopTurn' | 'end'>, screen: { showStopping(now: InterruptState): void }): () => void {
+  let stopping: InterruptState = 'no'
   let lastAt = Number.NEGATIVE_INFINITY
   let forgetting: NodeJS.Timeout | undefined
 
-  const enter = (next: Stopping) => {
+  const enter = (next: InterruptState) => {
     stopping = next
     clearTimeout(forgetting)
     if (next === 'turn' || next === 'asked') forgetting = setTimeout(() => enter('no'), forgetAfterMs)

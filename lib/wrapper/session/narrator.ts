@@ -1,6 +1,6 @@
 import { type Clock, systemClock } from '../../async/clock.ts'
 import { createPartialTeller } from '../../client/outbox/partials.ts'
-import { newEnvelope, newId, readyEvent, sessionMessage } from '../../client/sealed/messages.ts'
+import { newEnvelope, newId, newSessionMessage, readyEvent } from '../../client/sealed/messages.ts'
 import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../../protocol/sealed/messages.ts'
 import type { AgentEvent, Step } from '../agents/agent.ts'
 import { planStep } from '../uplink/plan-step.ts'
@@ -87,7 +87,7 @@ export function createNarrator(deps: {
     const helper = subagent === undefined ? {} : { subagent: idOfRow(`subagent ${subagent}`) }
     const name = row ?? nameOf(ev, subagent)
     return put(
-      sessionMessage({ ...newEnvelope(ev, { role: 'agent', turn, ...helper }), ...about }),
+      newSessionMessage({ ...newEnvelope(ev, { role: 'agent', turn, ...helper }), ...about }),
       name === undefined ? undefined : idOfRow(name)
     )
   }

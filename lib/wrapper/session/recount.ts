@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { userText } from '../../client/sealed/messages.ts'
+import { newUserText } from '../../client/sealed/messages.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { AgentEvent, Untold } from '../agents/agent.ts'
 import { readSince, readTurn } from '../agents/claude/transcript/untold.ts'
@@ -58,7 +58,7 @@ export async function recount(
     }
     if (isOurs && handing?.isAhead && handing.seq !== null) settled = [...settled, handing.seq]
     else if (isOurs) cursor = Math.max(cursor, handing?.seq ?? 0)
-    else await put(userText(text, { sentFrom: 'cli' }), row === undefined ? undefined : idOfRow(row))
+    else await put(newUserText(text, { sentFrom: 'cli' }), row === undefined ? undefined : idOfRow(row))
     turn ??= await narrator.beginTurn({ row })
   }
   for (const event of events) {

@@ -1,4 +1,4 @@
-import { newEnvelope, newId, sessionMessage } from '../../client/sealed/messages.ts'
+import { newEnvelope, newId, newSessionMessage } from '../../client/sealed/messages.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { SealFault } from '../../protocol/sealed/sealed-for.ts'
 
@@ -26,7 +26,7 @@ export function createSealFaults(keep: (body: MessageBody) => Promise<void>, onC
       onChange()
       if (times > mostTold) return
       const event = { t: 'service' as const, text: last, fault: { type, count } }
-      void keep(sessionMessage(newEnvelope(event, { role: 'agent', turn: newId() })))
+      void keep(newSessionMessage(newEnvelope(event, { role: 'agent', turn: newId() })))
     }
   }
 }

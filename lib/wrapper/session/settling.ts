@@ -1,4 +1,4 @@
-import { newEnvelope, sessionMessage } from '../../client/sealed/messages.ts'
+import { newEnvelope, newSessionMessage } from '../../client/sealed/messages.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 import { idOfRow } from '../uplink/row-id.ts'
 import type { SessionParts } from './parts.ts'
@@ -41,7 +41,7 @@ export function createSettling({ folder, keeping, uplink }: SettlingDeps, prompt
   }
   // Under a name of its own, so that it is told once.
   const tell = (t: 'read' | 'apart', localId: string): void => {
-    void keeping.keep(sessionMessage(newEnvelope({ t, localId }, { role: 'agent' })), idOfRow(`${localId} ${t}`))
+    void keeping.keep(newSessionMessage(newEnvelope({ t, localId }, { role: 'agent' })), idOfRow(`${localId} ${t}`))
   }
   /** How far messages came is one number: of one that was read before earlier ones it is told beside that. */
   const tellRead = ({ seq, localId, text }: Settled, cursor: number): void => {

@@ -1,5 +1,5 @@
 import { withDeadline } from '../../async/deadline.ts'
-import { envelopeOf, newId, userText } from '../../client/sealed/messages.ts'
+import { envelopeOf, newId, newUserText } from '../../client/sealed/messages.ts'
 import type { MessageBody, MessageMeta } from '../../protocol/sealed/messages.ts'
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { AgentEvent, TurnEnd } from '../agents/agent.ts'
@@ -302,7 +302,7 @@ class SessionTurns implements Turns {
   /** What was said here is shown everywhere. */
   #tell(text: string, localId: string, meta: MessageMeta = {}): Promise<void> {
     this.#ownMessages.add(localId)
-    return this.#parts.keeping.keep(userText(text, { sentFrom: 'cli', ...meta }), localId)
+    return this.#parts.keeping.keep(newUserText(text, { sentFrom: 'cli', ...meta }), localId)
   }
 
   #begin(from: 'phone' | 'terminal'): Promise<void> {

@@ -11,7 +11,7 @@ import {
   serveCalls,
   serveSession
 } from '../../../lib/client/index.ts'
-import { openAnswer, sealAnswer, sealCall } from '../../../lib/client/sealed/call-seals.ts'
+import { openCallAnswer, sealAnswer, sealCall } from '../../../lib/client/sealed/call-seals.ts'
 import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import { socketState, startWorld } from '../world.ts'
 
@@ -225,7 +225,7 @@ t.test('a call is carried out as what it was sealed for, and as nothing else [R8
   const name = { target: session.id, method: 'abort', call: 'c1' }
   const ask = async (params: string, method = 'killSession') => {
     const reply = await app.socket.request('rpc-call', { method: `${session.id}:${method}`, params })
-    return reply.ok ? openAnswer(key.cipher, reply.result, name) : undefined
+    return reply.ok ? openCallAnswer(key.cipher, reply.result, name) : undefined
   }
   const refused = {
     type: 'result',
@@ -247,11 +247,12 @@ t.test('a call is carried out as what it was sealed for, and as nothing else [R8
 t.test('an answer is taken for the call it was sealed for, and for no other [R8]', async t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const name = { target: 's1', method: 'readFile', call: 'c1' }
-  const answer = (to: object, result: unknown = 1) => openAnswer(cipher, sealAnswer(cipher, { type: 'call', ...name, ...to }, result), name)
+  const answer = (to: object, result: unknown = 1) =>
+    openCallAnswer(cipher, sealAnswer(cipher, { type: 'call', ...name, ...to }, result), name)
   t.strictSame(answer({}), { type: 'result', result: 1 })
   for (const other of [{ call: 'c2' }, { method: 'bash' }, { target: 's2' }]) t.strictSame(answer(other), { type: 'astray' })
-  t.strictSame(openAnswer(cipher, sealCall(cipher, name, {}), name), { type: 'astray' }, 'a call is no answer')
-  t.strictSame(openAnswer(cipher, cipher.seal({ sealedFor: 7, result: 1 }), name), { type: 'astray' })
+  t.strictSame(openCallAnswer(cipher, sealCall(cipher, name, {}), name), { type: 'astray' }, 'a call is no answer')
+  t.strictSame(openCallAnswer(cipher, cipher.seal({ sealedFor: 7, result: 1 }), name), { type: 'astray' })
 
   let isSet = false
   const pinned = {
@@ -266,12 +267,12 @@ t.test('an answer is taken for the call it was sealed for, and for no other [R8]
     }
   }
   const bare = cipher.seal({ success: true })
-  t.strictSame(openAnswer(pinned, bare, name), { type: 'result', result: { success: true } }, 'as existing wrappers answer')
-  openAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name, call: 'c2' }, 1), name)
+  t.strictSame(openCallAnswer(pinned, bare, name), { type: 'result', result: { success: true } }, 'as existing wrappers answer')
+  openCallAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name, call: 'c2' }, 1), name)
   t.notOk(isSet, 'the answer to another call proves nothing of this one')
-  openAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name }, 1), name)
+  openCallAnswer(pinned, sealAnswer(cipher, { type: 'call', ...name }, 1), name)
   t.ok(isSet)
-  t.strictSame(openAnswer(pinned, bare, name), { type: 'astray' }, 'and is not taken any more once they say what they answer')
+  t.strictSame(openCallAnswer(pinned, bare, name), { type: 'astray' }, 'and is not taken any more once they say what they answer')
 })
 
 t.test('once an app has said what it seals, methods that only ours know are not called without [R8]', async t => {

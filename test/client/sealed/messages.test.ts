@@ -4,13 +4,13 @@ import {
   envelopeOf,
   newEnvelope,
   newId,
+  newSessionMessage,
+  newUserText,
   openMessage,
   openPartial,
   readyEvent,
   sealDraft,
-  sealPartial,
-  sessionMessage,
-  userText
+  sealPartial
 } from '../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../lib/crypto/index.ts'
 import { sealed } from '../../../lib/protocol/wire/ids.ts'
@@ -23,10 +23,10 @@ t.test('what is made here comes back as it was', t => {
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const turn = newId()
   const bodies = [
-    userText('hello', { permissionMode: 'default', model: null }),
-    userText('bare'),
-    sessionMessage(newEnvelope({ t: 'text', text: '**hi**', thinking: true }, { role: 'agent', turn })),
-    sessionMessage(newEnvelope({ t: 'turn-end', status: 'completed' }, { role: 'agent', turn, time: 5 })),
+    newUserText('hello', { permissionMode: 'default', model: null }),
+    newUserText('bare'),
+    newSessionMessage(newEnvelope({ t: 'text', text: '**hi**', thinking: true }, { role: 'agent', turn })),
+    newSessionMessage(newEnvelope({ t: 'turn-end', status: 'completed' }, { role: 'agent', turn, time: 5 })),
     readyEvent()
   ]
   for (const body of bodies) t.strictSame(openMessage(cipher, record(sealDraft(cipher, 's1', body).content)), { ok: true, body })
@@ -37,7 +37,7 @@ t.test('a message that cannot be opened or understood says so, and never throws'
   const cipher = dataKeyCipher(engine.randomBytes(32))
   const other = dataKeyCipher(engine.randomBytes(32))
   const unreadable = { ok: false, reason: 'unreadable' }
-  for (const text of ['', '!', 'AAAA', other.seal(userText('x'))]) t.strictSame(openMessage(cipher, record(text)), unreadable)
+  for (const text of ['', '!', 'AAAA', other.seal(newUserText('x'))]) t.strictSame(openMessage(cipher, record(text)), unreadable)
 
   const unknown = { ok: false, reason: 'unknown-shape' }
   for (const value of [null, 1, [], {}, { role: 'robot' }, { role: 'session', content: { id: 1 } }]) {
@@ -53,7 +53,7 @@ t.test('the envelope is found bare, as wrappers send it, and wrapped, as apps do
     const opened = openMessage(cipher, record(cipher.seal({ role: 'session', content })))
     t.strictSame(opened.ok && envelopeOf(opened.body), envelope)
   }
-  t.equal(envelopeOf(userText('x')), undefined)
+  t.equal(envelopeOf(newUserText('x')), undefined)
   t.end()
 })
 

@@ -4,7 +4,7 @@ import type { Test } from 'tap'
 import { serveMachine } from '../../../lib/client/calls/machine-calls.ts'
 import { createRest } from '../../../lib/client/link/rest.ts'
 import { type LiveSocket, openSocket } from '../../../lib/client/link/socket.ts'
-import { newEnvelope, newId, sealDraft, sealPartial, userText } from '../../../lib/client/sealed/messages.ts'
+import { newEnvelope, newId, newUserText, sealDraft, sealPartial } from '../../../lib/client/sealed/messages.ts'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { signIn } from '../../../lib/client/sign-in/login.ts'
 import { cryptoReady, engine } from '../../../lib/crypto/index.ts'
@@ -92,7 +92,7 @@ export async function hostileWorld(t: Test, server: { url: string; data: string 
       }
       const turn = newId()
       if (evil !== undefined && !isAway) {
-        const gone = sealDraft(key.cipher, session.id, userText(evil('mine.gone')))
+        const gone = sealDraft(key.cipher, session.id, newUserText(evil('mine.gone')))
         await rest.call('appendMessages', { params: { id: session.id }, body: { messages: [gone] } })
         const withdrawn = newEnvelope({ t: 'withdraw', localId: gone.localId }, { role: 'user' })
         await append([{ role: 'session', content: { type: 'session', data: withdrawn } }, ...bodiesOf(evil), ...eventsOf(evil, turn)])

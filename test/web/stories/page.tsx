@@ -7,7 +7,7 @@ import { startRouter } from '../../../web/core/router.ts'
 import { HomeScreen } from '../../../web/home/home.tsx'
 import { tellHome } from '../../../web/model/home.ts'
 import { SubagentScreen } from '../../../web/session/subagent.tsx'
-import { SessionView } from '../../../web/session/view.tsx'
+import { OpenSession } from '../../../web/session/view.tsx'
 import { WorkScreen } from '../../../web/session/work/work.tsx'
 import { IconSprite } from '../../../web/ui/icons/icon.tsx'
 import { Toasts } from '../../../web/ui/toast.tsx'
@@ -77,7 +77,7 @@ function Page() {
         <main class="main" id="main">
           {inFolder && facts && <WorkScreen {...inFolder} facts={facts} onMention={() => {}} />}
           {model !== undefined && shown && sub !== null && <SubagentScreen model={model} facts={shown} id={sub} />}
-          {model !== undefined && sub === null && <SessionView model={model} onSeen={() => {}} />}
+          {model !== undefined && sub === null && <OpenSession model={model} onSeen={() => {}} />}
           {model === undefined && inFolder === undefined && <p>{[...Object.keys(stories), ...Object.keys(workStories)].join(' ')}</p>}
         </main>
       </div>

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { brotliCompressSync } from 'node:zlib'
 import { build } from 'esbuild'
 import t from 'tap'
-import { language, languageFor, languageNames, locale, nameOf } from '../../../web/words/language.ts'
+import { language, languageFor, languageName, languageNames, locale } from '../../../web/words/language.ts'
 import { pluralIn } from '../../../web/words/plural.ts'
 import { speakAs, speakLater } from '../../../web/words/spoken.ts'
 import { chinese } from '../../../web/words/zh/index.ts'
@@ -82,7 +82,7 @@ t.test('the screens that come later speak the language too', async t => {
 })
 
 t.test('every language says its own name in itself', async t => {
-  t.same(languageNames.map(nameOf), ['English', '简体中文'])
+  t.same(languageNames.map(languageName), ['English', '简体中文'])
 })
 
 t.test('no word that somebody reads or hears stands in a screen itself', async t => {

@@ -1,7 +1,7 @@
 import { readdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Test } from 'tap'
-import { sealDraft, userText } from '../../../lib/client/sealed/messages.ts'
+import { newUserText, sealDraft } from '../../../lib/client/sealed/messages.ts'
 import { cryptoReady, dataKeyCipher, engine, fromBase64, toBase64 } from '../../../lib/crypto/index.ts'
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { createSessionFolder, type SessionFolder } from '../../../lib/wrapper/home/session-folder.ts'
@@ -33,7 +33,7 @@ export async function leaveBehind(home: string, folder: SessionFolder, ...texts:
   if (!key) throw new Error('the session has no key')
   const journal = folder.openJournal()
   await journal.load()
-  await journal.append(texts.map(text => sealDraft(dataKeyCipher(key), folder.notes.tag, userText(text, { sentFrom: 'cli' }), text)))
+  await journal.append(texts.map(text => sealDraft(dataKeyCipher(key), folder.notes.tag, newUserText(text, { sentFrom: 'cli' }), text)))
   await journal.close()
   const sessions = join(home, 'sessions')
   for (const name of readdirSync(sessions)) renameSync(join(sessions, name), join(sessions, name.replace(/@.*/, '@999999999-1')))

@@ -9,7 +9,7 @@ import { type LiveSocket, openSocket } from '../../../lib/client/link/socket.ts'
 import { downloadAttachment, uploadAttachment } from '../../../lib/client/outbox/attachments.ts'
 import { createPartialReader } from '../../../lib/client/outbox/partials.ts'
 import type { Pin } from '../../../lib/client/sealed/call-seals.ts'
-import { envelopeOf, newEnvelope, newId, openMessage, openPartial, sealDraft, userText } from '../../../lib/client/sealed/messages.ts'
+import { envelopeOf, newEnvelope, newId, newUserText, openMessage, openPartial, sealDraft } from '../../../lib/client/sealed/messages.ts'
 import { createNumbers } from '../../../lib/client/sealed/numbers.ts'
 import { accountVault } from '../../../lib/client/sealed/vault.ts'
 import { lookAtRequest, readRequestLink } from '../../../lib/client/sign-in/linking.ts'
@@ -263,14 +263,14 @@ export async function startPhone(t: Pick<Test, 'teardown'>, server: { url: strin
         },
         events: () => messages.flatMap(body => envelopeOf(body)?.ev ?? []),
         seqOf: text => seqs[messages.findIndex(({ role, content }) => role === 'user' && content.text === text)],
-        say: (text, how) => append(userText(text, typeof how === 'string' ? { permissionMode: how } : how)),
-        sealedElsewhere: text => sealDraft({ ...cipher, numbers: createNumbers('another') }, id, userText(text)).content,
-        sealedBare: text => cipher.seal(userText(text)),
+        say: (text, how) => append(newUserText(text, typeof how === 'string' ? { permissionMode: how } : how)),
+        sealedElsewhere: text => sealDraft({ ...cipher, numbers: createNumbers('another') }, id, newUserText(text)).content,
+        sealedBare: text => cipher.seal(newUserText(text)),
         async append(content) {
           await rest.call('appendMessages', { params: { id }, body: { messages: [{ localId: newId(), content }] } })
         },
         async sayAll(texts) {
-          const drafts = texts.map(text => sealDraft(cipher, id, userText(text)))
+          const drafts = texts.map(text => sealDraft(cipher, id, newUserText(text)))
           const body = { messages: drafts.map(({ localId, content }) => ({ localId, content })) }
           return (await rest.call('appendMessages', { params: { id }, body })).messages
         },

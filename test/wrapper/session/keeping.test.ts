@@ -1,35 +1,35 @@
 import t from 'tap'
 import { OutboxFull } from '../../../lib/client/outbox/outbox.ts'
-import { envelopeOf, userText } from '../../../lib/client/sealed/messages.ts'
+import { envelopeOf, newUserText } from '../../../lib/client/sealed/messages.ts'
 import type { AgentState } from '../../../lib/protocol/sealed/session.ts'
 import { createKeeping } from '../../../lib/wrapper/session/keeping.ts'
 
 t.test('that thoughts were left out is shown until the server has everything, and is then said in the history once [W3]', async t => {
   const { keeping, kept, room } = outbox()
   room.dropsThoughts = true
-  await keeping.keep(userText('one'))
+  await keeping.keep(newUserText('one'))
   room.dropsThoughts = false
-  await keeping.keep(userText('two'))
+  await keeping.keep(newUserText('two'))
   t.match(keeping.trouble, /the oldest thoughts and plans are left out/)
   keeping.drained()
   t.equal(keeping.trouble, undefined)
   keeping.drained()
-  await keeping.keep(userText('three'))
+  await keeping.keep(newUserText('three'))
   t.match(kept(), ['one', 'two', /^Before this 1 thought or plan was left out/, 'three'])
 })
 
 t.test('where words of the agent are missing the history says so at once, before what follows [W3]', async t => {
   const { keeping, kept, room } = outbox()
-  await keeping.keep(userText('one'))
+  await keeping.keep(newUserText('one'))
   room.isFull = true
-  await keeping.keep(userText('lost'))
-  await keeping.keep(userText('lost too'))
+  await keeping.keep(newUserText('lost'))
+  await keeping.keep(newUserText('lost too'))
   t.match(keeping.trouble, /what the agent says now is not kept/)
   t.match(kept(), ['one', missing], 'also when nothing follows, because this process dies')
   room.isFull = false
-  await keeping.keep(userText('two'))
+  await keeping.keep(newUserText('two'))
   room.isFull = true
-  await keeping.keep(userText('lost again'))
+  await keeping.keep(newUserText('lost again'))
   t.match(kept(), ['one', missing, 'two', missing])
   room.isFull = false
   keeping.drained()
@@ -40,7 +40,7 @@ t.test('where words of the agent are missing the history says so at once, before
 t.test('thoughts that were left out are told of when the session ends, also while the server is away [W3]', async t => {
   const { keeping, kept, room } = outbox()
   room.dropsThoughts = true
-  await keeping.keep(userText('one'))
+  await keeping.keep(newUserText('one'))
   room.isFull = true
   await keeping.finish()
   t.match(kept(), ['one', /^Before this 1 thought or plan was left out/])
@@ -52,7 +52,7 @@ t.test('devices are told of the disk while what a session notes of itself waits,
   keeping.notesWait(Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' }))
   t.match(state().diskTrouble, { why: 'full' })
   t.match(keeping.trouble, /disk is full/)
-  await keeping.keep(userText('a small one'))
+  await keeping.keep(newUserText('a small one'))
   t.match(state().diskTrouble, { why: 'full' }, 'also when what is smaller finds room')
   keeping.notesWait(undefined)
   t.equal(state().diskTrouble, undefined)

@@ -13,7 +13,7 @@ import { alertInPage, openInPage } from './pages.ts'
 import { type Payload, type Pushed, readPayload } from './payload.ts'
 
 /** Notifications: shown, answered and closed, with or without the app. Each push shows something, whatever else fails. */
-export function startRinging(worker: ServiceWorkerGlobalScope): void {
+export function listenForPush(worker: ServiceWorkerGlobalScope): void {
   worker.addEventListener('push', event => {
     event.waitUntil(show(worker, event))
   })

@@ -1,5 +1,5 @@
 /// <reference lib="webworker" />
-import { startRinging } from './ringing.ts'
+import { listenForPush } from './ringing.ts'
 
 /** Written in by the build: every file of the app, and a name for exactly this set of files. */
 declare const ASSETS: readonly string[]
@@ -31,7 +31,7 @@ worker.addEventListener('fetch', event => {
   // Everything else is the server's to answer: nothing it says is ever kept here.
 })
 
-startRinging(worker)
+listenForPush(worker)
 
 async function fill(): Promise<void> {
   const cache = await caches.open(cacheName)

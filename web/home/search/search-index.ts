@@ -14,16 +14,16 @@ import { happeningsOf } from '../../model/transcript/message.ts'
 import { type ReadPlace, unreadPages } from './search-reading.ts'
 
 /** How far the reading is; undefined when everything is read that is to be. */
-export interface Reading {
+export interface IndexProgress {
   readonly done: number
   readonly all: number
 }
 
 const known = new Map<string, Kept>()
-const readingNow = signal<Reading | undefined>(undefined)
+const readingNow = signal<IndexProgress | undefined>(undefined)
 const versionNow = signal(0)
 
-export const reading: ReadonlySignal<Reading | undefined> = readingNow
+export const reading: ReadonlySignal<IndexProgress | undefined> = readingNow
 /** Another number whenever more can be found. */
 export const version: ReadonlySignal<number> = versionNow
 

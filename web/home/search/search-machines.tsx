@@ -7,7 +7,7 @@ import { live } from '../../model/account/account.ts'
 import { continueConversation, searchHistories } from '../../model/histories.ts'
 import { home } from '../../model/home.ts'
 import { nameOfMachine } from '../../model/machines.ts'
-import { folderOf } from '../../model/sessions.ts'
+import { folderName } from '../../model/sessions.ts'
 import type { MachineView } from '../../model/store.ts'
 import { useBusy } from '../../ui/behavior/busy.ts'
 import { lists as words } from '../../words/lists.ts'
@@ -95,7 +95,7 @@ function ConversationHit({ hit, machine, sought }: { hit: MachineHit; machine: M
             ? words.notContinued
             : hit.openIn === 'terminal'
               ? words.openInTerminal
-              : folderOf(hit.folder) + words.comma + clockTime(hit.at, now.value)}
+              : folderName(hit.folder) + words.comma + clockTime(hit.at, now.value)}
       </small>
     </>
   )

@@ -1,10 +1,10 @@
-import { CallFailed, type CallFailure, callMachine } from '../../../lib/client/index.ts'
+import { CallFailed, type CallFailureReason, callMachine } from '../../../lib/client/index.ts'
 import type { MachineCall, ParamsOfMachineCall, ResultOfMachineCall } from '../../../lib/protocol/sealed/machine-calls.ts'
 import type { ServerLink } from './server-link.ts'
 
 export type MachineLink = Pick<ServerLink, 'socket' | 'cipherOfMachine'>
 
-export type Trouble = { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+export type Trouble = { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 
 export type Told<Result> = { readonly type: 'told'; readonly result: Result } | Trouble
 

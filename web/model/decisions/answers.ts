@@ -1,4 +1,4 @@
-import type { CallFailure } from '../../../lib/client/index.ts'
+import type { CallFailureReason } from '../../../lib/client/index.ts'
 import type { ParamsOfCall } from '../../../lib/protocol/sealed/calls.ts'
 import type { RuleDraft } from '../../../lib/protocol/sealed/rules.ts'
 import type { PermissionChoice, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
@@ -22,7 +22,7 @@ export interface MyAnswer {
   readonly at: number
   readonly state:
     | { readonly type: 'queued' | 'sending' | 'delivered' }
-    | { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+    | { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 }
 
 /** Where an answer of this device stands now. */
@@ -35,7 +35,7 @@ export type Life =
   /** The question ended without anybody's answer. */
   | { readonly type: 'ended' }
   /** The question is still open, and may be answered again. */
-  | { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+  | { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 
 export function lifeOf(answer: MyAnswer, answered: Answered | undefined, isOpen: boolean, me: string | undefined): Life {
   if (answered !== undefined) {

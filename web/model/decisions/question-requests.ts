@@ -3,10 +3,12 @@ import type { Question } from '../../../lib/protocol/sealed/questions.ts'
 import type { CompletedRequest, PermissionRequest } from '../../../lib/protocol/sealed/session.ts'
 
 /** What an agent wants to know, as its request says it. */
-export type Asked = { readonly type: 'form'; readonly questions: readonly Question[] } | { readonly type: 'link'; readonly url: string }
+export type AskedQuestion =
+  | { readonly type: 'form'; readonly questions: readonly Question[] }
+  | { readonly type: 'link'; readonly url: string }
 
 /** Undefined for a permission. One that comes with choices is of an older wrapper of ours, and takes none but these. */
-export function questionIn({ tool, arguments: args, choices, form, url }: PermissionRequest): Asked | undefined {
+export function questionIn({ tool, arguments: args, choices, form, url }: PermissionRequest): AskedQuestion | undefined {
   if (tool !== questionTool || choices !== undefined) return undefined
   const written = formOrLink(form, url)
   if (written) return written
@@ -14,7 +16,7 @@ export function questionIn({ tool, arguments: args, choices, form, url }: Permis
   return questions && { type: 'form', questions }
 }
 
-export function formOrLink(form: { questions: readonly Question[] } | undefined, url: string | undefined): Asked | undefined {
+export function formOrLink(form: { questions: readonly Question[] } | undefined, url: string | undefined): AskedQuestion | undefined {
   if (form !== undefined && form.questions.length > 0) return { type: 'form', questions: form.questions }
   return url === undefined ? undefined : { type: 'link', url }
 }

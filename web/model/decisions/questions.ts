@@ -3,7 +3,7 @@ import type { ParamsOfCall } from '../../../lib/protocol/sealed/calls.ts'
 import type { CompletedCommunication, Question, QuestionAnswer } from '../../../lib/protocol/sealed/questions.ts'
 import type { AgentState, CompletedRequest } from '../../../lib/protocol/sealed/session.ts'
 import type { Answered } from './decisions.ts'
-import { type Asked, formOrLink, isAnsweredQuestion, questionIn } from './question-requests.ts'
+import { type AskedQuestion, formOrLink, isAnsweredQuestion, questionIn } from './question-requests.ts'
 
 interface Waiting {
   readonly id: string
@@ -17,7 +17,7 @@ interface Waiting {
 }
 
 /** Something an agent wants to know: answers to a form, or that a page is opened. */
-export type OpenQuestion = Waiting & Asked
+export type OpenQuestion = Waiting & AskedQuestion
 
 /** By the ids of the questions. */
 export type Answers = Readonly<Record<string, QuestionAnswer>>

@@ -1,15 +1,15 @@
 import type { Channel } from './notifications.ts'
 
 /** One notification that should have come: after how long it did, or that it did not. `delayMs` is null where nobody tells. */
-export type Arrival = { at: number; has: 'arrived'; delayMs: number | null } | { at: number; has: 'missed' }
+export type TrackedNotification = { at: number; has: 'arrived'; delayMs: number | null } | { at: number; has: 'missed' }
 
 /** What is known of one channel, for a person. */
 export interface ChannelHealth {
   /** `missing`: the last two did not come. `untried`: nothing was sent yet that counts. */
   readonly state: 'reaching' | 'missing' | 'untried'
   /** The oldest first. */
-  readonly arrivals: readonly Arrival[]
-  readonly last: Arrival | undefined
+  readonly arrivals: readonly TrackedNotification[]
+  readonly last: TrackedNotification | undefined
   readonly cause: MissCause | undefined
 }
 
@@ -42,7 +42,7 @@ export function healthOf({ acknowledges, health }: Pick<Channel, 'acknowledges' 
 }
 
 /** Undefined for what does not count: somebody looked or had answered, or it is still on its way. */
-function arrivalOf({ at, outcome, arrivedAfterMs }: Sent, acknowledges: boolean, now: number): Arrival | undefined {
+function arrivalOf({ at, outcome, arrivedAfterMs }: Sent, acknowledges: boolean, now: number): TrackedNotification | undefined {
   if (arrivedAfterMs !== null) return { at, has: 'arrived', delayMs: arrivedAfterMs }
   switch (outcome) {
     case 'accepted':

@@ -1,4 +1,4 @@
-import { type Draft, envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft, userText } from '../../../lib/client/index.ts'
+import { type Draft, envelopeOf, giveUpDraft, newEnvelope, newUserText, openMessage, sealDraft } from '../../../lib/client/index.ts'
 import type { MessageBody } from '../../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../../lib/protocol/wire/records.ts'
 import type { Live } from '../account/live.ts'
@@ -48,10 +48,10 @@ export async function changeLeaving(link: Link, { session, localId }: LeavingMes
   for (const { draft } of behind.slice(1).filter(each => !isOther(each))) giveUpDraft(cipher, draft)
   const again = [
     // Under its own number too.
-    { ...sealDraft(cipher, session, userText(text, meta)), localId },
+    { ...sealDraft(cipher, session, newUserText(text, meta)), localId },
     ...others.map(({ draft }) => draft),
     // Behind those, as its number is.
-    ...(isUnsure ? [sealDraft(cipher, session, userText(text, { ...meta, sealedBy: undefined, replaces: localId }))] : [])
+    ...(isUnsure ? [sealDraft(cipher, session, newUserText(text, { ...meta, sealedBy: undefined, replaces: localId }))] : [])
   ]
   // At once, so that they are kept together and leave in this order.
   await Promise.all(again.map(draft => link.outbox.put(draft)))

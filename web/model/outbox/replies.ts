@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
-import { CallFailed, type CallFailure, callSession } from '../../../lib/client/index.ts'
+import { CallFailed, type CallFailureReason, callSession } from '../../../lib/client/index.ts'
 import type { DeviceDb } from '../../core/device-db.ts'
 import { keptList } from '../../core/kept-list.ts'
 import { feel } from '../../ui/behavior/haptics.ts'
@@ -18,7 +18,7 @@ export type Reply = { readonly session: string; readonly at: number; readonly st
 /** `queued`: kept on this device until there is a link. `delivered`: the machine has taken it; that it was applied its agent state tells. */
 export type ReplyState =
   | { readonly type: 'queued' | 'sending' | 'delivered' }
-  | { readonly type: 'failed'; readonly why: CallFailure; readonly says: string }
+  | { readonly type: 'failed'; readonly why: CallFailureReason; readonly says: string }
 
 type Given = Reply extends infer Each ? (Each extends Reply ? Omit<Each, 'state'> : never) : never
 

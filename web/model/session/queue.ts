@@ -28,7 +28,7 @@ export function queueOf(of: {
 }): Queued[] {
   const { transcript, takenBack, facts } = of
   const waiting = of.waiting.filter(({ state }) => state === 'device')
-  const stored = transcript.items.filter(item => item.type === 'mine').filter(item => isUnread(item, transcript, facts))
+  const stored = transcript.items.filter(item => item.type === 'mine').filter(item => isUnreadByAgent(item, transcript, facts))
   const all: (Queued & { isSteer: boolean })[] = [
     ...stored.map(item => {
       const { localId, text, files, isSteer } = item
@@ -55,7 +55,7 @@ function moveBefore(all: { localId: string }[], localId: string, before: string)
 }
 
 /** True until the agent has it. Wrappers that give no receipts read what came during a turn when it ends. */
-export function isUnread(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
+export function isUnreadByAgent(item: Mine, { turn }: Pick<Transcript, 'turn'>, { readSeq, hasReceipts }: Reading): boolean {
   if (item.from !== 'app' || item.isWithdrawn || item.isRead) return false
   return hasReceipts ? ownOf(item).seq > readSeq : turn !== undefined && ownOf(item).at >= turn.startedAt
 }

@@ -1,5 +1,5 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
-import { envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft, userText } from '../../../lib/client/index.ts'
+import { envelopeOf, giveUpDraft, newEnvelope, newUserText, openMessage, sealDraft } from '../../../lib/client/index.ts'
 import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../../lib/protocol/wire/records.ts'
 import { deviceDb } from '../../core/device-db.ts'
@@ -99,7 +99,9 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   const put = async (text: string, { files = [], isSteer = false, replaces }: SendingHow = {}): Promise<void> => {
     if (isOtherwiseSealed(transcript.peek().messages)) throw new Error('nobody there could read it')
     const announced = files.map(file => sealed(told(fileEvent(file))))
-    const draft = sealed(userText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }), ...(replaces && { replaces }) }))
+    const draft = sealed(
+      newUserText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }), ...(replaces && { replaces }) })
+    )
     const { localId, createdAt } = draft
     onSaid(localId)
     announcements.set(

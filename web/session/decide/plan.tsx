@@ -7,7 +7,7 @@ import { Button } from '../../ui/button.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { decide as words } from '../../words/decide.ts'
 import { session } from '../../words/session.ts'
-import { nameOf } from '../mode/button.tsx'
+import { modeName } from '../mode/button.tsx'
 import { HoldButton } from '../mode/hold.tsx'
 import { LockRefused, useStepUp } from '../mode/step-up.tsx'
 import { type Answerable, failureWords } from './life.tsx'
@@ -148,7 +148,7 @@ function waysOf(choices: readonly PermissionChoice[] = [], facts: SessionFacts):
 }
 
 function wayTo(code: string, value: string, verdict: Verdict): Way {
-  const { name, about, isAuto } = nameOf({ code: modeIn(code), value })
+  const { name, about, isAuto } = modeName({ code: modeIn(code), value })
   // A choice that is worded by its agent alone may be the one that never asks.
   const isBypass = isAuto || /bypass|never ask|without asking|skip permission/i.test(value)
   return { key: code, title: name, about, isAuto: isBypass, isAsk: name === session.modes.ask[0], verdict }

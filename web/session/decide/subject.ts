@@ -3,12 +3,12 @@ import type { StepContent, StepKind } from '../../../lib/protocol/sealed/message
 import { higher, type Risk, riskName, riskOf } from '../../../lib/protocol/sealed/risk.ts'
 import { directoryOf } from '../../../lib/protocol/sealed/tool-args.ts'
 import type { OpenRequest } from '../../model/decisions/decisions.ts'
-import { folderOf } from '../../model/sessions.ts'
+import { folderName } from '../../model/sessions.ts'
 import { contentOfArgs, kindOf, pathOf, urlOf } from '../../model/transcript/steps.ts'
 import type { IconName } from '../../ui/icons/icon.tsx'
 import { visible } from '../../ui/visible.ts'
 import { session as words } from '../../words/session.ts'
-import { textOf, wordsOf } from '../transcript/step-words.ts'
+import { stepWordsOf, textOf } from '../transcript/step-words.ts'
 
 type Diff = Extract<StepContent, { type: 'diff' }>
 
@@ -53,7 +53,7 @@ export function subjectOf(request: OpenRequest, folder: string | undefined, edit
   const reason = reasonOf(args)
   const directory = directoryOf(args)
   const fields = leftover(args, { command, url, diffs, reason, directory, text, kind })
-  const told = wordsOf(
+  const told = stepWordsOf(
     { kind, name: request.tool, title: request.title ?? '', description: '', args, locations: request.locations ?? [], content },
     'wants',
     folder
@@ -102,7 +102,7 @@ function namesOf(of: {
   const { ask, card, confirm } = words
   const tool = visible(of.tool)
   const files = [...new Set([...diffs.map(diff => diff.path), ...paths])].filter(path => path !== '')
-  const file = files[0] === undefined ? tool : visible(folderOf(files[0]))
+  const file = files[0] === undefined ? tool : visible(folderName(files[0]))
   if (of.command !== undefined) return { question: ask.execute, heading: card.execute, confirm: confirm.execute(inShort(of.command)) }
   switch (kind) {
     case 'edit': {

@@ -23,7 +23,7 @@ export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; aske
         {(mode !== undefined || model === undefined) && (
           <>
             <Icon name="shield-check" />
-            <span>{mode === undefined ? words.mode : nameOf(mode).name}</span>
+            <span>{mode === undefined ? words.mode : modeName(mode).name}</span>
           </>
         )}
         {model !== undefined && <span class="pill-m">{visible(model.value)}</span>}
@@ -51,7 +51,7 @@ export function standing(asked: AskedChoice | undefined, now: string | undefined
 }
 
 /** Afield's word for a mode of an agent where there is one, else the agent's own. */
-export function nameOf(mode: Choice): { name: string; about: string; isAuto: boolean } {
+export function modeName(mode: Choice): { name: string; about: string; isAuto: boolean } {
   const known = knownModes[mode.code.toLowerCase().replaceAll(/[-_]/g, '')]
   const isAuto = known === 'auto'
   if (known === undefined) return { name: visible(mode.value), about: visible(mode.description ?? ''), isAuto }

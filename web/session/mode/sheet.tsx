@@ -13,7 +13,7 @@ import { decide } from '../../words/decide.ts'
 import { locale } from '../../words/language.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
-import { nameOf, standing } from './button.tsx'
+import { modeName, standing } from './button.tsx'
 import { LockRefused, useStepUp } from './step-up.tsx'
 
 /** The agent's modes with what each means, and with which model and how much thought it works. The mode that never asks is confirmed once more. */
@@ -116,7 +116,7 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
   const now = standing(asked, facts.mode)
   const choose = (mode: Choice) => {
     if (mode.code === now) return
-    if (nameOf(mode).isAuto) setSure(mode.code)
+    if (modeName(mode).isAuto) setSure(mode.code)
     else {
       onChoose(mode.code)
       closeLayer()
@@ -127,7 +127,7 @@ function Modes({ facts, asked, onChoose }: { facts: SessionFacts; asked: AskedCh
       <fieldset class="opts">
         <legend>{words.modeLegend}</legend>
         {facts.modes.map(mode => {
-          const told = nameOf(mode)
+          const told = modeName(mode)
           return (
             <label key={mode.code} class={`opt ${told.isAuto ? 'warn' : ''}`}>
               <input type="radio" name={name} checked={(isSure ?? now) === mode.code} onChange={() => choose(mode)} />

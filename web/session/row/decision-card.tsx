@@ -1,5 +1,5 @@
 import { useId } from 'preact/hooks'
-import { agentOf, folderOf, type OpenDecision, projectOf, titleOf } from '../../model/sessions.ts'
+import { agentOf, folderName, type OpenDecision, projectOf, titleOf } from '../../model/sessions.ts'
 import { commandOf, kindOf, pathOf, urlOf } from '../../model/transcript/steps.ts'
 import { isWide } from '../../ui/behavior/width.ts'
 import { decisionIcon, Glyph } from '../../ui/icons/glyph.tsx'
@@ -113,7 +113,7 @@ export function decisionTitle(decision: OpenDecision): string {
   if (decision.type === 'question') return questionTitle(decision)
   const args = argsOf(decision)
   const path = pathOf(args) ?? decision.request.locations?.[0]
-  const file = path === undefined ? undefined : folderOf(path)
+  const file = path === undefined ? undefined : folderName(path)
   const kind = decisionKind(decision)
   switch (kind) {
     case 'execute':

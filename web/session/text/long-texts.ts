@@ -3,12 +3,12 @@ import { diffFile, type FileDiff } from './diff-lines.ts'
 import { lex } from './markdown-lex.ts'
 
 /** What can be asked about a text that is too long to be read between two pictures. */
-export type Asked =
+export type TextJob =
   | { readonly type: 'markdown'; readonly text: string }
   | { readonly type: 'diff'; readonly oldText: string | null; readonly newText: string; readonly isFile: boolean }
 
-export type AnswerTo<Question extends Asked> = (Question extends { type: 'markdown' } ? Token[] : FileDiff) | undefined
+export type AnswerTo<Question extends TextJob> = (Question extends { type: 'markdown' } ? Token[] : FileDiff) | undefined
 
-export function read(asked: Asked): AnswerTo<Asked> {
+export function read(asked: TextJob): AnswerTo<TextJob> {
   return asked.type === 'markdown' ? lex(asked.text) : diffFile(asked.oldText, asked.newText, { isFile: asked.isFile })
 }

@@ -1,7 +1,7 @@
 import type { Token, Tokens } from 'marked'
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
-import { inOrder } from '../../ui/visible.ts'
+import { withVisibleBidi } from '../../ui/visible.ts'
 import { session as words } from '../../words/session.ts'
 import { CodeBlock } from './code-block.tsx'
 import { isLong, readingOf } from './reader.ts'
@@ -12,7 +12,7 @@ import { rich } from './rich-on-use.ts'
  * are links.
  */
 export function Markdown({ text: written }: { text: string }) {
-  const text = inOrder(written)
+  const text = withVisibleBidi(written)
   const tokens = useTokens(text)
   return <div class="md">{!tokens ? <p class="md-plain">{text}</p> : blocks(tokens)}</div>
 }
@@ -218,6 +218,6 @@ function decoded(text: string): string {
   return text.replaceAll(/&(?:#x([0-9a-f]{1,6})|#(\d{1,7})|(\w{2,10}));/gi, (whole, hex?: string, decimal?: string, name?: string) => {
     if (name !== undefined) return entities[name] ?? whole
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16)
-    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? inOrder(String.fromCodePoint(code)) : whole
+    return code > 0 && code <= 0x10ffff && !(code >= 0xd800 && code <= 0xdfff) ? withVisibleBidi(String.fromCodePoint(code)) : whole
   })
 }

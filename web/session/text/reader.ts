@@ -1,15 +1,15 @@
 import { type Signal, signal } from '@preact/signals'
-import type { AnswerTo, Asked } from './long-texts.ts'
+import type { AnswerTo, TextJob } from './long-texts.ts'
 import { rich } from './rich-on-use.ts'
 
 /** Written in by the build: where the script of the reading thread is. */
 declare const READER: string
 
-type Answer = AnswerTo<Asked> | null
+type Answer = AnswerTo<TextJob> | null
 
 /** `null` is an answer: the text is too much for anybody. */
 interface Kept {
-  readonly asked: Asked
+  readonly asked: TextJob
   readonly answer: Signal<Answer>
 }
 
@@ -19,12 +19,12 @@ const mostKept = 40
 
 const kept: Kept[] = []
 
-export function isLong(asked: Asked): boolean {
+export function isLong(asked: TextJob): boolean {
   return asked.type === 'markdown' ? asked.text.length > longest : (asked.oldText?.length ?? 0) + asked.newText.length > longest
 }
 
 /** What stands in a long text or change; undefined while it is being read, and a component that asks is drawn anew then. */
-export function readingOf<Question extends Asked>(asked: Question): AnswerTo<Question> | null {
+export function readingOf<Question extends TextJob>(asked: Question): AnswerTo<Question> | null {
   const known = kept.find(each => isSame(each.asked, asked))
   // The answer to a question has the form of its type; a list of many kinds loses that.
   if (known !== undefined) return known.answer.value as AnswerTo<Question> | null
@@ -35,24 +35,24 @@ export function readingOf<Question extends Asked>(asked: Question): AnswerTo<Que
   return answer.value as AnswerTo<Question> | null
 }
 
-function isSame(a: Asked, b: Asked): boolean {
+function isSame(a: TextJob, b: TextJob): boolean {
   if (a.type === 'markdown') return b.type === 'markdown' && a.text === b.text
   return b.type === 'diff' && a.newText === b.newText && a.oldText === b.oldText && a.isFile === b.isFile
 }
 
 interface Thread {
-  ask(asked: Asked): Promise<Answer>
+  ask(asked: TextJob): Promise<Answer>
 }
 
 let thread: Thread | undefined
 
-async function readAside(asked: Asked): Promise<Answer> {
+async function readAside(asked: TextJob): Promise<Answer> {
   thread ??= startThread()
   return thread.ask(asked)
 }
 
 function startThread(): Thread {
-  const waiting = new Map<number, { asked: Asked; tell(answer: Answer): void }>()
+  const waiting = new Map<number, { asked: TextJob; tell(answer: Answer): void }>()
   let last = 0
   const readHere: Thread = { ask: async asked => (await rich.load()).read(asked) ?? null }
   const goOnHere = () => {

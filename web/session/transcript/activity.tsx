@@ -10,7 +10,7 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { compose } from '../../words/compose.ts'
 import { session as words } from '../../words/session.ts'
 import { duration } from '../../words/time.ts'
-import { wordsOf } from './step-words.ts'
+import { stepWordsOf } from './step-words.ts'
 
 /** What the agent does right now, how far its plan is, and the way to stop it. Only while it works. */
 export function ActivityStrip({
@@ -123,7 +123,7 @@ const mayEndAfterMs = 15_000
 function doing(transcript: Transcript, facts: SessionFacts): ComponentChildren {
   const step = transcript.items.findLast((item): item is Step => item.type === 'step' && item.state === 'running')
   if (step !== undefined) {
-    const { verb, object } = wordsOf(step, 'running', facts.path)
+    const { verb, object } = stepWordsOf(step, 'running', facts.path)
     return (
       <>
         {verb} <code>{object}</code>

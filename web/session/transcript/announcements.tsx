@@ -4,7 +4,7 @@ import type { SessionModel } from '../../model/session/session.ts'
 import type { Item } from '../../model/transcript/items.ts'
 import { lists as words } from '../../words/lists.ts'
 import { createAnnouncer } from './announcing.ts'
-import { wordsOf } from './step-words.ts'
+import { stepWordsOf } from './step-words.ts'
 
 /** Reads out, politely, how many steps there were and what goes on. It shows nothing. */
 export function Announcements(props: {
@@ -20,7 +20,7 @@ export function Announcements(props: {
   const isLive = model.feed.value === 'live' && isOn('announces')
   useEffect(() => {
     const own = createAnnouncer(({ steps, running }) => {
-      const now = running && wordsOf(running, 'running', folder)
+      const now = running && stepWordsOf(running, 'running', folder)
       const text = now ? words.stepsNow(steps, now.verb, now.object) : words.steps(steps)
       say(({ at }) => ({ text, at: at + 1 }))
     })

@@ -39,7 +39,7 @@ export interface BubbleActions {
 }
 
 /** When it came how far, and what can be done with it. */
-export function More(props: {
+export function BubbleMore(props: {
   id: string
   written: Written
   delivery: Delivery

@@ -25,7 +25,7 @@ export function Bubble(props: {
   const [isWhole, setWhole] = useState(false)
   const [isOpen, setOpen] = useState(false)
   const panel = useId()
-  const { More } = (isOpen && more.get()) || {}
+  const { BubbleMore } = (isOpen && more.get()) || {}
   const isLong = written.text.split('\n').length > mostLines || written.text.length > mostCharacters
   if (written.isWithdrawn) {
     return (
@@ -80,7 +80,9 @@ export function Bubble(props: {
           />
         )}
       </button>
-      {More && <More id={panel} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />}
+      {BubbleMore && (
+        <BubbleMore id={panel} written={written} delivery={delivery} to={props.to} actions={actions} onClose={() => setOpen(false)} />
+      )}
       {delivery === 'failed' && (
         <span class="me-acts">
           <button class="txt" type="button" onClick={props.onRetry}>

@@ -29,7 +29,7 @@ interface Call {
 
 export type Tense = 'running' | 'done' | 'wants'
 
-export function wordsOf(call: Call, tense: Tense, folder: string | undefined): StepWords {
+export function stepWordsOf(call: Call, tense: Tense, folder: string | undefined): StepWords {
   const { object, whole } = objectOf(call, folder)
   const kind = call.kind === 'edit' && isWrite(call) ? 'write' : call.kind
   return { verb: words.step[kind][tense], object, whole, icon: icons[call.kind] }
@@ -59,7 +59,7 @@ export function changesOf(content: readonly StepContent[]): { added: number; rem
 }
 
 /** A path as the row shows it: from the folder of the session on, never more than its last three parts. */
-export function shortPath(path: string, folder: string | undefined): string {
+export function rowPath(path: string, folder: string | undefined): string {
   const inside = insidePath(path, folder)
   const parts = inside.split(/[/\\]/)
   return parts.length <= 3 ? inside : `…/${parts.slice(-3).join('/')}`
@@ -122,7 +122,7 @@ function paths(call: Call, folder: string | undefined): { object: string; whole:
   const all = pathsOf(call)
   const [first] = all
   if (first === undefined) return { object: call.title || call.name, whole: call.title || call.name }
-  return all.length === 1 ? { object: shortPath(first, folder), whole: first } : { object: words.files(all.length), whole: all.join('\n') }
+  return all.length === 1 ? { object: rowPath(first, folder), whole: first } : { object: words.files(all.length), whole: all.join('\n') }
 }
 
 /** The files a call is about, each once. */

@@ -14,7 +14,7 @@ import { duration } from '../../words/time.ts'
 import { linesRead } from './lines-read.ts'
 import { AnsweredLine, Body, isYes } from './step-body.tsx'
 import { foundBy } from './step-hits.tsx'
-import { changesOf, resultOf, textOf, wordsOf } from './step-words.ts'
+import { changesOf, resultOf, stepWordsOf, textOf } from './step-words.ts'
 
 /** What the steps of a session have in common. */
 export interface StepContext {
@@ -32,11 +32,11 @@ export interface StepContext {
 export function StepRow({ step, context }: { step: Step; context: StepContext }) {
   const isWaiting = step.state === 'running' && context.waiting.has(step.call)
   const isRunning = step.state === 'running' && !isWaiting
-  const told = wordsOf(step, isWaiting ? 'wants' : isRunning ? 'running' : 'done', context.folder)
+  const told = stepWordsOf(step, isWaiting ? 'wants' : isRunning ? 'running' : 'done', context.folder)
   const answered = context.answered.get(step.call)
   const verb = step.state === 'stopped' ? words.stoppedStep : step.state === 'denied' ? words.deniedStep : told.verb
   return (
-    <Fold
+    <Foldable
       look={isWaiting ? 'wait' : isRunning ? 'run' : step.state === 'failed' ? 'err' : step.state === 'denied' ? 'no' : 'ok'}
       kind={step.kind === 'edit' || step.kind === 'execute' ? step.kind : ''}
       icon={told.icon}
@@ -111,7 +111,7 @@ function hasBody(step: Step, answered: Answered | undefined): boolean {
 }
 
 /** A line on the trail that opens. `body` is drawn only while open, and `foot` until then; without a body the line does not open. */
-export function Fold(props: {
+export function Foldable(props: {
   look: 'ok' | 'run' | 'err' | 'wait' | 'no'
   kind?: string
   icon: IconName

@@ -8,9 +8,9 @@ import { decide } from '../../words/decide.ts'
 import { session as words } from '../../words/session.ts'
 import { duration } from '../../words/time.ts'
 import { Markdown } from '../text/markdown.tsx'
-import { Fold, type StepContext, StepRow } from './step.tsx'
+import { Foldable, type StepContext, StepRow } from './step.tsx'
 import { AnsweredLine, isYes } from './step-body.tsx'
-import { wordsOf } from './step-words.ts'
+import { stepWordsOf } from './step-words.ts'
 
 /** Steps, plans and thoughts hang on one thin line. */
 export function Trail({ rows, context }: { rows: readonly TrailRow[]; context: StepContext }) {
@@ -33,7 +33,7 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
       return <PlanRow entries={row.entries} />
     case 'thinking':
       return (
-        <Fold
+        <Foldable
           look="ok"
           icon="brain"
           title={row.tookMs === undefined ? words.thought : words.thoughtFor(duration(row.tookMs))}
@@ -51,14 +51,14 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
       const args = typeof answered.args === 'object' && answered.args !== null ? { ...answered.args } : {}
       const kind = kindOf(answered.tool)
       const title = answered.title ?? ''
-      const told = wordsOf(
+      const told = stepWordsOf(
         { kind, name: answered.tool, title, description: '', args, locations: [], content: contentOfArgs(answered.tool, args) },
         'wants',
         context.folder
       )
       const isAllowed = isYes(answered)
       return (
-        <Fold
+        <Foldable
           look={isAllowed ? 'ok' : 'no'}
           icon={told.icon}
           title={
@@ -86,7 +86,7 @@ function Row({ row, context }: { row: TrailRow; context: StepContext }) {
 
 function AnsweredQuestion({ answered, context }: { answered: Answered; context: StepContext }) {
   return (
-    <Fold
+    <Foldable
       look={answered.said?.text === undefined ? 'no' : 'ok'}
       icon="message-circle-question-mark"
       title={visible(answered.title ?? '')}
@@ -99,7 +99,7 @@ function AnsweredQuestion({ answered, context }: { answered: Answered; context: 
 function LookedRow({ looked, context }: { looked: Looked; context: StepContext }) {
   const took = looked.tookMs < 1000 ? undefined : duration(looked.tookMs)
   return (
-    <Fold
+    <Foldable
       look="ok"
       icon="search-code"
       title={words.looked}
@@ -113,7 +113,7 @@ function LookedRow({ looked, context }: { looked: Looked; context: StepContext }
 function PlanRow({ entries }: { entries: readonly PlanEntry[] }) {
   const done = entries.filter(entry => entry.status === 'completed').length
   return (
-    <Fold
+    <Foldable
       look="ok"
       icon="list-checks"
       title={words.plan}

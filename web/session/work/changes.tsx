@@ -9,10 +9,10 @@ import { toast } from '../../ui/toast.tsx'
 import { work as words } from '../../words/work.ts'
 import { CommentBox, CommentNote } from './comment-box.tsx'
 import { CommitSheet } from './commit.tsx'
-import { FileComments, FileDiff } from './file-diff.tsx'
+import { FileComments, FileDiffView } from './file-diff.tsx'
 import { WorkFrame, type WorkProps } from './frame.tsx'
 import { hasRoomForTwo, showsSideBySide, toggleSideBySide, toggleWrap, wrapsLines } from './look.ts'
-import { FileRows, folderOf, nameOf, totalOf } from './rows.tsx'
+import { ChangedFileList, fileName, folderOf, totalOf } from './rows.tsx'
 import { Freshness, NoStatus } from './states.tsx'
 import { markOf, type Work } from './work.ts'
 
@@ -32,7 +32,7 @@ export function WorkChanges({ work, facts, path }: WorkProps & { path: string | 
       work={work}
       facts={facts}
       tab="changes"
-      title={path === undefined ? words.changes : nameOf(path)}
+      title={path === undefined ? words.changes : fileName(path)}
       up={path === undefined ? undefined : { view: ['changes'], label: words.backToChanges }}
       actions={<LookActions work={work} />}
       foot={changes && <Foot work={work} canCommit={canCommit} onCommit={() => setCommitting(true)} />}
@@ -45,7 +45,7 @@ export function WorkChanges({ work, facts, path }: WorkProps & { path: string | 
       ) : (
         <>
           <Summary changes={changes} />
-          <FileRows id={facts.id} files={changes.files} viewed={work.viewed.value} />
+          <ChangedFileList id={facts.id} files={changes.files} viewed={work.viewed.value} />
           {changes.isCut === true && <p class="hint">{words.isCut}</p>}
           <WholeComments work={work} />
           {changes.files.map((each, index) => (
@@ -112,7 +112,7 @@ function OneFile(props: { work: Work; facts: SessionFacts; changes: Repository; 
       <FileArticle work={work} facts={facts} file={file} isFar={false} isAlone />
       {next && (
         <a class="next-file" href={pathOf({ name: 'session', id: facts.id, view: ['changes', ...next.path.split('/')] })}>
-          {words.nextFile(nameOf(next.path))}
+          {words.nextFile(fileName(next.path))}
           <Icon name="chevron-right" />
         </a>
       )}
@@ -133,14 +133,14 @@ function FileArticle(props: { work: Work; facts: SessionFacts; file: ChangedFile
         <h2>
           <bdi dir="ltr">
             {folder !== '' && <span>{folder}/</span>}
-            {nameOf(file.path)}
+            {fileName(file.path)}
           </bdi>
           {file.from !== undefined && <small>{words.renamedFrom(file.from)}</small>}
         </h2>
         {file.letter !== 'M' && file.letter !== 'R' && (
           <span class={`tag k${file.letter === '?' ? 'A' : file.letter}`}>{words.letter[file.letter]}</span>
         )}
-        <button class="ib" type="button" aria-label={words.commentOn(nameOf(file.path))} onClick={() => setWriting(true)}>
+        <button class="ib" type="button" aria-label={words.commentOn(fileName(file.path))} onClick={() => setWriting(true)}>
           <Icon name="message-square-text" />
         </button>
         <label class="seen">
@@ -158,7 +158,7 @@ function FileArticle(props: { work: Work; facts: SessionFacts; file: ChangedFile
       <FileComments path={file.path} comments={work.comments} />
       {isWriting && (
         <CommentBox
-          where={nameOf(file.path)}
+          where={fileName(file.path)}
           onCancel={() => setWriting(false)}
           onAdd={text => {
             work.comments.add({ path: file.path, line: undefined, text })
@@ -167,7 +167,7 @@ function FileArticle(props: { work: Work; facts: SessionFacts; file: ChangedFile
         />
       )}
       {isOpen ? (
-        <FileDiff
+        <FileDiffView
           path={file.path}
           host={facts.host}
           mark={markOf(file)}

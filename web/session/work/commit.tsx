@@ -10,7 +10,7 @@ import { toast } from '../../ui/toast.tsx'
 import { work as words } from '../../words/work.ts'
 import { FileFace, Lines } from './rows.tsx'
 import { TroubleNote } from './trouble.tsx'
-import { troubleOf, type Work, type WorkTrouble } from './work.ts'
+import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 /** Says what a commit does, and what goes in. Nothing is chosen on the machine before the commit is asked for. */
 export function CommitSheet({
@@ -51,7 +51,7 @@ export function CommitSheet({
         closeLayer()
       }
     } catch (error) {
-      setTrouble(troubleOf(error))
+      setTrouble(workTroubleOf(error))
     }
     await work.refresh()
     setBusy(false)

@@ -5,9 +5,9 @@ import { Icon } from '../../ui/icons/icon.tsx'
 import { toast } from '../../ui/toast.tsx'
 import { work as words } from '../../words/work.ts'
 import { TextDiff } from './file-diff.tsx'
-import { nameOf } from './rows.tsx'
+import { fileName } from './rows.tsx'
 import { TroubleNote } from './trouble.tsx'
-import { troubleOf, type Work, type WorkTrouble } from './work.ts'
+import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 /**
  * Changes a file on the machine. It is saved over exactly what was read: when the machine has something else by now, nothing is written, and
@@ -54,7 +54,7 @@ export function WorkEdit(props: {
         leave(true)
       }
     } catch (error) {
-      setTrouble(troubleOf(error))
+      setTrouble(workTroubleOf(error))
     }
     setSaving(false)
   }
@@ -70,7 +70,7 @@ export function WorkEdit(props: {
         <div class="problem" role="alert">
           <Icon name="circle-alert" />
           <div>
-            <b>{words.changedOnMachine(nameOf(path))}</b>
+            <b>{words.changedOnMachine(fileName(path))}</b>
             <span>{words.editNotSaved}</span>
             {!showsBoth && (
               <Button look="text" onClick={() => setShowsBoth(true)}>
@@ -108,7 +108,7 @@ export function WorkEdit(props: {
       ) : (
         <>
           <textarea
-            aria-label={words.editing(nameOf(path))}
+            aria-label={words.editing(fileName(path))}
             value={text}
             dir="ltr"
             spellcheck={false}

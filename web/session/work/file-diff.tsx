@@ -10,10 +10,10 @@ import { DiffTable, type LinePlace } from './diff-table.tsx'
 import { BothImages } from './image-diff.tsx'
 import { hasRoomForTwo, showsSideBySide } from './look.ts'
 import { TroubleNote } from './trouble.tsx'
-import { troubleOf, type WorkTrouble } from './work.ts'
+import { type WorkTrouble, workTroubleOf } from './work.ts'
 
 /** What changed in one file, read once it comes near the screen. */
-export function FileDiff(props: {
+export function FileDiffView(props: {
   path: string
   host: string
   /** Another one when the file looks different: then it is read again. */
@@ -37,7 +37,7 @@ export function FileDiff(props: {
       .read(load)
       .then(diff => !isGone && setTold({ diff }))
       // What is shown stays, as long as there is something.
-      .catch(error => !isGone && setTold(before => (before && 'diff' in before ? before : { trouble: troubleOf(error) })))
+      .catch(error => !isGone && setTold(before => (before && 'diff' in before ? before : { trouble: workTroubleOf(error) })))
     return () => {
       isGone = true
     }

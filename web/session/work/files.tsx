@@ -6,11 +6,11 @@ import { work as words } from '../../words/work.ts'
 import type { FolderEntry } from './calls.ts'
 import { WorkFile } from './file.tsx'
 import { WorkFrame, type WorkProps } from './frame.tsx'
-import { nameOf } from './rows.tsx'
+import { fileName } from './rows.tsx'
 import { WorkSearch } from './search.tsx'
 import { NothingKept } from './states.tsx'
 import { TroubleNote } from './trouble.tsx'
-import { troubleOf, type WorkTrouble } from './work.ts'
+import { type WorkTrouble, workTroubleOf } from './work.ts'
 
 type Shown =
   | { type: 'folder'; path: string; entries: readonly FolderEntry[] }
@@ -40,7 +40,7 @@ export function WorkFiles({ path, ...props }: WorkProps & { path: string }) {
       work={work}
       facts={facts}
       tab="files"
-      title={path === '' ? words.files : nameOf(path)}
+      title={path === '' ? words.files : fileName(path)}
       up={path === '' ? undefined : { view: ['files', ...parent], label: parent.at(-1) ?? words.top }}
     >
       {path === '' && work.ability.value === 'whole' ? (
@@ -69,13 +69,13 @@ async function readPlace(calls: WorkProps['work']['calls'], path: string): Promi
   try {
     return { type: 'folder', path, entries: await calls.list(path) }
   } catch (error) {
-    const trouble = troubleOf(error)
+    const trouble = workTroubleOf(error)
     if (trouble.why !== 'failed' || path === '') return { type: 'trouble', path, trouble }
   }
   try {
     return { type: 'file', path, bytes: await calls.read(path) }
   } catch (error) {
-    return { type: 'trouble', path, trouble: troubleOf(error) }
+    return { type: 'trouble', path, trouble: workTroubleOf(error) }
   }
 }
 

@@ -7,12 +7,12 @@ import { ChangeCount } from '../../ui/change-count.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { ago, clockTime, fullTime } from '../../words/time.ts'
 import { work as words } from '../../words/work.ts'
-import { FileDiff } from './file-diff.tsx'
+import { FileDiffView } from './file-diff.tsx'
 import { WorkFrame, type WorkProps } from './frame.tsx'
 import { FileFace, Lines, totalOf } from './rows.tsx'
 import { NoStatus, Nothing, NothingKept, OldHelper } from './states.tsx'
 import { TroubleNote } from './trouble.tsx'
-import { troubleOf, type Work, type WorkTrouble } from './work.ts'
+import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 const pageOf = 40
 
@@ -57,7 +57,7 @@ function Commits({ work, facts }: { work: Work; facts: SessionFacts }) {
       setCommits([...known, ...page.commits.filter(({ id }) => !ids.has(id))])
       setHasMore(page.hasMore)
     } catch (error) {
-      setTrouble(troubleOf(error))
+      setTrouble(workTroubleOf(error))
     }
     setReading(false)
   }
@@ -121,7 +121,7 @@ function OneCommit({ work, facts, commit }: { work: Work; facts: SessionFacts; c
     let isGone = false
     work.calls.show(commit).then(
       shown => !isGone && setView(shown),
-      error => !isGone && setTrouble(troubleOf(error))
+      error => !isGone && setTrouble(workTroubleOf(error))
     )
     return () => {
       isGone = true
@@ -172,7 +172,7 @@ function CommittedFile({ work, facts, commit, file }: { work: Work; facts: Sessi
         <Icon name="chevron-down" class="chev" />
       </button>
       {isOpen && (
-        <FileDiff
+        <FileDiffView
           path={file.path}
           host={facts.host}
           mark={commit}

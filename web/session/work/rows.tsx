@@ -6,7 +6,7 @@ import { work as words } from '../../words/work.ts'
 import { markOf } from './work.ts'
 
 /** Files that changed, each a link to what changed in it. */
-export function FileRows(props: {
+export function ChangedFileList(props: {
   id: string
   files: readonly ChangedFile[]
   viewed: ReadonlyMap<string, string>
@@ -50,7 +50,7 @@ export function FileFace({ file }: { file: Pick<CommitFile, 'path' | 'from' | 'l
       </span>
       <span class="fn">
         <b>
-          <bdi dir="ltr">{nameOf(file.path)}</bdi>
+          <bdi dir="ltr">{fileName(file.path)}</bdi>
         </b>
         {(folder !== '' || file.from !== undefined) && (
           <small>
@@ -66,7 +66,7 @@ export function Lines({ file }: { file: Pick<CommitFile, 'added' | 'removed'> })
   return file.added === undefined ? null : <ChangeCount added={file.added} removed={file.removed ?? 0} />
 }
 
-export function nameOf(path: string): string {
+export function fileName(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
 

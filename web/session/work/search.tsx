@@ -4,9 +4,9 @@ import { pathOf } from '../../core/routes.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { work as words } from '../../words/work.ts'
-import { folderOf, nameOf } from './rows.tsx'
+import { fileName, folderOf } from './rows.tsx'
 import { TroubleNote } from './trouble.tsx'
-import { troubleOf, type Work, type WorkTrouble } from './work.ts'
+import { type Work, type WorkTrouble, workTroubleOf } from './work.ts'
 
 interface Asked {
   readonly query: string
@@ -108,7 +108,7 @@ async function search(work: Work, { query, kind, isCaseSensitive, isRegex }: Ask
     if (kind === 'names') return { type: 'names', found: await work.calls.findFiles(query.trim()) }
     return { type: 'text', found: await work.calls.searchText({ query, isCaseSensitive, isRegex }) }
   } catch (error) {
-    return { type: 'trouble', trouble: troubleOf(error) }
+    return { type: 'trouble', trouble: workTroubleOf(error) }
   }
 }
 
@@ -127,7 +127,7 @@ function Results({ facts, query, found }: { facts: SessionFacts; query: string; 
                   <Icon name="file-text" class="entry-i" />
                   <span class="fn">
                     <b>
-                      <bdi dir="ltr">{nameOf(path)}</bdi>
+                      <bdi dir="ltr">{fileName(path)}</bdi>
                     </b>
                     {folderOf(path) !== '' && (
                       <small>

@@ -2,7 +2,7 @@ import { pathOf } from '../../core/routes.ts'
 import { ChangeCount } from '../../ui/change-count.tsx'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { work as words } from '../../words/work.ts'
-import { FileRows, totalOf } from './rows.tsx'
+import { ChangedFileList, totalOf } from './rows.tsx'
 import type { Work } from './work.ts'
 
 /** How much changed since the last commit, as a way to it. Nothing when nothing did. */
@@ -40,7 +40,7 @@ export function SideChanges({ work }: { work: Work }) {
           <ChangeCount {...totalOf(status.files)} />
         </span>
       </h2>
-      <FileRows id={work.id} files={status.files} viewed={work.viewed.value} />
+      <ChangedFileList id={work.id} files={status.files} viewed={work.viewed.value} />
     </>
   )
 }

@@ -1,5 +1,5 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
-import { CallFailed, type CallFailure } from '../../../lib/client/index.ts'
+import { CallFailed, type CallFailureReason } from '../../../lib/client/index.ts'
 import type { ChangedFile, GitDiff, GitStatus } from '../../../lib/protocol/sealed/git.ts'
 import type { SessionModel } from '../../model/session/session.ts'
 import { type DiffAsked, openWorkCalls, type WorkCalls, type WorkSources } from './calls.ts'
@@ -32,7 +32,7 @@ export interface Work {
 }
 
 export interface WorkTrouble {
-  readonly why: CallFailure
+  readonly why: CallFailureReason
   readonly says: string
 }
 
@@ -68,7 +68,7 @@ export function openWork(sources: WorkSources & { model: SessionModel; isLinked:
       viewed.value = stillViewed(viewed.peek(), value)
       void keepWork(id, kept())
     } catch (error) {
-      trouble.value = troubleOf(error)
+      trouble.value = workTroubleOf(error)
     }
   }
   let reading: Promise<void> | undefined
@@ -157,7 +157,7 @@ export function markOf({ mark, letter, added, removed }: ChangedFile): string {
   return mark ?? `${letter}.${added}.${removed}`
 }
 
-export function troubleOf(error: unknown): WorkTrouble {
+export function workTroubleOf(error: unknown): WorkTrouble {
   return error instanceof CallFailed ? { why: error.reason, says: error.message } : { why: 'unreadable', says: String(error) }
 }
 

@@ -2,7 +2,7 @@ import type { HttpResponse } from 'uWebSockets.js'
 import { failure } from '../../../protocol/wire/failures.ts'
 import type { BytesOut } from '../../../protocol/wire/routes.ts'
 import type { Budget } from '../../budget.ts'
-import { isWorthReport, refusalOf } from '../../refusals.ts'
+import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { UnderWay } from '../../under-way.ts'
 import type { Logger } from '../../watch/log.ts'
 import type { Metrics } from '../../watch/metrics.ts'
@@ -124,7 +124,7 @@ export function openExchange(
     deps.onError(error, { requestId, route })
   }
   const refuse = (error: unknown) => {
-    const known = refusalOf(error)
+    const known = failureOf(error)
     if (isWorthReport(error)) report(error)
     answer(replyTo(known ?? failure('internal')))
   }

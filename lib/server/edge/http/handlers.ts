@@ -9,12 +9,12 @@ import { addAccessKey, readAccessKey, writeAccessKey } from '../../actions/acces
 import { readLegacyLogin, readProfile, readSettings, readStorage, setLegacyLogin, writeSettings } from '../../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
 import {
+  attachmentPath,
   continueUpload,
   type File,
   fileOf,
   findAttachment,
   finishUpload,
-  pathOf,
   readUpload,
   refOf,
   requestUpload,
@@ -228,7 +228,7 @@ export function createHttpHandlers(
 
     async requestUpload({ caller, params, body, address }) {
       const file = await requestUpload(deps, caller, params.id, body.size)
-      return { ref: refOf(file), uploadUrl: address + pathOf(file), method: 'PUT' }
+      return { ref: refOf(file), uploadUrl: address + attachmentPath(file), method: 'PUT' }
     },
     uploadAttachment: ({ caller, params, body }) => uploadAttachment(deps, caller, fileIn(params), body).then(() => ({ ok: true })),
     readUpload: async ({ caller, params }) => uploadOf(await readUpload(deps, caller, fileIn(params))),
@@ -237,7 +237,7 @@ export function createHttpHandlers(
     async requestDownload({ caller, params, body, address }) {
       const file = fileOf(params.id, body.ref)
       await findAttachment(deps, caller, file)
-      return { downloadUrl: address + pathOf(file) }
+      return { downloadUrl: address + attachmentPath(file) }
     },
     downloadAttachment: ({ caller, params }) => findAttachment(deps, caller, fileIn(params)),
 

@@ -17,7 +17,7 @@ import type { Deps } from '../../deps.ts'
 import { eventFrame } from '../../frames.ts'
 import type { Hub } from '../../hub.ts'
 import { artifactRecordOf, filled } from '../../records.ts'
-import { isWorthReport, refusalOf } from '../../refusals.ts'
+import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { UnderWay } from '../../under-way.ts'
 import type { Metrics } from '../../watch/metrics.ts'
 import type { Accepted } from './accepted.ts'
@@ -174,7 +174,7 @@ export function createEventHandlers(
           reply?.(ack)
         },
         error => {
-          metrics.eventTaken(name, refusalOf(error) ? 'refused' : 'failed')
+          metrics.eventTaken(name, failureOf(error) ? 'refused' : 'failed')
           if (isWorthReport(error)) onError(error)
           reply?.(failed(name, error))
         }
@@ -211,7 +211,7 @@ function badInput(name: ClientEvent): unknown {
 }
 
 function failed(name: ClientEvent, error: unknown): unknown {
-  const known = refusalOf(error)
+  const known = failureOf(error)
   return known ? refused(name, known.message, failures[known.code].status) : refused(name, callFailures.internal)
 }
 

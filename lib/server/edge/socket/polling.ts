@@ -12,7 +12,7 @@ import type { Turn } from '../http/turn.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } from './engineio.ts'
 import { payloadOf, receivePayload } from './payload.ts'
-import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
+import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusalOf, engineRefusals, refuse } from './refusal.ts'
 import { Unread } from './unread.ts'
 import type { Probe } from './upgrade.ts'
 import type { Visit, Visits } from './visits.ts'
@@ -164,7 +164,7 @@ export class PollingClients {
     const query = new URLSearchParams(request.getQuery())
     const method = request.getCaseSensitiveMethod()
     const exchange = new PollingExchange(response, { origin: request.getHeader('origin'), corsOrigin }, this.deps)
-    const refusal = refusalOf({ query, method, isUpgrade: false }, this)
+    const refusal = engineRefusalOf({ query, method, isUpgrade: false }, this)
     const client = this.clientBySid.get(query.get('sid') ?? '')
     if (refusal) exchange.refuse(refusal)
     else if (!client) this.open(exchange, this.deps.visits.begin(response, request))

@@ -23,7 +23,7 @@ export interface EngineRequest {
 }
 
 /** Undefined for a request that can be served. `isKnown` says whether a sid is one of ours, `mayOpen` whether there may be new connections. */
-export function refusalOf(
+export function engineRefusalOf(
   { query, method, isUpgrade }: EngineRequest,
   { isKnown, mayOpen }: { isKnown: (sid: string) => boolean; mayOpen: () => boolean }
 ): EngineRefusal | undefined {

@@ -9,7 +9,7 @@ import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadOfStrangers, type Receiver, type Transport } from './engineio.ts'
 import { Pace } from './pace.ts'
 import type { PollingClient, PollingClients } from './polling.ts'
-import { type EngineRefusal, engineRefusals, refusalOf, refuse } from './refusal.ts'
+import { type EngineRefusal, engineRefusalOf, engineRefusals, refuse } from './refusal.ts'
 import { type Piece, Unread } from './unread.ts'
 import { Probe } from './upgrade.ts'
 import type { Visit, Visits } from './visits.ts'
@@ -279,7 +279,7 @@ function beginUpgrade(
 ): { visit: Visit | undefined; upgrade(context: us_socket_context_t): void } | undefined {
   const query = new URLSearchParams(request.getQuery())
   const where = { origin: request.getHeader('origin'), corsOrigin }
-  const refusal = refusalOf({ query, method: 'GET', isUpgrade: true }, polling)
+  const refusal = engineRefusalOf({ query, method: 'GET', isUpgrade: true }, polling)
   if (refusal) {
     turnAway(refusal)
     return undefined

@@ -1,7 +1,7 @@
 import { toBase64 } from '../../../crypto/bytes.ts'
 import type { AgentCommand, AgentEvent, Image } from '../agent.ts'
 import { newMessageId } from './message-id.ts'
-import { type Chosen, createOptions, type OpencodeOptions } from './options.ts'
+import { type Chosen, createOptions, type OpencodeChoices } from './options.ts'
 import { Refused } from './refusals.ts'
 import type { OpencodeServer } from './server.ts'
 import * as shapes from './shapes.ts'
@@ -45,7 +45,7 @@ export async function waitingNow(server: Server): Promise<Waiting> {
   return { permissions, questions }
 }
 
-export async function readOptions(server: Server, emit: (event: AgentEvent) => void): Promise<OpencodeOptions> {
+export async function readOptions(server: Server, emit: (event: AgentEvent) => void): Promise<OpencodeChoices> {
   const [agents, providers, config] = await Promise.all([
     server.get('/agent', shapes.agents),
     server.get('/config/providers', shapes.providers),

@@ -2,7 +2,7 @@ import type { AgentEvent, ToldUpTo, TurnEnd } from '../agent.ts'
 import { createAsking } from './asking.ts'
 import type { Waiting } from './conversation.ts'
 import { createHelpers } from './helpers.ts'
-import type { OpencodeOptions } from './options.ts'
+import type { OpencodeChoices } from './options.ts'
 import type { History, Message, Part, PermissionRequest, QuestionRequest, ServerEvent, Session } from './shapes.ts'
 import { createTelling, wasAllowed } from './telling.ts'
 import { endOf } from './untold.ts'
@@ -32,7 +32,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
   const helpers = createHelpers(tell)
   const asking = createAsking({ emit: tell, post })
   let conversation = ''
-  let options: OpencodeOptions | undefined
+  let options: OpencodeChoices | undefined
   let turn: { hasAnswer: boolean; error: Message['error']; ended: PromiseWithResolvers<void> } | undefined
   let isIdle = true
   let place = 0
@@ -154,7 +154,7 @@ export function createMirror({ emit, post }: MirrorOptions) {
       turn?.ended.resolve()
       turn = undefined
     },
-    use(chosen: OpencodeOptions): void {
+    use(chosen: OpencodeChoices): void {
       options = chosen
     },
     /** What comes before that moment was told, or need not be. */

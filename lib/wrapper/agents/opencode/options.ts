@@ -10,7 +10,7 @@ export interface Chosen {
 }
 
 /** Its agents as modes, its models, and how long they think. What is chosen at its own screen counts here too. */
-export interface OpencodeOptions {
+export interface OpencodeChoices {
   readonly chosen: Chosen
   /** In this mode a person need not be asked about edits. */
   readonly editsFreely: boolean
@@ -71,7 +71,7 @@ export function createOptions(deps: {
   }
   const tellModels = () => emit({ type: 'options', models: models(), efforts: efforts() })
 
-  const options: OpencodeOptions = {
+  const options: OpencodeChoices = {
     get chosen() {
       const now = modelNow()
       return {

@@ -5,7 +5,7 @@ import { type AttachedScreen, attachScreen } from '../attached-screen.ts'
 import { newerThanTested } from '../tested-versions.ts'
 import { commandsOf, forkConversation, historyOf, isIdleNow, newConversation, readOptions, say, waitingNow } from './conversation.ts'
 import { createMirror, type Mirror } from './mirror.ts'
-import type { OpencodeOptions } from './options.ts'
+import type { OpencodeChoices } from './options.ts'
 import { Refused } from './refusals.ts'
 import type { OpencodeServer } from './server.ts'
 import type { ServerEvent } from './shapes.ts'
@@ -43,7 +43,7 @@ class SharedOpencode implements Agent {
   readonly #server: OpencodeServer
   readonly #options: SharedOpencodeOptions
   readonly #mirror: Mirror
-  #choices: OpencodeOptions | undefined
+  #choices: OpencodeChoices | undefined
   #commands: readonly string[] = []
   #screen: AttachedScreen | undefined
   /** Nothing was ever said in it. */

@@ -5,11 +5,11 @@ import {
   createOrder,
   cryptoReady,
   type Draft,
+  newUserText,
   openMessage,
   openOutbox,
   sealDraft,
   Unreachable,
-  userText,
   writerOf
 } from '../../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../../lib/crypto/index.ts'
@@ -33,7 +33,7 @@ async function waiting() {
     }
   })
   const link = { outbox, cipherOf: () => cipher }
-  for (const text of ['one', 'two', 'three']) await outbox.put(sealDraft(cipher, 's1', userText(text)))
+  for (const text of ['one', 'two', 'three']) await outbox.put(sealDraft(cipher, 's1', newUserText(text)))
   const find = (text: string) => {
     const found = leavingMessages(link, outbox.pending).find(each => each.text === text)
     if (!found) throw new Error('it does not wait')

@@ -1,5 +1,5 @@
 import t from 'tap'
-import { newEnvelope, sessionMessage, userText } from '../../../../lib/client/index.ts'
+import { newEnvelope, newSessionMessage, newUserText } from '../../../../lib/client/index.ts'
 import type { SessionEvent } from '../../../../lib/protocol/sealed/messages.ts'
 import { endedIn, lineOf } from '../../../../web/model/transcript/last-line.ts'
 
@@ -25,21 +25,21 @@ t.test('a row says the last thing that means something to a person', async t => 
     [{ t: 'turn-end', status: 'failed' }, 'Stopped with an error'],
     [{ t: 'turn-end', status: 'cancelled' }, 'Stopped']
   ]
-  for (const [ev, text] of rows) t.equal(lineOf(sessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' })))?.text, text, ev.t)
+  for (const [ev, text] of rows) t.equal(lineOf(newSessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' })))?.text, text, ev.t)
 })
 
 t.test('what a person wrote is marked as theirs, and a long text is cut', async t => {
-  t.equal(lineOf(userText('Fix it\nplease'))?.text, 'You: Fix it')
-  t.ok((lineOf(userText('x'.repeat(5000)))?.text.length ?? 0) < 250)
+  t.equal(lineOf(newUserText('Fix it\nplease'))?.text, 'You: Fix it')
+  t.ok((lineOf(newUserText('x'.repeat(5000)))?.text.length ?? 0) < 250)
 })
 
 t.test('what a subagent says is its own affair', async t => {
   const ev: SessionEvent = { t: 'text', text: 'inside' }
-  t.equal(lineOf(sessionMessage(newEnvelope(ev, { role: 'agent', turn: 't', subagent: 's' }))), undefined)
+  t.equal(lineOf(newSessionMessage(newEnvelope(ev, { role: 'agent', turn: 't', subagent: 's' }))), undefined)
 })
 
 t.test('a command is told with its call, and what ends it says whether it ran', async t => {
-  const told = (ev: SessionEvent) => sessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' }))
+  const told = (ev: SessionEvent) => newSessionMessage(newEnvelope(ev, { role: 'agent', turn: 't' }))
   const begun: SessionEvent = { t: 'tool-call-start', call: 'c', name: 'Bash', title: 'npm test', description: '', args: {} }
   t.same(lineOf(told(begun)), { text: 'npm test', command: { call: 'c', hasRun: false } })
   t.same(lineOf(told({ ...begun, name: 'Read', title: 'Read a.ts' })), { text: 'Read a.ts' }, 'a title that has its verb')

@@ -1,7 +1,7 @@
 import t from 'tap'
 import { messageBody } from '../../../../lib/protocol/sealed/messages.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
-import { wordsOf } from '../../../../web/session/transcript/step-words.ts'
+import { stepWordsOf } from '../../../../web/session/transcript/step-words.ts'
 
 // As happy 1.2.5 tells of a step of an agent that speaks ACP.
 const ofHappy = (args: Record<string, unknown>) =>
@@ -27,7 +27,7 @@ for (const [args, says] of [
     const { items } = addMessages(emptyTranscript, [{ seq: 1, localId: null, at: 1, body: ofHappy(args) }])
     const [step] = items
     if (step?.type !== 'step') throw new Error('No step.')
-    const { verb, object } = wordsOf(step, 'done', '/orchard')
+    const { verb, object } = stepWordsOf(step, 'done', '/orchard')
     t.equal(`${verb} ${object}`, says)
   })
 }

@@ -6,9 +6,9 @@ import {
   createRest,
   cryptoReady,
   type LiveSocket,
+  newUserText,
   sealDraft,
-  Unreachable,
-  userText
+  Unreachable
 } from '../../../../lib/client/index.ts'
 import { callFailures } from '../../../../lib/protocol/wire/failures.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
@@ -27,7 +27,7 @@ export const openLive: typeof realOpenLive = async account => {
   const nothing = () => {}
   const vault = accountVault(account.secret)
   const { cipher } = vault.newKey()
-  const waiting = (unsent?.texts ?? []).map(({ session, text }) => sealDraft(cipher, session, userText(text)))
+  const waiting = (unsent?.texts ?? []).map(({ session, text }) => sealDraft(cipher, session, newUserText(text)))
   const replies = signal<readonly object[]>([])
   // What no story touches is left out, and what is made for one later does not break the others.
   const live = {
