@@ -1,4 +1,5 @@
 import t from 'tap'
+import { pause } from '../../lib/async/pause.ts'
 import { startServer } from '../kit/server.ts'
 import { texts, turnsEnded } from '../wrapper/kit/demo.ts'
 import type { PhoneSession } from '../wrapper/kit/phone.ts'
@@ -25,11 +26,10 @@ for (const [where, args] of [
     ] as const) {
       const ended = turnsEnded(session)
       await session.say(`fail ${status} 2`)
-      const isAtTerminal = where === 'its terminal'
-      await session.until(({ state }) => state.modelWait?.retry !== undefined && (isAtTerminal || state.modelWait.retry.attempt === 2))
-      // Its screen draws the attempts digit by digit, and does not say why.
-      t.match(session.state.modelWait?.retry, isAtTerminal ? { why: 'other' } : { attempt: 2, of: 10, inMs: Number, why }, `${status}`)
-      if (!isAtTerminal) await terminal.sees(/attempt 2 of 10/)
+      await session.until(({ state }) => state.modelWait?.retry?.attempt === 2)
+      // Its screen does not say why of the first attempts.
+      t.match(session.state.modelWait?.retry, { of: 10, inMs: Number, why: where === 'its terminal' ? 'other' : why }, `${status}`)
+      if (where === 'the phone') await terminal.sees(/attempt 2 of 10/)
       await session.until(session => turnsEnded(session) > ended)
       t.equal(session.state.modelWait, undefined)
     }
@@ -40,6 +40,30 @@ for (const [where, args] of [
     t.equal(texts(session).length, 3)
   })
 }
+
+t.test('of a prompt typed at its terminal, a refusal at once and each attempt are on the phone', how, async t => {
+  const server = await startServer(t)
+  const { phone, sitDown } = await computerWithRealClaude(t, server)
+  const terminal = sitDown(['claude', '--yes'])
+  const session = await phone.session()
+  await terminal.sees(/❯/)
+  const seen: (number | undefined)[] = []
+  terminal.type('fail 429 4')
+  await terminal.sees(/fail 429 4/)
+  await pause(300)
+  terminal.type('\r')
+  await session.until(session => {
+    const { attempt } = session.state.modelWait?.retry ?? {}
+    if (attempt !== undefined && attempt !== seen.at(-1)) seen.push(attempt)
+    return turnsEnded(session) === 1
+  })
+  // The first one is over at once.
+  t.strictSame(
+    seen.filter(attempt => attempt !== 1),
+    [2, 3, 4]
+  )
+  t.equal(session.state.modelWait, undefined)
+})
 
 for (const [where, args] of [
   ['the phone', ['claude', '--yes', '--remote']],

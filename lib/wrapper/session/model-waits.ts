@@ -29,6 +29,8 @@ export function createModelWaits({
   let isRunning = false
   let heardAt = 0
   let stopTimer = () => {}
+  /** The model may refuse a prompt before it was read here, and with that its turn began. */
+  let early: ModelWait['retry']
   const openSteps = new Set<string>()
 
   const show = (wait: ModelWait | undefined) => {
@@ -43,8 +45,13 @@ export function createModelWaits({
     // A step takes as long as it takes.
     if (isRunning && openSteps.size === 0) stopTimer = clock.after(silentAfterMs, () => show({ since: heardAt }))
   }
+  const retry = (retry: ModelWait['retry']) => {
+    stopTimer()
+    show({ since: heardAt, retry })
+  }
   const end = () => {
     isRunning = false
+    early = undefined
     openSteps.clear()
     stopTimer()
     show(undefined)
@@ -57,16 +64,21 @@ export function createModelWaits({
     turnBegan() {
       isRunning = true
       listen()
+      if (early) retry(early)
+      early = undefined
     },
     turnEnded: end,
     hear(event) {
-      if (!isRunning) return
       if (event.type === 'retrying') {
-        stopTimer()
         const { attempt, of, inMs, why } = event
-        return show({ since: heardAt, retry: { attempt, of, at: now() + inMs, inMs, why } })
+        const next = { attempt, of, at: now() + inMs, inMs, why }
+        if (isRunning) retry(next)
+        else early = next
+        return
       }
       if (!isLife.has(event.type)) return
+      early = undefined
+      if (!isRunning) return
       if (event.type === 'step-started') openSteps.add(event.step.call)
       if (event.type === 'step-ended') openSteps.delete(event.step.call)
       show(undefined)

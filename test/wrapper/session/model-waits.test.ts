@@ -70,6 +70,26 @@ t.test('what a person said is no word of the model: a prompt that is read late l
   t.match(at.shown, { retry: { attempt: 3 } })
 })
 
+t.test('a refusal that is heard before the prompt is read belongs to its turn, and to no later one', async t => {
+  const at = waits()
+  at.told.hear(retrying)
+  t.equal(at.shown, undefined, 'nothing works yet')
+  at.clock.advance(200)
+  at.told.turnBegan()
+  t.match(at.shown, { retry: { attempt: 3, of: 10, at: 5000 } })
+  at.clock.advance(60_000)
+  t.match(at.shown, { retry: { attempt: 3 } }, 'and stays')
+  at.told.hear(word)
+  at.told.turnEnded()
+  at.told.turnBegan()
+  t.equal(at.shown, undefined)
+  at.told.turnEnded()
+  at.told.hear(retrying)
+  at.told.turnEnded()
+  at.told.turnBegan()
+  t.equal(at.shown, undefined, 'of a prompt that was taken back')
+})
+
 t.test('while a step runs, or a person is waited for, silence is nothing to tell', async t => {
   const at = waits()
   at.told.turnBegan()

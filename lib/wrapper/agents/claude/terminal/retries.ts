@@ -2,6 +2,7 @@ import * as z from 'zod'
 import type { RetryReason } from '../../../../protocol/sealed/session.ts'
 import type { Console } from '../../../terminal/console.ts'
 import type { AgentEvent } from '../../agent.ts'
+import { createScreenLines } from './screen-lines.ts'
 
 type Retrying = Extract<AgentEvent, { type: 'retrying' }>
 
@@ -33,8 +34,10 @@ export function readRetry(method: string, params: unknown): Retrying | undefined
   return { type: 'retrying', attempt, of, inMs, why: reasonOf(status) }
 }
 
-/** At its own terminal it says so on its screen alone, and not why. Hands on what is written to the console. */
+/** At its own terminal it says so on its screen alone. Hands on what is written to the console. */
 export function watchForRetries(console: Console, onRetry: (retrying: Retrying) => void): Console {
+  const screen = createScreenLines(() => console.rows)
+  let last: Retrying | undefined
   return {
     get columns() {
       return console.columns
@@ -46,42 +49,28 @@ export function watchForRetries(console: Console, onRetry: (retrying: Retrying) 
     onResize: console.onResize,
     write(bytes) {
       console.write(bytes)
-      const text = Buffer.from(bytes).toString()
-      // Only at first: later it draws no more than the digits that are others.
-      if (drawn(text).some(saysRetry)) onRetry({ type: 'retrying', inMs: 0, why: 'other' })
+      screen.write(Buffer.from(bytes))
+      const now = screen.lines.map(retryIn).findLast(said => said !== undefined)
+      // Its seconds are counted down there, and wherever it is told.
+      if (now && (now.attempt !== last?.attempt || now.why !== last?.why)) onRetry(now)
+      last = now
     }
   }
 }
 
-/** A letter that the cursor jumped over stood there already, from what was drawn before. */
-const jumped = '\0'
-const part = (words: string) => [...words].map(letter => `[${letter}${jumped}]`).join('')
-const number = `[\\d${jumped}]+`
-const line = new RegExp(`${part('retrying in ')}${number}${part('s')}.{0,20}?${part('attempt ')}${number}${part('/')}[\\d${jumped}]`, 'g')
-// Of 18.
-const fewestLetters = 12
+const line = /^(.*)retrying in (\d+)s · attempt (\d+)\/(\d+)/
 
-function saysRetry(text: string): boolean {
-  return [...text.matchAll(line)].some(([found]) => (found.match(/[a-z]/g)?.length ?? 0) >= fewestLetters)
+function retryIn(text: string): Retrying | undefined {
+  const [, why = '', seconds, attempt, of] = line.exec(text) ?? []
+  if (attempt === undefined) return undefined
+  return { type: 'retrying', attempt: Number(attempt), of: Number(of), inMs: Number(seconds) * 1_000, why: reasonIn(why) }
 }
 
-/** What is drawn at one place after the other, each up to where the cursor goes to another line. */
-function drawn(text: string): string[] {
-  const lines = ['']
-  for (const [piece, count = '', kind] of text.matchAll(pieces)) {
-    const before = lines.at(-1) ?? ''
-    const jump = kind === 'G' ? Number(count || 1) - 1 - before.length : kind === 'C' ? Number(count || 1) : -1
-    if (kind === 'm' || kind === 'K') continue
-    if (kind === undefined && !/[\r\n]/.test(piece)) lines[lines.length - 1] = before + piece
-    else if (jump >= 0 && jump < widest) lines[lines.length - 1] = before + jumped.repeat(jump)
-    else lines.push('')
-  }
-  return lines
+/** Of the first attempts it does not say why. */
+function reasonIn(words: string): RetryReason {
+  if (/\b529\b|overloaded/i.test(words)) return 'overloaded'
+  return /\b429\b|rate limit/i.test(words) ? 'limit' : 'other'
 }
-
-const widest = 1_000
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they move the cursor
-const pieces = /\x1b\[([0-?]*)[ -/]*([@-~])|[\r\n]|[^\x1b\r\n]+|\x1b/g
 
 /** Without a status nothing answered. */
 function reasonOf(status: number | null | undefined): RetryReason {
