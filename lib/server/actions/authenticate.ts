@@ -1,3 +1,4 @@
+import { every } from '../../async/every.ts'
 import { revocationTopic } from '../../bus/bus.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
 import type { Bearer } from '../../store/rows.ts'
@@ -44,7 +45,6 @@ export async function createAuthenticator(
   // A look-up that began before a revocation may end after it; what was revoked meanwhile must not be remembered.
   const revoked = new Set<TokenId>()
   let marks: Parameters<Store['markTokensUsed']>[0][number][] = []
-  let cancelWatch = () => {}
   let isClosed = false
 
   const unsubscribe = await bus.subscribe(revocationTopic, event => {
@@ -120,14 +120,7 @@ export async function createAuthenticator(
     await store.endExpiredTokens(now)
   }
 
-  function watch(): void {
-    cancelWatch = clock.after(watchEveryMs, () => {
-      readEnded()
-        .catch(error => !isClosed && onError(error))
-        .finally(() => !isClosed && watch())
-    })
-  }
-  watch()
+  const watch = every(clock, watchEveryMs, readEnded, error => !isClosed && onError(error))
 
   return {
     bearer(token, from = () => '') {
@@ -140,7 +133,7 @@ export async function createAuthenticator(
     isRevoked: token => revoked.has(token),
     async close() {
       isClosed = true
-      cancelWatch()
+      watch.close()
       await writeMarks()
       await unsubscribe()
     }

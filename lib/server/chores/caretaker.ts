@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
+import { every, type Repeating } from '../../async/every.ts'
 import type { Store } from '../../store/store.ts'
 import { type Logger, noteOf } from '../watch/log.ts'
 
@@ -18,28 +19,22 @@ export interface CaretakerDeps {
 /** Looks after what is stored, a little every second: compares checksums, and takes room back once the disk has it. */
 export class Caretaker {
   readonly #deps: CaretakerDeps
-  #cancel: () => void
-  #running: Promise<void> = Promise.resolve()
+  readonly #rounds: Repeating
   #restUntil = 0
   #told = { damaged: 0, isFull: false, isStuck: false }
 
   constructor(deps: CaretakerDeps) {
     this.#deps = deps
-    this.#cancel = this.#later()
+    this.#rounds = every(
+      deps.clock,
+      everyMs,
+      () => this.#round(),
+      () => {}
+    )
   }
 
-  async close(): Promise<void> {
-    this.#cancel()
-    await this.#running
-    this.#cancel()
-  }
-
-  #later(): () => void {
-    return this.#deps.clock.after(everyMs, () => {
-      this.#running = this.#round().then(() => {
-        this.#cancel = this.#later()
-      })
-    })
+  close(): Promise<void> {
+    return this.#rounds.close()
   }
 
   async #scrub(): Promise<void> {

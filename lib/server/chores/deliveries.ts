@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
+import { every, type Repeating } from '../../async/every.ts'
 import type { AccountId } from '../../protocol/wire/ids.ts'
 import type { ChannelKind } from '../../protocol/wire/notifications.ts'
 import type { DeliveryResult, DueDelivery, NoticeStore } from '../../store/notices.ts'
@@ -50,15 +51,14 @@ export class Deliveries {
   readonly #deps: DeliveriesDeps
   readonly #lanes: Lane[]
   readonly #waiting = new Map<string, { left: number; resolve: () => void }>()
-  #cancelForget: () => void = () => {}
-  #forgetting: Promise<void> = Promise.resolve()
+  readonly #forgetting: Repeating
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps
     const clears = deps.providers.filter(provider => provider.clears).map(({ kind }) => kind)
     this.#lanes = deps.providers.map(provider => new Lane(deps, provider, clears, delivery => this.#tried(delivery)))
     this.wake()
-    this.#forgetLater()
+    this.#forgetting = every(deps.clock, forgetEveryMs, () => this.#forget(), deps.onError)
   }
 
   /** Something is new: looks at once instead of at the next time that is known. */
@@ -82,8 +82,7 @@ export class Deliveries {
   }
 
   async close(): Promise<void> {
-    this.#cancelForget()
-    await Promise.all([this.#forgetting, ...this.#lanes.map(lane => lane.close())])
+    await Promise.all([this.#forgetting.close(), ...this.#lanes.map(lane => lane.close())])
     for (const { resolve } of [...this.#waiting.values()]) resolve()
   }
 
@@ -92,13 +91,6 @@ export class Deliveries {
     if (!waiting) return
     waiting.left -= 1
     if (waiting.left === 0) waiting.resolve()
-  }
-
-  #forgetLater(): void {
-    this.#cancelForget = this.#deps.clock.after(forgetEveryMs, () => {
-      this.#forgetting = this.#forget().catch(this.#deps.onError)
-      this.#forgetLater()
-    })
   }
 
   async #forget(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
+import { every, type Repeating } from '../../async/every.ts'
 import type { Deps } from '../deps.ts'
 
 const everyMs = 10 * 60_000
@@ -18,7 +19,7 @@ export class LeftoverSweep {
     mayRemove: () => boolean
     onError: (error: unknown) => void
   }
-  private cancel: () => void = () => {}
+  private readonly sweeps: Repeating
   private sweeping: Promise<void> = Promise.resolve()
   private wake: () => void = () => {}
   private isNext = false
@@ -27,7 +28,7 @@ export class LeftoverSweep {
   constructor(deps: LeftoverSweep['deps']) {
     this.deps = deps
     this.soon()
-    this.later()
+    this.sweeps = every(deps.clock, everyMs, () => this.soon(), deps.onError)
   }
 
   /** After the sweep that is under way. */
@@ -39,16 +40,9 @@ export class LeftoverSweep {
 
   async close(): Promise<void> {
     this.isClosed = true
-    this.cancel()
     this.wake()
+    await this.sweeps.close()
     await this.sweeping
-  }
-
-  private later(): void {
-    this.cancel = this.deps.clock.after(everyMs, () => {
-      this.soon()
-      this.later()
-    })
   }
 
   private async sweep(): Promise<void> {

@@ -1,3 +1,4 @@
+import { every, type Repeating } from '../../async/every.ts'
 import { accountTopic } from '../../bus/bus.ts'
 import type { AccountId, SessionId } from '../../protocol/wire/ids.ts'
 import type { RowRef } from '../../store/rows.ts'
@@ -45,6 +46,7 @@ export class Presence {
   private readonly idleAfterMs: number
   private readonly lives = new Map<string, Life>()
   private readonly marks = new Map<string, Mark>()
+  private readonly sweeps: Repeating
   private readonly timers = new Set<() => void>()
   private flushing = false
   private readonly mostRemembered: number
@@ -57,7 +59,13 @@ export class Presence {
     this.idleAfterMs = idleAfterMs
     this.mostRemembered = mostRemembered
     this.lastSweep = { wall: deps.now(), at: deps.clock.now() }
-    this.every(sweepEveryMs, () => this.sweep())
+    // Best effort: a store that fails here tells so where it matters.
+    this.sweeps = every(
+      deps.clock,
+      sweepEveryMs,
+      () => this.sweep(),
+      () => {}
+    )
   }
 
   async alive(caller: Caller, row: RowRef, beat: { time: number; thinking: boolean }): Promise<void> {
@@ -141,6 +149,7 @@ export class Presence {
   /** Writes what is still unwritten and stops all timers. */
   async close(): Promise<void> {
     for (const cancel of this.timers) cancel()
+    await this.sweeps.close()
     this.timers.clear()
     await this.flush()
   }
@@ -235,13 +244,6 @@ export class Presence {
       audience: 'apps',
       skip: undefined,
       signal: { type: 'presence', row, ...state }
-    })
-  }
-
-  private every(ms: number, run: () => Promise<void>): void {
-    this.later(ms, async () => {
-      this.every(ms, run)
-      await run()
     })
   }
 

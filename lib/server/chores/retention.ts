@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
+import { every, type Repeating } from '../../async/every.ts'
 import type { Deps } from '../deps.ts'
 import { announce } from '../publish.ts'
 import type { Logger } from '../watch/log.ts'
@@ -24,27 +25,18 @@ export interface RetentionDeps extends Pick<Deps, 'store' | 'bus' | 'now' | 'tim
 export class Retention {
   readonly #deps: RetentionDeps
   readonly #keepMs: number
-  #cancel: () => void = () => {}
-  #sweeping: Promise<void> = Promise.resolve()
+  readonly #sweeps: Repeating
   #isClosed = false
 
   constructor(deps: RetentionDeps, { keepSessionsDays }: { keepSessionsDays: number }) {
     this.#deps = deps
     this.#keepMs = keepSessionsDays * dayMs
-    this.#later()
+    this.#sweeps = every(deps.clock, everyMs, () => this.#sweep(), deps.onError)
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    this.#cancel()
-    await this.#sweeping
-  }
-
-  #later(): void {
-    this.#cancel = this.#deps.clock.after(everyMs, () => {
-      this.#sweeping = this.#sweep().catch(this.#deps.onError)
-      this.#later()
-    })
+    await this.#sweeps.close()
   }
 
   async #sweep(): Promise<void> {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../async/clock.ts'
+import { every, type Repeating } from '../../async/every.ts'
 import type { Store } from '../../store/store.ts'
 
 const lookEveryMs = 2_000
@@ -33,8 +34,7 @@ export class StoreTime {
   /** Since when the clock was seen to run as it should, by the monotonic clock. */
   private steadySince = 0
   private former: { offset: number; until: number } | undefined
-  private cancel = () => {}
-  private isClosed = false
+  private looking: Repeating | undefined
 
   private constructor(deps: StoreTime['deps']) {
     this.deps = deps
@@ -45,7 +45,13 @@ export class StoreTime {
     time.offset = (await deps.store.time()) - deps.clock.now()
     time.lookedAt = deps.clock.now()
     time.steadySince = time.lookedAt
-    time.lookLater()
+    // A store that cannot be asked now is asked again.
+    time.looking = every(
+      deps.clock,
+      lookEveryMs,
+      () => time.look(),
+      () => {}
+    )
     return time
   }
 
@@ -65,17 +71,7 @@ export class StoreTime {
   readonly isBelieved = (): boolean => this.steadyForMs() >= believedAfterMs
 
   close(): void {
-    this.isClosed = true
-    this.cancel()
-  }
-
-  private lookLater(): void {
-    this.cancel = this.deps.clock.after(lookEveryMs, () => {
-      // A store that cannot be asked now is asked again.
-      this.look()
-        .catch(() => {})
-        .finally(() => !this.isClosed && this.lookLater())
-    })
+    this.looking?.close()
   }
 
   private async look(): Promise<void> {

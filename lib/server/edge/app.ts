@@ -51,7 +51,7 @@ export async function openEdge(
   const place = deps.app ? sharedPlace(deps.app, options) : ownPlace(options, deps)
   const { secure } = place
   const admit = createAdmission({ ...options, listens: deps.app === undefined })
-  const heartbeat = new Heartbeat(deps.clock)
+  const heartbeat = new Heartbeat(deps.clock, deps.onError)
   const isSecure = secure || options.publicUrl?.startsWith('https:') === true
   const turn = new Turn(deps.onError)
   const memory = { bodies: new Budget(mostBodyBytes), answers: new Budget(mostAnswerBytes) }

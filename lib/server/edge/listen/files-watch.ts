@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import type { Clock } from '../../../async/clock.ts'
+import { every, type Repeating } from '../../../async/every.ts'
 
 const everyMs = 10_000
 
@@ -8,10 +9,9 @@ const everyMs = 10_000
  * Calls `onChange` when what small files say has changed and stayed so from one look to the next, however they were
  * replaced: tools that renew certificates change links, and write the two files one after the other.
  */
-export function watchFiles(files: readonly string[], clock: Clock, onChange: () => void): () => void {
+export function watchFiles(files: readonly string[], clock: Clock, onChange: () => void): Repeating {
   let known = contentOf(files)
   let lastSeen = known
-  let cancel = clock.after(everyMs, look)
 
   function look(): void {
     const seen = contentOf(files)
@@ -20,9 +20,9 @@ export function watchFiles(files: readonly string[], clock: Clock, onChange: () 
       onChange()
     }
     lastSeen = seen
-    cancel = clock.after(everyMs, look)
   }
-  return () => cancel()
+
+  return every(clock, everyMs, look, () => {})
 }
 
 /** A digest; undefined while a file cannot be read. */

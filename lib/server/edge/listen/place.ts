@@ -68,7 +68,7 @@ export function ownPlace(options: PlaceOptions, { clock, log }: { clock: Clock; 
     const onChange = () => {
       renew().catch(error => log.error({ error: noteOf(error) }, 'The new certificate cannot be used; the old one stays'))
     }
-    if (files.length > 0) stopWatching = watchFiles(files, clock, onChange)
+    if (files.length > 0) stopWatching = watchFiles(files, clock, onChange).close
     return {
       port,
       stopListening() {

@@ -1,4 +1,5 @@
 import type { Clock } from '../../../async/clock.ts'
+import { every, type Repeating } from '../../../async/every.ts'
 import { pingIntervalMs, pingTimeoutMs } from '../../../protocol/wire/handshake.ts'
 
 const tickMs = 1_000
@@ -19,11 +20,11 @@ export class Heartbeat {
   private readonly clock: Clock
   private readonly pingDue = new Map<Pinged, number>()
   private readonly pongDue = new Map<Pinged, number>()
-  private cancel: () => void
+  private readonly ticks: Repeating
 
-  constructor(clock: Clock) {
+  constructor(clock: Clock, onError: (error: unknown) => void) {
     this.clock = clock
-    this.cancel = clock.after(tickMs, () => this.tick())
+    this.ticks = every(clock, tickMs, () => this.tick(), onError)
   }
 
   /** A connection came, or answered its ping: it is pinged again one interval from now. */
@@ -40,7 +41,7 @@ export class Heartbeat {
 
   /** Ends every connection, those too that nobody has signed in on yet. */
   close(): void {
-    this.cancel()
+    this.ticks.close()
     for (const connection of [...this.pingDue.keys(), ...this.pongDue.keys()]) connection.serverGone()
   }
 
@@ -51,7 +52,6 @@ export class Heartbeat {
       connection.ping()
     }
     for (const connection of due(this.pongDue, now)) connection.silent()
-    this.cancel = this.clock.after(tickMs, () => this.tick())
   }
 }
 

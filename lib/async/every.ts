@@ -1,0 +1,40 @@
+import type { Clock } from './clock.ts'
+
+/** Work that is repeated until it is closed. */
+export interface Repeating {
+  /** No further run begins. Resolves when the one under way is over; never rejects. */
+  close(): Promise<void>
+}
+
+/**
+ * Runs `run` every `ms`, for the first time after one wait. A run that returns a promise delays the next wait until that
+ * settles, so that two never overlap. What a run throws goes to `onError`, and the next run comes all the same.
+ */
+export function every(clock: Pick<Clock, 'after'>, ms: number, run: () => unknown, onError: (error: unknown) => void): Repeating {
+  let isClosed = false
+  let running: Promise<unknown> = Promise.resolve()
+  let cancel = clock.after(ms, begin)
+
+  function begin(): void {
+    try {
+      const result = run()
+      if (result instanceof Promise) running = result.catch(onError).then(wait)
+      else wait()
+    } catch (error) {
+      onError(error)
+      wait()
+    }
+  }
+
+  function wait(): void {
+    if (!isClosed) cancel = clock.after(ms, begin)
+  }
+
+  return {
+    async close() {
+      isClosed = true
+      cancel()
+      await running
+    }
+  }
+}
