@@ -59,17 +59,17 @@ export async function largeFrames(
 const addressOf = (network: number) => `127.0.${1 + network}.1`
 
 /** Between 0 and 1, the same for the same seed. */
-function fraction(seed: number, number: number): number {
+export function fraction(seed: number, number: number): number {
   const mixed = Math.sin(seed + number * 12.9898) * 43_758.5453
   return mixed - Math.floor(mixed)
 }
 
-function* oneFrame(size: number): Iterable<Buffer> {
+export function* oneFrame(size: number): Iterable<Buffer> {
   yield headOf(0x81, size + 1)
   for (let rest = size; rest > 0; rest -= piece.length) yield piece.subarray(0, rest)
 }
 
-function* manyFrames(size: number): Iterable<Buffer> {
+export function* manyFrames(size: number): Iterable<Buffer> {
   for (let rest = size; rest > 0; rest -= piece.length) {
     yield headOf(rest === size ? 0x01 : 0x00, piece.length)
     yield piece

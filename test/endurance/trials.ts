@@ -1,6 +1,7 @@
 import { runCuts } from '../client/cuts.ts'
 import { worldAt } from '../client/world.ts'
 import { startServerProcess } from '../kit/server.ts'
+import { begunFrames } from './begun-frames.ts'
 import { dawdling } from './dawdling.ts'
 import { endUnderLoad } from './ending.ts'
 import { foreignPage } from './foreign-page.ts'
@@ -70,6 +71,11 @@ export const trials: Record<string, Trial> = {
     about: 'so many strangers that begin large messages and never end them cannot fill the memory [B2, N2]',
     sizes: { whole: 120, sample: 30 },
     run: (t, { data, seed, size }) => largeFrames(t, { data, seed, connections: size })
+  },
+  begun: {
+    about: 'so many sockets of one account that begin large messages and never end them cannot fill the memory [B2, N2]',
+    sizes: { whole: 64, sample: 32 },
+    run: (t, { data, seed, size }) => begunFrames(t, { data, seed, connections: size })
   },
   calls: {
     about: 'calls that nobody answers, from so many sockets, cannot fill the memory [B5, N2]',

@@ -14,6 +14,7 @@ import { createStaticFiles } from './http/static.ts'
 import { type StatusDeps, serveStatus } from './http/status.ts'
 import { Turn } from './http/turn.ts'
 import { welcome } from './http/welcome.ts'
+import { LargePlaces } from './listen/large-places.ts'
 import { createOwnAddress } from './listen/own-address.ts'
 import { ownPlace, sharedPlace } from './listen/place.ts'
 import { createProxyHint } from './listen/proxy-hint.ts'
@@ -32,6 +33,9 @@ import { webSocketBehaviors } from './socket/websocket.ts'
 /** What all bodies that are still arriving, and all answers that are not read yet, may hold in memory. */
 const mostBodyBytes = 256 * 1024 * 1024
 const mostAnswerBytes = 256 * 1024 * 1024
+
+/** The library takes one route per path: these all match the endpoint, in this order. */
+const socketPatterns = [`${socketPath}/*`, '/v1/*', '/*']
 
 export interface Edge {
   url: string
@@ -60,18 +64,21 @@ export async function openEdge(
   const ownAddress = createOwnAddress({ secure, publicUrl: options.publicUrl, isProxy: deps.isProxy })
   const strangers = new Strangers(options)
   const http = { ...deps, ...memory, turn, outflow, ownAddress, strangers, corsOrigin: options.corsOrigin }
+  const largePlaces = new LargePlaces(options, deps)
   const visits = new Visits({
     ...options,
     isProxy: deps.isProxy,
     strangers,
     hint: createProxyHint(deps),
-    widePlaces: new WidePlaces(options, deps)
+    widePlaces: new WidePlaces(options, deps),
+    largePlaces
   })
   const sockets = { ...deps, nextAckId: createAckIds() }
   const engine = {
     ...http,
     heartbeat,
     visits,
+    largePlaces,
     limits: options.limits,
     backlog: new Backlog(deps.underWay),
     accept: (connection: EngineConnection) => new SocketConnection(sockets, connection)
@@ -81,9 +88,7 @@ export async function openEdge(
     const app = putTwice(guardRoutes(bare, admit, code => deps.metrics.requestAnswered('other', failures[code].status, 0)))
     serveRoutes(app, http)
     serveStatus(app, http)
-    const { narrow, wide } = webSocketBehaviors({ ...engine, polling })
-    app.ws(`${socketPath}/*`, narrow)
-    app.ws('/*', wide)
+    webSocketBehaviors({ ...engine, polling }).forEach((behavior, index) => void app.ws(socketPatterns[index] ?? '', behavior))
     app.any(`${socketPath}/*`, (response, request) => polling.serve(response, request))
     app.options('/*', (response, request) => answerPreflight(response, request, http))
     app.any('/*', (response, request) => {

@@ -150,10 +150,11 @@ t.test('what all sockets of an account send counts together, and a little one is
   // They hear nothing of that session, so that nothing unread is in the way of the close frame.
   const elsewhere = { token: ada.token, clientType: 'session-scoped', sessionId: await ada.openSession() }
   const open = () => openAccepted(t, server, elsewhere)
+  await wantLarge(await open())
   const [first, second, quiet] = [await open(), await open(), await open()]
-  for (const localId of ['a', 'b', 'c', 'd']) first.send(event(localId))
+  for (const localId of ['a', 'b', 'c', 'd']) await first.pourText(event(localId))
   // More than comes back while all of it is read.
-  for (let count = 0; count < 10; count += 1) second.send(event(`second ${count}`))
+  for (let count = 0; count < 10; count += 1) await second.pourText(event(`second ${count}`))
   t.equal(await second.ended(), 4029)
   quiet.send('420["ping"]')
   t.ok(await acknowledged(quiet))
@@ -162,6 +163,12 @@ t.test('what all sockets of an account send counts together, and a little one is
   other.send(`420["message",${JSON.stringify({ sid, localId: 'a', message: 'x'.repeat(10_000) })}]`)
   t.ok(await acknowledged(other), 'of one account alone')
 })
+
+/** What is too large for the socket ends it, and those that come after it may send as much. */
+async function wantLarge(socket: RawWebSocket): Promise<void> {
+  await socket.pourText('x'.repeat(2 * mib))
+  await socket.ended()
+}
 
 /** Whether what it sent was taken; what it hears besides is passed over. */
 async function acknowledged(socket: RawWebSocket): Promise<boolean> {

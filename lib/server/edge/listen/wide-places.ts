@@ -1,22 +1,24 @@
 import type { Clock } from '../../../async/clock.ts'
-import { Seats } from '../../limits.ts'
+import { Budget, type Share } from '../../budget.ts'
+import { type Width, widths } from './widths.ts'
 
-/** Each may hold one of the largest packets, of which the end never comes. */
-const mostInAll = 4
-const mostOfNetwork = 2
+/** What packets may hold together of which the end never comes; those of one network half of it: one of the largest, and eight usual ones. */
+const mostBytes = 64 * 1024 * 1024
 /** Signing in takes a round trip: where none of the places came free for so long, none will soon, and nobody waits. */
 const waitWithinMs = 1_000
 const mostWaiting = 256
 /** From the handshake to a good sign-in. */
 const signInWithinMs = 5_000
 
-/** Of a wide socket that nobody has signed in on yet. */
+/** Of a socket that nobody has signed in on yet, and that may send more than a stranger. */
 export class WidePlace {
+  readonly width: Width
   private onLate = () => {}
   private leaveOnce: (() => void) | undefined
 
   /** Without a clock nobody is ever late. */
-  constructor(leave: () => void, clock?: Clock) {
+  constructor(width: Width, leave: () => void, clock?: Clock) {
+    this.width = width
     const cancel = clock?.after(signInWithinMs, () => this.onLate()) ?? (() => {})
     this.leaveOnce = () => {
       cancel()
@@ -39,21 +41,21 @@ export class WidePlace {
 
 interface Waiting {
   from: string
+  width: Width
   settle(place: WidePlace | undefined): void
 }
 
 /**
  * Who may send large packets before saying who they are: the library takes the most a packet may be when the socket opens,
- * and collects one out of our sight. So few sockets are wide and without a sign-in at once, and the others of known
- * networks wait for their turn.
+ * and collects one out of our sight. So what sockets without a sign-in may have begun together is bounded, and the others
+ * of known networks wait for their turn.
  */
 export class WidePlaces {
   private readonly clock: Clock
   private readonly isOff: boolean
-  private readonly seats = new Seats(mostOfNetwork)
-  private taken = 0
+  private readonly budget = new Budget(mostBytes)
   private givenAt = Number.NEGATIVE_INFINITY
-  /** The first whose network has room is the next. */
+  /** The first that there is room for is the next. */
   private readonly waiting = new Set<Waiting>()
 
   constructor({ limits }: { limits: 'default' | 'off' }, { clock }: { clock: Clock }) {
@@ -61,12 +63,15 @@ export class WidePlaces {
     this.isOff = limits === 'off'
   }
 
-  /** Calls `ready` once: with a place, or without when no turn came in time. The returned function gives up waiting. */
-  enter(from: string, ready: (place: WidePlace | undefined) => void): () => void {
-    const place = this.take(from)
+  /**
+   * Calls `ready` once: with a place, or without when no turn came in time. Where there is none so wide, it may be one of
+   * the usual width. The returned function gives up waiting.
+   */
+  enter(from: string, width: Width, ready: (place: WidePlace | undefined) => void): () => void {
+    const place = this.take(from, width)
     const isHopeless = this.waiting.size >= mostWaiting || this.clock.now() - this.givenAt > waitWithinMs
     if (place || isHopeless) {
-      ready(place)
+      ready(place ?? this.take(from, 'usual'))
       return () => {}
     }
     const forget = () => {
@@ -77,27 +82,25 @@ export class WidePlaces {
       forget()
       ready(given)
     }
-    const waiting = { from, settle }
-    const cancel = this.clock.after(waitWithinMs, () => settle(undefined))
+    const waiting = { from, width, settle }
+    const cancel = this.clock.after(waitWithinMs, () => settle(this.take(from, 'usual')))
     this.waiting.add(waiting)
     return forget
   }
 
-  private take(from: string): WidePlace | undefined {
-    if (this.isOff) return new WidePlace(() => {})
-    if (this.taken >= mostInAll || !this.seats.take(from)) return undefined
-    this.taken += 1
+  private take(from: string, width: Width): WidePlace | undefined {
+    if (this.isOff) return new WidePlace(width, () => {})
+    const share = this.budget.share(from)
+    if (!share.take(widths[width])) return undefined
     this.givenAt = this.clock.now()
-    return new WidePlace(() => this.leave(from), this.clock)
+    return new WidePlace(width, () => this.leave(share), this.clock)
   }
 
-  private leave(from: string): void {
-    this.taken -= 1
-    this.seats.leave(from)
+  private leave(share: Share): void {
+    share.giveBack()
     for (const waiting of this.waiting) {
-      const place = this.take(waiting.from)
+      const place = this.take(waiting.from, waiting.width)
       if (place) waiting.settle(place)
-      if (this.taken >= mostInAll) return
     }
   }
 }

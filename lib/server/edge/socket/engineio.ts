@@ -20,6 +20,10 @@ export interface Transport {
   readonly upgrades: readonly string[]
   /** When the client last took some of what waited for it; undefined when nothing has. */
   readonly readAt: number | undefined
+  /** Somebody is let in. False when there is no place for as large packets as it takes: then the connection must end. */
+  signedIn(account: string): boolean
+  /** They left. False when it takes more than a stranger may send: then the connection must end. */
+  signedOut(): boolean
   /** Takes the packets of a turn. False when the client is too far behind: then the connection must end. */
   write(packets: readonly Frame[]): boolean
   /** The connection is over; tells the client as far as the transport can, and is not called again. */
@@ -70,8 +74,8 @@ export class EngineConnection implements Pinged, Writer, Receiver {
   endedBy: CloseReason | undefined
   /** Called once, when it has ended. */
   onEnd: (() => void) | undefined
-  /** Whether somebody is let in and has not left. */
-  isSignedIn = false
+  /** Whose it is while somebody is let in and has not left. */
+  account: string | undefined
   private transport: Transport | undefined
   private readonly deps: EngineDeps
   private readonly visit: Visit
@@ -101,20 +105,26 @@ export class EngineConnection implements Pinged, Writer, Receiver {
     return this.handler?.mostBytes ?? 0
   }
 
+  get isSignedIn(): boolean {
+    return this.account !== undefined
+  }
+
   get mostUnreadBytes(): number {
     return this.isSignedIn ? mostUnreadBytes : mostUnreadOfStrangers
   }
 
-  /** Somebody is let in. */
-  signedIn(): void {
-    this.isSignedIn = true
+  /** Somebody is let in. False when it cannot be let stay as it is. */
+  signedIn(account: string): boolean {
+    this.account = account
     this.visit.signedIn()
+    return this.transport?.signedIn(account) ?? false
   }
 
-  /** They left, and what carries it stays. */
+  /** They left, and what carries it stays if it takes no more than a stranger may send. */
   signedOut(): void {
-    this.isSignedIn = false
+    this.account = undefined
     this.visit.signedOut()
+    if (this.transport?.signedOut() === false) this.close('client-left')
   }
 
   isOn(transport: Transport): boolean {

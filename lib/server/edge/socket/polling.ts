@@ -65,6 +65,15 @@ export class PollingTransport implements Transport, Behind {
     return this.unread.readAt
   }
 
+  // A body is counted while it arrives.
+  signedIn(): boolean {
+    return true
+  }
+
+  signedOut(): boolean {
+    return true
+  }
+
   /** Answers with what is unread, as soon as there is something. */
   answer(poll: PollingExchange): void {
     this.poll = poll

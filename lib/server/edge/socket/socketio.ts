@@ -163,13 +163,13 @@ export class SocketConnection implements EngineHandler {
     const accepted = new Accepted(this.engine, this.deps.newId() as ConnectionId, shaken.bearer, shaken.hello, this.deps)
     await this.deps.hub.attach(accepted)
     // It may have gone while it was being let in.
-    if (this.state !== 'connecting') {
+    if (this.state !== 'connecting' || !this.engine.signedIn(accepted.account)) {
       this.deps.hub.detach(accepted)
+      this.engine.close('try-again')
       return
     }
     this.cancelDeadline()
     this.cancelDeadline = nothing
-    this.engine.signedIn()
     this.state = 'live'
     this.accepted = accepted
     this.engine.send(connectFrame(accepted.id))

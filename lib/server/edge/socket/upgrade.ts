@@ -22,6 +22,7 @@ export class Probe implements Receiver {
   static begin(socket: WebSocketTransport, client: PollingClient, clock: Clock): void {
     const { connection, transport } = client
     if (!connection.isOn(transport) || transport.probe) socket.end('bad-packet')
+    else if (connection.account !== undefined && !socket.signedIn(connection.account)) socket.end('try-again')
     else {
       transport.probe = new Probe(socket, client, clock)
       socket.receiver = transport.probe

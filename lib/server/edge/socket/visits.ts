@@ -1,15 +1,18 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { networkOf, subnetOf, type TrustedProxies } from '../../address.ts'
 import { addressOf } from '../http/request.ts'
+import type { LargePlaces } from '../listen/large-places.ts'
 import type { ProxyHint } from '../listen/proxy-hint.ts'
 import type { Comer, Strangers } from '../listen/strangers.ts'
 import type { WidePlace, WidePlaces } from '../listen/wide-places.ts'
+import type { Width } from '../listen/widths.ts'
 
 export interface VisitsDeps {
   strangers: Strangers
   isProxy: TrustedProxies
   hint: ProxyHint
   widePlaces: WidePlaces
+  largePlaces: Pick<LargePlaces, 'isWanted'>
   corsOrigin: string
   publicUrl?: string | undefined
 }
@@ -24,21 +27,21 @@ export class Visits {
     this.publicHost = hostOf(deps.publicUrl ?? '')
   }
 
-  /** Whether who asks may begin with large packets, once there is a place. */
-  mayBeWide(response: HttpResponse, request: HttpRequest): boolean {
-    return this.deps.strangers.mayBeWide(subnetOf(addressOf(response, request, this.deps.isProxy)))
-  }
-
-  /** Calls `ready` once, with whether the visit may begin with large packets. The returned function gives up waiting. */
-  widen(visit: Visit, ready: (isWide: boolean) => void): () => void {
+  /** Calls `ready` once, with how large packets the visit may begin with. The returned function gives up waiting. */
+  widen(visit: Visit, ready: (width: Width) => void): () => void {
+    const { strangers, widePlaces, largePlaces } = this.deps
     const from = subnetOf(visit.address)
-    return this.deps.widePlaces.enter(from, place => {
+    if (!strangers.mayBeWide(from)) {
+      ready('narrow')
+      return () => {}
+    }
+    return widePlaces.enter(from, largePlaces.isWanted(visit.network) ? 'wide' : 'usual', place => {
       visit.widePlace = place
       place?.whenLate(() => {
-        this.deps.strangers.bar(from)
+        strangers.bar(from)
         visit.onLate()
       })
-      ready(place !== undefined)
+      ready(place?.width ?? 'narrow')
     })
   }
 

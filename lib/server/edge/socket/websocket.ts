@@ -4,7 +4,9 @@ import { maxPacketBytes, socketPath } from '../../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../../connection.ts'
 import { type Frame, pieceBytes } from '../../frames.ts'
 import { Client, type Outflow } from '../http/outflow.ts'
+import type { LargePlace, LargePlaces } from '../listen/large-places.ts'
 import { pathOf } from '../listen/routes.ts'
+import { type Width, widths } from '../listen/widths.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import { EngineConnection, type EngineDeps, mostUnreadOfStrangers, type Receiver, type Transport } from './engineio.ts'
 import { Pace } from './pace.ts'
@@ -18,11 +20,13 @@ const idleTimeoutS = 120
 const none: readonly string[] = []
 /** How long a client that has not read everything may take to read it, so that it hears why it is closed. */
 const lingerMs = 5_000
-/** The most a packet may be before anybody has signed in. */
-const mostStrangeBytes = 64 * 1024
+/** What the library says of a packet that is announced larger than the WebSocket takes. */
+const tooLarge = 'Received too big message'
 
 interface UserData {
   transport: WebSocketTransport | undefined
+  width: Width
+  network: string
   /** Who wants to change to this WebSocket; else the visit that begins with it. */
   polling: PollingClient | undefined
   visit: Visit | undefined
@@ -31,12 +35,13 @@ interface UserData {
 interface WebSocketDeps extends EngineDeps {
   polling: PollingClients
   visits: Visits
+  largePlaces: LargePlaces
   backlog: Backlog
   outflow: Outflow
   corsOrigin: string
 }
 
-type TransportDeps = Pick<WebSocketDeps, 'clock' | 'backlog' | 'limits' | 'turn'>
+type TransportDeps = Pick<WebSocketDeps, 'clock' | 'backlog' | 'limits' | 'turn' | 'largePlaces'>
 
 /** Its types leave out that a message may be sent in parts. */
 interface WebSocket<Data> extends uws.WebSocket<Data> {
@@ -59,10 +64,31 @@ export class WebSocketTransport implements Transport, Behind {
   private ending: CloseReason | undefined
   private isClosed = false
   private cancelLinger: (() => void) | undefined
+  private readonly width: Width
+  private readonly network: string
+  private isSignedIn = false
+  /** While it may send the largest packets and somebody is signed in. */
+  private largePlace: LargePlace | undefined
 
   constructor(ws: WebSocket<UserData>, deps: TransportDeps) {
     this.ws = ws
     this.deps = deps
+    const { width, network } = ws.getUserData()
+    this.width = width
+    this.network = network
+  }
+
+  signedIn(account: string): boolean {
+    this.isSignedIn = true
+    if (this.width !== 'wide') return true
+    this.largePlace ??= this.deps.largePlaces.take(account, this.network, () => this.evict())
+    return this.largePlace !== undefined
+  }
+
+  // The library takes the most a packet may be when the WebSocket opens, and keeps it.
+  signedOut(): boolean {
+    this.isSignedIn = false
+    return this.width === 'narrow' || this.deps.limits === 'off'
   }
 
   get upgrades(): readonly string[] {
@@ -129,12 +155,19 @@ export class WebSocketTransport implements Transport, Behind {
   }
 
   /** The WebSocket is no more. */
-  closed(): void {
+  closed(why: string): void {
     this.isClosed = true
+    if (why === tooLarge && this.isSignedIn && this.width === 'usual') this.deps.largePlaces.want(this.network)
+    this.largePlace?.leave()
     this.cancelLinger?.()
     this.unread?.clear()
     this.unread?.hold(0)
     this.receiver?.gone()
+  }
+
+  /** A message of so many bytes has come whole. */
+  took(bytes: number): void {
+    if (bytes > widths.usual) this.largePlace?.use()
   }
 
   private hangUp(reason: CloseReason): void {
@@ -192,45 +225,48 @@ function isLittle(packets: readonly Frame[]): packets is readonly string[] {
 }
 
 /**
- * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There are
- * two of it, since the library takes the most a packet may be per route, and one route per path: the narrow one passes
- * those that may be wide on to the next route that fits, and the wide one gives those back that find no place.
+ * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There is one
+ * for each width, since the library takes the most a packet may be per route, and one route per path: each route passes
+ * all on to the next that fits, and the last one knows them all.
  */
-export function webSocketBehaviors(deps: WebSocketDeps): Record<'narrow' | 'wide', WebSocketBehavior<UserData>> {
-  const { visits, polling } = deps
-  let narrowContext: us_socket_context_t | undefined
-  const narrow: WebSocketBehavior<UserData> = {
+export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserData>[] {
+  const { visits, largePlaces } = deps
+  const contexts: Partial<Record<Width, us_socket_context_t>> = {}
+  const behaviorOf = (width: Width, upgrade: NonNullable<WebSocketBehavior<UserData>['upgrade']>) => ({
     ...webSocketBehavior(deps),
-    maxPayloadLength: mostStrangeBytes,
-    upgrade(response, request, context) {
-      narrowContext = context
-      const sid = new URLSearchParams(request.getQuery()).get('sid')
-      const mayBeWide = sid ? polling.find(sid)?.connection.isSignedIn : visits.mayBeWide(response, request)
-      if (mayBeWide) request.setYield(true)
-      else beginUpgrade(deps, response, request)?.upgrade(context)
+    maxPayloadLength: widths[width],
+    upgrade
+  })
+  const passOn = (width: Width) =>
+    behaviorOf(width, (_, request, context) => {
+      contexts[width] = context
+      request.setYield(true)
+    })
+  const last = behaviorOf('wide', (response, request, context) => {
+    contexts.wide = context
+    if (!pathOf(request).startsWith(`${socketPath}/`)) {
+      request.setYield(true)
+      return
     }
-  }
-  const wide: WebSocketBehavior<UserData> = {
-    ...webSocketBehavior(deps),
-    maxPayloadLength: maxPacketBytes,
-    upgrade(response, request, context) {
-      if (!pathOf(request).startsWith(`${socketPath}/`)) {
-        request.setYield(true)
-        return
-      }
-      const begun = beginUpgrade(deps, response, request)
-      if (!begun) return
-      const { visit, upgrade } = begun
-      // Who comes from polling was let in there.
-      if (!visit) return upgrade(context)
-      response.onAborted(() => {
-        giveUp()
-        visit.leave()
-      })
-      const giveUp = visits.widen(visit, isWide => upgrade(isWide ? context : (narrowContext ?? context)))
-    }
-  }
-  return { narrow, wide }
+    const begun = beginUpgrade(deps, response, request)
+    if (!begun) return
+    const upgrade = (width: Width) => begun.upgrade(width, contexts[width] ?? context)
+    const { client, visit } = begun
+    if (client) upgrade(widthAfter(client, largePlaces))
+    if (!visit) return
+    response.onAborted(() => {
+      giveUp()
+      visit.leave()
+    })
+    const giveUp = visits.widen(visit, upgrade)
+  })
+  return [passOn('narrow'), passOn('usual'), last]
+}
+
+/** Of who comes from polling, and was let in there. */
+function widthAfter({ connection }: PollingClient, largePlaces: LargePlaces): Width {
+  if (!connection.isSignedIn) return 'narrow'
+  return largePlaces.isWanted(connection.network) ? 'wide' : 'usual'
 }
 
 function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
@@ -253,8 +289,9 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
     message(ws, message, isBinary) {
       const { transport } = ws.getUserData()
       const receiver = transport?.receiver
+      transport?.took(message.byteLength)
       // Before it is copied: what a wide socket brings may be large although nobody has signed in.
-      if (receiver && message.byteLength > Math.max(receiver.mostBytes, mostStrangeBytes)) transport.evict()
+      if (receiver && message.byteLength > Math.max(receiver.mostBytes, widths.narrow)) transport.evict()
       else if (!isBinary) receiver?.receive(Buffer.from(message).toString())
       // The bytes are only lent.
       else receiver?.receiveBinary(Buffer.from(message.slice(0)))
@@ -265,10 +302,17 @@ function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
     drain(ws) {
       ws.getUserData().transport?.drained()
     },
-    close(ws) {
-      ws.getUserData().transport?.closed()
+    close(ws, _code, why) {
+      ws.getUserData().transport?.closed(Buffer.from(why).toString())
     }
   }
+}
+
+interface Begun {
+  /** Who comes from polling; else there is the visit that begins. */
+  client: PollingClient | undefined
+  visit: Visit | undefined
+  upgrade(width: Width, context: us_socket_context_t): void
 }
 
 /** Undefined when it was refused. What is needed later is copied, because the request is only lent. */
@@ -276,7 +320,7 @@ function beginUpgrade(
   { polling, visits, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'visits' | 'outflow' | 'corsOrigin'>,
   response: HttpResponse,
   request: HttpRequest
-): { visit: Visit | undefined; upgrade(context: us_socket_context_t): void } | undefined {
+): Begun | undefined {
   const query = new URLSearchParams(request.getQuery())
   const where = { origin: request.getHeader('origin'), corsOrigin }
   const refusal = engineRefusalOf({ query, method: 'GET', isUpgrade: true }, polling)
@@ -293,9 +337,12 @@ function beginUpgrade(
   const key = request.getHeader('sec-websocket-key')
   const protocol = request.getHeader('sec-websocket-protocol')
   const extensions = request.getHeader('sec-websocket-extensions')
-  const upgrade = (context: us_socket_context_t) =>
-    response.cork(() => response.upgrade<UserData>({ transport: undefined, polling: client, visit }, key, protocol, extensions, context))
-  return { visit, upgrade }
+  const network = (visit ?? client?.connection)?.network ?? ''
+  const upgrade = (width: Width, context: us_socket_context_t) => {
+    const data = { transport: undefined, width, network, polling: client, visit }
+    response.cork(() => response.upgrade<UserData>(data, key, protocol, extensions, context))
+  }
+  return { client, visit, upgrade }
 
   function turnAway(why: EngineRefusal): void {
     const asker = new Client()

@@ -120,14 +120,17 @@ t.test('a client that says goodbye is gone at once', async t => {
   t.equal(await web.ended(), 1000)
 })
 
-t.test('who leaves the namespace takes part no more, and the line stays for whoever signs in on it', async t => {
+/** Where nobody was before, so that the line is one for small packets. */
+const elsewhere = '127.0.0.7'
+
+t.test('who leaves the namespace takes part no more, and a line for small packets stays for whoever signs in on it', async t => {
   const clock = manualClock()
   const server = await startServer(t, { clock, limits: 'default' })
   const ada = await signUp(t, server)
   const app = await ada.connect()
   await ada.call('POST', '/v1/machines', { body: { id: 'm', metadata: 'x' } })
   const machine = { token: ada.token, clientType: 'machine-scoped', machineId: 'm' }
-  const web = await openAccepted(t, server, machine)
+  const web = await openAccepted(t, { ...server, from: elsewhere }, machine)
   web.send('420["rpc-register",{"method":"m:run"}]')
   t.match(await web.next(), 'rpc-registered')
   t.match(await web.next(), '430')
@@ -152,7 +155,7 @@ t.test('who leaves the namespace takes part no more, and the line stays for whoe
 t.test('an account has its seats back from connections that left the namespace', async t => {
   const server = await startServer(t, { limits: 'default' })
   const ada = await signUp(t, server)
-  const web = await openAccepted(t, server, { token: ada.token })
+  const web = await openAccepted(t, { ...server, from: elsewhere }, { token: ada.token })
   for (let time = 0; time < 70; time += 1) {
     web.send('41')
     web.send(`40${JSON.stringify({ token: ada.token })}`)
