@@ -45,7 +45,12 @@ export async function largeBodies(t: Keeper, { data, megabytes }: { data: string
   }
   const emit = async () => {
     while (mayBegin()) {
-      const socket = await openAccepted(t, { port: Number(new URL(server.url).port) }, { token: eve.token })
+      const socket = await openAccepted(t, { port: Number(new URL(server.url).port) }, { token: eve.token }).catch(() => undefined)
+      if (!socket) {
+        count(4029)
+        await delay(pauseMs)
+        continue
+      }
       socket.send(`420["message",${JSON.stringify({ sid: session, localId: crypto.randomUUID(), message: large })}]`)
       let text = await socket.next()
       while (text !== undefined && !text.startsWith('430')) text = await socket.next()

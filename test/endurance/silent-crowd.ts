@@ -56,7 +56,8 @@ export async function silentCrowd(
       const answer = await Promise.race([
         once(socket, 'data').then(([chunk]) => String(chunk).slice(9, 12)),
         once(socket, 'close').then(() => 'closed')
-      ])
+        // Who is hung up on while writing is reset.
+      ]).catch(() => 'closed')
       socket.resume()
       statuses.set(answer, (statuses.get(answer) ?? 0) + 1)
     }
@@ -66,8 +67,9 @@ export async function silentCrowd(
   async function comeIn(): Promise<void> {
     const socket = await openTcp(t, { port, from: home })
     socket.write(`GET /v1/account/profile HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${ada.token}\r\nConnection: close\r\n\r\n`)
-    const [answer] = await once(socket, 'data')
-    if (!String(answer).startsWith('HTTP/1.1 200 ')) complaints.push(`A request with a token was answered ${String(answer).slice(9, 12)}.`)
+    const [answer] = await once(socket, 'data').catch((error: Error) => [`         ${error.message}`])
+    if (!String(answer).startsWith('HTTP/1.1 200 '))
+      complaints.push(`A request with a token was answered ${String(answer).slice(9, 40).trim()}.`)
     for (const from of [home, '127.0.0.1', `127.200.${seed & 255}.7`]) {
       const refused = await openAccepted(t, { port, from }, { token: ada.token }).then(
         web => web.send('1'),
