@@ -73,7 +73,7 @@ ${section('`ephemeral`', 'What is true now and not kept.', false, { frame: ephem
 
 **ours**: existing clients seal neither field and drop both. [Why](decisions/0022-what-is-sealed-says-what-it-is-for.md), and [what a lying server can still do](threats.md).
 
-The sealed parameters of a call carry \`sealedFor\` of type \`call\` beside them. Who answers checks that target and method are those it was called by, and that it was not called before; the sealed answer is
+The sealed parameters of a call carry \`sealedFor\` of type \`call\` beside them. Who answers checks that target and method are those it was called by, and that it was not called before. Of calls that choose the same thing one whose \`by.number\` is lower than that of the last of its \`by.sender\` is refused. The sealed answer is
 \`{ sealedFor, result }\` with the same names and type \`answer\`, a failure \`{ error }\` as its result. A call without it is answered without it.
 
 \`\`\`ts

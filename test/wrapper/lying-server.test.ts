@@ -73,6 +73,26 @@ t.test('a server that makes a call again has it refused, and the session says so
   await session.until(session => faults(session).includes('call-repeated 1'))
 })
 
+t.test('a server that brings an earlier choice after a later one has it refused, and the session says so [R9]', async t => {
+  const { liar, session, wrapper } = await lied(t)
+  const [first = '', second = ''] = session.metadata.operatingModes?.map(({ code }) => code) ?? []
+  const held: (() => void)[] = []
+  liar.lies.packet = (packet, send) => {
+    if (held.length > 0 || !calls(packet, 'setMode')) return [packet]
+    held.push(() => send(packet))
+    return []
+  }
+  const earlier = session.call('setMode', { mode: first })
+  t.match(await session.call('setMode', { mode: second }), { mode: second })
+  for (const bring of held) bring()
+  await t.rejects(earlier, { reason: 'failed', message: 'The same device chose otherwise since' })
+  await session.until(session => faults(session).includes('call-late 1'))
+  await wrapper.says(/Trouble +A choice was left as it is/)
+  t.equal(session.metadata.currentOperatingModeCode, second)
+  liar.lies = {}
+  t.match(await session.call('setMode', { mode: first }), { mode: first }, 'and may be chosen anew')
+})
+
 t.test('a server that swaps the answers to two questions has neither believed [R8]', async t => {
   const { liar, session, folder } = await lied(t)
   writeFileSync(join(folder, 'good.txt'), 'good')

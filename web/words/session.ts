@@ -72,6 +72,8 @@ const english = {
     'call-repeated': () => 'A request was refused: it had been made before. The server, or somebody on the way, made it again.',
     'call-nameless': () =>
       'A request was refused: it does not say what it is for, as those of this app do. Is an older app open somewhere?',
+    'call-late': () =>
+      'An earlier choice came after a later one of the same device and was refused. The server, or somebody on the way, changed the order.',
     'message-repeated': () => 'Your machine left out a message that had come before. The server, or somebody on the way, sent it again.',
     'message-astray': () => 'Your machine left out a message for another session. The server, or somebody on the way, moved it here.',
     'message-nameless': () =>

@@ -2,20 +2,32 @@ import * as z from 'zod'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import {
   callError,
+  choiceIn,
   methodsOfHappy,
   type ParamsOfCall,
   type ResultOfCall,
   type SessionCall,
   sessionCalls
 } from '../../protocol/sealed/calls.ts'
+import type { SealedFor } from '../../protocol/sealed/sealed-for.ts'
 import { callFailures } from '../../protocol/wire/failures.ts'
 import type { DeviceId } from '../../protocol/wire/ids.ts'
 import { Unreachable } from '../link/refusals.ts'
 import type { Rest } from '../link/rest.ts'
 import type { LiveSocket } from '../link/socket.ts'
-import { type CallParams, openCall, openCallAnswer, type PeerCipher, type Pin, sealAnswer, sealCall } from '../sealed/call-seals.ts'
+import {
+  type CallParams,
+  type OpenedCall,
+  openCall,
+  openCallAnswer,
+  type PeerCipher,
+  type Pin,
+  sealAnswer,
+  sealCall
+} from '../sealed/call-seals.ts'
 import { newId } from '../sealed/messages.ts'
 import { nonceOf } from '../sealed/nonces.ts'
+import { createLatest } from './latest.ts'
 
 /**
  * `not-connected`: this client has no link, nothing was sent. `away`: nobody answers for this session or machine now, nothing was done.
@@ -60,7 +72,7 @@ export function readResult<Schema extends z.ZodType>(schema: Schema, value: unkn
  * what it is for, and its answer has to say the same.
  */
 export async function callMethod(socket: Line, cipher: PeerCipher, target: string, method: string, params: CallParams): Promise<unknown> {
-  const name = { target, method, call: newId() }
+  const name = nameCall(target, method)
   const ack = await socket
     .request('rpc-call', { method: `${target}:${method}`, params: sealCall(cipher, name, params) }, { timeoutMs: answerWithinMs })
     .catch(error => {
@@ -78,7 +90,7 @@ export async function postCall(
   method: string,
   params: CallParams
 ): Promise<unknown> {
-  const name = { target, method, call: newId() }
+  const name = nameCall(target, method)
   const body = { method: `${target}:${method}`, params: sealCall(cipher, name, params) }
   const { result } = await rest.call('callMethod', { body }, { timeoutMs: answerWithinMs }).catch(error => {
     if (!(error instanceof Unreachable)) throw error
@@ -86,6 +98,16 @@ export async function postCall(
   })
   return readAnswer(cipher, result, name)
 }
+
+/** A caller is one process, or one page: no other has its numbers, also where a backup was restored. */
+function nameCall(target: string, method: string): Omit<SealedFor, 'type'> {
+  sender ??= newId()
+  calls += 1
+  return { target, method, call: newId(), by: { sender, number: calls } }
+}
+
+let sender: string | undefined
+let calls = 0
 
 function readAnswer(cipher: PeerCipher, sealed: string, name: Parameters<typeof openCallAnswer>[2]): unknown {
   const opened = openCallAnswer(cipher, sealed, name)
@@ -145,15 +167,20 @@ export interface ServeOptions {
    * its base64 is written. Unless told, remembers nonces as long as it serves.
    */
   isFresh?: ((nonce: string) => boolean | Promise<boolean>) | undefined
+  /** False when one of this number or a later one was taken for the same choice of the same caller. Unless told, remembers as `isFresh`. */
+  isLatest?: ((choice: string, number: number) => boolean) | undefined
   /** Whether an app of ours has called: from then on a method that only ours know is not called without a name. */
   pin?: Pin | undefined
   /** A call was refused that no client would have made so: something between changed it, or made it again. */
   onForged?: ((forgery: Forgery) => void) | undefined
 }
 
-/** `astray`: it was sealed as another call than it came as. `repeated`: it was made before. `nameless`: our apps would have named it. */
+/**
+ * `astray`: it was sealed as another call than it came as. `repeated`: it was made before. `nameless`: our apps would have named it.
+ * `late`: its caller has chosen otherwise since.
+ */
 export interface Forgery {
-  readonly why: 'astray' | 'repeated' | 'nameless'
+  readonly why: 'astray' | 'repeated' | 'nameless' | 'late'
   readonly method: string
 }
 
@@ -197,9 +224,14 @@ export function serveCalls({
   target,
   handlers,
   isFresh = createMemory(),
+  isLatest = createLatest().take,
   pin,
   onForged = () => {}
 }: ServeOptions & { target: string; handlers: Record<string, Handler> }): Serving {
+  const isOvertaken = ({ name: { method, by }, params }: Extract<OpenedCall, { type: 'named' }>) => {
+    const choice = choiceIn(method, params)
+    return by !== undefined && choice !== undefined && !isLatest(`${by.sender} ${choice}`, by.number)
+  }
   const respond = async (method: string, handler: Handler, sealedParams: string, facts: CallFacts): Promise<string> => {
     const call = openCall(cipher, sealedParams, { target, method })
     const name = call.type === 'named' || call.type === 'astray' ? call.name : undefined
@@ -214,6 +246,7 @@ export function serveCalls({
     try {
       if (!(await isFresh(nonceOf(sealedParams)))) return refuse('repeated')
       if (call.type === 'named') pin?.set()
+      if (call.type === 'named' && isOvertaken(call)) return refuse('late')
       return sealAnswer(cipher, name, await handler(call.params, ...facts))
     } catch (error) {
       return sealAnswer(cipher, name, failure(sayWhy(error)))
@@ -233,7 +266,8 @@ export function serveCalls({
 const refusals: Record<Forgery['why'], string> = {
   astray: 'The call was made for something else',
   repeated: 'The call was made before',
-  nameless: 'The call does not say what it is for, as calls of this app do'
+  nameless: 'The call does not say what it is for, as calls of this app do',
+  late: 'The same device chose otherwise since'
 }
 
 /** Of a start that failed, existing apps read the second form; of other calls the first. */

@@ -48,7 +48,7 @@ export function openCall(cipher: Cipher, sealed: string, at: Pick<SealedFor, 'ta
 /** What a caller without a name gets is as bare as what it sent: it would not find the result in anything else. */
 export function sealAnswer(cipher: Cipher, call: SealedFor | undefined, result: unknown): string {
   if (call === undefined) return cipher.seal(result)
-  const about: SealedFor = { ...call, type: 'answer' }
+  const { by: _, ...about }: SealedFor = { ...call, type: 'answer' }
   return cipher.seal({ sealedFor: about, result: result ?? null })
 }
 

@@ -93,6 +93,26 @@ export const methodsOfHappy: ReadonlySet<string> = new Set([
   'stop-daemon'
 ])
 
+/**
+ * What a call chooses, where a later choice takes the place of an earlier one: of those of one caller the latest counts, however they
+ * come. Undefined for a call that chooses nothing.
+ */
+export function choiceIn(method: string, params: unknown): string | undefined {
+  if (!choosing.has(method)) return undefined
+  const { data } = sessionCalls.setSetting.params.safeParse(params)
+  return method === 'setSetting' && data ? `setSetting ${data.setting}` : method
+}
+
+const choosing: ReadonlySet<string> = new Set<SessionCall>([
+  'switch',
+  'goal-action',
+  'setUnanswered',
+  'setMode',
+  'setModel',
+  'setEffort',
+  'setSetting'
+])
+
 export const callError = z.looseObject({ error: z.string() })
 
 export type SessionCall = keyof typeof sessionCalls

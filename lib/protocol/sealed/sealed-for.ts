@@ -4,9 +4,16 @@ const id = z.string().min(1).max(200)
 
 /**
  * Ours: what the sealed text of a call or of its answer is for. It stands beside the parameters of a call, where existing clients do not
- * look; theirs has none. `target` is the session or machine, `call` the id that its caller made up.
+ * look; theirs has none. `target` is the session or machine, `call` the id that its caller made up. `by` says who called, and how often it
+ * had; absent in calls of earlier versions, and in answers.
  */
-export const sealedFor = z.object({ type: z.enum(['call', 'answer']), target: id, method: id, call: id })
+export const sealedFor = z.object({
+  type: z.enum(['call', 'answer']),
+  target: id,
+  method: id,
+  call: id,
+  by: z.object({ sender: z.string().min(1).max(64), number: z.int().positive() }).optional()
+})
 
 /** The answer to a call that says what it is for. A failure is a result of its own, as without a name. */
 export const sealedAnswer = z.object({ sealedFor, result: z.unknown() })
@@ -25,7 +32,8 @@ export const sealedBy = z.object({
 })
 
 /**
- * Ours: what a wrapper found wrong with what reached it, and says in the session. `call-…`: a call was refused. `message-repeated`,
+ * Ours: what a wrapper found wrong with what reached it, and says in the session. `call-…`: a call was refused, of `-late` because the
+ * same device had chosen otherwise since. `message-repeated`,
  * `-astray` and `-nameless`: a message was left out. `-late`: it was taken, and came after later ones. `-missing`: `count` did not come.
  */
 export const sealFault = z.looseObject({
@@ -33,6 +41,7 @@ export const sealFault = z.looseObject({
     'call-astray',
     'call-repeated',
     'call-nameless',
+    'call-late',
     'message-repeated',
     'message-astray',
     'message-nameless',

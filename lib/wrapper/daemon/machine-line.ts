@@ -73,9 +73,9 @@ export function openMachineLine(options: MachineLineOptions): MachineLine {
     const line = openSocket({ server, token, scope: { as: 'machine', id: home.machineId } })
     socket = line
     openCells(line, machine)
-    const { isFresh } = openSeenCalls(join(home.path, 'daemon', 'calls.seen'))
+    const seen = openSeenCalls(join(home.path, 'daemon', 'calls.seen'))
     const pin = openPinFile(join(home.path, 'daemon', 'hears.names'))
-    serveMachine({ socket: line, cipher, machine: home.machineId, handlers, isFresh, pin, onForged: options.onForged })
+    serveMachine({ socket: line, cipher, machine: home.machineId, handlers, ...seen, pin, onForged: options.onForged })
     line.onState(now => follow(now))
     timer = setInterval(() => tellAlive({ volatile: true }), aliveEveryMs)
   }

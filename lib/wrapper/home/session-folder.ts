@@ -11,7 +11,7 @@ import { type OwnNumbers, openNumbersFile } from './numbers-file.ts'
 import { ownerOf, ownName } from './ownership/process-name.ts'
 import { isWanted, wantNoMore } from './ownership/wanted.ts'
 import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
-import { openSeenCalls } from './seen-calls.ts'
+import { openSeenCalls, type SeenCalls } from './seen-calls.ts'
 import { type SessionNotes, sessionNotes } from './session-notes.ts'
 
 /**
@@ -32,7 +32,7 @@ export interface SessionFolder {
   /** Keeps a message that the server will never take, with its reason, for whoever looks into it later. */
   setAside(draft: Draft, reason: string): void
   /** The calls of this session that were carried out, by whichever process. */
-  openSeenCalls(): { isFresh(nonce: string): boolean }
+  openSeenCalls(): SeenCalls
   /** The numbers of its own messages. */
   openNumbers(): OwnNumbers
   /** What people's devices said to it, by whichever process it was heard. */

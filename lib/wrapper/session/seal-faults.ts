@@ -35,6 +35,8 @@ const sentences: Record<SealFault['type'], (count: number) => string> = {
   'call-astray': () => 'A call was refused: it was made for something else. The server, or somebody on the way, changed it.',
   'call-repeated': () => 'A call was refused: it had been made before. The server, or somebody on the way, made it again.',
   'call-nameless': () => 'A call was refused: it does not say what it is for, as calls of this app do. Is an older app open somewhere?',
+  'call-late': () =>
+    'A choice was left as it is: the same device had chosen otherwise since. The server, or somebody on the way, changed the order.',
   'message-repeated': () => 'A message was left out: it had come before. The server, or somebody on the way, sent it again.',
   'message-astray': () => 'A message was left out: it was written for another session. The server, or somebody on the way, moved it here.',
   'message-nameless': () =>

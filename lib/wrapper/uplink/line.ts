@@ -132,7 +132,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     // Said over and over, and worth nothing to who says it again: it takes no room among the calls that are remembered.
     const { watch, ...others } = handlers
     const named = { socket, cipher, session, pin, onForged: options.onForged }
-    serveSession({ ...named, handlers: others, isFresh: folder.openSeenCalls().isFresh })
+    serveSession({ ...named, handlers: others, ...folder.openSeenCalls() })
     if (watch) serveSession({ ...named, handlers: { watch } })
     beat = setInterval(() => options.onBeat(), beatMs)
   }

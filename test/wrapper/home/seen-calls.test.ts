@@ -27,6 +27,20 @@ t.test('a call is known again by a later process, whatever a crash left of its f
   t.ok(openSeenCalls(path).isFresh('torn-not'))
 })
 
+t.test('what a caller chose last is known to a later process, however many calls came since [R9]', async t => {
+  const path = join(t.testdir(), 'calls.seen')
+  const first = openSeenCalls(path, 10)
+  t.ok(first.isLatest('phone setMode', 3))
+  t.notOk(first.isLatest('phone setMode', 2))
+  t.ok(first.isLatest('phone setSetting of\nlines', 2), 'another choice')
+  t.ok(first.isLatest('tablet setMode', 1), 'of another caller')
+  for (let call = 0; call < 50; call++) first.isFresh(`call-${call}`)
+  const later = openSeenCalls(path, 10)
+  t.notOk(later.isLatest('phone setMode', 3))
+  t.notOk(later.isLatest('phone setSetting of\nlines', 1))
+  t.ok(later.isLatest('phone setMode', 4))
+})
+
 t.test('a call that a full disk took half of does not hide the next one from a later process [R7]', async t => {
   const path = join(t.testdir(), 'calls.seen')
   const seen = openSeenCalls(path)

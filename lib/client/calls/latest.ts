@@ -1,0 +1,24 @@
+/** Of each choice of each caller, the number of the call that was taken last. */
+export interface Latest {
+  readonly entries: Iterable<readonly [choice: string, number: number]>
+  /** False when that one or a later one was taken. */
+  take(choice: string, number: number): boolean
+}
+
+// The one that was made longest ago is forgotten first.
+const most = 1_000
+
+export function createLatest(known: Latest['entries'] = []): Latest {
+  const numbers = new Map(known)
+  return {
+    entries: numbers,
+    take(choice, number) {
+      if (number <= (numbers.get(choice) ?? 0)) return false
+      numbers.delete(choice)
+      numbers.set(choice, number)
+      const [oldest] = numbers.keys()
+      if (numbers.size > most && oldest !== undefined) numbers.delete(oldest)
+      return true
+    }
+  }
+}
