@@ -1,8 +1,9 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { pages } from '../docs/pages.ts'
 import { optionRows } from '../lib/options.ts'
+import { rooms } from './kit/arrows.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -40,8 +41,50 @@ t.test('no page is linked, and no field listed, twice in a row of links or a tab
   t.ok(links.length > 5 && fields.length > 5)
 })
 
+t.test('every path that a page names exists', async t => {
+  const paths = handWritten().flatMap(page => pathsIn(read(page)).map(path => ({ page, path })))
+  t.ok(paths.length > 100, `${paths.length} paths`)
+  t.same(
+    paths.filter(({ path }) => !existsSync(join(root, path))).map(({ page, path }) => `${page}: ${path}`),
+    []
+  )
+})
+
+t.test('every page that a page links to exists', async t => {
+  for (const page of handWritten())
+    for (const [, to = ''] of read(page).matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g))
+      t.ok(existsSync(join(root, page, '..', to)), `${page}: ${to}`)
+})
+
+t.test('the page of the architecture has the rooms of the arrows, with what each may import', async t => {
+  const rows = [...read('docs/architecture.md').matchAll(/^\| `([^`]+)` \| [^|]+ \| (.+) \|$/gm)]
+  const shown = Object.fromEntries(
+    rows.map(([, folder = '', may = '']) => [folder, [...may.matchAll(/`([^`]+)`/g)].map(([, room]) => room)])
+  )
+  const folders = Object.values(rooms).filter(
+    ({ files }) => files.length === 1 && files[0]?.endsWith('/') && existsSync(join(root, files[0]))
+  )
+  t.same(shown, Object.fromEntries(folders.map(({ files, rooms }) => [files[0], rooms])))
+})
+
 // systemd reads over a key that stands in another section, and would start the server again for ever.
 t.test('what systemd is to know of restarts stands in the section where it looks', async t => {
   const [, unit] = /```ini\n(.*?)```/s.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8')) ?? []
   t.match(unit, /^\[Unit\]\nStartLimitIntervalSec=\d+\nStartLimitBurst=\d+\n\n\[Service\]\nRestart=/)
 })
+
+/** The pages that people write: the others are generated, or tell of the past. */
+function handWritten(): string[] {
+  const pagesIn = (folder: string) => readdirSync(join(root, folder)).map(name => `${folder}/${name}`)
+  const all = ['README.md', 'CONTRIBUTING.md', ...pagesIn('docs'), ...pagesIn('docs/decisions')]
+  return all.filter(path => path.endsWith('.md') && !(path in pages()))
+}
+
+/** Those in backticks that begin with a folder of ours; the others belong to another program, or are to be made. */
+function pathsIn(text: string): string[] {
+  return [...text.matchAll(/`((?:lib|bin|web|sqlite|test|docs|bench|examples)\/[\w./-]*)`/g)].map(([, path = '']) => path)
+}
+
+function read(path: string): string {
+  return readFileSync(join(root, path), 'utf8')
+}

@@ -23,7 +23,7 @@ const inSession = ['web/session/composer', 'web/session/decide', 'web/session/wo
 const common = ['exit', 'options', 'assets', 'node-version', 'async', 'local-socket']
 
 // A room may import what its rooms may import: the arrows are transitive.
-const rooms: Record<string, Room> = {
+export const rooms: Record<string, Room> = {
   // The app looks down only: a feature knows the session below it, what draws knows the model, and the model draws nothing.
   'web/app': { files: ['web/app/'], rooms: ['web/home'], packages: drawing },
   'web/home': { files: ['web/home/'], rooms: ['web/new', 'web/settings', 'web/join'], packages: drawing },
