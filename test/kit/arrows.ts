@@ -158,12 +158,6 @@ const exceptions = [
   { from: 'bin/commands.ts', to: 'bin/commands/doctor.ts', isDynamic: true }
 ]
 
-// The edge is not taken apart yet. An entry goes when its circle does.
-const knownCircles: readonly (readonly string[])[] = [
-  // A client that polls may go over to a WebSocket, and the upgrade between the two knows both.
-  ['lib/server/edge/socket/polling.ts', 'lib/server/edge/socket/upgrade.ts', 'lib/server/edge/socket/websocket.ts']
-]
-
 const drivers = ['sqlite', 'postgres', 'redis']
 
 /** Why an import goes against the arrows of the design, in a sentence, or undefined when it may stand. */
@@ -186,7 +180,7 @@ export function refusalOf({ from, specifier, isDynamic }: Import): string | unde
 }
 
 /**
- * Groups of files that all reach each other, except for those that are known. Nobody can read, test or move one of them
+ * Groups of files that all reach each other. Nobody can read, test or move one of them
  * without the rest. Imports of types count, and so do dynamic ones: what a file loads gets from it what it needs.
  */
 export function circlesOf(imports: readonly Import[]): string[][] {
@@ -199,7 +193,7 @@ export function circlesOf(imports: readonly Import[]): string[][] {
     if (!others.has(file) || circles.some(circle => circle.includes(file))) continue
     circles.push([...others].filter(other => reached.get(other)?.has(file)).sort())
   }
-  return circles.filter(circle => !knownCircles.some(known => circle.every(file => known.includes(file))))
+  return circles
 }
 
 function reachedFrom(file: string, targets: ReadonlyMap<string, readonly string[]>): Set<string> {

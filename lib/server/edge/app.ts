@@ -28,7 +28,7 @@ import { Heartbeat } from './socket/heartbeat.ts'
 import { PollingClients } from './socket/polling.ts'
 import { SocketConnection, type SocketDeps } from './socket/socketio.ts'
 import { Visits } from './socket/visits.ts'
-import { webSocketBehaviors } from './socket/websocket.ts'
+import { webSocketBehaviors } from './socket/websocket-routes.ts'
 
 /** What all bodies that are still arriving, and all answers that are not read yet, may hold in memory. */
 const mostBodyBytes = 256 * 1024 * 1024

@@ -14,7 +14,6 @@ import { EngineConnection, type EngineDeps, mostUnreadBytes, type Transport } fr
 import { payloadOf, receivePayload } from './payload.ts'
 import { allowOrigin, type CrossOrigin, type EngineRefusal, engineRefusalOf, engineRefusals, refuse } from './refusal.ts'
 import { Unread } from './unread.ts'
-import type { Probe } from './upgrade.ts'
 import type { Visit, Visits } from './visits.ts'
 
 /** Connections that began by polling cost an attacker one request each, and us memory until they are let in or given up. */
@@ -34,7 +33,7 @@ export interface PollingClient {
 export class PollingTransport implements Transport, Behind {
   readonly upgrades = ['websocket']
   /** The WebSocket that wants to take over. */
-  probe: Probe | undefined
+  probe: { close(reason: CloseReason): void } | undefined
   /** While the client changes to a WebSocket no request of it is kept waiting. */
   isReleasing = false
   /** Ends the POST that is under way; undefined when there is none. */

@@ -24,8 +24,9 @@ export class Probe implements Receiver {
     if (!connection.isOn(transport) || transport.probe) socket.end('bad-packet')
     else if (connection.account !== undefined && !socket.signedIn(connection.account)) socket.end('try-again')
     else {
-      transport.probe = new Probe(socket, client, clock)
-      socket.receiver = transport.probe
+      const probe = new Probe(socket, client, clock)
+      transport.probe = probe
+      socket.receiver = probe
     }
   }
 

@@ -1,29 +1,23 @@
 import type * as uws from 'uWebSockets.js'
-import type { HttpRequest, HttpResponse, us_socket_context_t, WebSocketBehavior } from 'uWebSockets.js'
-import { maxPacketBytes, socketPath } from '../../../protocol/wire/handshake.ts'
 import { type CloseReason, closeCodes } from '../../connection.ts'
 import { type Frame, pieceBytes } from '../../frames.ts'
-import { Client, type Outflow } from '../http/outflow.ts'
 import type { LargePlace, LargePlaces } from '../listen/large-places.ts'
-import { pathOf } from '../listen/routes.ts'
 import { type Width, widths } from '../listen/widths.ts'
 import type { Backlog, Behind } from './backlog.ts'
-import { EngineConnection, type EngineDeps, mostUnreadOfStrangers, type Receiver, type Transport } from './engineio.ts'
+import { type EngineDeps, mostUnreadOfStrangers, type Receiver, type Transport } from './engineio.ts'
 import { Pace } from './pace.ts'
-import type { PollingClient, PollingClients } from './polling.ts'
-import { type EngineRefusal, engineRefusalOf, engineRefusals, refuse } from './refusal.ts'
+import type { PollingClient } from './polling.ts'
 import { type Piece, Unread } from './unread.ts'
-import { Probe } from './upgrade.ts'
-import type { Visit, Visits } from './visits.ts'
+import type { Visit } from './visits.ts'
 
-const idleTimeoutS = 120
 const none: readonly string[] = []
 /** How long a client that has not read everything may take to read it, so that it hears why it is closed. */
 const lingerMs = 5_000
 /** What the library says of a packet that is announced larger than the WebSocket takes. */
 const tooLarge = 'Received too big message'
 
-interface UserData {
+/** What belongs to a WebSocket from its handshake on. */
+export interface UserData {
   transport: WebSocketTransport | undefined
   width: Width
   network: string
@@ -32,19 +26,10 @@ interface UserData {
   visit: Visit | undefined
 }
 
-interface WebSocketDeps extends EngineDeps {
-  polling: PollingClients
-  visits: Visits
-  largePlaces: LargePlaces
-  backlog: Backlog
-  outflow: Outflow
-  corsOrigin: string
-}
-
-type TransportDeps = Pick<WebSocketDeps, 'clock' | 'backlog' | 'limits' | 'turn' | 'largePlaces'>
+type TransportDeps = Pick<EngineDeps, 'clock' | 'limits' | 'turn'> & { backlog: Backlog; largePlaces: LargePlaces }
 
 /** Its types leave out that a message may be sent in parts. */
-interface WebSocket<Data> extends uws.WebSocket<Data> {
+export interface WebSocket<Data> extends uws.WebSocket<Data> {
   sendFirstFragment(part: Uint8Array): number
   sendFragment(part: Uint8Array): number
   sendLastFragment(part: Uint8Array): number
@@ -222,131 +207,4 @@ function isLittle(packets: readonly Frame[]): packets is readonly string[] {
     length += packet.length
   }
   return length <= pieceBytes
-}
-
-/**
- * The WebSocket side of the Socket.IO endpoint: connections that begin here, and those that come from polling. There is one
- * for each width, since the library takes the most a packet may be per route, and one route per path: each route passes
- * all on to the next that fits, and the last one knows them all.
- */
-export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserData>[] {
-  const { visits, largePlaces } = deps
-  const contexts: Partial<Record<Width, us_socket_context_t>> = {}
-  const behaviorOf = (width: Width, upgrade: NonNullable<WebSocketBehavior<UserData>['upgrade']>) => ({
-    ...webSocketBehavior(deps),
-    maxPayloadLength: widths[width],
-    upgrade
-  })
-  const passOn = (width: Width) =>
-    behaviorOf(width, (_, request, context) => {
-      contexts[width] = context
-      request.setYield(true)
-    })
-  const last = behaviorOf('wide', (response, request, context) => {
-    contexts.wide = context
-    if (!pathOf(request).startsWith(`${socketPath}/`)) {
-      request.setYield(true)
-      return
-    }
-    const begun = beginUpgrade(deps, response, request)
-    if (!begun) return
-    const upgrade = (width: Width) => begun.upgrade(width, contexts[width] ?? context)
-    const { client, visit } = begun
-    if (client) upgrade(widthAfter(client, largePlaces))
-    if (!visit) return
-    response.onAborted(() => {
-      giveUp()
-      visit.leave()
-    })
-    const giveUp = visits.widen(visit, upgrade)
-  })
-  return [passOn('narrow'), passOn('usual'), last]
-}
-
-/** Of who comes from polling, and was let in there. */
-function widthAfter({ connection }: PollingClient, largePlaces: LargePlaces): Width {
-  if (!connection.isSignedIn) return 'narrow'
-  return largePlaces.isWanted(connection.network) ? 'wide' : 'usual'
-}
-
-function webSocketBehavior(deps: WebSocketDeps): WebSocketBehavior<UserData> {
-  return {
-    compression: 0,
-    // `write` decides; the library's own limit would drop frames, so it is out of reach.
-    maxBackpressure: 2 * maxPacketBytes,
-    idleTimeout: idleTimeoutS,
-    sendPingsAutomatically: false,
-    open(ws) {
-      const data = ws.getUserData()
-      const transport = new WebSocketTransport(ws as WebSocket<UserData>, deps)
-      data.transport = transport
-      if (data.polling) Probe.begin(transport, data.polling, deps.clock)
-      else if (data.visit) {
-        data.visit.onLate = () => transport.evict()
-        transport.receiver = new EngineConnection(transport, deps, data.visit)
-      }
-    },
-    message(ws, message, isBinary) {
-      const { transport } = ws.getUserData()
-      const receiver = transport?.receiver
-      transport?.took(message.byteLength)
-      // Before it is copied: what a wide socket brings may be large although nobody has signed in.
-      if (receiver && message.byteLength > Math.max(receiver.mostBytes, widths.narrow)) transport.evict()
-      else if (!isBinary) receiver?.receive(Buffer.from(message).toString())
-      // The bytes are only lent.
-      else receiver?.receiveBinary(Buffer.from(message.slice(0)))
-    },
-    ping(ws) {
-      ws.getUserData().transport?.pinged()
-    },
-    drain(ws) {
-      ws.getUserData().transport?.drained()
-    },
-    close(ws, _code, why) {
-      ws.getUserData().transport?.closed(Buffer.from(why).toString())
-    }
-  }
-}
-
-interface Begun {
-  /** Who comes from polling; else there is the visit that begins. */
-  client: PollingClient | undefined
-  visit: Visit | undefined
-  upgrade(width: Width, context: us_socket_context_t): void
-}
-
-/** Undefined when it was refused. What is needed later is copied, because the request is only lent. */
-function beginUpgrade(
-  { polling, visits, outflow, corsOrigin }: Pick<WebSocketDeps, 'polling' | 'visits' | 'outflow' | 'corsOrigin'>,
-  response: HttpResponse,
-  request: HttpRequest
-): Begun | undefined {
-  const query = new URLSearchParams(request.getQuery())
-  const where = { origin: request.getHeader('origin'), corsOrigin }
-  const refusal = engineRefusalOf({ query, method: 'GET', isUpgrade: true }, polling)
-  if (refusal) {
-    turnAway(refusal)
-    return undefined
-  }
-  const client = polling.find(query.get('sid') ?? '')
-  const visit = client ? undefined : visits.begin(response, request)
-  if (!client && !visit) {
-    turnAway(engineRefusals.forbidden)
-    return undefined
-  }
-  const key = request.getHeader('sec-websocket-key')
-  const protocol = request.getHeader('sec-websocket-protocol')
-  const extensions = request.getHeader('sec-websocket-extensions')
-  const network = (visit ?? client?.connection)?.network ?? ''
-  const upgrade = (width: Width, context: us_socket_context_t) => {
-    const data = { transport: undefined, width, network, polling: client, visit }
-    response.cork(() => response.upgrade<UserData>(data, key, protocol, extensions, context))
-  }
-  return { client, visit, upgrade }
-
-  function turnAway(why: EngineRefusal): void {
-    const asker = new Client()
-    response.onAborted(() => asker.left())
-    refuse(response, asker, outflow, { refusal: why, where })
-  }
 }
