@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3'
 import type { AccountId, ArtifactId, Sealed } from '../../lib/protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactPart, ArtifactRow, ArtifactStore, ArtifactWritten, SealedCell } from '../../lib/store/artifacts.ts'
 import { noQuotas, OverQuota, type Quotas } from '../../lib/store/quotas.ts'
+import { checksumOf } from '../engine/checksum.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 import { within } from '../engine/list-size.ts'
@@ -23,6 +24,11 @@ interface FlatArtifact extends FlatHead {
   bodyVersion: number
   body: Sealed
 }
+/** Where a row has its place. */
+interface Place {
+  owner: number
+  key: number
+}
 
 const accountKey = '(SELECT key FROM account WHERE id = ?)'
 const headColumns =
@@ -36,18 +42,20 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   const list = database.prepare<[AccountId, number], FlatHead>(
     `SELECT ${headColumns} FROM artifact WHERE account = ${accountKey} ORDER BY updated_at DESC, key DESC LIMIT ?`
   )
-  const create = database.prepare<[AccountId, ArtifactId, Sealed, number, Sealed, Sealed, number, number, number]>(
-    `INSERT INTO artifact (account, id, data_key, bytes, header, header_version, body, body_version, created_at, updated_at, clock)
-     VALUES (${accountKey}, ?, ?, ?, ?, 1, ?, 1, ?, ?, ?)`
+  const findPlace = database.prepare<[AccountId, ArtifactId], Place>(
+    `SELECT account AS owner, key FROM artifact WHERE account = ${accountKey} AND id = ?`
   )
-  const writePart = (column: 'header' | 'body') =>
-    database.prepare<[Sealed, AccountId, ArtifactId]>(
-      `UPDATE artifact SET ${column} = ?, ${column}_version = ${column}_version + 1 WHERE account = ${accountKey} AND id = ?`
-    )
-  const writeHeader = writePart('header')
-  const writeBody = writePart('body')
-  const touch = database.prepare<[number, number, number, AccountId, ArtifactId]>(
-    `UPDATE artifact SET seq = seq + 1, updated_at = ?, clock = ?, bytes = bytes + ? WHERE account = ${accountKey} AND id = ?`
+  const nextPlace = database.prepare<[AccountId], Place>(
+    'SELECT key AS owner, (SELECT coalesce(max(key), 0) + 1 FROM artifact) AS key FROM account WHERE id = ?'
+  )
+  const create = database.prepare<[number, AccountId, ArtifactId, Sealed, number, Sealed, Sealed, number, number, number, number]>(
+    `INSERT INTO artifact (key, account, id, data_key, bytes, header, header_version, body, body_version, created_at, updated_at, clock, crc)
+     VALUES (?, ${accountKey}, ?, ?, ?, ?, 1, ?, 1, ?, ?, ?, ?)`
+  )
+  // One statement for all of it, because each would write the whole row.
+  const update = database.prepare<[number, Sealed, number, Sealed, number, number, number, number, AccountId, ArtifactId]>(
+    `UPDATE artifact SET header_version = ?, header = ?, body_version = ?, body = ?, seq = seq + 1, updated_at = ?, clock = ?, bytes = bytes + ?, crc = ?
+     WHERE account = ${accountKey} AND id = ?`
   )
   const count = database.prepare<[number, AccountId]>('UPDATE account SET artifact_bytes = artifact_bytes + ? WHERE id = ?')
   const clock = accountClock(database)
@@ -55,15 +63,16 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
   const mayKeep = byteQuota(database)
 
   function open(account: AccountId, { id, header, body, dataKey, now }: Draft, quotas: Quotas) {
-    const known = find.get(account, id)
-    if (known) return { artifact: inflate(known), created: false, clock: clock.read(account) }
+    const stored = find.get(account, id)
+    if (stored) return { artifact: inflate(stored), created: false, clock: clock.read(account) }
 
     const bytes = header.length + body.length
     if (hasRows(account, quotas.artifacts)) throw new OverQuota('artifacts')
     mayKeep(account, bytes, quotas)
     const moved = clock.move(account, 1)
     count.run(bytes, account)
-    create.run(account, id, dataKey, bytes, header, body, now, now, moved)
+    const place = known(nextPlace.get(account))
+    create.run(place.key, account, id, dataKey, bytes, header, body, now, now, moved, crcOf(place, { dataKey, header, body }))
     const cells = { header: { version: 1, value: header }, body: { version: 1, value: body } }
     return { artifact: { id, ...cells, dataKey, seq: 0, createdAt: now, updatedAt: now }, created: true, clock: moved }
   }
@@ -80,11 +89,11 @@ export function artifacts({ database, queue }: Deps): ArtifactStore {
     const added = growth(header, current.header) + growth(body, current.body)
     mayKeep(account, added, quotas)
     count.run(added, account)
-    if (header) writeHeader.run(header.value, account, id)
-    if (body) writeBody.run(body.value, account, id)
     const moved = clock.move(account, 1)
-    touch.run(now, moved, added, account, id)
-    return { written: true, ...(header && { header: next(header) }), ...(body && { body: next(body) }), clock: moved }
+    const [newHeader, newBody] = [header ? next(header) : current.header, body ? next(body) : current.body]
+    const crc = crcOf(known(findPlace.get(account, id)), { ...row, header: newHeader.value, body: newBody.value })
+    update.run(newHeader.version, newHeader.value, newBody.version, newBody.value, now, moved, added, crc, account, id)
+    return { written: true, ...(header && { header: newHeader }), ...(body && { body: newBody }), clock: moved }
   }
 
   return {
@@ -123,6 +132,15 @@ function growth(part: ArtifactPart | undefined, current: SealedCell): number {
 
 function next({ expected, value }: ArtifactPart): SealedCell {
   return { version: expected + 1, value }
+}
+
+function crcOf({ owner, key }: Place, { dataKey, header, body }: Pick<FlatArtifact, 'dataKey' | 'header' | 'body'>): number {
+  return checksumOf(owner, key, dataKey, header, body)
+}
+
+function known(place: Place | undefined): Place {
+  if (!place) throw new Error('The account or its artifact does not exist')
+  return place
 }
 
 function inflateHead({ header, headerVersion, ...row }: FlatHead): ArtifactHead {

@@ -2,6 +2,7 @@ import type { Statement } from 'better-sqlite3'
 import type { AccountId, Sealed } from '../../lib/protocol/wire/ids.ts'
 import type { Cell, CellRef, Conflict, Written } from '../../lib/store/rows.ts'
 import type { Store } from '../../lib/store/store.ts'
+import { checksumOf } from '../engine/checksum.ts'
 import { accountClock } from '../engine/clock.ts'
 import type { Deps } from '../engine/deps.ts'
 
@@ -39,14 +40,14 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
   const session = { metadata: ofSession('metadata'), agentState: ofSession('agent_state') }
   const machine = { metadata: ofMachine('metadata'), daemonState: ofMachine('daemon_state') }
 
-  const accountExists = database.prepare<[AccountId]>('SELECT 1 FROM account WHERE id = ?')
+  const findKey = database.prepare<[AccountId], number>('SELECT key FROM account WHERE id = ?').pluck()
   const readSettings = database.prepare<[AccountId], Cell>(
     `SELECT settings_version AS version, settings AS value FROM account_cells WHERE account = ${accountKey}`
   )
-  const writeSettings = database.prepare<[AccountId, Sealed | null, number]>(
-    `INSERT INTO account_cells (account, settings, settings_version, settings_clock) VALUES (${accountKey}, ?, 1, ?)
+  const writeSettings = database.prepare<[AccountId, Sealed | null, number, number]>(
+    `INSERT INTO account_cells (account, settings, settings_version, settings_clock, crc) VALUES (${accountKey}, ?, 1, ?, ?)
      ON CONFLICT (account) DO UPDATE
-     SET settings = excluded.settings, settings_version = settings_version + 1, settings_clock = excluded.settings_clock`
+     SET settings = excluded.settings, settings_version = settings_version + 1, settings_clock = excluded.settings_clock, crc = excluded.crc`
   )
   const clock = accountClock(database)
 
@@ -69,11 +70,12 @@ export function cells({ database, queue }: Deps): Pick<Store, 'readSettings' | '
   }
 
   function writeAccount(account: AccountId, expected: number, value: Sealed | null): Written | Conflict | 'missing' {
-    if (!accountExists.get(account)) return 'missing'
+    const key = findKey.get(account)
+    if (key === undefined) return 'missing'
     const current = readSettings.get(account) ?? emptyCell
     if (current.version !== expected) return { written: false, current }
     const moved = clock.move(account, 1)
-    writeSettings.run(account, value, moved)
+    writeSettings.run(account, value, moved, checksumOf(key, key, value))
     return written(expected, moved)
   }
 

@@ -80,7 +80,7 @@ t.test('every statement on what an account owns names the account [I1]', async t
     )
   })
   // Tokens are marked by their own ids, and a delivery takes its own token along; devices, presence, notices, checksums and what is left of
-  // files are swept over all accounts at once.
+  // files are swept over all accounts at once; the next key of a table is that of all.
   t.same(
     unbound.map(sql => sql.slice(0, 39)),
     [
@@ -93,6 +93,7 @@ t.test('every statement on what an account owns names the account [I1]', async t
       'UPDATE machine SET active = 0 WHERE act',
       'DELETE FROM push_token WHERE account = ',
       'DELETE FROM notice WHERE key IN (SELECT',
+      'SELECT key AS owner, (SELECT coalesce(m',
       'SELECT key, account, received FROM atta',
       ...[
         "SELECT rowid AS row, 'message ' || seq ",
@@ -101,7 +102,7 @@ t.test('every statement on what an account owns names the account [I1]', async t
         "SELECT rowid AS row, 'machine ' || rowi",
         "SELECT rowid AS row, 'account_cells ' |",
         "SELECT rowid AS row, 'kv ' || rowid AS ",
-        "SELECT rowid AS row, 'artifact ' || row",
+        "SELECT rowid AS row, 'artifact ' || key",
         "SELECT rowid AS row, 'access_key ' || r"
       ]
     ]
