@@ -6,8 +6,7 @@ import { openAccepted } from '../server/raw-websocket.ts'
 import { Bystander, toldOf } from './bystander.ts'
 import { type Keeper, memoryOf, mib, type Outcome } from './trial.ts'
 
-/** Three bodies and an event at once, each as bytes, as text, as what it says and as the answer, and what is not collected yet. */
-const mostMemory = 512 * mib
+const mostMemory = 250 * mib
 const calmMs = 1_000
 const bodyMib = 31
 /** Between two refusals. */

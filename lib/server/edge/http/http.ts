@@ -28,13 +28,15 @@ export interface HttpDeps extends ExchangeDeps {
   isProxy: TrustedProxies
   clock: Clock
   ownAddress: OwnAddress
-  /** What bodies that have not arrived whole may hold in memory. */
+  /** What bodies that arrive, and large ones until they are answered, may hold in memory. */
   bodies: Budget
   strangers: Pick<Strangers, 'know' | 'isCrowded'>
 }
 
 /** Some apps send a body where none belongs; that much of it is taken and not looked at. */
 const ignoredBodyBytes = 64 * 1024
+/** From here on a body counts as long as it is in work, not only while it arrives. */
+const largeBytes = 1024 * 1024
 
 interface Binding extends Route<z.ZodType, z.ZodType, z.ZodType, z.ZodType> {
   /** How logs and metrics name it. */
@@ -154,7 +156,17 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
   }
 
   function run(found: Bearer | undefined, body: Buffer): void {
-    handle(found, body).then(reply => respond(found, reply), refuse)
+    const work = handle(found, body)
+    if (body.length > largeBytes) holdUntil(work, found, body.length)
+    work.then(reply => respond(found, reply), refuse)
+  }
+
+  // The bytes are given back, but what they say is in memory until it is stored.
+  function holdUntil(work: Promise<unknown>, found: Bearer | undefined, bytes: number): void {
+    const held = deps.bodies.share(found?.account ?? '')
+    held.take(bytes)
+    const giveBack = () => held.giveBack()
+    work.then(giveBack, giveBack)
   }
 
   function handle(found: Bearer | undefined, body: Buffer | BodyStream): Promise<unknown> {

@@ -103,14 +103,14 @@ const smallBytes = 16 * 1024
  * Collects a body of at most `limit` bytes. What is too large is refused while it arrives, and the rest is not kept; `busy`
  * is what it ends with when all bodies together are too large.
  * With `chunksBy`, the clock for a body in chunks, `body-too-slow` is what it ends with when nothing comes for long.
- * The returned function forgets what came: `done` is not called any more.
+ * What `done` is given is only lent, until it returns. The returned function forgets what came: `done` is not called any more.
  */
 export function readBody(
   response: HttpResponse,
   { limit, share, chunksBy }: { limit: number; share: Share; chunksBy?: Clock | undefined },
   done: (body: Buffer | Failure) => void
 ): () => void {
-  let chunks: Buffer[] = []
+  let gathered: Gathered | undefined
   let length = 0
   let isOver = false
   const silence = chunksBy && new Silence(chunksBy, () => end(failure('body-too-slow')))
@@ -120,25 +120,59 @@ export function readBody(
     silence?.begin()
     length += chunk.byteLength
     // The chunk is only lent. Nearly every body is one chunk, and parsed before this returns.
-    if (length <= limit && isLast && chunks.length === 0) end(Buffer.from(chunk))
+    if (length <= limit && isLast && !gathered) end(Buffer.from(chunk))
     else if (length > limit) end(failure('body-too-large'))
     else if (length > smallBytes && !share.take(chunk.byteLength)) end(failure('busy'))
     else {
-      chunks.push(Buffer.from(chunk.slice(0)))
-      if (isLast) end(Buffer.concat(chunks, length))
+      gathered ??= new Gathered(limit)
+      gathered.add(chunk)
+      if (isLast) end(gathered.bytes)
     }
   })
   return forget
 
   function end(body: Buffer | Failure) {
-    forget()
-    done(body)
+    isOver = true
+    share.giveBack()
+    try {
+      done(body)
+    } finally {
+      forget()
+    }
   }
   function forget() {
     isOver = true
     silence?.end()
-    chunks = []
+    gathered?.free()
     share.giveBack()
+  }
+}
+
+/**
+ * The chunks of a body, one behind the other in memory of its own. What is freed goes back to the system at once: a few large
+ * bodies that wait for the collector are all the memory there is.
+ */
+class Gathered {
+  private readonly memory: ArrayBuffer
+  private length = 0
+
+  /** Room that nothing came for is only reserved. */
+  constructor(most: number) {
+    this.memory = new ArrayBuffer(0, { maxByteLength: most })
+  }
+
+  get bytes(): Buffer {
+    return Buffer.from(this.memory, 0, this.length)
+  }
+
+  add(chunk: ArrayBuffer): void {
+    this.memory.resize(this.length + chunk.byteLength)
+    new Uint8Array(this.memory).set(new Uint8Array(chunk), this.length)
+    this.length += chunk.byteLength
+  }
+
+  free(): void {
+    if (!this.memory.detached) this.memory.transfer(0)
   }
 }
 
