@@ -60,6 +60,15 @@ export function programName(): 'afield' | 'node build.mjs start' {
   return import.meta.url.endsWith('.ts') && !isSingleFile() ? 'node build.mjs start' : 'afield'
 }
 
+/** The same where a person stands: what is run from its sources is found from any other directory by its whole path. */
+export function programNameAt(directory: string): string {
+  const name = programName()
+  const sources = onDisk('.')
+  if (name === 'afield' || relative(sources, directory) === '') return name
+  const file = join(sources, 'build.mjs')
+  return `node ${/^[\w./:\\@+-]+$/.test(file) ? file : `"${file}"`} start`
+}
+
 /** A native addon of the single-file program; undefined when the packages are on disk and load their own. */
 export function embeddedAddon(name: AddonName): object | undefined {
   const bytes = embedded?.read(`native/${name}`)

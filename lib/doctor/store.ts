@@ -1,4 +1,4 @@
-import { programName, version } from '../assets.ts'
+import { programNameAt, version } from '../assets.ts'
 import { CannotStart } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
 import { askRunningServer } from '../server/control/ask.ts'
@@ -10,7 +10,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Promise<Finding[]> {
   try {
     const status = await askRunningServer(data, 'readStatus', {})
-    if (!status) return [warn('server', 'none is running on this directory', `Start it with: ${programName()} serve`)]
+    if (!status) return [warn('server', 'none is running on this directory', `Start it with: ${programNameAt(process.cwd())} serve`)]
     return [running(status.pid, status.version), rows(status.soundness), ...(status.backups ? [backups(status.backups)] : [])]
   } catch (error) {
     const says = error instanceof CannotStart ? error.message : `it cannot be asked (${codeOf(error)})`

@@ -1,4 +1,4 @@
-import { isSingleFile, programName } from '../../assets.ts'
+import { isSingleFile, programNameAt } from '../../assets.ts'
 
 /** How to run this very program with other arguments: from the sources, from the package, or as one file. */
 export function ownProgram(args: readonly string[]): { command: string; args: string[] } {
@@ -9,5 +9,14 @@ export function ownProgram(args: readonly string[]): { command: string; args: st
 
 /** A command of this program as the person at the terminal has to type it. */
 export function typed(command: string): string {
-  return `${programName()} ${command}`
+  return `${programNameAt(here())} ${command}`
+}
+
+/** A directory that is gone is no place in which sources are. */
+function here(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
 }
