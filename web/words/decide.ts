@@ -102,6 +102,8 @@ const english = {
   before: 'Back',
   review: 'Your answers',
   change: 'Change',
+  done: 'Done',
+  optional: 'optional',
   notAnswered: 'Left open',
   sendAnswers: 'Send answers',
   sendAnswer: 'Send answer',

@@ -346,7 +346,6 @@ const english = {
   stillOpen: 'Checking if this is still open',
   needsLink: 'A risky decision needs a live link.',
   denyTitle: { execute: 'Deny this command', other: 'Deny this' },
-  denyChips: ['Not now', 'Do it another way', 'Explain first'],
   denyReason: 'Why, or what to do instead',
   denyHint: (agent: string) => `${agent} is told this, if it can take a reason.`,
   denyGoOn: 'Deny, go on',

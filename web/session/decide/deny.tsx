@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Verdict } from '../../model/decisions/answers.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { useInert } from '../../ui/behavior/inert.ts'
+import { denialReasons } from '../../words/denials.ts'
 import { session as words } from '../../words/session.ts'
 
 /** How to say no: with or without a reason, and whether the agent goes on. */
@@ -41,7 +42,7 @@ export function DenyForm(props: {
         </button>
       </div>
       <div class="chips">
-        {words.denyChips.map(each => (
+        {denialReasons().map(each => (
           <button
             key={each}
             class="chip"

@@ -5,6 +5,7 @@ import { grantWords } from '../../model/decisions/grant-words.ts'
 import type { Step } from '../../model/transcript/items.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { decide } from '../../words/decide.ts'
+import { reasonHere } from '../../words/denials.ts'
 import { session as words } from '../../words/session.ts'
 import { clockTime } from '../../words/time.ts'
 import { Diff } from '../text/diff.tsx'
@@ -162,7 +163,7 @@ export function AnsweredLine({ answered, me }: { answered: Answered; me: string 
       <Icon name={isAllowed ? 'check' : 'x'} />
       <span>
         {words.at(text, clockTime(at, Date.now()))}
-        {reason !== undefined && reason !== '' && <q dir="auto">{reason}</q>}
+        {reason !== undefined && reason !== '' && <q dir="auto">{reasonHere(reason)}</q>}
       </span>
     </p>
   )

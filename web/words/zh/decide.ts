@@ -94,6 +94,8 @@ export const decide: DecideWords = {
   before: '返回',
   review: '你的回答',
   change: '更改',
+  done: '完成',
+  optional: '可不答',
   notAnswered: '未作答',
   sendAnswers: '发送回答',
   sendAnswer: '发送回答',

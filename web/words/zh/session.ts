@@ -314,7 +314,6 @@ export const session: SessionWords = {
   stillOpen: '正在确认是否仍待决定',
   needsLink: '连接后才能决定。',
   denyTitle: { execute: '拒绝此命令', other: '拒绝' },
-  denyChips: ['现在不行', '换个做法', '先解释一下'],
   denyReason: '原因，或者改为怎么做（可不填）',
   denyHint: agent => `如果 ${agent} 能接收理由，就会告诉它。`,
   denyGoOn: '拒绝，让它继续',

@@ -1,0 +1,14 @@
+import t from 'tap'
+import { denialReasons, reasonHere } from '../../../web/words/denials.ts'
+import { speakAs } from '../../../web/words/spoken.ts'
+
+t.test('a reason that was chosen on another device stands in the language of this one, with what was written behind it', async t => {
+  const english = denialReasons()
+  t.equal(reasonHere('换个做法. Use git mv'), 'Do it another way. Use git mv')
+  t.equal(reasonHere('Not nowhere'), 'Not nowhere')
+  // All that is touched of a page.
+  await speakAs('zh', { documentElement: { lang: '', dir: '' } } as unknown as Document)
+  const chinese = denialReasons()
+  t.same(english.map(reasonHere), chinese)
+  t.same(chinese.map(reasonHere), chinese)
+})
