@@ -22,22 +22,32 @@ export function QuestionDock(props: QuestionProps) {
 function Form(props: QuestionProps & { questions: readonly Question[] }) {
   const { questions, facts, mine } = props
   const [at, setAt] = useState(0)
+  /** One question is changed of those that were answered: all the others stand as they are. */
+  const [isChanging, setChanging] = useState(false)
   const [answers, setAnswers] = useState<Answers>({})
   const title = useId()
   const asked = questions[at]
   const isSent = mine !== undefined && mine.type !== 'failed'
+  const change = (index: number) => {
+    setChanging(true)
+    setAt(index)
+  }
+  const goTo = (index: number) => {
+    setChanging(false)
+    setAt(index)
+  }
   const answer = (id: string, to: QuestionAnswer) => setAnswers({ ...answers, [id]: to })
   return (
     <AskDock
       {...props}
       titleId={title}
       hasParts={questions.length > 1}
-      above={aboveOf(asked, words.asks(facts.agentShort, at + 1, asked ? questions.length : 1))}
+      above={aboveOf(asked, words.asks(facts.agentShort, at + 1, asked ? questions.length : 1), questions.length === 1)}
       title={asked === undefined ? words.review : visible(asked.question)}
     >
       <div class="dock-b">
         {asked === undefined ? (
-          <Review questions={questions} answers={answers} onChange={setAt} />
+          <Review questions={questions} answers={answers} onChange={change} />
         ) : (
           <Choices key={asked.id} question={asked} answer={answers[asked.id]} onAnswer={to => answer(asked.id, to)} />
         )}
@@ -52,7 +62,8 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
           at={at}
           answers={clean(answers)}
           lacks={asked && lackOf(asked, answers[asked.id], questions.length === 1)}
-          onAt={setAt}
+          isChanging={isChanging}
+          onAt={goTo}
         />
       )}
     </AskDock>
@@ -60,14 +71,24 @@ function Form(props: QuestionProps & { questions: readonly Question[] }) {
 }
 
 /** Claude Code gives each question a word or two of its own, such as "Database". */
-function aboveOf(asked: Question | undefined, whoAsks: string): string {
-  return asked?.header === undefined ? whoAsks : `${whoAsks} · ${visible(asked.header)}`
+function aboveOf(asked: Question | undefined, whoAsks: string, isOnly: boolean): string {
+  // The only one cannot be left open: then there is nothing to send.
+  const isOptional = asked?.isRequired === false && !isOnly
+  const parts = [whoAsks, asked?.header && visible(asked.header), isOptional && words.optional]
+  return parts.filter(Boolean).join(' · ')
 }
 
 function FormButtons(
-  props: QuestionProps & { questions: readonly Question[]; at: number; answers: Answers; lacks: string | undefined; onAt(at: number): void }
+  props: QuestionProps & {
+    questions: readonly Question[]
+    at: number
+    answers: Answers
+    lacks: string | undefined
+    isChanging: boolean
+    onAt(at: number): void
+  }
 ) {
-  const { questions, question, facts, mine, at, answers, lacks } = props
+  const { questions, question, facts, mine, at, answers, lacks, isChanging } = props
   // An answer is bound to what was shown, and refused if that is not so any more.
   const isCurrent = props.isCurrent || props.isOffline === true
   const isInert = useInert(`${question.id} ${question.shown ?? ''} ${at}`)
@@ -77,7 +98,7 @@ function FormButtons(
   const go = () => {
     if (isInert || !isCurrent || lacks !== undefined) return
     if (isLast) props.onAnswer(answers)
-    else props.onAt(at + 1)
+    else props.onAt(isChanging ? questions.length : at + 1)
   }
   return (
     <footer class="dock-f">
@@ -98,8 +119,8 @@ function FormButtons(
           </button>
         )}
         <button class="btn primary lg" type="button" disabled={!isCurrent || lacks !== undefined} aria-describedby={why} onClick={go}>
-          {isLast ? (questions.length === 1 ? words.sendAnswer : words.sendAnswers) : words.next}
-          {!isLast && <Icon name="arrow-right" />}
+          {isLast ? (questions.length === 1 ? words.sendAnswer : words.sendAnswers) : isChanging ? words.done : words.next}
+          {!isLast && !isChanging && <Icon name="arrow-right" />}
         </button>
       </div>
       <p class="dock-s" id={why}>

@@ -36,6 +36,26 @@ t.test('a form says once where it is, and why it cannot go on yet', async t => {
   t.notMatch(await header.innerText(), / of 2/, 'what was answered is no question')
 })
 
+t.test('a question that may be left open says so, and one that is changed leads back to all answers', async t => {
+  const page = await open(t, 'question')
+  const header = page.locator('.dock-h')
+  const press = async (name: string) => {
+    await page.getByRole('button', { name }).first().click()
+    await page.clock.runFor(450)
+  }
+  t.notMatch(await header.innerText(), 'optional')
+  await page.getByRole('radio').first().check()
+  await press('Next')
+  t.match(await header.innerText(), 'question 2 of 2 · optional')
+  await press('Next')
+  await page.getByText('Left open').waitFor()
+  await press('Change')
+  await page.getByRole('radio').nth(1).check()
+  await press('Done')
+  await page.getByRole('heading', { name: 'Your answers' }).waitFor()
+  t.match(await page.locator('.answers').innerText(), 'Postgres')
+})
+
 t.test('a form that is not the only thing that waits counts its own questions alone', async t => {
   const page = await open(t, 'question-beside')
   const next = page.getByRole('button', { name: 'Next decision' })
