@@ -15,7 +15,7 @@ export interface Outcome {
   inputs: number
   /** What must not have happened, in sentences. */
   findings: string[]
-  /** Resident memory in bytes: at the start, warmed up, and at each tenth of the time after that. */
+  /** What the server held, in bytes: at the start, warmed up, and at each tenth of the time after that. */
   memory: number[]
 }
 

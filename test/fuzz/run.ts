@@ -21,7 +21,7 @@ rmSync(data, { recursive: true, force: true })
 for (const finding of findings.slice(0, 20)) console.log(`  ${finding.slice(0, 2_000)}`)
 const warm = memory.slice(2, 5)
 const last = memory.slice(-3)
-// Caches fill and the collector takes its time; what leaks with every input grows by far more than this.
+// Caches fill; what leaks with every input grows by far more than this.
 const isFlat = memory.length < 8 || Math.min(...last) < Math.max(...warm) * 1.2 + 16e6
 console.log(`memory: ${memory.map(megabytes).join(' ')}${isFlat ? '' : ' is not flat'}`)
 console.log(`${inputs} inputs, ${findings.length} findings`)

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Readable } from 'node:stream'
 
 const root = join(import.meta.dirname, '../..')
 const warnsOfOpenSignup = 'Everybody who reaches this server may create an account'
@@ -15,7 +16,7 @@ export interface Fuzzed {
   complaints: string[]
   /** How it ended; undefined while it runs. */
   ended(): string | undefined
-  /** Resident memory, in bytes. */
+  /** Resident memory without what nothing lives in, in bytes. */
   memory(): Promise<number>
   /** SIGTERM; resolves with how it ended. */
   end(): Promise<string>
@@ -24,10 +25,11 @@ export interface Fuzzed {
 export async function startFuzzed(data: string): Promise<Fuzzed> {
   const serve = ['serve', '--data', data, '--port', '0', '--signup', 'open', '--limits', 'off', '--log-level', 'error', '--expo-url', 'off']
   const env = { ...process.env, NODE_OPTIONS: '', AFIELD_METRICS_TOKEN: metricsToken }
-  const args = ['--import', join(import.meta.dirname, 'freeze.mjs'), 'bin/afield.ts', ...serve]
-  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const loaded = ['freeze.mjs', 'held-memory.mjs'].flatMap(file => ['--import', join(import.meta.dirname, file)])
+  const args = ['--expose-gc', ...loaded, 'bin/afield.ts', ...serve]
+  const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe', 'ipc'] })
   const complaints: string[] = []
-  createInterface({ input: child.stderr }).on('line', line => {
+  createInterface({ input: pipeOf(child.stderr) }).on('line', line => {
     if (!line.startsWith(warnsOfOpenSignup)) complaints.push(line)
   })
   let end: string | undefined
@@ -36,7 +38,7 @@ export async function startFuzzed(data: string): Promise<Fuzzed> {
     return end
   })
   const url = await new Promise<string>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', line => {
+    createInterface({ input: pipeOf(child.stdout) }).on('line', line => {
       const listening = /^afield listening on (\S+)$/.exec(line)?.[1]
       if (listening !== undefined) resolve(listening)
     })
@@ -48,12 +50,19 @@ export async function startFuzzed(data: string): Promise<Fuzzed> {
     complaints,
     ended: () => end,
     async memory() {
-      const response = await fetch(`${url}/metrics`, { headers: { authorization: `Bearer ${metricsToken}` } })
-      return Number(/^process_resident_memory_bytes (\S+)$/m.exec(await response.text())?.[1])
+      const told = once(child, 'message')
+      child.send('memory')
+      const [bytes] = await told
+      return bytes
     },
     end() {
       child.kill('SIGTERM')
       return exit
     }
   }
+}
+
+function pipeOf(stream: Readable | null): Readable {
+  if (!stream) throw new Error('The server has no pipe.')
+  return stream
 }
