@@ -5,14 +5,22 @@ import { type Audience, accountTopic, type Bus, type BusEvent, type Change, revo
 import type { AccountId, ConnectionId, SessionId } from '../protocol/wire/ids.ts'
 import type { Message, RemovableRef, RowRef } from '../store/rows.ts'
 import type { Store } from '../store/store.ts'
+import { Budget, type Share } from './budget.ts'
 import { answerWithinMs, type CalleeDesk, createCalleeDesk } from './callees.ts'
 import type { Connection } from './connection.ts'
 import { eventFrame, type Frame, isOurs, signalFrame, updateFrames } from './frames.ts'
 
+/** What may wait behind missing messages in all; of one account half as much. */
+const mostBehindBytes = 128 * 1024 * 1024
 /** A bus that takes longer than this to take a listener has failed to. */
 const subscribeWithinMs = 10_000
 
 type ChangeEvent = Extract<BusEvent, { type: 'change' }>
+
+interface Waiting {
+  event: ChangeEvent
+  share: Share
+}
 
 /** What this instance knows of an account while somebody of it is connected here. */
 interface Line {
@@ -25,7 +33,7 @@ interface Line {
   readonly sentSeq: Map<SessionId, number>
   readonly sentVersion: Map<string, number>
   /** Changes that wait while messages missing before them are read; undefined when none are missing. */
-  behind: ChangeEvent[] | undefined
+  behind: Waiting[] | undefined
   readonly subscription: Promise<() => Promise<void>>
   /** Settles as the subscription does, but not later than a client waits for it. */
   readonly ready: Promise<unknown>
@@ -39,6 +47,8 @@ export class Hub {
   private readonly answerDeadlines: Deadlines
   private readonly deps: { bus: Bus; store: Pick<Store, 'readMessages'>; clock: Clock; onError: (error: unknown) => void }
   private readonly lines = new Map<AccountId, Line>()
+  /** Of the changes that wait behind missing messages. */
+  private readonly memory = new Budget(mostBehindBytes)
   private readonly updateIdPrefix: string
   private updatesMade = 0
   framesSent = 0
@@ -167,7 +177,7 @@ export class Hub {
   private hear(line: Line, event: BusEvent): void {
     switch (event.type) {
       case 'change':
-        if (line.behind) line.behind.push(event)
+        if (line.behind) this.wait(line, line.behind, event)
         else this.take(line, event)
         return
       case 'signal':
@@ -208,22 +218,35 @@ export class Hub {
     this.sendChange(line, { ...event, change: { type: 'messages-added', session, messages: fresh } })
   }
 
+  /** Where too much waits already, nothing more does, and those it was for come back and read it. */
+  private wait(line: Line, behind: Waiting[], event: ChangeEvent): void {
+    const share = this.memory.share(line.account)
+    if (share.take(lengthOf(event.change))) {
+      behind.push({ event, share })
+      return
+    }
+    for (const waiting of behind.splice(0)) waiting.share.giveBack()
+    sendBack(line)
+  }
+
   // Events of other instances may overtake each other; the store has what is missing between. Until it is read, later
   // changes wait.
   private catchUp(line: Line, event: ChangeEvent, session: SessionId, sent: number, first: number): void {
-    line.behind = [event]
+    line.behind = []
+    this.wait(line, line.behind, event)
     this.gapsFilled += 1
     this.sendMissing(line, event, session, sent, first)
       .catch(error => {
         this.deps.onError(error)
         // Without the missing messages nobody may hear of later ones: come back and read them.
-        for (const connection of [...line.connections]) connection.close('try-again')
+        sendBack(line)
       })
       .finally(() => {
         line.sentSeq.set(session, first - 1)
         const waiting = line.behind ?? []
         line.behind = undefined
-        for (const next of waiting) this.hear(line, next)
+        for (const { share } of waiting) share.giveBack()
+        for (const { event: next } of waiting) this.hear(line, next)
       })
   }
 
@@ -267,6 +290,17 @@ export class Hub {
     this.updatesMade += 1
     return this.updateIdPrefix + this.updatesMade.toString(36).padStart(6, '0')
   }
+}
+
+function sendBack({ connections }: Line): void {
+  for (const connection of [...connections]) connection.close('try-again')
+}
+
+/** How long all texts in it are together. */
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length
+  if (typeof value !== 'object' || value === null) return 0
+  return Object.values(value).reduce((sum: number, each) => sum + lengthOf(each), 0)
 }
 
 const anyone = () => true

@@ -140,6 +140,24 @@ t.test('when a gap cannot be filled connections are closed to come back, rather 
   t.match(world.errors, [{ message: 'The store is away.' }])
 })
 
+t.test('when too much waits behind a gap connections are closed to come back, and others go on [B2]', async t => {
+  const world = await openWorld(t)
+  const ear = await attach(world)
+  world.messages(1)
+  world.stored.slow = true
+  world.stored.upTo = 3
+  world.messages(3)
+  const sealed = ids.sealed.parse('x'.repeat(30 * 1024 * 1024))
+  const wait = (seq: number) => world.publish({ type: 'messages-added', session, messages: [{ ...message(seq), sealed }] })
+  wait(4)
+  wait(5)
+  t.equal(ear.closedFor, undefined)
+  wait(6)
+  await ear.heard(6)
+  t.equal(ear.closedFor, 'try-again')
+  world.release()
+})
+
 t.test('a version not above the last one told of a cell is dropped', async t => {
   const world = await openWorld(t)
   const ear = await attach(world)

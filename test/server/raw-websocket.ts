@@ -75,8 +75,11 @@ export class RawWebSocket {
 
   /** A text under a mask of zeros, which costs little to make, no faster than the server takes it. False once the connection has ended. */
   pourText(text: string): Promise<boolean> {
-    const payload = Buffer.from(text)
-    return this.pour(Buffer.concat([Buffer.from([0x80 | opcodes.text]), lengthOf(payload.length), Buffer.alloc(4), payload]))
+    return this.pour(underZeros('text', Buffer.from(text)))
+  }
+
+  pourBytes(bytes: Buffer): Promise<boolean> {
+    return this.pour(underZeros('binary', bytes))
   }
 
   /** Leaves without a word. */
@@ -150,6 +153,10 @@ export async function openAccepted(t: Pick<Test, 'teardown'>, server: Way, auth:
   const answer = await web.next()
   if (!answer?.startsWith('40')) throw new Error(`Not accepted: ${answer}`)
   return web
+}
+
+function underZeros(kind: 'text' | 'binary', payload: Buffer): Buffer {
+  return Buffer.concat([Buffer.from([0x80 | opcodes[kind]]), lengthOf(payload.length), Buffer.alloc(4), payload])
 }
 
 /** A ping under a mask of zeros, for many of them in one piece. */

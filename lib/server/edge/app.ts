@@ -49,7 +49,7 @@ export interface Edge {
 export async function openEdge(
   options: Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert' | 'tlsKey' | 'corsOrigin' | 'limits' | 'dev'>,
   deps: Omit<HttpDeps, 'corsOrigin' | 'turn' | 'outflow' | 'answers' | 'bodies' | 'ownAddress' | 'strangers'> &
-    Omit<SocketDeps, 'nextAckId'> &
+    Omit<SocketDeps, 'nextAckId' | 'bodies'> &
     Omit<StatusDeps, 'outflow'> & { clock: Clock; seats: Seats; isServing: () => boolean; app?: Routes | undefined }
 ): Promise<Edge> {
   const place = deps.app ? sharedPlace(deps.app, options) : ownPlace(options, deps)
@@ -73,7 +73,7 @@ export async function openEdge(
     widePlaces: new WidePlaces(options, deps),
     largePlaces
   })
-  const sockets = { ...deps, nextAckId: createAckIds() }
+  const sockets = { ...deps, ...memory, nextAckId: createAckIds() }
   const engine = {
     ...http,
     heartbeat,

@@ -27,14 +27,19 @@ const mostCallsRefused = 100
 /** More than any client registers, and little enough to keep for each connection. */
 const mostMethods = 256
 
+const done = Promise.resolve()
+
 type Reply = ((body: unknown) => void) | undefined
 type Handler<Name extends ClientEvent> = (from: Accepted, payload: PayloadOf<Name>) => Promise<AckOf<Name>> | AckOf<Name>
 
 type Handlers = { [Name in ClientEvent]: Handler<Name> }
 
 export interface EventHandlers {
-  /** Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. */
-  handle(from: Accepted, name: string, payload: unknown, reply: Reply): void
+  /**
+   * Takes one event of an accepted connection. Never throws; whatever goes wrong becomes a failed acknowledgement. Resolves
+   * when nothing of the payload is held for it any more.
+   */
+  handle(from: Accepted, name: string, payload: unknown, reply: Reply): Promise<void>
   /** Answers an event of a connection that sends too fast. */
   refuse(name: string, reply: (body: unknown) => void): void
 }
@@ -166,7 +171,7 @@ export function createEventHandlers(
     handle(from, name, payload, reply) {
       if (!isClientEvent(name)) {
         metrics.eventTaken('other', 'refused')
-        return
+        return done
       }
       const work = run(name, from, payload).then(
         ack => {
@@ -181,6 +186,8 @@ export function createEventHandlers(
       )
       work.finally(underWay.begin())
       from.underWay(work, name !== 'ping' && name !== 'rpc-call')
+      // The parameters of a call are counted where they wait for its callee.
+      return name === 'rpc-call' ? done : work
     },
     refuse(name, reply) {
       metrics.eventTaken(isClientEvent(name) ? name : 'other', 'refused')

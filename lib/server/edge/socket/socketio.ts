@@ -4,6 +4,7 @@ import type { AccountId, ConnectionId } from '../../../protocol/wire/ids.ts'
 import { isAllowed } from '../../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../../store/rows.ts'
 import type { Authenticator } from '../../actions/authenticate.ts'
+import type { Budget, Share } from '../../budget.ts'
 import type { Presence } from '../../chores/presence.ts'
 import type { Connection } from '../../connection.ts'
 import type { Hub } from '../../hub.ts'
@@ -33,6 +34,8 @@ export interface SocketDeps {
   seats: Seats
   events: EventHandlers
   limits: Pick<Limits, 'check' | 'charge'>
+  /** Of all that has arrived and is not handled yet. */
+  bodies: Budget
   underWay: Pick<UnderWay, 'begin' | 'isClosing'>
   onError: (error: unknown) => void
 }
@@ -49,6 +52,8 @@ export class SocketConnection implements EngineHandler {
   /** Where it has a seat. */
   private seatedAt: AccountId | undefined
   private state: 'new' | 'connecting' | 'live' | 'gone' = 'new'
+  /** Of a packet that is not handled yet. */
+  private held: Share | undefined
 
   constructor(deps: SocketDeps, engine: EngineConnection) {
     this.deps = deps
@@ -67,7 +72,23 @@ export class SocketConnection implements EngineHandler {
     }
     const packet = data.length > this.mostBytes ? undefined : this.reader.read(data)
     if (!packet) this.engine.close('bad-packet')
-    else if (packet !== 'more') this.take(packet, isOver)
+    else if (!this.hold(data.length)) this.engine.close('too-fast')
+    else if (packet !== 'more') {
+      this.take(packet, isOver)
+      this.letGo()
+    }
+  }
+
+  /** Counts what came until it is handled. False when that is too much for the account or for all. */
+  private hold(bytes: number): boolean {
+    if (!this.accepted || (bytes <= littleBytes && !this.held)) return true
+    this.held ??= this.deps.bodies.share(this.accepted.account)
+    return this.held.take(bytes)
+  }
+
+  private letGo(): void {
+    this.held?.giveBack()
+    this.held = undefined
   }
 
   /** What all sockets of an account send counts together. A little one passes, so that a large one of another socket does not silence it. */
@@ -85,6 +106,7 @@ export class SocketConnection implements EngineHandler {
   closed(): void {
     this.cancelDeadline()
     this.leave()
+    this.letGo()
     this.state = 'gone'
   }
 
@@ -136,12 +158,18 @@ export class SocketConnection implements EngineHandler {
         const reply = ackId === undefined ? undefined : (body: unknown) => this.acknowledge(accepted, ackId, body)
         // Nothing new is begun; without an answer the client knows that this was not.
         if (this.deps.underWay.isClosing) return
-        if (!isOver) this.deps.events.handle(accepted, packet.name, packet.payload, reply)
+        if (!isOver) this.letGoAfter(this.deps.events.handle(accepted, packet.name, packet.payload, reply))
         else if (reply) this.deps.events.refuse(packet.name, reply)
         // Who does not ask whether it was taken could not know that it was not.
         else this.engine.close('too-fast')
       }
     }
+  }
+
+  private letGoAfter(work: Promise<void>): void {
+    const { held } = this
+    this.held = undefined
+    if (held) work.finally(() => held.giveBack())
   }
 
   // Whoever signs in after it on the same line may use the same number.

@@ -56,6 +56,35 @@ t.test('all the bytes of a packet together may be no more than one packet', asyn
   t.ok(reader.read(Buffer.alloc(size)) === undefined)
 })
 
+t.test('what all sockets of an account have begun counts together, and what is handled no more [B2]', async t => {
+  const server = await startServer(t)
+  const [ada, bob] = [await signUp(t, server), await signUp(t, server)]
+  const begin = async (token: string) => {
+    const web = await openAccepted(t, server, { token })
+    web.send('452-1["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}]')
+    await web.pourBytes(Buffer.alloc(20 * 1024 * 1024))
+    web.send('3')
+    return web
+  }
+  const begun = []
+  for (let count = 0; count < 6; count += 1) begun.push(await begin(ada.token))
+  t.equal(await (await begin(ada.token)).ended(), 4029, 'more than 128 MiB')
+  const other = await begin(bob.token)
+  begun[0]?.hangUp()
+  const again = await begin(ada.token)
+  for (const web of [other, again]) {
+    web.send(Buffer.alloc(1), 'binary')
+    web.send('422["ping"]')
+    t.match(await web.next(), /^432/)
+  }
+  again.send('452-1["x",{"_placeholder":true,"num":0},{"_placeholder":true,"num":1}]')
+  await again.pourBytes(Buffer.alloc(20 * 1024 * 1024))
+  again.send('3')
+  again.send(Buffer.alloc(1), 'binary')
+  again.send('422["ping"]')
+  t.match(await again.next(), /^432/, 'what was handled is given back')
+})
+
 t.test('nothing is thrown, whatever comes [N6]', async () => {
   const piece = fc.oneof(
     fc.constantFrom('51-["x",{"_placeholder":true,"num":0}]', '62-1[{"_placeholder":true,"num":1},{"_placeholder":true,"num":0}]'),
