@@ -68,6 +68,7 @@ const english = {
   mode: 'Mode',
   fromNext: 'From the next step on.',
   rides: 'Goes with your next message.',
+  applying: 'not set yet…',
   notChanged: (host: string) => `${host} did not change it.`,
 
   on: 'On',

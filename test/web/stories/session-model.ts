@@ -5,6 +5,7 @@ import type { AnswerState } from '../../../web/model/decisions/asking.ts'
 import type { Answered, OpenRequest } from '../../../web/model/decisions/decisions.ts'
 import type { OpenQuestion } from '../../../web/model/decisions/questions.ts'
 import type { Attached } from '../../../web/model/session/attached.ts'
+import type { AskedChoices } from '../../../web/model/session/choices.ts'
 import type { SessionFacts } from '../../../web/model/session/facts.ts'
 import type { Attaching } from '../../../web/model/session/files.ts'
 import type { FeedWord } from '../../../web/model/session/messages.ts'
@@ -96,6 +97,7 @@ export interface Given {
   isOffline?: boolean
   isWorking?: boolean
   asked?: Partial<AskedOf>
+  choices?: AskedChoices
   older?: 'none' | 'more' | 'loading' | 'failed'
   draft?: string
   queue?: Queued[]
@@ -135,7 +137,7 @@ export function model(given: Given): SessionModel {
       show: async () => drawnPicture(),
       close() {}
     },
-    choices: signal({}),
+    choices: signal(given.choices ?? {}),
     async choose() {},
     findFiles: async query => ['src/auth/callback.ts', 'src/auth/session.ts', 'test/auth.test.ts'].filter(path => path.includes(query)),
     stagesOf: () => ({}),

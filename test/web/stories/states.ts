@@ -7,6 +7,8 @@ import { edited } from './tales.ts'
 export const states: Record<string, () => SessionModel> = {
   empty: () => model({ facts: { title: 'orchard-api' } }),
   opening: () => model({ feed: 'opening' }),
+  'mode-asked': () => model({ transcript: edited().done(), choices: { mode: { code: 'plan', state: 'asking' } } }),
+  'mode-refused': () => model({ transcript: edited().done(), choices: { mode: { code: 'plan', state: 'failed' } } }),
   away: () => model({ transcript: edited().done(), facts: { presence: 'away', host: 'thinkpad', activeAt: Date.now() - 3600_000 } }),
   ended: () => model({ transcript: edited().say('Done. The callback reads `returnTo` now.').end().done(), facts: { presence: 'ended' } }),
   'not-resumed': () =>

@@ -12,6 +12,7 @@ export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; aske
   const mode = facts.modes.find(({ code }) => code === standing(asked.mode, facts.mode))
   const model = facts.models.length > 1 ? facts.models.find(({ code }) => code === standing(asked.model, facts.model)) : undefined
   const all = Object.values(asked).flatMap(choice => choice ?? [])
+  const pending = asked.mode?.state === 'asking' ? 'mode' : asked.model?.state === 'asking' ? 'model' : undefined
   return (
     <>
       <button
@@ -20,13 +21,15 @@ export function ModeButton({ facts, asked, onOpen }: { facts: SessionFacts; aske
         aria-haspopup="dialog"
         onClick={onOpen}
       >
-        {(mode !== undefined || model === undefined) && (
+        {/* Beside what is not set yet there is no room for the other on a phone. */}
+        {(model === undefined || (mode !== undefined && pending !== 'model')) && (
           <>
             <Icon name="shield-check" />
             <span>{mode === undefined ? words.mode : modeName(mode).name}</span>
           </>
         )}
-        {model !== undefined && <span class="pill-m">{visible(model.value)}</span>}
+        {model !== undefined && pending !== 'mode' && <span class="pill-m">{visible(model.value)}</span>}
+        {pending !== undefined && <span role="status">· {compose.applying}</span>}
         <Icon name="chevron-down" class="chev" />
       </button>
       {all.some(({ state }) => state === 'failed') && (

@@ -206,6 +206,7 @@ function Segments(props: {
 
 function whenItHolds(asked: AskedChoice | undefined, { facts, isAtOnce }: { facts: SessionFacts; isAtOnce?: boolean }): string {
   if (asked?.state === 'failed') return compose.notChanged(facts.host)
+  if (asked?.state === 'asking') return compose.applying
   if (asked?.state === 'rides') return compose.rides
   return isAtOnce ? '' : compose.fromNext
 }

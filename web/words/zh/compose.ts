@@ -61,6 +61,7 @@ export const compose: ComposeWords = {
   mode: '模式',
   fromNext: '从下一步起生效。',
   rides: '随你的下一条消息生效。',
+  applying: '尚未生效…',
   notChanged: host => `${host} 没有更改。`,
 
   on: '开',

@@ -1,0 +1,28 @@
+import t from 'tap'
+import { openChromium } from '../../../kit/chromium.ts'
+import { openStory } from '../../kit/open-story.ts'
+import { serveStories } from '../../stories/serve.ts'
+
+t.test('a mode that was chosen is said to be not set until the machine has it, and is taken back when it does not', async t => {
+  const { origin, close } = await serveStories(t.testdir())
+  t.teardown(close)
+  const page = await (await openChromium(t)).newPage({ viewport: { width: 390, height: 844 } })
+  page.setDefaultTimeout(10_000)
+  const mode = page.locator('button.pill')
+  await openStory(page, origin, '/?story=mode-asked', 'light')
+  t.match(await mode.innerText(), /^Plan only\s+· not set yet…$/)
+  const send = await page.getByRole('button', { name: 'Send' }).boundingBox()
+  t.equal(
+    send?.y,
+    (
+      await page
+        .getByRole('button', { name: /Attach|Add/ })
+        .first()
+        .boundingBox()
+    )?.y,
+    'in one row'
+  )
+  await openStory(page, origin, '/?story=mode-refused', 'light')
+  t.notMatch(await mode.innerText(), /Plan|not set/)
+  t.match(await page.locator('.pill.bad').innerText(), 'did not change it')
+})
