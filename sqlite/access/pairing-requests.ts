@@ -66,9 +66,9 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
     `UPDATE pairing_request SET state = 'approved', account = ${accountKey}, answered_by = (SELECT key FROM device WHERE id = ?),
        response = ?, answer_hash = ? WHERE id = ?`
   )
-  const deliver = database.prepare<[string, number, AccountId, DeviceId, PairingId]>(
+  const deliver = database.prepare<[string, number, DeviceId, PairingId]>(
     `UPDATE pairing_request SET state = 'delivered', answered_by = NULL, sealed_token = ?, token_ends_at = ?,
-       device = (SELECT key FROM device WHERE account = ${accountKey} AND id = ?) WHERE id = ?`
+       device = (SELECT key FROM device WHERE id = ?) WHERE id = ?`
   )
   const reject = database.prepare<[PairingId]>("UPDATE pairing_request SET state = 'over' WHERE id = ?")
   const askAgain = database.prepare<[PairingId]>('UPDATE pairing_request SET asked_again = 1 WHERE id = ? AND asked_again = 0')
@@ -113,7 +113,7 @@ export function pairingRequests({ database, queue }: Deps): PairingRequestStore 
       tokenEndsAt: Math.floor(draft.expiresAt),
       device: stored.id
     }
-    deliver.run(delivery.sealedToken, delivery.tokenEndsAt, account, stored.id, id)
+    deliver.run(delivery.sealedToken, delivery.tokenEndsAt, stored.id, id)
     return { state: 'delivered', ...delivery }
   }
 

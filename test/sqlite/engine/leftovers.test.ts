@@ -29,15 +29,12 @@ async function fullSession(store: Store, account: AccountId, tag: string): Promi
   const used = { tokens: { total: 1 }, cost: { total: 1 }, now: 1 }
   await all(many, number => store.putUsageReport(account, { id: `${tag} ${number}`, key: `${number}`, session, ...used }))
   const opening = { size: 1, now: 1, endsAt: 9 }
-  await all(many, number =>
-    store.openUpload(account, session, {
-      id: ids.attachmentId.parse(`00000000-0000-4000-8000-${String(number).padStart(12, '0')}.enc`),
-      ...opening
-    })
-  )
+  await all(many, number => store.openUpload(account, session, { id: attachmentOf(number), ...opening }))
   await all(many, number => store.addNotice(account, noticeOf(session, `${tag} ${number}`)))
   return session
 }
+
+const attachmentOf = (number: number) => ids.attachmentId.parse(`00000000-0000-4000-8000-${String(number).padStart(12, '0')}.enc`)
 
 function noticeOf(session: SessionId, id: string): Parameters<Store['addNotice']>[1] {
   const delivery = { channel: 'p', channelKind: 'expo' as const, isSilent: false, isCollected: false, unlessWatched: false, dueAt: 1 }
@@ -61,7 +58,19 @@ async function sweep(store: Store): Promise<void> {
 /** How many rows each table has that an account may have many of. */
 function rowsIn(data: string): Record<string, number> {
   const database = new Database(`${data}/afield.db`, { readonly: true })
-  const tables = ['message', 'usage_report', 'attachment', 'notice', 'delivery', 'access_key', 'kv', 'artifact', 'session', 'leftover']
+  const tables = [
+    'message',
+    'usage_report',
+    'attachment',
+    'attachment_piece',
+    'notice',
+    'delivery',
+    'access_key',
+    'kv',
+    'artifact',
+    'session',
+    'leftover'
+  ]
   const rows = tables.map(table => [table, database.prepare(`SELECT count(*) FROM ${table}`).pluck().get()])
   database.close()
   return Object.fromEntries(rows)
@@ -91,7 +100,7 @@ t.test('a large session is gone for everybody at once, and its rows go piece by 
   await sweep(store)
   t.same(rowsIn(data), {
     ...{ message: many + 1, usage_report: many, attachment: many, notice: many, delivery: many },
-    ...{ access_key: 0, kv: 0, artifact: 0, session: 2, leftover: 0 }
+    ...{ attachment_piece: 0, access_key: 0, kv: 0, artifact: 0, session: 2, leftover: 0 }
   })
   t.match(await store.inspect(), { flaws: [] })
   t.equal(found(await store.readMessages(ann, again, { after: 0, limit: 9 })).messages.length, 1)
@@ -142,9 +151,11 @@ t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwh
   const session = await fullSession(store, ann, 'one')
   for (const account of [ann, bob]) {
     const name = (number: number) => `${account} ${number}`
-    if (account === bob) await fullSession(store, bob, 'one')
+    const own = account === bob ? await fullSession(store, bob, 'one') : session
     await store.mutateKv(account, [{ key: ids.kvKey.parse('one'), value: sealed('v'), version: -1 }], 1)
     await newMachine(store, account, machineId('m'))
+    await store.addAccessKey(account, { session: own, machine: machineId('m') }, sealed('secret'), 1)
+    await store.appendPiece(account, own, attachmentOf(0), { attempt: 0, at: 0, bytes: Buffer.from('p'), now: 2, endsAt: 9 })
     await store.markActive([{ account, row: { of: 'machine', id: machineId('m') }, active: true, at: 1 }])
     const draft = { header: sealed('h'), body: sealed('b'), dataKey: sealed('k'), now: 1 }
     await all(account === bob ? many : 1, number => store.openArtifact(account, { id: ids.artifactId.parse(name(number)), ...draft }))
@@ -174,10 +185,12 @@ t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwh
   await sweep(store)
   t.same(rowsIn(data), {
     ...{ message: many, usage_report: many, attachment: many, notice: many, delivery: many },
-    ...{ access_key: 0, kv: 1, artifact: 1, session: 2, leftover: 0 }
+    ...{ attachment_piece: 1, access_key: 1, kv: 1, artifact: 1, session: 2, leftover: 0 }
   })
   t.match(await store.inspect(), { accounts: 2, flaws: [] })
+  t.match(await store.findAccessKey(ann, { session, machine: machineId('m') }), { data: 'secret' })
   t.same(await store.readStorage(ann), before)
+  t.same(Buffer.from(found(await store.readPiece(ann, session, attachmentOf(0), 0))).toString(), 'p')
   t.equal(found(await store.readMessages(ann, session, { after: many - 1, limit: 9 })).messages.length, 1)
 })
 

@@ -36,6 +36,16 @@ export function ownCountContract(t: Test, place: StorePlace): void {
     for (const { messages, bytes } of await store.listAccounts()) t.same([messages, bytes], [0, 0])
   })
 
+  t.test('a removed artifact gives back what it took, and not what its namesake took [I1]', async t => {
+    const store = await openFor(t, place)
+    const accounts = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]
+    const id = ids.artifactId.parse('a')
+    for (const [index, account] of accounts.entries())
+      await store.openArtifact(account, { id, header: small, body: sealed('x'.repeat(9 ** index)), dataKey: small, now: 1 })
+    for (const account of accounts) await store.remove(account, { of: 'artifact', id })
+    for (const { bytes } of await store.listAccounts()) t.equal(bytes, 0)
+  })
+
   t.test('how many removals are remembered is counted of the account alone [I1]', async t => {
     const store = await openFor(t, place)
     const [first, second] = [await newAccount(store, 'ann'), await newAccount(store, 'bob')]

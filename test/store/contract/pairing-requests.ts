@@ -45,14 +45,20 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
   t.test('a device that was removed is not given its token again [A7] [A10]', async t => {
     const store = await openFor(t, place)
     const ann = await newAccount(store, 'ann')
-    const id = pairingId.parse('a')
-    await store.addPairingRequest(draft(id, 0))
-    await store.approvePairingRequest({ id, account: ann, device: null, response: 'one', now: 0 })
-    const token = () => ({ draft: { ...tokenDraft('terminal', 'laptop'), expiresAt: tokenEndsAt }, sealed: 'sealed' })
-    const poll = () => store.pollPairingRequest({ id, pollHash: 'right', now: 1, token })
+    const { poll } = await approvedRequest(store, ann)
     t.match([await poll(), await poll()], [{ state: 'delivered' }, { state: 'delivered' }])
     await store.removeDevice(ann, deviceId('device of laptop'))
     t.same(await poll(), { state: 'over' })
+  })
+
+  t.test('a device that another account asks to remove is given its token again [A7] [I1]', async t => {
+    const store = await openFor(t, place)
+    const [ann, eve] = [await newAccount(store, 'ann'), await newAccount(store, 'eve')]
+    const { poll } = await approvedRequest(store, ann)
+    const delivered = await poll()
+    t.match(delivered, { state: 'delivered' })
+    t.equal(await store.removeDevice(eve, deviceId('device of laptop')), 'missing')
+    t.same(await poll(), delivered)
   })
 
   t.test('what an asker says of itself is kept as it came, and may be nothing', async t => {
@@ -85,6 +91,15 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.equal(await ask('h', '10.0.3', 1), 'added', 'one that was refused waits no more')
     t.equal(await ask('i', '10.0.3', ttlMs + 1), 'added', 'nor does one whose time is up')
   })
+}
+
+/** What lets `device of laptop` into the account, once it asks. */
+async function approvedRequest(store: Store, account: AccountId) {
+  const id = pairingId.parse('a')
+  await store.addPairingRequest(draft(id, 0))
+  await store.approvePairingRequest({ id, account, device: null, response: 'one', now: 0 })
+  const token = () => ({ draft: { ...tokenDraft('terminal', 'laptop'), expiresAt: tokenEndsAt }, sealed: 'sealed' })
+  return { poll: () => store.pollPairingRequest({ id, pollHash: 'right', now: 1, token }) }
 }
 
 function draft(id: PairingId, now: number): PairingRequestDraft {
