@@ -1,8 +1,9 @@
 import t from 'tap'
-import { readSeed, runCuts } from './cuts.ts'
+import { sampleSeed } from '../kit/seed.ts'
+import { runCuts } from './cuts.ts'
 import { startWorld } from './world.ts'
 
-const seed = readSeed(process.env['AFIELD_CUTS_SEED'])
+const { number: seed } = sampleSeed
 
 t.test(
   'a subscriber cut off at random bytes twenty times while 1,000 messages are written ends with all of them [S1, S2, B4, O4]',

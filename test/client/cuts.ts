@@ -4,11 +4,6 @@ import { seededRandom } from '../crash/random.ts'
 import type { TcpProxy } from '../kit/tcp-proxy.ts'
 import type { World } from './world.ts'
 
-/** A seed that was given, to have a run again, or another one each time. */
-export function readSeed(given: string | undefined): number {
-  return Number(given ?? Date.now() % 1_000_000)
-}
-
 /**
  * One follows a session over a line that is cut at random bytes, in ways that a seed decides, while another writes to it.
  * Returns the numbers of the messages in the order they were handed over, and those the server has.

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { sampleSeed } from '../kit/seed.ts'
 import { findFaultPoints, killAt, straceProblem } from './fault-points.ts'
 import { seededRandom } from './random.ts'
 import { type Report, runRounds } from './rounds.ts'
 
-// A small sample of `node build.mjs crash`, with another seed each time; a failed run is had again with AFIELD_CRASH_SEED.
-const seed = Number(process.env['AFIELD_CRASH_SEED'] ?? Date.now() % 1_000_000)
+// A small sample of `node build.mjs crash`.
+const { number: seed } = sampleSeed
 const answerEarly = ['--import', join(import.meta.dirname, 'answer-early.mjs')]
 
 function show({ rounds, stored, answered, seenLive, seenInPages }: Report): string {

@@ -1,8 +1,9 @@
 import t from 'tap'
+import { sampleSeed } from '../kit/seed.ts'
 import { disksProblem, openDisks } from './disks.ts'
 import { cutPower } from './power-cuts.ts'
 
-const seed = Number(process.env['AFIELD_CRASH_SEED'] ?? Date.now() % 1_000_000)
+const { number: seed } = sampleSeed
 
 t.test('what was acknowledged or shown survives the loss of power [D2]', { skip: disksProblem() ?? false, timeout: 120_000 }, async t => {
   const disks = openDisks()

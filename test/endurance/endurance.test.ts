@@ -1,8 +1,8 @@
 import t from 'tap'
-import { readSeed } from '../client/cuts.ts'
+import { sampleSeed } from '../kit/seed.ts'
 import { trials } from './trials.ts'
 
-const seed = readSeed(process.env['AFIELD_CUTS_SEED'])
+const { number: seed } = sampleSeed
 
 // They mostly wait.
 t.jobs = 3

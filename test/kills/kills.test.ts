@@ -1,11 +1,12 @@
 import t from 'tap'
 import { seededRandom } from '../crash/random.ts'
+import { sampleSeed } from '../kit/seed.ts'
 import { computers } from './computers.ts'
 import { judge } from './judge.ts'
 import { everybody, runRounds } from './rounds.ts'
 
 // A small sample of `node build.mjs kills`: each agent loses one of them, and in a run everybody is killed once.
-const seed = Number(process.env['AFIELD_KILLS_SEED'] ?? Date.now() % 1_000_000)
+const { number: seed } = sampleSeed
 const kept = { lost: [], doubled: [], isMisplaced: false, unended: 0 }
 
 const names = { claude: 'Claude', 'claude-remote': 'Claude without its screen', codex: 'Codex', opencode: 'opencode', acp: 'an ACP agent' }

@@ -1,10 +1,11 @@
 import t from 'tap'
 import { seededRandom } from '../crash/random.ts'
+import { sampleSeed } from '../kit/seed.ts'
 import { judge } from './judge.ts'
 import { runRounds, shuffledCuts } from './rounds.ts'
 
 // A small sample of `node build.mjs cuts`. The reset comes last: on a link that died in silence it takes longer to notice.
-const seed = Number(process.env['AFIELD_CUTS_SEED'] ?? Date.now() % 1_000_000)
+const { number: seed } = sampleSeed
 const cuts = shuffledCuts([1], seededRandom(seed)).toSorted((one, other) => Number(one.way === 'reset') - Number(other.way === 'reset'))
 
 t.test(

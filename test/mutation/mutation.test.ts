@@ -1,10 +1,11 @@
 import t from 'tap'
 import { seededRandom } from '../crash/random.ts'
+import { sampleSeed } from '../kit/seed.ts'
 import { isKilled } from './kill.ts'
 import { mutantsOf, statementsOfStore } from './statements.ts'
 
-// Another sample each time; a failed one is had again with AFIELD_MUTATION_SEED. `npm run mutate` tries them all.
-const seed = Number(process.env['AFIELD_MUTATION_SEED'] ?? Date.now() % 1_000_000)
+// `npm run mutate` tries them all.
+const { number: seed } = sampleSeed
 
 t.test('a statement that lost the predicate of whose rows it is about is noticed [I1]', async t => {
   const mutants = (await statementsOfStore(t.testdir())).flatMap(mutantsOf)

@@ -1,8 +1,8 @@
 import t from 'tap'
+import { sampleSeed } from '../kit/seed.ts'
 import { crowding, runStorm } from './storm.ts'
 
-// Another seed each time; a failed run is had again with AFIELD_STORM_SEED.
-const seed = Number(process.env['AFIELD_STORM_SEED'] ?? Date.now() % 1_000_000)
+const { number: seed } = sampleSeed
 
 // A small sample of what test/storm/run.ts does with thousands.
 const size = { clients: 30, accounts: 2 }

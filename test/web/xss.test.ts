@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { startLinking } from '../../lib/client/sign-in/linking.ts'
 import { formatBackupKey } from '../../lib/crypto/index.ts'
 import { openChromium } from '../kit/chromium.ts'
+import { sampleSeed } from '../kit/seed.ts'
 import { startServer } from '../kit/server.ts'
 import { hostileWorld } from './kit/hostile-world.ts'
 import { withoutPolicy } from './kit/no-policy.ts'
@@ -15,9 +16,9 @@ import { openEveryPlace } from './kit/places.ts'
 import { watchForHarm } from './kit/watch-for-harm.ts'
 import { evilWords, mutations, nameOf, payloads } from './kit/xss.ts'
 
-// For longer and another way: AFIELD_XSS_SECONDS=600 AFIELD_XSS_SEED=2 TAP_TIMEOUT=700 node test/web/xss.test.ts
+// For longer and another way: AFIELD_XSS_SECONDS=600 AFIELD_SEED=2 TAP_TIMEOUT=700 node test/web/xss.test.ts
 const seconds = Number(process.env['AFIELD_XSS_SECONDS'] ?? 1)
-const seed = Number(process.env['AFIELD_XSS_SEED'] ?? process.env['AFIELD_SEED'] ?? 1)
+const { number: seed } = sampleSeed
 
 // Said once an answer was refused, which comes last.
 const unseen = new Set(['answer.refusal'])

@@ -7,13 +7,14 @@ import t from 'tap'
 import * as z from 'zod'
 import { seededRandom } from '../../crash/random.ts'
 import { fuzzedValue, jsonOf } from '../../fuzz/values.ts'
+import { sampleSeed } from '../../kit/seed.ts'
 
 /** The part of a schema that both validators have. */
 interface Checker {
   safeParse(value: unknown): { success: boolean; data?: unknown }
 }
 
-const random = seededRandom(Number(process.env['AFIELD_SEED']) || 1)
+const random = seededRandom(sampleSeed.number)
 const asApp = '?in-the-app'
 
 /** What luck does not find, or JSON cannot say. */

@@ -1,6 +1,7 @@
 import { marked } from 'marked'
 import t from 'tap'
 import { harmlessMarkdown } from '../../../../web/model/transcript/harmless-markdown.ts'
+import { sampleSeed } from '../../../kit/seed.ts'
 import { mutations, payloads } from '../../kit/xss.ts'
 
 t.test('what an agent writes stays as it is, with its code and its links to the web', t => {
@@ -37,7 +38,7 @@ t.test('nothing else is more than text to a viewer', t => {
 })
 
 t.test('no text gives a viewer a tag or a picture, however it is put together', t => {
-  const more = mutations(Number(process.env['AFIELD_SEED'] ?? 1))
+  const more = mutations(sampleSeed.number)
   const texts = [...payloads, ...Array.from({ length: 800 }, () => more.next().value ?? '')].filter(text => text.length < 2000)
   const found = texts.filter(text => isMore(harmlessMarkdown(text)))
   t.same(found.slice(0, 3), [])
