@@ -98,6 +98,11 @@ export class WidePlaces {
 
   private leave(share: Share): void {
     share.giveBack()
+    // Whoever waits is upgraded at once, and the library ends the process when that happens within the request of another.
+    if (this.waiting.size > 0) setImmediate(() => this.passOn())
+  }
+
+  private passOn(): void {
     for (const waiting of this.waiting) {
       const place = this.take(waiting.from, waiting.width)
       if (place) waiting.settle(place)

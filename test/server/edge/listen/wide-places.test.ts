@@ -1,0 +1,20 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import t from 'tap'
+import { type WidePlace, WidePlaces } from '../../../../lib/server/edge/listen/wide-places.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
+
+t.test('a place that came free goes to who waits in a turn of its own, since it is left within the requests of others [N2]', async t => {
+  const places = new WidePlaces({ limits: 'default' }, { clock: manualClock() })
+  const given: (WidePlace | undefined)[] = []
+  while (given.length < 100) {
+    const before = given.length
+    places.enter(`10.0.${before}`, 'wide', place => given.push(place))
+    if (given.length === before) break
+  }
+  const held = given.length
+  given[0]?.leave()
+  t.equal(given.length, held)
+  await nextTurn()
+  t.equal(given.length, held + 1)
+  t.ok(given.at(-1))
+})
