@@ -69,6 +69,16 @@ export function pairingRequestContract(t: Test, place: StorePlace): void {
     t.match(await store.readPairingRequest(pairingId.parse('b'), 0), { about: null })
   })
 
+  t.test('a crowd with an IPv6 network of any width makes room among itself, and who waits elsewhere stays [A7]', async t => {
+    const store = await openFor(t, place)
+    const most = { here: 2, inAll: 2 }
+    const ask = (id: string, from: string, now: number) => store.addPairingRequest({ ...draft(pairingId.parse(id), now), from, most })
+    await ask('ann', '192.0.2', 0)
+    for (let number = 1; number <= 9; number += 1) t.equal(await ask(`eve ${number}`, `2001:0db8:000${number}:00`, number), 'added')
+    t.match(await store.readPairingRequest(pairingId.parse('ann'), 9), { state: 'waiting' })
+    t.equal(await store.readPairingRequest(pairingId.parse('eve 8'), 9), 'unknown')
+  })
+
   t.test('so many wait at once from one network, and in all, where the fullest network makes room [A7]', async t => {
     const store = await openFor(t, place)
     const most = { here: 2, inAll: 3 }

@@ -85,6 +85,19 @@ export function signUpContract(t: Test, place: StorePlace): void {
     t.same(await waiting(), ['ida', 'joe'])
   })
 
+  t.test('a crowd with an IPv6 network of any width makes room among itself, and who waits elsewhere stays', async t => {
+    const store = await openFor(t, place)
+    const ask = (name: string, address: string, askedAt: number) => store.askSignup(asks(name, { address, askedAt, endsAt: askedAt + 50 }))
+    await ask('ann', '192.0.2.1', 10)
+    for (let number = 1; number <= 9; number += 1) {
+      t.equal(await ask(`eve ${number}`, `2001:0db8:000${number}:0000:0000:0000:0000:0001`, 10 + number), 'waiting')
+    }
+    t.same(
+      (await store.listSignups(20)).map(({ fingerprint }) => fingerprint),
+      ['words of eve 9', 'words of ann']
+    )
+  })
+
   t.test('an invitation lets one in: by its code, or whoever comes from where it was opened [A9]', async t => {
     const store = await openFor(t, place)
     const enter = (name: string, code: string | null, network: string, now: number) =>
