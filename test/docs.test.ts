@@ -67,6 +67,22 @@ t.test('the page of the architecture has the rooms of the arrows, with what each
   t.same(shown, Object.fromEntries(folders.map(({ files, rooms }) => [files[0], rooms])))
 })
 
+t.test('every decision note has its number, date and status, and three sections', async t => {
+  const notes = readdirSync(join(root, 'docs/decisions'))
+  t.ok(notes.length > 30, `${notes.length} notes`)
+  notes.sort().forEach((name, index) => {
+    const number = String(index + 1).padStart(4, '0')
+    const text = read(`docs/decisions/${name}`)
+    t.ok(name.startsWith(`${number}-`), `${name} is number ${number}`)
+    t.match(text, new RegExp(`^# ${number}: .+\\n\\nDate: \\d{4}-\\d\\d-\\d\\d · Status: (accepted|superseded by \\d{4})\\n`), name)
+    t.same(
+      [...text.matchAll(/^## (.+)$/gm)].map(([, section]) => section),
+      ['Context', 'Decision', 'Consequences'],
+      name
+    )
+  })
+})
+
 // systemd reads over a key that stands in another section, and would start the server again for ever.
 t.test('what systemd is to know of restarts stands in the section where it looks', async t => {
   const [, unit] = /```ini\n(.*?)```/s.exec(readFileSync(join(root, 'docs/operations.md'), 'utf8')) ?? []
