@@ -14,7 +14,7 @@ const mostTriedAgain = 8
 const running = new Set()
 
 /**
- * Files run two at a time, and on a small machine one can take the time that its neighbour needs. What failed so is run once more by
+ * Files run side by side, and on a small machine one can take the time that its neighbour needs. What failed so is run once more by
  * itself and named; what fails alone as well has failed. Resolves to the exit code.
  */
 export async function runTests(files) {
