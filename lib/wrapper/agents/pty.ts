@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
-import { hasNative, type IPty, spawn } from 'zigpty'
+import { setTimeout as delay, setImmediate } from 'node:timers/promises'
+import { hasNative, type IPty, type IPtyOptions, spawn, Terminal } from 'zigpty'
 import { CannotStart } from '../../exit.ts'
 import type { Console } from '../terminal/console.ts'
 import { followModes } from '../terminal/left-modes.ts'
@@ -19,6 +20,9 @@ export interface Pty {
 }
 
 const graceMs = 5_000
+const quietMs = 20
+/** What it started may go on writing to its terminal. */
+const mostLastWordsMs = 1_000
 const takesPastes = '\x1b[?2004h'
 
 /** False on a system for which there is no native build: a program would find no terminal there. */
@@ -38,35 +42,25 @@ export function openPty(
 ): Pty {
   const { command, args, directory, env } = program
   const { columns, rows } = console
-  const pty = start(() =>
-    spawn(command, [...args], {
-      cols: columns,
-      rows,
-      cwd: directory,
-      env: { ...env },
-      encoding: null,
-      name: env['TERM'] ?? 'xterm-256color'
-    })
-  )
+  const options = { cols: columns, rows, cwd: directory, env: { ...env }, name: env['TERM'] ?? 'xterm-256color' }
+  const { pty, ended: hasEnded } = start(() => spawnOnPty([command, ...args], options, take))
   const { promise: isReady, resolve: ready } = Promise.withResolvers<void>()
-  pty.onData(bytes => {
+  function take(bytes: Buffer): void {
     if (bytes.includes(takesPastes)) ready()
     modes.take(bytes)
     onOutput(bytes.toString())
     console.write(isEnding ? controlsOf(bytes.toString()) : bytes)
-  })
+  }
   let isEnding = false
   let onOutput = (_: string) => {}
   // Also when this process ends without having ended the program.
   const modes = followModes()
   const restore = () => console.write(modes.undo())
   process.once('exit', restore)
-  let signal = 0
-  pty.onExit(info => (signal = info.signal))
-  const ended = pty.exited.then(code => {
+  const ended = hasEnded.then(how => {
     process.off('exit', restore)
     restore()
-    return { code, signal }
+    return how
   })
   return {
     pid: pty.pid,
@@ -96,7 +90,41 @@ export function controlsOf(output: string): string {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const controls = /\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]+[0-~]|[0-Z\\^-~])/g
 
-function start(run: () => IPty): IPty {
+/**
+ * A program on a terminal of its own. The library by itself stops reading as soon as the program is gone; here `ended`
+ * comes after its last words.
+ */
+export function spawnOnPty(
+  [command = '', ...args]: readonly string[],
+  options: IPtyOptions,
+  take: (bytes: Buffer) => void
+): { pty: IPty; ended: Promise<{ code: number; signal: number }> } {
+  let taken = 0
+  const terminal = new Terminal({
+    data(_, bytes) {
+      taken += bytes.length
+      take(Buffer.from(bytes))
+    }
+  })
+  let signal = 0
+  const pty = spawn(command, args, { ...options, encoding: null, terminal })
+  pty.onExit(info => (signal = info.signal))
+
+  /** Nothing tells the end of the output while something that the program started holds its terminal. */
+  async function lastWords(): Promise<void> {
+    const until = performance.now() + mostLastWordsMs
+    for (let before = -1; before !== taken && performance.now() < until; ) {
+      before = taken
+      await delay(quietMs)
+      // A busy process comes to its timers before it reads what has come meanwhile.
+      await setImmediate()
+    }
+    terminal.close()
+  }
+  return { pty, ended: pty.exited.then(code => lastWords().then(() => ({ code, signal }))) }
+}
+
+function start<Started>(run: () => Started): Started {
   try {
     return run()
   } catch (error) {

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { resolve } from 'node:path'
 import xterm from '@xterm/headless'
 import type { Test } from 'tap'
-import { spawn } from 'zigpty'
+import { spawnOnPty } from '../../../lib/wrapper/agents/pty.ts'
 
 /** A command of Afield on a terminal, as a person sits before it. */
 export interface PersonAtTerminal {
@@ -37,21 +37,19 @@ export function runOnTerminal(
 ): PersonAtTerminal {
   const bell = new EventTarget()
   const screen = new xterm.Terminal({ cols: columns, rows, allowProposedApi: true })
-  const [command = '', ...before] = program
-  const pty = spawn(command, [...before, ...args], {
-    cols: columns,
-    rows,
-    cwd: directory,
-    env: { ...process.env, ...env, AFIELD_HOME: home },
-    onExit: () => bell.dispatchEvent(new Event('news'))
-  })
-  pty.onData(text => screen.write(String(text), () => bell.dispatchEvent(new Event('news'))))
+  const options = { cols: columns, rows, cwd: directory, env: { ...process.env, ...env, AFIELD_HOME: home } }
+  const { pty, ended: hasEnded } = spawnOnPty([...program, ...args], options, bytes =>
+    screen.write(bytes, () => bell.dispatchEvent(new Event('news')))
+  )
   // A program asks its terminal where the cursor is, and waits for the answer.
   screen.onData(answer => pty.write(answer))
   let isOver = false
   // What was written last is on the screen a moment after the program is gone.
-  const ended = pty.exited.then(code => new Promise<number>(resolve => screen.write('', () => resolve(code))))
-  void ended.then(() => (isOver = true))
+  const ended = hasEnded.then(({ code }) => new Promise<number>(resolve => screen.write('', () => resolve(code))))
+  void ended.then(() => {
+    isOver = true
+    bell.dispatchEvent(new Event('news'))
+  })
   t.teardown(() => pty.kill('SIGKILL'))
   return {
     pid: pty.pid,
