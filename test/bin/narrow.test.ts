@@ -31,6 +31,6 @@ t.test('a server that begins says what to do next in whole words on a narrow ter
   const server = runOnTerminal(t, { home, directory: home, columns, args })
   await server.sees(/Everybody[\s\S]*may\./)
   t.match(server.screen, /Open http:\/\/127\.0\.0\.1:\d+ on your\nphone or in a browser\./)
-  t.match(server.screen, /Then, on the computer where your agents\nwork:\n {2}node build/)
+  t.match(server.screen, /Then, on the computer where your agents\nwork:\n {2}node \S/)
   t.match(server.screen, /Everybody who reaches this server may\ncreate an account/)
 })

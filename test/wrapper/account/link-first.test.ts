@@ -26,9 +26,9 @@ t.test('a person who runs an agent on a computer that is not linked links it rig
 
 t.test('who does not want to link a computer now starts nothing, and learns how to do it later', async t => {
   const home = openTestHome(t)
-  const person = runOnTerminal(t, { home, args: ['demo', '--server', 'https://home.example'], directory: t.testdir() })
+  const person = runOnTerminal(t, { home, columns: 200, args: ['demo', '--server', 'https://home.example'], directory: t.testdir() })
   await person.sees(/Link it now\? \[Y\/n\]/)
   person.type('n\r')
   t.equal(await person.ended, 1)
-  t.match(person.screen, /Nothing was started\. Link it later with:\n {2}node build\.mjs start login --server https:\/\/home\.example/)
+  t.match(person.screen, /Nothing was started\. Link it later with:\n {2}node \S*build\.mjs start login --server https:\/\/home\.example/)
 })
