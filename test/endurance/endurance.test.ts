@@ -5,7 +5,7 @@ import { trials } from './trials.ts'
 const { number: seed } = sampleSeed
 
 // They mostly wait.
-t.jobs = 3
+t.jobs = 2
 
 // A small sample of what test/endurance/run.ts does with thousands; two have samples where their subjects have their tests.
 for (const [name, { about, sizes, run }] of Object.entries(trials)) {

@@ -84,12 +84,12 @@ export const trials: Record<string, Trial> = {
   },
   stalling: {
     about: 'so many readers that stop reading cannot fill the memory [B2]',
-    sizes: { whole: 500, sample: 135 },
+    sizes: { whole: 500, sample: 45 },
     run: (t, { data, size }) => stalling(t, { data, readers: size })
   },
   ringing: {
     about: 'so many notices over providers that fail one call in five each end in one known outcome [P6]',
-    sizes: { whole: 10_000, sample: 15 },
+    sizes: { whole: 10_000, sample: 8 },
     run: (t, { data, size, seed }) => ringing(t, { data, notices: size, seed })
   },
   pipelining: {
@@ -99,7 +99,7 @@ export const trials: Record<string, Trial> = {
   },
   polling: {
     about: 'so many strangers that begin by polling keep nobody else from anything [N5, N8]',
-    sizes: { whole: 50_000, sample: 1_500 },
+    sizes: { whole: 50_000, sample: 800 },
     run: (t, { data, size }) => pollingFlood(t, { data, connections: size })
   },
   pongs: {
@@ -114,7 +114,7 @@ export const trials: Record<string, Trial> = {
   },
   crowd: {
     about: 'so many silent strangers, few addresses or a whole /16, keep nobody with a token from signing in [N8]',
-    sizes: { whole: 12_000, sample: 1_600 },
+    sizes: { whole: 12_000, sample: 800 },
     run: (t, { data, size, seed }) => silentCrowd(t, { data, connections: size, seed })
   },
   page: {
@@ -124,7 +124,7 @@ export const trials: Record<string, Trial> = {
   },
   bodies: {
     about: 'so many MiB of bodies and events of one account are taken as fast as it may, and others go on [B3, Q1]',
-    sizes: { whole: 4_000, sample: 250 },
+    sizes: { whole: 4_000, sample: 190 },
     run: (t, { data, size }) => largeBodies(t, { data, megabytes: size })
   },
   posts: {

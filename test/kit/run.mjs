@@ -95,8 +95,8 @@ export function filesOfARun() {
   return longFirst([...all.filter(file => !isJourney(file)), ...sample])
 }
 
-// A person comes in, a phone is paired, an agent is answered, and all of that on a line that fails.
-const usualJourneys = ['first-slice.test.ts', 'pairing.test.ts', 'deciding.test.ts', 'offline.test.ts']
+// A person comes in, an agent works and is answered, and all of that on a line that fails.
+const usualJourneys = ['first-slice.test.ts', 'offline.test.ts']
 
 // A long file that starts last runs alone in the end.
 const longFolders = ['journeys', 'kills', 'wrapper', 'web', 'crash', 'endurance', 'mutation', 'sqlite', 'server', 'bin', 'client']

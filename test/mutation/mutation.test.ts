@@ -10,11 +10,8 @@ const { number: seed } = sampleSeed
 t.test('a statement that lost the predicate of whose rows it is about is noticed [I1]', async t => {
   const mutants = (await statementsOfStore(t.testdir())).flatMap(mutantsOf)
   t.ok(mutants.length > 40, `${mutants.length} mutants`)
-  const random = seededRandom(seed)
-  for (let picked = 0; picked < 2; picked += 1) {
-    const mutant = random.pick(mutants)
-    t.ok(await isKilled(mutant), `seed ${seed}: ${mutant.mutated}`)
-  }
+  const mutant = seededRandom(seed).pick(mutants)
+  t.ok(await isKilled(mutant), `seed ${seed}: ${mutant.mutated}`)
 })
 
 t.test('a statement as it is written is not taken for a mutant', async t => {
