@@ -192,6 +192,7 @@ function narrowResponse() {
     }
   }
   return {
+    // Of the library's response it has what Outflow calls.
     response: response as unknown as HttpResponse,
     got,
     room(bytes: number) {

@@ -28,6 +28,7 @@ t.test('events that are not handled yet count together for their account, and wh
   } as unknown as SocketDeps
   const open = async () => {
     const closed: string[] = []
+    // What a SocketConnection calls of its engine, and nothing else.
     const engine = { send() {}, close: (why: string) => closed.push(why), signedIn: () => true } as unknown as EngineConnection
     const socket = new SocketConnection(deps, engine)
     socket.message('0{"token":"t"}', false)
