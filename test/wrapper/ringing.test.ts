@@ -142,6 +142,8 @@ t.test('a device that asks for previews can open what is asked with its account 
   const { data } = device.open(request?.body ?? Buffer.alloc(0)).notification
   const place = { session: session.id, notice: data.notice }
   const opened = openPreview(accountVault(phone.secret), data.preview ?? '', place)
+  // The notice can be here before the state that it speaks of.
+  await session.until(({ state }) => Object.keys(state.requests ?? {}).length === 1)
   const [id = ''] = Object.keys(session.state.requests ?? {})
   const { shown } = session.state.requests?.[id] ?? {}
   t.match(opened?.preview, { title: String, asks: { type: 'permission', id, shown, kind: 'execute', text: 'git status', mayAllow: true } })

@@ -246,6 +246,8 @@ function serve(path) {
       }
       if (!answer.decision.startsWith('accept')) {
         done(thread, { ...item, status: 'declined' })
+        // A model thinks about a no, and what its person says meanwhile belongs to this turn.
+        await wait(2000, undefined, { signal: AbortSignal.any([thread.cut.signal, thread.stop.signal]) })
         return true
       }
     }
