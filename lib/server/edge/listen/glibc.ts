@@ -1,11 +1,13 @@
 /**
  * uWebSockets.js is built where glibc is 2.38 and asks for that version because of three C23
  * aliases of old functions: `__isoc23_sscanf`, `__isoc23_strtol`, `__isoc23_strtoul`. This points
- * them at the functions they are aliases of, so that the addon loads on glibc 2.36 and 2.37
- * (Debian 12, Raspberry Pi OS). Returns undefined when nothing needs to change, or when the
- * addon needs anything else that is newer: then the system's own refusal stands.
+ * them at the functions they are aliases of. Of 2.36 it asks for `arc4random` alone, which stands
+ * in the C++ library's `random_device`; nothing in the addon calls that. It may be missing from
+ * then on, and a call of it would end the process. So the addon loads on glibc 2.35 and newer
+ * (Ubuntu 22.04, Debian 12, Raspberry Pi OS). Returns undefined when nothing needs to change, or
+ * when the addon needs anything else that is newer: then the system's own refusal stands.
  */
-export function relaxGlibc(addon: Uint8Array, newestMinor = 36): Buffer | undefined {
+export function relaxGlibc(addon: Uint8Array, newestMinor = 35): Buffer | undefined {
   const elf = Buffer.from(addon)
   const tables = dynamicTables(elf)
   if (!tables) return undefined
@@ -15,7 +17,7 @@ export function relaxGlibc(addon: Uint8Array, newestMinor = 36): Buffer | undefi
   const oldest = versions.toSorted((a, b) => a.minor - b.minor)[0]
   if (tooNew.length === 0 || !oldest) return undefined
 
-  if (!renameAliases(elf, tables, new Set(tooNew.map(version => version.index)), oldest.index)) return undefined
+  if (!relaxSymbols(elf, tables, new Set(tooNew.map(version => version.index)), oldest.index)) return undefined
   for (const version of tooNew) {
     elf.writeUInt32LE(oldest.hash, version.at)
     elf.writeUInt32LE(oldest.name, version.at + 8)
@@ -24,6 +26,10 @@ export function relaxGlibc(addon: Uint8Array, newestMinor = 36): Buffer | undefi
 }
 
 const aliasPrefix = '__isoc23_'
+const uncalled = 'arc4random'
+const weakFunction = 0x22
+/** Of a symbol that any version of a library may answer. */
+const unversioned = 1
 const sectionTypes = { symbols: 11, symbolVersions: 0x6fffffff, neededVersions: 0x6ffffffe }
 
 interface Section {
@@ -97,18 +103,24 @@ function versionsOf(elf: Buffer, tables: Tables, library: number): LibcVersion[]
   return found
 }
 
-/** Moves the name of each alias forward to its own tail, `strtol` in `__isoc23_strtol`; false when another symbol is in the way. */
-function renameAliases(elf: Buffer, tables: Tables, tooNew: Set<number>, oldest: number): boolean {
+/** False when another symbol is in the way. */
+function relaxSymbols(elf: Buffer, tables: Tables, tooNew: Set<number>, oldest: number): boolean {
   const symbolSize = 24
   for (let i = 0; i < tables.symbols.size / symbolSize; i++) {
     const versionAt = tables.symbolVersions.offset + i * 2
     if (!tooNew.has(elf.readUInt16LE(versionAt) & 0x7fff)) continue
 
     const symbolAt = tables.symbols.offset + i * symbolSize
-    const name = elf.readUInt32LE(symbolAt)
-    if (!text(elf, tables, name).startsWith(aliasPrefix)) return false
-    elf.writeUInt32LE(name + aliasPrefix.length, symbolAt)
-    elf.writeUInt16LE(oldest, versionAt)
+    const nameAt = elf.readUInt32LE(symbolAt)
+    const name = text(elf, tables, nameAt)
+    if (name.startsWith(aliasPrefix)) {
+      // To its own tail, `strtol` in `__isoc23_strtol`.
+      elf.writeUInt32LE(nameAt + aliasPrefix.length, symbolAt)
+      elf.writeUInt16LE(oldest, versionAt)
+    } else if (name === uncalled) {
+      elf.writeUInt8(weakFunction, symbolAt + 4)
+      elf.writeUInt16LE(unversioned, versionAt)
+    } else return false
   }
   return true
 }

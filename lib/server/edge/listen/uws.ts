@@ -25,9 +25,9 @@ function fromPackage(): Uws {
   }
 }
 
-// 13 to 18 ms, and only on a system with glibc 2.36 or 2.37, where the plain addon does not load.
+// 13 to 18 ms, and only on a system with glibc 2.35 to 2.37, where the plain addon does not load.
 function relaxed(require: NodeJS.Require): Uws | undefined {
-  if (!(glibcMinor() >= 36)) return undefined
+  if (!(glibcMinor() >= 35)) return undefined
   const addon = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`
   const bytes = relaxGlibc(readFileSync(join(dirname(require.resolve('uWebSockets.js')), addon)))
   return bytes && (loadAddon(bytes, 'uws.node') as Uws)
@@ -40,10 +40,10 @@ function refuse(error: unknown): never {
 /** The one sentence for a system the server does not run on; `glibc` is the minor version, NaN where there is none. */
 export function refusalOn(platform: string, arch: string, glibc: number): string {
   if (platform === 'linux' && Number.isNaN(glibc)) {
-    return 'The Afield server does not run on musl systems such as Alpine; use a system with glibc 2.36 or newer, such as Debian 12.'
+    return 'The Afield server does not run on musl systems such as Alpine; use a system with glibc 2.35 or newer, such as Debian 12.'
   }
-  if (platform === 'linux' && glibc < 36) {
-    return `The Afield server needs glibc 2.36 or newer, this system has 2.${glibc}; Debian 12 and Ubuntu 24.04 are new enough.`
+  if (platform === 'linux' && glibc < 35) {
+    return `The Afield server needs glibc 2.35 or newer, this system has 2.${glibc}; Debian 12 and Ubuntu 22.04 are new enough.`
   }
   return `The Afield server cannot load its network library on ${platform} ${arch} with Node.js ${process.versions.node}; Node.js 24 on x64 or arm64 works.`
 }
