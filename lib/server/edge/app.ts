@@ -31,7 +31,7 @@ import { Visits } from './socket/visits.ts'
 import { webSocketBehaviors } from './socket/websocket-routes.ts'
 
 /** What all bodies that still arrive or are in work, and all answers that are not read yet, may hold in memory. */
-const mostBodyBytes = 128 * 1024 * 1024
+const mostBodyBytes = 96 * 1024 * 1024
 const mostAnswerBytes = 256 * 1024 * 1024
 
 /** The library takes one route per path: these all match the endpoint, in this order. */
