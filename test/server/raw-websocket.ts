@@ -127,7 +127,7 @@ export interface Way {
   headers?: Record<string, string>
 }
 
-/** Opens the WebSocket of the Socket.IO endpoint; nothing is said on it yet. */
+/** Opens the WebSocket of the Socket.IO endpoint; nothing is said on it yet. Rejects when the server answers otherwise, or hangs up. */
 export async function openWebSocket(t: Pick<Test, 'teardown'>, server: Way, query = 'EIO=4&transport=websocket'): Promise<RawWebSocket> {
   const socket = await openTcp(t, server)
   const key = randomBytes(16).toString('base64')
@@ -135,8 +135,12 @@ export async function openWebSocket(t: Pick<Test, 'teardown'>, server: Way, quer
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
   socket.write(`GET /v1/updates/?${query} HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n${lines.join('')}\r\n`)
   let head = Buffer.alloc(0)
+  const hungUp = new AbortController()
+  socket.once('close', () => hungUp.abort())
   while (!head.includes('\r\n\r\n')) {
-    const [chunk] = await once(socket, 'data')
+    const [chunk] = await once(socket, 'data', { signal: hungUp.signal }).catch(() => {
+      throw new Error('No upgrade: the server hung up without an answer')
+    })
     head = Buffer.concat([head, chunk])
   }
   if (!head.toString('latin1').startsWith('HTTP/1.1 101 ')) throw new Error(`No upgrade: ${head.toString('latin1')}`)

@@ -57,6 +57,8 @@ export function webSocketBehaviors(deps: WebSocketDeps): WebSocketBehavior<UserD
       giveUp()
       visit.leave()
     })
+    // It is counted from here on, so it makes room as any other; the connection takes this over once it is there.
+    visit.onCrowded = () => response.close()
     const giveUp = visits.widen(visit, upgrade)
   })
   return [passOn('narrow'), passOn('usual'), last]

@@ -135,6 +135,28 @@ t.test('strangers of one address are few, whatever they travel by, and the oldes
   t.same(await own.emitWithAck('ping'), {})
 })
 
+t.test('a stranger that makes room while it waits for its turn is closed, and not upgraded later [N8]', async t => {
+  const clock = manualClock()
+  const server = await startServer(t, { limits, clock })
+  const ada = await signUp(t, server)
+  const from = (address: string) => ({ port: server.port, from: address })
+  for (const address of ['127.0.0.1', '127.0.0.2', '127.0.0.3']) await openAccepted(t, from(address), { token: ada.token })
+  // All places for packets of 1 MiB are taken by others, so those of the third address wait.
+  for (const address of ['127.0.0.1', '127.0.0.2']) for (let count = 0; count < 32; count += 1) await openWebSocket(t, from(address))
+  const oldest = openWebSocket(t, from('127.0.0.3'))
+  let isClosed = false
+  oldest.catch(() => {
+    isClosed = true
+  })
+  const meanwhile = async () => t.equal((await ada.call('GET', '/v1/account/profile')).status, 200, 'others go on')
+  await meanwhile()
+  const others = Array.from({ length: mostStrangers.ofAddress }, () => openWebSocket(t, from('127.0.0.3')))
+  for (let count = 0; !isClosed && count < 100; count += 1) await meanwhile()
+  clock.advance(1_001)
+  await t.rejects(oldest, /hung up without an answer/)
+  t.equal((await Promise.all(others)).length, mostStrangers.ofAddress, 'the others are upgraded')
+})
+
 t.test('whoever signed in takes no place of a stranger of their address [N8]', async t => {
   const server = await startServer(t, { limits })
   const people = [await signUp(t, server), await signUp(t, server)]
