@@ -1,7 +1,7 @@
 import type { RiskName } from '../../protocol/sealed/risk-names.ts'
 import type { ModelWait, RetryReason } from '../../protocol/sealed/session.ts'
 import { typed } from '../home/own-program.ts'
-import type { Asked, SessionStatus } from '../session/session.ts'
+import type { SessionStatus } from '../session/session.ts'
 import { fit, plain, type Style, wrapped } from '../terminal/style.ts'
 
 export interface SessionView extends SessionStatus {
@@ -55,7 +55,7 @@ export function drawSession(view: SessionView, style: Style, columns: number): s
 type Row = (label: string, text: string, look?: (text: string) => string) => string
 
 /** Whole, as its person decides about all of it, and why that takes care. */
-function needs({ title, risk }: Asked, row: Row, room: number, style: Style): string[] {
+function needs({ title, risk }: SessionStatus['questions'][number], row: Row, room: number, style: Style): string[] {
   const lines = title
     .split('\n')
     .map(plain)

@@ -10,10 +10,10 @@ import type { Turns } from './turns.ts'
 
 /** Takes in the agent's events, one after the other: each call resolves when what the event says is kept. */
 export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEvent) => Promise<void> {
-  const { agent, folder, narrator, approvals, decisions, questions, choices, goals, notices, modelWaits } = parts
+  const { agent, folder, narrator, approvals, requests, choices, goals, notices, modelWaits } = parts
 
   const decide = (asked: PermissionAsk) => {
-    const choice = decisions.ask(asked)
+    const choice = requests.askPermission(asked)
     if (choice !== undefined) agent.answer(asked.ask, choice)
     else notices.asked(asked.ask, isAtTerminal())
   }
@@ -35,8 +35,6 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
       case 'permission-asked':
         await narrator.showStep(event.asked.step)
         return decide(event.asked)
-      case 'permission-closed':
-        return decisions.close(event.ask, event.approved)
       case 'prompted':
         return turns.hearTerminal(event)
       case 'told':
@@ -65,10 +63,11 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         return choices.follow(event)
       case 'question-asked':
         await narrator.settle()
-        questions.ask(event.asked, event.asked.call !== undefined && formCalls.has(event.asked.call))
+        requests.askQuestion(event.asked, event.asked.call !== undefined && formCalls.has(event.asked.call))
         return notices.questioned(event.asked.ask, isAtTerminal())
+      case 'permission-closed':
       case 'question-closed':
-        return questions.close(event.ask, event.answers)
+        return requests.close(event.ask, event)
       case 'picture':
         return parts.pictures.show(event)
       case 'turn-ended':
@@ -77,10 +76,10 @@ export function followAgent(parts: SessionParts, turns: Turns): (event: AgentEve
         // It is told whole.
         if (event.type === 'text' && event.isCut && (await turns.readBack()).some(text => text.startsWith(event.text))) return
         if (event.type === 'step-started' && event.step.name === questionTool) formCalls.add(event.step.call)
-        if (event.type === 'step-updated') decisions.update(event.step)
+        if (event.type === 'step-updated') requests.update(event.step)
         if (event.type === 'step-ended') {
           approvals.noteStep(event.step, event.status)
-          decisions.judgeAgain()
+          requests.judgeAgain()
         }
         if (event.type === 'step-started' || event.type === 'step-updated') turns.step = event.step.title
         if (event.type === 'text-grew' || event.type === 'step-ended') turns.step = undefined

@@ -2,7 +2,7 @@ import { withDeadline } from '../../async/deadline.ts'
 import type { SessionParts } from './parts.ts'
 import type { Prompts } from './prompts.ts'
 import { type Reason, reasonOf, withReason } from './reasons.ts'
-import type { WhyNot } from './requests/decisions.ts'
+import type { WhyNot } from './requests/requests.ts'
 import type { Settling } from './settling.ts'
 
 /** Why a person said no, or stopped the turn at that, on its way to the agent. */

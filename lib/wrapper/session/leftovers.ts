@@ -12,8 +12,7 @@ import { ownWords } from '../uplink/own-words.ts'
 import { previewOf } from '../uplink/preview.ts'
 import { openUplink } from '../uplink/uplink.ts'
 import { readUntold, recount } from './recount.ts'
-import { cancelAll } from './requests/decisions.ts'
-import { cancelQuestions } from './requests/questions.ts'
+import { cancelAll } from './requests/requests.ts'
 
 export interface LeftoverOptions {
   home: Home
@@ -59,7 +58,7 @@ async function deliver(folder: SessionFolder, options: LeftoverOptions): Promise
   return bringAway(folder, options, async (uplink, notices) => {
     await recount(readUntold(folder.notes), folder, (body, localId) => uplink.put(body, localId))
     const now = Date.now()
-    uplink.changeState(state => cancelQuestions(cancelAll(state, now), now))
+    uplink.changeState(state => cancelAll(state, now))
     notices.keepOpen([])
     // Nobody ended it: its process was killed, or the computer went. Told once, however often it takes to deliver the rest.
     if (folder.notes.endedBy === undefined) {

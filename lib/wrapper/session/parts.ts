@@ -14,10 +14,9 @@ import { createModelWaits, type ModelWaits } from './model-waits.ts'
 import { createNarrator, type Narrator } from './narrator.ts'
 import { createNotices, type Notices } from './notices.ts'
 import { createPictures, type Pictures } from './pictures.ts'
-import { createDecisions, type Decisions } from './requests/decisions.ts'
-import { createQuestions, type Questions } from './requests/questions.ts'
+import { type AutoDeny, createAutoDeny } from './requests/auto-deny.ts'
+import { createRequests, type Requests, type RequestsDeps } from './requests/requests.ts'
 import { createSealFaults, type SealFaults } from './seal-faults.ts'
-import { createUnanswered, type Unanswered } from './unanswered.ts'
 import { createWatchers, type Watchers } from './watchers.ts'
 
 /** What a session is made of. */
@@ -29,14 +28,13 @@ export interface SessionParts {
   readonly keeping: Keeping
   readonly narrator: Narrator
   readonly approvals: Approvals
-  readonly decisions: Decisions
-  readonly questions: Questions
+  readonly requests: Requests
   readonly choices: Choices
   readonly goals: Goals
   readonly attachments: Attachments
   readonly pictures: Pictures
   readonly notices: Notices
-  readonly unanswered: Unanswered
+  readonly autoDeny: AutoDeny
   readonly modelWaits: ModelWaits
   readonly watchers: Watchers
   readonly sealFaults: SealFaults
@@ -84,26 +82,25 @@ export function createParts(
     session: () => uplink()?.session,
     onTrouble: sentence => void tell(sentence)
   })
-  const open = () => [...decisions.open, ...questions.open].map(({ ask }) => ask)
   const preview = (ask: string | null) => {
-    const request = ask === null ? undefined : (decisions.request(ask) ?? questions.request(ask))
+    const request = ask === null ? undefined : requests.request(ask)
     return previewOf(folder.notes, ask !== null && request ? { ask, request } : undefined)
   }
   const queue = createNoticeQueue(
     folder,
     (notice, ask) => uplink()?.notify(notice, preview(ask)) ?? Promise.reject(new Error('there is no link'))
   )
-  const notices = createNotices({ queue, open })
+  const notices = createNotices({ queue, open: () => requests.open.map(({ ask }) => ask) })
   const publish = (change: (state: AgentState) => AgentState) => {
     uplink()?.changeState(change)
     notices.review()
-    unanswered.review()
+    autoDeny.review()
   }
-  const decisions = createDecisions(publish, approvals)
-  const questions = createQuestions(publish)
-  const unanswered = createUnanswered({
+  const giveAnswers: RequestsDeps['giveAnswers'] = (ask, answers) => agent.answerQuestion?.(ask, answers) ?? false
+  const requests = createRequests({ publish, approvals, giveAnswers })
+  const autoDeny = createAutoDeny({
     folder,
-    open: () => decisions.open.flatMap(({ ask }) => (decisions.request(ask)?.kind === 'plan' ? [] : ask)),
+    open: () => requests.open.flatMap(({ type, ask }) => (type === 'permission' ? ask : [])),
     publish: change => uplink()?.changeState(change)
   })
   return {
@@ -115,8 +112,7 @@ export function createParts(
     keeping,
     narrator,
     approvals,
-    decisions,
-    questions,
+    requests,
     choices: createChoices({ agent, publish: change => uplink()?.changeMetadata(change), tell }),
     goals: createGoals(agent, change => uplink()?.changeState(change)),
     attachments: createAttachments({
@@ -130,7 +126,7 @@ export function createParts(
       tell: event => narrator.tell(event)
     }),
     notices,
-    unanswered,
+    autoDeny,
     modelWaits: createModelWaits({ publish: change => uplink()?.changeState(change), onChange }),
     watchers: createWatchers(onChange),
     sealFaults: createSealFaults(body => keeping.keep(body), onChange),

@@ -1,6 +1,6 @@
 import { newId } from '../../client/sealed/messages.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
-import type { WhyNot } from './requests/decisions.ts'
+import type { WhyNot } from './requests/requests.ts'
 
 /** Why a person said no or stopped the turn, in words for the agent. On disk until it has them: nobody would say it again. */
 export type Reason = NonNullable<SessionNotes['reasons']>[number]

@@ -2,7 +2,7 @@ import { systemClock } from '../../async/clock.ts'
 import { withDeadline } from '../../async/deadline.ts'
 import type { Fetch } from '../../client/link/rest.ts'
 import type { OpenedMessage } from '../../client/sealed/messages.ts'
-import { type ModelWait, nobody, type PermissionRequest, type SessionMetadata } from '../../protocol/sealed/session.ts'
+import { type ModelWait, nobody, type SessionMetadata } from '../../protocol/sealed/session.ts'
 import { type Agent, AgentDied, type AgentEvent, type Handover, type OwnScreen, type Untold } from '../agents/agent.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
@@ -15,18 +15,11 @@ import { createLeftOut, type LeftOut } from './left-out.ts'
 import { sessionMethods } from './methods/session-methods.ts'
 import { createParts, type SessionParts } from './parts.ts'
 import { recount } from './recount.ts'
-import { cancelAll } from './requests/decisions.ts'
-import { cancelQuestions } from './requests/questions.ts'
-import { cutText } from './requests/shortening.ts'
+import { cancelAll, type OpenRequest } from './requests/requests.ts'
+import { cutText } from './requests/shorten.ts'
 import { createTurns, type Turns } from './turns.ts'
 
 /** What the terminal shows of a session. */
-/** A permission, which has a risk, or a question. */
-export interface Asked {
-  title: string
-  risk?: PermissionRequest['risk']
-}
-
 export interface SessionStatus {
   /** The server's id; undefined until the session was opened there. */
   session: string | undefined
@@ -38,7 +31,7 @@ export interface SessionStatus {
   /** Set while its model says nothing. */
   modelWait: ModelWait | undefined
   /** What waits for a person. */
-  questions: readonly Asked[]
+  questions: readonly Pick<OpenRequest, 'title' | 'risk'>[]
   /** What was chosen last that allows more than once, in words. */
   lastingYes: string | undefined
   /** Prompts that wait for the turn of now to end. */
@@ -134,8 +127,8 @@ class WrappedSession implements Session {
       isWorking: this.#turns.isRunning,
       step: this.#turns.step,
       modelWait: this.#parts.modelWaits.current,
-      questions: this.#asked(),
-      lastingYes: this.#parts.decisions.lastingYes,
+      questions: this.#parts.requests.open,
+      lastingYes: this.#parts.requests.lastingYes,
       queued: this.#turns.queued,
       watching: watchers.count,
       trouble: keeping.trouble ?? this.#uplink?.trouble ?? this.#unseen ?? sealFaults.last,
@@ -175,12 +168,12 @@ class WrappedSession implements Session {
     // Of a process that was cut off: nobody waits for an answer any more.
     const now = Date.now()
     this.#uplink.changeState(state => ({
-      ...cancelQuestions(cancelAll(state, now), now),
+      ...cancelAll(state, now),
       modelWait: undefined,
       diskTrouble: keeping.diskTrouble
     }))
     this.#parts.notices.review()
-    this.#parts.unanswered.begin(async (id, reason) => handlers.permission?.({ id, approved: false, reason, answeredBy: nobody }))
+    this.#parts.autoDeny.begin(async (id, reason) => handlers.permission?.({ id, approved: false, reason, answeredBy: nobody }))
     this.#uplink.setControl(this.#agent.handover?.by ?? 'phone')
     const abilities = { methods: Object.keys(handlers), editsQueue: true }
     this.#uplink.changeMetadata(metadata => ({ ...metadata, ...ownMetadata, agentEnd: undefined, progress: undefined, ...abilities }))
@@ -232,13 +225,8 @@ class WrappedSession implements Session {
     this.#turns.leaveOut(about)
   }
 
-  #asked(): Asked[] {
-    const { decisions, questions } = this.#parts
-    return [...decisions.open, ...questions.open]
-  }
-
   #tellUnseen(why: string): void {
-    const asked = this.#asked().map(({ title }) => `“${cutText(title, longestNamed)}”`)
+    const asked = this.#parts.requests.open.map(({ title }) => `“${cutText(title, longestNamed)}”`)
     const sentence =
       asked.length === 0
         ? `Your devices may not show how this session is now: the server did not take it (${why}).`
@@ -254,7 +242,7 @@ class WrappedSession implements Session {
         await this.#take(event)
         if (this.#turns.isRunning) this.#note = undefined
         else if (event.type === 'notice') this.#note = event.text
-        if (this.#asked().length === 0) this.#unseen = undefined
+        if (this.#parts.requests.open.length === 0) this.#unseen = undefined
         this.#options.onChange()
       }
       // Its person left it at the terminal.
@@ -281,7 +269,7 @@ class WrappedSession implements Session {
   }
 
   async #close(how: SessionEnd): Promise<{ how: SessionEnd; delivered: boolean }> {
-    const { keeping, decisions, questions, attachments, approvals, watchers, notices } = this.#parts
+    const { keeping, requests, attachments, approvals, watchers, notices } = this.#parts
     const { folder } = this.#options
     folder.note({ isEnding: true, endedBy: enderOf(how), heardUpTo: this.#heardUpTo })
     this.#turns.close()
@@ -289,9 +277,8 @@ class WrappedSession implements Session {
     await this.#agent.stop()
     // What it said last is kept before the line is closed; a disk that takes nothing does not keep this process.
     await this.#turns.settle(flushWithinMs)
-    this.#parts.unanswered.close()
-    for (const { ask } of decisions.open) decisions.close(ask)
-    for (const { ask } of questions.open) questions.close(ask)
+    this.#parts.autoDeny.close()
+    for (const { ask } of requests.open) requests.close(ask)
     attachments.close()
     approvals.end()
     watchers.close()

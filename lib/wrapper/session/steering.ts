@@ -12,7 +12,7 @@ export interface Steering {
 }
 
 export interface SteeringDeps {
-  parts: Pick<SessionParts, 'agent' | 'decisions' | 'questions' | 'choices'>
+  parts: Pick<SessionParts, 'agent' | 'requests' | 'choices'>
   prompts: Prompts
   settling: Settling
   isRunning(): boolean
@@ -22,7 +22,7 @@ export interface SteeringDeps {
 const clearWithinMs = 10_000
 
 export function createSteering({ parts, prompts, settling, isRunning }: SteeringDeps): Steering {
-  const { agent, decisions, questions, choices } = parts
+  const { agent, requests, choices } = parts
   let steering: Promise<boolean> | undefined
   let giveUp = () => {}
 
@@ -55,7 +55,7 @@ export function createSteering({ parts, prompts, settling, isRunning }: Steering
   async function makeWay(): Promise<void> {
     // One after the other: each comes where it was said.
     if (steering || !prompts.isUrgent) return
-    const isAsking = decisions.open.length + questions.open.length > 0
+    const isAsking = requests.open.length > 0
     const prompt = agent.steer && !isAsking ? prompts.takeUrgent() : undefined
     if (!prompt) return agent.cancel()
     steering = steer(prompt).finally(() => {

@@ -36,32 +36,26 @@ const heardWithinMs = 1000
 const laterMode = 'While it is on its own screen, the keys there change the mode. It will be this one once your phone takes over.'
 
 function agentMethods(
-  { agent, decisions, questions, choices, goals, narrator, unanswered, watchers, onChange }: SessionParts,
+  { agent, requests, choices, goals, narrator, autoDeny, watchers, onChange }: SessionParts,
   turns: Pick<Turns, 'explain' | 'order' | 'stop'>
 ): SessionHandlers {
   return {
     permission: async (answer, by) => {
-      if (questions.open.some(({ ask }) => ask === answer.id)) {
-        questions.answer(answer, answers => agent.answerQuestion?.(answer.id, answers) ?? false)
-        onChange()
-        if (!answer.approved && answer.decision === 'abort') await agent.cancel()
-        return undefined
-      }
-      const decision = decisions.answer(answer, by)
+      const decision = requests.answer(answer, by)
       if (!decision) return undefined
       const { choice, stops, whyNot } = decision
       // Before the no: once it has that, the turn may be over before it could take in another word.
       if (whyNot && !stops) await withDeadline(heardWithinMs, () => turns.explain(whyNot, { stops })).catch(() => {})
-      agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)
+      if (choice !== undefined) agent.answer(answer.id, choice, stops ? undefined : whyNot?.reason)
       // What it says comes before anything that waits for this turn to end.
       if (whyNot && stops) void turns.explain(whyNot, { stops })
       onChange()
       if (stops) await agent.cancel()
-      if (answer.mode) await agent.setMode(answer.mode)
+      if (choice !== undefined && answer.mode) await agent.setMode(answer.mode)
       return undefined
     },
     setUnanswered: ({ denyAfterMinutes }) => {
-      unanswered.choose(denyAfterMinutes)
+      autoDeny.choose(denyAfterMinutes)
       return { denyAfterMinutes }
     },
     abort: async () => {

@@ -1,10 +1,10 @@
-import { type Clock, systemClock } from '../../async/clock.ts'
-import type { AgentState, Unanswered as Chosen } from '../../protocol/sealed/session.ts'
+import { type Clock, systemClock } from '../../../async/clock.ts'
+import type { AgentState, Unanswered } from '../../../protocol/sealed/session.ts'
 
 /** Says no to what nobody answers, where a person chose that for the session, so that the agent goes on without it. */
-export interface Unanswered {
+export interface AutoDeny {
   /** After so many minutes; null: it waits for as long as it takes, as it does until somebody chooses. */
-  choose(minutes: Chosen['denyAfterMinutes'] | null): void
+  choose(minutes: Unanswered['denyAfterMinutes'] | null): void
   /** Says no from now on, by the id of what was asked. */
   begin(deny: (ask: string, reason: string) => Promise<unknown>): void
   /** What is open may be another than before. */
@@ -12,8 +12,8 @@ export interface Unanswered {
   close(): void
 }
 
-export interface UnansweredDeps {
-  folder: { readonly notes: { unanswered?: Chosen | undefined }; note(change: { unanswered: Chosen | undefined }): void }
+export interface AutoDenyDeps {
+  folder: { readonly notes: { unanswered?: Unanswered | undefined }; note(change: { unanswered: Unanswered | undefined }): void }
   /** Permissions that wait for a person. No plan is among them: its agent would only make another. */
   open(): readonly string[]
   publish(change: (state: AgentState) => AgentState): void
@@ -22,9 +22,9 @@ export interface UnansweredDeps {
   now?: () => number
 }
 
-export function createUnanswered({ folder, open, publish, clock = systemClock, now = Date.now }: UnansweredDeps): Unanswered {
+export function createAutoDeny({ folder, open, publish, clock = systemClock, now = Date.now }: AutoDenyDeps): AutoDeny {
   const timers = new Map<string, () => void>()
-  let deny: Parameters<Unanswered['begin']>[0] | undefined
+  let deny: Parameters<AutoDeny['begin']>[0] | undefined
 
   const forget = (but: readonly string[] = []) => {
     for (const [ask, cancel] of timers) {

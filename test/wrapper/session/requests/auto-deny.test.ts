@@ -1,18 +1,18 @@
 import t from 'tap'
-import type { AgentState, Unanswered as Chosen } from '../../../lib/protocol/sealed/session.ts'
-import { createUnanswered } from '../../../lib/wrapper/session/unanswered.ts'
-import { manualClock } from '../../kit/manual-clock.ts'
-import { startServer } from '../../kit/server.ts'
-import { turnsEnded } from '../kit/demo.ts'
-import { linkedComputer } from '../kit/world.ts'
-import { runWrapper } from '../kit/wrapper.ts'
+import type { AgentState, Unanswered } from '../../../../lib/protocol/sealed/session.ts'
+import { createAutoDeny } from '../../../../lib/wrapper/session/requests/auto-deny.ts'
+import { manualClock } from '../../../kit/manual-clock.ts'
+import { startServer } from '../../../kit/server.ts'
+import { turnsEnded } from '../../kit/demo.ts'
+import { linkedComputer } from '../../kit/world.ts'
+import { runWrapper } from '../../kit/wrapper.ts'
 
 const minutes = 60_000
 
 /** A session in which asks are open, and what was denied in it. */
-function startWorld(chosen?: Chosen) {
+function startWorld(chosen?: Unanswered) {
   const clock = manualClock()
-  const notes: { unanswered?: Chosen | undefined } = { unanswered: chosen }
+  const notes: { unanswered?: Unanswered | undefined } = { unanswered: chosen }
   const folder = { notes, note: (change: object) => void Object.assign(notes, change) }
   const open: string[] = []
   const denied: string[] = []
@@ -20,20 +20,20 @@ function startWorld(chosen?: Chosen) {
   const publish = (change: (state: AgentState) => AgentState) => {
     state = change(state)
   }
-  const unanswered = createUnanswered({ folder, open: () => open, publish, clock, now: clock.now })
+  const autoDeny = createAutoDeny({ folder, open: () => open, publish, clock, now: clock.now })
   const ask = (name: string) => {
     open.push(name)
-    unanswered.review()
+    autoDeny.review()
   }
   const answer = (name: string) => {
     open.splice(open.indexOf(name), 1)
-    unanswered.review()
+    autoDeny.review()
   }
-  unanswered.begin(async name => {
+  autoDeny.begin(async name => {
     denied.push(name)
     answer(name)
   })
-  return { clock, notes, denied, unanswered, ask, answer, state: () => state.unanswered }
+  return { clock, notes, denied, autoDeny, ask, answer, state: () => state.unanswered }
 }
 
 t.test('until somebody chooses, what nobody answers waits', t => {
@@ -46,8 +46,8 @@ t.test('until somebody chooses, what nobody answers waits', t => {
 })
 
 t.test('what nobody answers in time is denied once, what somebody answers is not [P11]', t => {
-  const { clock, notes, denied, unanswered, ask, answer, state } = startWorld()
-  unanswered.choose(5)
+  const { clock, notes, denied, autoDeny, ask, answer, state } = startWorld()
+  autoDeny.choose(5)
   t.same([notes.unanswered, state()], Array(2).fill({ denyAfterMinutes: 5, since: 0 }))
   ask('a')
   clock.advance(minutes)
@@ -63,17 +63,17 @@ t.test('what nobody answers in time is denied once, what somebody answers is not
 })
 
 t.test('what is open when it is chosen counts from then, and no longer once it is taken back', t => {
-  const { clock, denied, unanswered, ask, state } = startWorld()
+  const { clock, denied, autoDeny, ask, state } = startWorld()
   ask('a')
   clock.advance(10 * minutes)
-  unanswered.choose(2)
+  autoDeny.choose(2)
   clock.advance(2 * minutes - 1)
   t.same(denied, [])
-  unanswered.choose(null)
+  autoDeny.choose(null)
   t.equal(state(), undefined)
   clock.advance(60 * minutes)
   t.same(denied, [])
-  unanswered.choose(2)
+  autoDeny.choose(2)
   clock.advance(2 * minutes)
   t.same(denied, ['a'])
   t.end()
