@@ -6,7 +6,7 @@ import { sealDraft, sealPartial } from '../lib/client/sealed/messages.ts'
 import { createServer } from '../lib/server/create.ts'
 import type { Step } from '../lib/wrapper/agents/agent.ts'
 import { createNarrator } from '../lib/wrapper/session/narrator.ts'
-import { startSignsOfLife } from '../lib/wrapper/uplink/signs-of-life.ts'
+import { startHeartbeat } from '../lib/wrapper/uplink/live.ts'
 import { fillSession } from '../test/kit/long-session.ts'
 import { manualClock } from '../test/kit/manual-clock.ts'
 import { openRawSocket } from './kit/raw-socket.ts'
@@ -49,7 +49,7 @@ const clock = manualClock()
 let said = 0
 let isWorking = false
 let signsSent = 0
-const signs = startSignsOfLife({
+const signs = startHeartbeat({
   clock,
   isWorking: () => isWorking,
   send() {

@@ -88,7 +88,7 @@ const against: [from: string, specifier: string, isDynamic?: true][] = [
   ['lib/wrapper/session/turns.ts', '../run/run.ts'],
   ['lib/wrapper/agents/acp/acp.ts', '../../session/session.ts'],
   ['lib/wrapper/uplink/uplink.ts', '../session/narrator.ts'],
-  ['lib/wrapper/home/session-folder.ts', '../uplink/receipts.ts'],
+  ['lib/wrapper/home/session-folder.ts', '../uplink/live.ts'],
   ['sqlite/store.ts', '../lib/server/ids.ts'],
   ['web/ui/button.tsx', '../core/router.ts'],
   ['web/model/home.ts', '../home/home.tsx', true],

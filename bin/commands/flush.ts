@@ -3,7 +3,7 @@ import { cryptoReady } from '../../lib/crypto/ready.ts'
 import { findDamaged } from '../../lib/wrapper/home/session-folder.ts'
 import { deliverLeftovers, takeFromOthers } from '../../lib/wrapper/session/leftovers.ts'
 import { note, tell } from '../../lib/wrapper/terminal/terminal.ts'
-import { fetch } from '../../lib/wrapper/uplink/fetch.ts'
+import { fetch } from '../../lib/wrapper/uplink/network.ts'
 import { readServerOption, wholeNumber } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {

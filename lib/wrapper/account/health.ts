@@ -12,19 +12,19 @@ import { typed } from '../home/own-program.ts'
 import { listLeases } from '../home/ownership/leases.ts'
 import { findDamaged, findLeftovers } from '../home/session-folder.ts'
 import { readPolicy } from '../session/methods/policy.ts'
-import { fetch } from '../uplink/fetch.ts'
+import { fetch } from '../uplink/network.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** What one look at this computer found; `advice` only when it is not well. */
-export interface HealthFinding {
+interface HealthFinding {
   of: string
   state: 'ok' | 'warn' | 'fail'
   says: string
   advice?: string
 }
 
-export interface HealthOptions {
+interface HealthOptions {
   home: Home
   env: Env
   fetch: Fetch

@@ -13,12 +13,12 @@ import { registerMachine } from '../home/machine.ts'
 import { typed } from '../home/own-program.ts'
 import { plain, type Style, styleFor, wrapped } from '../terminal/style.ts'
 import { openBlock, type Terminal, tell } from '../terminal/terminal.ts'
-import { fetch } from '../uplink/fetch.ts'
+import { fetch } from '../uplink/network.ts'
 import { aboutComputer } from './about-computer.ts'
 import { linkScreen } from './link-screen.ts'
 import { certificateTrouble, codeOf, whyUnreachable } from './why-unreachable.ts'
 
-export interface LoginOptions {
+interface LoginOptions {
   home: Home
   server: string | undefined
   env: Readonly<Record<string, string | undefined>>

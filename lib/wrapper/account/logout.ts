@@ -6,7 +6,7 @@ import { chooseServer, type Home } from '../home/credentials.ts'
 import { keptToken } from '../home/kept-token.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
 import { type Terminal, tell } from '../terminal/terminal.ts'
-import { fetch } from '../uplink/fetch.ts'
+import { fetch } from '../uplink/network.ts'
 
 /** Ends the link of this computer: its token on the server, its keys here. Resolves to the exit code. */
 export async function logout(options: {

@@ -5,10 +5,10 @@ import { keptToken } from '../home/kept-token.ts'
 import { typed } from '../home/own-program.ts'
 import { type KnownSession, listSessions } from '../home/session-folder.ts'
 import { type Terminal, tell } from '../terminal/terminal.ts'
-import { fetch } from '../uplink/fetch.ts'
+import { fetch } from '../uplink/network.ts'
 import { whyNotDone } from './why-unreachable.ts'
 
-export interface NotifyOptions {
+interface NotifyOptions {
   home: Home
   /** As given on the command line. */
   server: string | undefined

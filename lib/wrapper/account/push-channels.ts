@@ -5,7 +5,7 @@ import { CannotStart } from '../../exit.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
 import { chooseServer, type Home, needCredentials } from '../home/credentials.ts'
 import { keptToken } from '../home/kept-token.ts'
-import { fetch } from '../uplink/fetch.ts'
+import { fetch } from '../uplink/network.ts'
 import { whyNotDone } from './why-unreachable.ts'
 
 export type Channel = ReplyOf<'readNotifications'>['channels'][number]

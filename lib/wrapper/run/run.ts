@@ -132,13 +132,13 @@ async function credentialsFor({ home, server, env, terminal }: RunOptions): Prom
 async function loadSession() {
   const { cryptoReady } = await import('../../crypto/ready.ts')
   await setImmediate()
-  const { fetch } = await import('../uplink/fetch.ts')
+  const { fetch } = await import('../uplink/network.ts')
   await setImmediate()
   const { createSessionFolder } = await import('../home/session-folder.ts')
   await setImmediate()
   const [{ startSession }, { newSessionKey }] = await Promise.all([
     import('../session/session.ts'),
-    import('../uplink/session-key.ts'),
+    import('../uplink/open.ts'),
     cryptoReady()
   ])
   return { startSession, createSessionFolder, fetch, newSessionKey }
@@ -252,7 +252,7 @@ function openScreen({ home, env, terminal, kind, directory }: RunOptions, server
       const { findLeftovers } = await import('../home/session-folder.ts')
       leftovers = findLeftovers(home.path).length
       if (leftovers > 0) {
-        const [{ keepDelivering }, { fetch }] = await Promise.all([import('../session/leftovers.ts'), import('../uplink/fetch.ts')])
+        const [{ keepDelivering }, { fetch }] = await Promise.all([import('../session/leftovers.ts'), import('../uplink/network.ts')])
         // What cannot be delivered is left to the next process, and ends no session.
         await keepDelivering({ home, fetch, signal }).catch(() => {})
       }

@@ -2,8 +2,8 @@ import { pause } from '../../async/pause.ts'
 import { OutboxFull } from '../../client/outbox/outbox.ts'
 import type { MessageBody } from '../../protocol/sealed/messages.ts'
 import type { AgentState, DiskTrouble } from '../../protocol/sealed/session.ts'
-import type { Uplink } from '../uplink/contract.ts'
-import { ownWords } from '../uplink/own-words.ts'
+import { ownWords } from '../uplink/outbox.ts'
+import type { Uplink } from '../uplink/uplink.ts'
 
 /** Puts on disk what a session has to say. */
 export interface Keeping {

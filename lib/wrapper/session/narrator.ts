@@ -3,8 +3,7 @@ import { createPartialTeller } from '../../client/outbox/partials.ts'
 import { newEnvelope, newId, newSessionMessage, readyEvent } from '../../client/sealed/messages.ts'
 import type { Envelope, MessageBody, PartialBody, PartialFrame, SessionEvent } from '../../protocol/sealed/messages.ts'
 import type { AgentEvent, Step } from '../agents/agent.ts'
-import { planStep } from '../uplink/plan-step.ts'
-import { idOfRow } from '../uplink/row-id.ts'
+import { idOfRow, planStep } from '../uplink/outbox.ts'
 
 type Told = Extract<
   AgentEvent,

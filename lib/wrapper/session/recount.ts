@@ -5,7 +5,7 @@ import type { AgentEvent, Untold } from '../agents/agent.ts'
 import { readSince, readTurn } from '../agents/claude/transcript/untold.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
-import { idOfRow } from '../uplink/row-id.ts'
+import { idOfRow } from '../uplink/outbox.ts'
 import { createNarrator } from './narrator.ts'
 import { withoutReason } from './reasons.ts'
 

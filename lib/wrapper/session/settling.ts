@@ -1,6 +1,6 @@
 import { newEnvelope, newSessionMessage } from '../../client/sealed/messages.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
-import { idOfRow } from '../uplink/row-id.ts'
+import { idOfRow } from '../uplink/outbox.ts'
 import type { SessionParts } from './parts.ts'
 import type { Prompt, Prompts } from './prompts.ts'
 import { withoutReason } from './reasons.ts'

@@ -4,7 +4,7 @@ import type { MessageBody, MessageMeta } from '../../protocol/sealed/messages.ts
 import { titleOfPrompt } from '../../protocol/sealed/plain-line.ts'
 import type { AgentEvent, TurnEnd } from '../agents/agent.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
-import { idOfRow } from '../uplink/row-id.ts'
+import { idOfRow } from '../uplink/outbox.ts'
 import { createExplaining, type Explaining } from './explaining.ts'
 import { createOffering, type Offering } from './offering.ts'
 import type { SessionParts } from './parts.ts'

@@ -1,7 +1,7 @@
 import { withDeadline } from '../../async/deadline.ts'
 import { createPersistence } from '../../client/link/persist.ts'
 import { Refused } from '../../client/link/refusals.ts'
-import { createRest, type Rest, type TokenSource } from '../../client/link/rest.ts'
+import { createRest, type Fetch, type Rest, type TokenSource } from '../../client/link/rest.ts'
 import type { LiveSocket } from '../../client/link/socket.ts'
 import type { Outbox } from '../../client/outbox/outbox.ts'
 import { giveUpDraft, type SpeakingCipher } from '../../client/sealed/messages.ts'
@@ -10,22 +10,73 @@ import type { SealingKey } from '../../client/sealed/vault.ts'
 import type { MessageBody, PartialFrame } from '../../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../../protocol/sealed/session.ts'
 import type { MessageRecord, SessionRecord } from '../../protocol/wire/records.ts'
+import type { Credentials, Home } from '../home/credentials.ts'
 import { keptToken } from '../home/kept-token.ts'
 import type { Notice } from '../home/notice-queue.ts'
 import type { OwnNumbers } from '../home/numbers-file.ts'
+import type { SessionFolder } from '../home/session-folder.ts'
+import { attachmentsOf, type SessionAttachments } from './attachments.ts'
 import { createUplinkCells, type UplinkCells } from './cells.ts'
-import type { Uplink, UplinkOptions } from './contract.ts'
-import { openUplinkLine, type UplinkLine } from './line.ts'
-import { createLink, type LinkState } from './link-state.ts'
+import { createLink, createStallCheck, type LinkState } from './link.ts'
+import { type Live, type LiveOptions, openLive } from './live.ts'
 import { watchNetwork } from './network.ts'
-import { createUplinkOpening, type UplinkOpening } from './opening.ts'
-import { openUplinkOutbox, putBody } from './outbox.ts'
-import { createPatience } from './patience.ts'
+import { createOpening, createUnknownSession, type Opening, openSessionKey } from './open.ts'
+import { createRefusedMessages, openUplinkOutbox, putBody, type RefusedMessages } from './outbox.ts'
 import type { Preview } from './preview.ts'
-import { createRefusedMessages, type RefusedMessages } from './refused-messages.ts'
-import { attachmentsOf, type SessionAttachments } from './session-attachments.ts'
-import { openSessionKey } from './session-key.ts'
-import { createUnknownSession } from './unknown-session.ts'
+
+interface UplinkOptions extends Pick<LiveOptions, 'handlers' | 'onMessage' | 'onOwn' | 'onForged' | 'onFault' | 'onLeftOut'> {
+  home: Pick<Home, 'path' | 'machineId' | 'credentials' | 'noteRenewal'>
+  credentials: Credentials
+  folder: SessionFolder
+  fetch: Fetch
+  /** Another client wrote new metadata. */
+  onMetadata?: ((metadata: SessionMetadata) => void) | undefined
+  /** The server will never take a change of the state or the metadata. */
+  onRefused?: ((why: string) => void) | undefined
+  /** See `OpeningOptions`. */
+  onNumberedAnew?: (() => void) | undefined
+  /** The link, or the number of messages that wait, is another. */
+  onChange?: (() => void) | undefined
+  /** Too much waits: that many messages that can be done without were dropped. */
+  onDropped?: ((count: number) => void) | undefined
+  /** Bytes that may wait; 256 MiB unless told. */
+  limitBytes?: number | undefined
+}
+
+/**
+ * The way of one session to the server. It works from the first moment, with or without a server: what is put is on disk
+ * when `put` resolves and reaches the server some day, in order; state is told as soon as there is somebody to tell it to.
+ */
+export interface Uplink {
+  /** The server's id of the session, once it was opened there. */
+  readonly session: string | undefined
+  readonly link: LinkState
+  /** Messages on disk that the server does not have yet. */
+  readonly waiting: number
+  /** Set when the server takes no message of the session any more, and cannot be told either. */
+  readonly trouble: string | undefined
+  /** See `Outbox.put`. */
+  put(body: MessageBody, localId?: string, how?: { beyondLimit?: boolean }): Promise<void>
+  /** False when it did not leave: there is no link, or it is busy. */
+  showPartial(frame: PartialFrame): boolean
+  /** Resolves when every message that the server had was heard, at once if nothing is being read. */
+  caughtUp(): Promise<void>
+  setThinking(thinking: boolean): void
+  /** Has the server tell apps and phones; `preview` is sealed for the account's devices. Rejects when it did not take it. */
+  notify(notice: Notice, preview?: Preview): Promise<void>
+  /** The agent has the messages up to this one. */
+  tellRead(seq: number): void
+  readonly attachments: SessionAttachments
+  /** Who drives the agent. */
+  setControl(by: 'terminal' | 'phone'): void
+  /** `change` must be pure; it is applied again to what others wrote meanwhile. */
+  changeState(change: (state: AgentState) => AgentState): void
+  changeMetadata(change: (metadata: SessionMetadata) => SessionMetadata): void
+  /** Delivers what waits, marks the session as ended, and closes. False when something is left for another process. */
+  end(within: { ms: number; signal?: AbortSignal | undefined }): Promise<boolean>
+  /** Closes at once; what waits stays on disk. */
+  close(): Promise<void>
+}
 
 export async function openUplink(options: UplinkOptions): Promise<Uplink> {
   const uplink = new SessionUplink(options)
@@ -42,7 +93,7 @@ class SessionUplink implements Uplink {
   readonly #rest: Rest
   readonly #cells: UplinkCells
   readonly #numbers: OwnNumbers
-  readonly #opening: UplinkOpening
+  readonly #opening: Opening
   readonly #unknown: ReturnType<typeof createUnknownSession>
   readonly #refused: RefusedMessages
   readonly #end = new AbortController()
@@ -55,12 +106,12 @@ class SessionUplink implements Uplink {
   /** What the agent said in this process and the server does not have yet; and then, as it is stored. */
   readonly #sealedHere = new Set<string>()
   readonly #own = new WeakSet<MessageRecord>()
-  #line: UplinkLine | undefined
+  #line: Live | undefined
   #alive: { thinking: boolean; mode: 'local' | 'remote' } = { thinking: false, mode: 'remote' }
   #hadLine = false
   /** Messages that the server does not have stay in the journal, and are not sent by this process. */
   #isLeft = false
-  readonly #patience = createPatience()
+  readonly #stall = createStallCheck()
 
   constructor(options: UplinkOptions) {
     const { credentials, folder } = options
@@ -81,7 +132,7 @@ class SessionUplink implements Uplink {
       fetch: options.fetch,
       connectionId: () => this.#line?.connectionId
     })
-    this.#opening = createUplinkOpening({
+    this.#opening = createOpening({
       ...options,
       rest: this.#rest,
       key: this.#key,
@@ -273,7 +324,7 @@ class SessionUplink implements Uplink {
 
   #openLine(record: SessionRecord): void {
     const { credentials } = this.#options
-    this.#line = openUplinkLine(record, {
+    this.#line = openLive(record, {
       ...this.#options,
       server: credentials.server,
       token: this.#token,
@@ -294,7 +345,7 @@ class SessionUplink implements Uplink {
   /** A line that died in silence is noticed by what does not get away; by its own heartbeat that takes a minute. */
   #doubtLink(): void {
     const [oldest] = this.#outbox?.pending ?? []
-    if (this.link.type === 'live' && this.#patience.isOver(oldest?.localId, performance.now())) this.#line?.reconnect()
+    if (this.link.type === 'live' && this.#stall.isStalled(oldest?.localId, performance.now())) this.#line?.reconnect()
   }
 
   #followSocket(state: LiveSocket['state']): void {

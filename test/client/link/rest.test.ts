@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import t, { type Test } from 'tap'
 import { fetch as undiciFetch } from 'undici'
 import { createRest, mayRetry, Refused, type Rest, Unreachable } from '../../../lib/client/index.ts'
-import { fetch as wrapperFetch } from '../../../lib/wrapper/uplink/fetch.ts'
+import { fetch as wrapperFetch } from '../../../lib/wrapper/uplink/network.ts'
 import { startWorld } from '../world.ts'
 
 /** A server that answers everything in one way. */

@@ -6,7 +6,7 @@ import type { Agent, AgentEvent, Untold } from '../../../lib/wrapper/agents/agen
 import { openHome } from '../../../lib/wrapper/home/credentials.ts'
 import { listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
 import { type Session, startSession } from '../../../lib/wrapper/session/session.ts'
-import { fetch } from '../../../lib/wrapper/uplink/fetch.ts'
+import { fetch } from '../../../lib/wrapper/uplink/network.ts'
 import { signUp } from '../../kit/person.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'
 import type { PhoneSession } from '../kit/phone.ts'

@@ -1,10 +1,10 @@
 import t from 'tap'
-import { createPatience } from '../../../lib/wrapper/uplink/patience.ts'
+import { createStallCheck } from '../../../lib/wrapper/uplink/link.ts'
 
 /** When it was over, looked at each second of a day in which the same thing waits. */
 function timesOver(oldestAt: (second: number) => string | undefined, seconds: number): number[] {
-  const patience = createPatience()
-  return Array.from({ length: seconds }, (_, second) => second).filter(second => patience.isOver(oldestAt(second), 1000 * second))
+  const stall = createStallCheck()
+  return Array.from({ length: seconds }, (_, second) => second).filter(second => stall.isStalled(oldestAt(second), 1000 * second))
 }
 
 t.test('what waits on a silent line is doubted soon, then ever less often, so that a slow line gets its time', async t => {

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import t from 'tap'
 import type { Rest } from '../../../lib/client/link/rest.ts'
-import type { LinkState } from '../../../lib/wrapper/uplink/link-state.ts'
-import { createUnknownSession } from '../../../lib/wrapper/uplink/unknown-session.ts'
+import type { LinkState } from '../../../lib/wrapper/uplink/link.ts'
+import { createUnknownSession } from '../../../lib/wrapper/uplink/open.ts'
 
 /** One session, and a server that says of it what it removed. */
 function world(removed: readonly string[]) {

@@ -5,7 +5,7 @@ import type { SealingKey } from '../../client/sealed/vault.ts'
 import { legacyBlobKey, openBlob, sealBlob, sealOfBlob, sessionBlobKey } from '../../crypto/index.ts'
 import { sessionId } from '../../protocol/wire/ids.ts'
 import type { Announced } from '../agents/attachments.ts'
-import { fetch } from './fetch.ts'
+import { fetch } from './network.ts'
 
 /** What travels with the messages of a session, sealed. Both reject with a reason that stands in a sentence. */
 export interface SessionAttachments {

@@ -1,7 +1,9 @@
+import { createPersistence } from '../../client/link/persist.ts'
 import { mayRetry, Refused, Unreachable } from '../../client/link/refusals.ts'
 import type { Rest } from '../../client/link/rest.ts'
-import { isDeleted } from '../../client/outbox/removals.ts'
-import type { SealingKey } from '../../client/sealed/vault.ts'
+import { isDeleted, wasRemoved } from '../../client/outbox/removals.ts'
+import { type SealingKey, terminalVault } from '../../client/sealed/vault.ts'
+import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import { type AgentState, agentState, type SessionMetadata, sessionMetadata } from '../../protocol/sealed/session.ts'
 import type { SessionRecord } from '../../protocol/wire/records.ts'
@@ -10,9 +12,10 @@ import { registerMachine } from '../home/machine.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { SessionNotes } from '../home/session-notes.ts'
 import type { UplinkCells } from './cells.ts'
+import type { Link } from './link.ts'
 
 /** The session on the server: opened there once, however many ask. */
-export interface UplinkOpening {
+export interface Opening {
   /** The server's id of the session, once it was opened there. */
   readonly id: string | undefined
   open(): Promise<string>
@@ -20,7 +23,7 @@ export interface UplinkOpening {
   forget(): void
 }
 
-export interface UplinkOpeningOptions {
+export interface OpeningOptions {
   rest: Rest
   home: Pick<Home, 'path' | 'machineId'>
   credentials: Credentials
@@ -38,7 +41,7 @@ export interface UplinkOpeningOptions {
   onOtherKey(): void
 }
 
-export function createUplinkOpening(options: UplinkOpeningOptions): UplinkOpening {
+export function createOpening(options: OpeningOptions): Opening {
   const { folder, key, cells, signal, onOpened, onDeleted, onOtherKey, onNumberedAnew, ...to } = options
   let id: string | undefined
   let opening: Promise<string> | undefined
@@ -143,4 +146,60 @@ function keepTrying(error: unknown): never {
   const isFinal = error instanceof Refused && (error.status === 401 || error.status === 403)
   if (isFinal || mayRetry(error)) throw error
   throw new Unreachable('strange-answer', { cause: error })
+}
+
+interface UnknownSessionOptions {
+  rest: Rest
+  link: Pick<Link, 'enter'>
+  signal: AbortSignal
+  /** The server's id of the session now. */
+  current(): string | undefined
+  /** Resolves when it is open. */
+  openAgain(): Promise<unknown>
+}
+
+/**
+ * What becomes of a session of which the server says that it has none. One that was deleted is over. One that a server does not know
+ * because it was put back to an older state is opened there again: nothing that waits for it may be lost by that.
+ */
+export function createUnknownSession({ rest, link, signal, current, openAgain }: UnknownSessionOptions) {
+  const persistence = createPersistence({ signal })
+  const lost = new Set<string>()
+  let asking: Promise<boolean> | undefined
+
+  async function ask(session: string): Promise<boolean> {
+    const isRemoved = await persistence.attempt(signal => wasRemoved(rest, session, signal))
+    // One that was opened again and is unknown once more would be opened without end.
+    const isOpenedAgain = isRemoved === false && !lost.has(session)
+    if (isOpenedAgain) {
+      lost.add(session)
+      // Until then others that were refused under its name of before wait with it.
+      await openAgain()
+    } else link.enter({ type: isRemoved ? 'gone' : 'unknown' })
+    return isOpenedAgain
+  }
+
+  return {
+    /** Whether this one is opened again, or was. Rejects when the server cannot be asked. */
+    async isOpenedAgain(session: string): Promise<boolean> {
+      if (current() !== session) return true
+      asking ??= ask(session).finally(() => {
+        asking = undefined
+      })
+      return asking
+    }
+  }
+}
+
+/** The key of a new session, in base64; null when it is sealed with the secret of its account. */
+export function newSessionKey({ keys }: Credentials): string | null {
+  const vault = terminalVault(keys)
+  return vault.version === 1 ? null : toBase64(vault.newSessionKey().raw)
+}
+
+/** The same, from how it was noted. */
+export function openSessionKey({ keys }: Credentials, noted: string | null): SealingKey {
+  const vault = terminalVault(keys)
+  const raw = noted === null ? undefined : fromBase64(noted)
+  return raw ? vault.openSessionKey(raw) : vault.newSessionKey()
 }

@@ -4,10 +4,9 @@ import Database from 'better-sqlite3'
 import t from 'tap'
 import { Refused } from '../../../lib/client/link/refusals.ts'
 import { OutboxFull } from '../../../lib/client/outbox/outbox.ts'
-import type { Draft } from '../../../lib/client/sealed/messages.ts'
-import { envelopeOf } from '../../../lib/client/sealed/messages.ts'
+import { type Draft, envelopeOf } from '../../../lib/client/sealed/messages.ts'
 import { listSessions } from '../../../lib/wrapper/home/session-folder.ts'
-import { createRefusedMessages } from '../../../lib/wrapper/uplink/refused-messages.ts'
+import { createRefusedMessages } from '../../../lib/wrapper/uplink/outbox.ts'
 import { demo, texts } from '../kit/demo.ts'
 
 t.test('a session that the server takes no more messages of says so at the terminal, keeps them, and comes to rest [W5]', async t => {

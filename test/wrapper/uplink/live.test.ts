@@ -1,12 +1,12 @@
 import t from 'tap'
-import { startSignsOfLife } from '../../../lib/wrapper/uplink/signs-of-life.ts'
+import { startHeartbeat } from '../../../lib/wrapper/uplink/live.ts'
 import { manualClock } from '../../kit/manual-clock.ts'
 
 t.test('a session that rests costs a device three signs of life a minute, one that works twelve, and a change is told at once', t => {
   const clock = manualClock()
   let isWorking = false
   const sent: number[] = []
-  const signs = startSignsOfLife({ clock, isWorking: () => isWorking, send: () => sent.push(clock.now()) })
+  const heartbeat = startHeartbeat({ clock, isWorking: () => isWorking, send: () => sent.push(clock.now()) })
   const pass = (seconds: number) => {
     sent.length = 0
     for (let second = 0; second < seconds; second++) clock.advance(1_000)
@@ -15,15 +15,15 @@ t.test('a session that rests costs a device three signs of life a minute, one th
   t.equal(pass(60), 3)
   isWorking = true
   sent.length = 0
-  signs.tell()
+  heartbeat.tell()
   t.equal(sent.length, 1)
   t.equal(pass(60), 12)
   isWorking = false
-  signs.tell()
+  heartbeat.tell()
   t.equal(pass(60), 3)
-  signs.close()
+  heartbeat.close()
   t.equal(pass(60), 0)
-  signs.tell()
+  heartbeat.tell()
   t.equal(sent.length, 0)
   t.equal(clock.pending, 0)
   t.end()

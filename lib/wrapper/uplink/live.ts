@@ -1,24 +1,23 @@
-import { systemClock } from '../../async/clock.ts'
+import { type Clock, systemClock } from '../../async/clock.ts'
 import { type Forgery, type SessionHandlers, serveSession } from '../../client/calls/calls.ts'
-import type { Feed } from '../../client/feed/feed.ts'
+import { type Feed, openFeed } from '../../client/feed/feed.ts'
 import { watchSession } from '../../client/feed/session-watch.ts'
-import type { Refused } from '../../client/link/refusals.ts'
+import { createPersistence } from '../../client/link/persist.ts'
+import { Refused } from '../../client/link/refusals.ts'
 import type { Rest, TokenSource } from '../../client/link/rest.ts'
 import { type LiveSocket, openSocket } from '../../client/link/socket.ts'
 import type { Pin } from '../../client/sealed/call-seals.ts'
-import { type OpenedMessage, sealPartial } from '../../client/sealed/messages.ts'
+import { envelopeOf, type OpenedMessage, openMessage, sealPartial, writerOf } from '../../client/sealed/messages.ts'
 import type { Cipher } from '../../crypto/envelopes.ts'
 import type { PartialFrame } from '../../protocol/sealed/messages.ts'
 import type { SealFault } from '../../protocol/sealed/sealed-for.ts'
 import type { MessageRecord, SessionRecord } from '../../protocol/wire/records.ts'
+import type { HeardMessages } from '../home/heard-messages.ts'
 import type { OwnNumbers } from '../home/numbers-file.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import type { UplinkCells } from './cells.ts'
-import { openUplinkFeed } from './feed.ts'
-import { createReceipts } from './receipts.ts'
-import { startSignsOfLife } from './signs-of-life.ts'
 
-export interface UplinkLineOptions {
+export interface LiveOptions {
   server: string
   token: string | TokenSource
   rest: Rest
@@ -29,13 +28,13 @@ export interface UplinkLineOptions {
   handlers?: SessionHandlers | undefined
   /** Every message of the session in order, from the cursor of the folder on. Not read when left out. */
   onMessage?: ((message: OpenedMessage, about: { seq: number; localId: string | null }) => void) | undefined
-  /** See `UplinkFeedOptions`. */
+  /** See `SessionFeedOptions`. */
   isOwn(message: MessageRecord): boolean
   onOwn?: ((about: { seq: number }) => void) | undefined
   numbers: OwnNumbers
   /** What a message, or those before it, cannot have been sent so. */
   onFault?: ((type: SealFault['type'], count?: number) => void) | undefined
-  /** See `UplinkFeedOptions`. */
+  /** See `SessionFeedOptions`. */
   onLeftOut?: ((about: { seq: number; localId: string | null }) => void) | undefined
   onState(state: LiveSocket['state']): void
   /** The session was deleted. */
@@ -50,7 +49,7 @@ export interface UplinkLineOptions {
 }
 
 /** The live side of a session that the server knows: what is heard, answered and signalled while there is a link. */
-export interface UplinkLine {
+export interface Live {
   readonly connectionId: LiveSocket['connectionId']
   take: Feed['take']
   caughtUp: Feed['caughtUp']
@@ -64,7 +63,7 @@ export interface UplinkLine {
 
 const beatMs = 2000
 
-export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions): UplinkLine {
+export function openLive(record: SessionRecord, options: LiveOptions): Live {
   const { server, token, rest, cipher, folder, handlers, onMessage, onGone, onRefused } = options
   const session = record.id
   const end = new AbortController()
@@ -72,9 +71,9 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
   const cells = options.cells.openOn(record, socket)
   const receipts = handlers && createReceipts(rest, session, end.signal)
 
-  const signs =
+  const heartbeat =
     handlers &&
-    startSignsOfLife({
+    startHeartbeat({
       clock: systemClock,
       isWorking: () => options.alive().thinking,
       // One that is dropped because the line is busy would leave devices in the dark until the next.
@@ -90,7 +89,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     options.onState(socket.state)
     if (socket.state.type !== 'live') return
     receipts?.hurry()
-    signs?.tell()
+    heartbeat?.tell()
   })
   const watch = watchSession({
     rest,
@@ -113,7 +112,7 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     })
   const feed =
     heard &&
-    openUplinkFeed(folder.notes.cursor, {
+    openSessionFeed(folder.notes.cursor, {
       rest,
       socket,
       session,
@@ -144,17 +143,17 @@ export function openUplinkLine(record: SessionRecord, options: UplinkLineOptions
     take: messages => feed?.take(messages),
     caughtUp: async () => feed?.caughtUp(),
     showPartial: frame => socket.send('partial', { sid: session, partial: sealPartial(cipher, frame) }, { volatile: true }),
-    tellAlive: () => signs?.tell(),
+    tellAlive: () => heartbeat?.tell(),
     tellRead: seq => receipts?.read(seq),
     tellEnd() {
       clearInterval(beat)
-      signs?.close()
+      heartbeat?.close()
       socket.send('session-end', { sid: session, time: Date.now() })
     },
     reconnect: () => socket.reconnectNow(),
     close() {
       clearInterval(beat)
-      signs?.close()
+      heartbeat?.close()
       end.abort(new Error('the uplink was closed'))
       options.cells.close()
       watch.close()
@@ -172,6 +171,147 @@ function pinOf(folder: SessionFolder): Pin {
     },
     set() {
       if (!folder.notes.hearsNames) folder.note({ hearsNames: true })
+    }
+  }
+}
+
+interface SessionFeedOptions {
+  rest: Rest
+  socket: LiveSocket
+  session: string
+  cipher: Cipher
+  receipts: Receipts | undefined
+  numbers: Pick<OwnNumbers, 'isOwn' | 'noteStored'>
+  heard: HeardMessages
+  /** What the agent said is not opened again by the process that sealed it: there is no news in it. */
+  isOwn(message: MessageRecord): boolean
+  onOwn(about: { seq: number }): void
+  onMessage(message: OpenedMessage, about: { seq: number; localId: string | null }): void
+  /** Somebody on the way brought it here: it is not carried out. */
+  onLeftOut(about: { seq: number; localId: string | null }): void
+  onRefused(refusal: Refused): void
+}
+
+/** Every message of a session in order. */
+function openSessionFeed(after: number, options: SessionFeedOptions): Feed {
+  const { rest, socket, session, cipher, receipts, numbers, heard, isOwn, onOwn, onMessage, onLeftOut, onRefused } = options
+  return openFeed({
+    rest,
+    socket,
+    session,
+    after,
+    onMessages: messages => {
+      for (const message of messages) {
+        if (isOwn(message)) {
+          onOwn({ seq: message.seq })
+          continue
+        }
+        const opened = openMessage(cipher, message)
+        const by = writerOf(opened)
+        if (by && numbers.isOwn(by.sender)) numbers.noteStored(by)
+        else if (isOfPeople(opened) && !heard.take({ seq: message.seq, content: message.content.c, by })) {
+          onLeftOut({ seq: message.seq, localId: message.localId })
+          continue
+        }
+        if (opened.ok && opened.body.role === 'user') receipts?.delivered(message.seq)
+        onMessage(opened, { seq: message.seq, localId: message.localId })
+      }
+    },
+    onState: state => {
+      if (state.type === 'ended') onRefused(state.refusal)
+    }
+  })
+}
+
+/** Of an unknown shape with a writer: it is of a newer app, and takes a number. */
+function isOfPeople(message: OpenedMessage): boolean {
+  if (!message.ok) return message.by !== undefined
+  const { body } = message
+  return body.role === 'user' ? body.meta?.sentFrom !== 'cli' : envelopeOf(body)?.role === 'user'
+}
+
+/** Tells how far the messages of a session came: to this computer, and to the agent. */
+export interface Receipts {
+  delivered(seq: number): void
+  read(seq: number): void
+  /** There is a line again. */
+  hurry(): void
+}
+
+/**
+ * Best effort: what was not told when the process ends is told with the next message. While one request is under way the next
+ * one waits, and says only the latest. A server that keeps no receipts is told nothing more.
+ */
+function createReceipts(rest: Pick<Rest, 'call'>, session: string, end: AbortSignal): Receipts {
+  const persistence = createPersistence({ signal: end })
+  let [deliveredSeq, readSeq] = [0, 0]
+  let told = ''
+  let isTelling = false
+
+  async function tell(): Promise<void> {
+    isTelling = true
+    try {
+      for (let now = stand(); now !== told; now = stand()) {
+        const sent = await persistence.attempt(async signal => {
+          const latest = stand()
+          await rest.call('markReceipts', { params: { id: session }, body: { deliveredSeq, readSeq } }, { signal })
+          return latest
+        })
+        told = sent
+      }
+      isTelling = false
+    } catch (error) {
+      // Then it stays as it is: this server will never take them, or the session is over.
+      if (!(error instanceof Refused) && !end.aborted) throw error
+    }
+  }
+  const stand = () => `${deliveredSeq} ${readSeq}`
+  const news = () => void (isTelling || tell())
+
+  return {
+    delivered(seq) {
+      deliveredSeq = Math.max(deliveredSeq, seq)
+      news()
+    },
+    read(seq) {
+      readSeq = Math.max(readSeq, seq)
+      deliveredSeq = Math.max(deliveredSeq, seq)
+      news()
+    },
+    hurry: () => persistence.hurry()
+  }
+}
+
+/** Tells over and over that a session lives. Each sign goes to every device, so one that rests says it no oftener than a computer does. */
+interface Heartbeat {
+  /** It works, or rests, or another has the keyboard: told at once. */
+  tell(): void
+  close(): void
+}
+
+/** Who opens the app meanwhile hears from the next one that the agent works. */
+const workingEveryMs = 5_000
+/** Servers take a session for gone after ten minutes without one. */
+const restingEveryMs = 20_000
+
+export function startHeartbeat({ clock, isWorking, send }: { clock: Clock; isWorking(): boolean; send(): void }): Heartbeat {
+  let cancel = () => {}
+  let isClosed = false
+  const next = () => {
+    cancel()
+    if (!isClosed) cancel = clock.after(isWorking() ? workingEveryMs : restingEveryMs, tell)
+  }
+  const tell = () => {
+    if (isClosed) return
+    send()
+    next()
+  }
+  next()
+  return {
+    tell,
+    close() {
+      isClosed = true
+      cancel()
     }
   }
 }
