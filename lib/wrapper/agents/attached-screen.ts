@@ -2,7 +2,7 @@ import type { Console } from '../terminal/console.ts'
 import type { AgentScreen, OwnScreen } from './agent.ts'
 import { controlsOf, howEnded, openPty, type Pty } from './pty.ts'
 
-export interface AttachedScreenOptions {
+interface AttachedScreenOptions {
   screen: AgentScreen
   /** What draws the screen; asked anew each time it is opened. */
   program(): { command: string; args: readonly string[]; directory: string; env: Readonly<Record<string, string>> }

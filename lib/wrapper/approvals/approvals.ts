@@ -48,7 +48,7 @@ export interface EditedHere {
   add(paths: readonly string[]): void
 }
 
-export interface ApprovalsOf {
+interface ApprovalsOf {
   /** The wrapper's own folder. */
   home: string
   /** Where the agent works. */

@@ -4,7 +4,7 @@ import { type DecisionEntry, decisionEntry } from '../../protocol/sealed/rules.t
 import { appendPrivateFile, makePrivateFolder, readPrivateFile } from '../home/private-files.ts'
 
 /** What was decided on this computer, a line each, in `decisions.log` of the wrapper's home. Only its owner may read it. */
-export interface DecisionLog {
+interface DecisionLog {
   add(entry: DecisionEntry): void
   /** The latest first. */
   read(): DecisionEntry[]

@@ -20,7 +20,7 @@ export function folderOfThread(env: Env, thread: string): string {
 export const noSuchThread = 'Codex has no such conversation on this computer.'
 
 /** Codex alone can read and copy its threads. */
-export interface CodexForking {
+interface CodexForking {
   /** What people said, in order: a fork keeps the turn in which one of these was said. */
   rewindPoints(thread: string): Promise<CodexRewindPoint[]>
   /** Resolves to the id of the copy; with `at` it goes up to the end of the turn in which that was said. */

@@ -8,7 +8,7 @@ import { codexBeginning, codexHistories, codexSayings } from './codex-histories.
 import type { Beginning, FiledHistory, History, Saying, ToldHistory } from './history.ts'
 import { openOpencodeHistories } from './opencode-histories.ts'
 
-export interface HistoriesOptions {
+interface HistoriesOptions {
   /** The wrapper's. */
   home: string
   env: Readonly<Record<string, string | undefined>>

@@ -7,7 +7,7 @@ import { type History, parse, type Saying, type ToldHistory } from './history.ts
 
 type Env = Readonly<Record<string, string>>
 
-export interface OpencodeHistories {
+interface OpencodeHistories {
   list(): Promise<readonly ToldHistory[]>
   /** What was said with all the words, the latest first. Rejects when opencode cannot tell. */
   search(words: readonly string[]): Promise<(Pick<History, 'id'> & Saying)[]>

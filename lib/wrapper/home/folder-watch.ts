@@ -1,7 +1,7 @@
 import { watch } from 'node:fs'
 import { type Clock, systemClock } from '../../async/clock.ts'
 
-export interface FolderWatch {
+interface FolderWatch {
   /** Folders that are watched already stay watched. Look at what is in it afterwards: what came before is not told. */
   add(folder: string): void
   close(): void

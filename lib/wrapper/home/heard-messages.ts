@@ -17,7 +17,7 @@ export interface HeardMessages {
   close(): void
 }
 
-export interface HeardMessage {
+interface HeardMessage {
   readonly seq: number
   /** As it came, sealed. */
   readonly content: string

@@ -1,7 +1,7 @@
 import { writePrivateFile } from './private-files.ts'
 
 /** A file that always holds what was written last. */
-export interface NotesFile {
+interface NotesFile {
   /** On disk when it returns; while the disk takes nothing, as soon as it does again. */
   write(text: string): void
   /** What was written last is not on disk yet. */

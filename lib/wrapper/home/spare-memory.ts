@@ -3,7 +3,7 @@ import { runInNewContext } from 'node:vm'
 import { type Clock, systemClock } from '../../async/clock.ts'
 
 /** Gives back memory that would else stay taken for as long as nothing happens, which may be all day. */
-export interface SpareMemory {
+interface SpareMemory {
   /** Called whenever it may have changed whether something is worked at. */
   follow(isWorking: boolean): void
   close(): void
@@ -35,7 +35,7 @@ export function spareMemory(heap: Heap = ownHeap, clock: Clock = systemClock): S
   }
 }
 
-export interface Heap {
+interface Heap {
   bytes(): number
   collect(): void
 }

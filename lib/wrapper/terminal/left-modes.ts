@@ -1,5 +1,5 @@
 /** What a program has turned on in a terminal and not off again: another screen, pastes as pastes, keys in another way. */
-export interface LeftModes {
+interface LeftModes {
   take(output: Uint8Array | string): void
   /** Turns it off. Nothing, when the program has cleaned up by itself. */
   undo(): string

@@ -15,7 +15,7 @@ export interface Form {
   content(answers: Answers): Record<string, FormValue>
 }
 
-export type FormValue = string | number | boolean | string[]
+type FormValue = string | number | boolean | string[]
 
 interface Field {
   id: string

@@ -14,7 +14,7 @@ export interface Inquiry {
   windowOf(model: string): Promise<number | undefined>
 }
 
-export interface InquiryOptions {
+interface InquiryOptions {
   claude: string
   directory: string
   env: Readonly<Record<string, string>>

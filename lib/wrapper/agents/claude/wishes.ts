@@ -1,14 +1,14 @@
 import type { Agent, AgentEvent } from '../agent.ts'
 
 /** By the agent's own ids. */
-export interface Wish {
+interface Wish {
   mode?: string
   model?: string
   effort?: string
 }
 
 /** What the phone wants of Claude Code while that is at its terminal, where only the keys there choose: it comes true once the phone drives. */
-export interface Wishes {
+interface Wishes {
   note(wish: Wish): void
   /** Another mode was chosen at the terminal since. */
   forgetMode(): void

@@ -6,7 +6,7 @@ import type { Agent, AgentKind, StartAgent } from '../agent.ts'
 import { findProgram } from '../find-program.ts'
 import { findCodex, howToGet } from './program.ts'
 
-export interface CodexOptions {
+interface CodexOptions {
   /** The wrapper's home. */
   home: string
   env: Readonly<Record<string, string | undefined>>

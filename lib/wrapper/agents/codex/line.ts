@@ -24,7 +24,7 @@ export interface LineHandlers {
 /** The server understood and refused. */
 export class Refused extends Error {}
 
-export class LineClosed extends Error {
+class LineClosed extends Error {
   constructor() {
     super('Codex is gone.')
   }

@@ -16,7 +16,7 @@ import { createThreads, type Threads } from './threads.ts'
 import { createTurns, type Turns } from './turns.ts'
 import { codexWindows } from './usage-windows.ts'
 
-export interface SharedCodexOptions {
+interface SharedCodexOptions {
   home: string
   codex: string
   /** Of the program. */

@@ -10,7 +10,7 @@ import { joinedThread, type Notification, openedThread, readThread, type Thread,
 import type { Turns } from './turns.ts'
 import { codexWindows } from './usage-windows.ts'
 
-export interface ThreadsOptions {
+interface ThreadsOptions {
   line: Line
   how: Pick<StartAgent, 'directory' | 'toldUpTo'>
   turns: Turns

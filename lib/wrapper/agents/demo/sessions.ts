@@ -12,7 +12,7 @@ export interface DemoSession extends Choices {
   history: SessionUpdate[]
 }
 
-export interface DemoSessions {
+interface DemoSessions {
   create(directory: string): DemoSession
   /** Also one of an earlier process; throws the protocol's "not found". */
   find(id: string): DemoSession

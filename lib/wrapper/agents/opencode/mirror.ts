@@ -7,14 +7,14 @@ import type { History, Message, Part, PermissionRequest, QuestionRequest, Server
 import { createTelling, wasAllowed } from './telling.ts'
 import { endOf } from './untold.ts'
 
-export interface MirrorOptions {
+interface MirrorOptions {
   /** Its events, in order. */
   emit(event: AgentEvent): void
   post(path: string, body: object): Promise<unknown>
 }
 
 /** What happened while nobody listened. */
-export interface Missed {
+interface Missed {
   history: History
   isIdle: boolean | undefined
   waiting: Waiting | undefined

@@ -4,7 +4,7 @@ import { askingFirst } from './asks-first.ts'
 import { findOpencode } from './program.ts'
 import { NotShared, Refused } from './refusals.ts'
 
-export interface OpencodeOptions {
+interface OpencodeOptions {
   env: Readonly<Record<string, string | undefined>>
   tell(line: string): void
 }

@@ -21,7 +21,7 @@ export interface OpencodeServer {
   end(): Promise<void>
 }
 
-export interface StartServer {
+interface StartServer {
   program: string
   directory: string
   env: Readonly<Record<string, string>>

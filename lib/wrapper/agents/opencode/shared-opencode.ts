@@ -11,7 +11,7 @@ import type { OpencodeServer } from './server.ts'
 import type { ServerEvent } from './shapes.ts'
 import { readPast, readSince } from './untold.ts'
 
-export interface SharedOpencodeOptions {
+interface SharedOpencodeOptions {
   server: OpencodeServer
   /** What draws its own screen. */
   program: string

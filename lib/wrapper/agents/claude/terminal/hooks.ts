@@ -33,7 +33,7 @@ export const hook = z.looseObject({
 })
 export type Hook = z.infer<typeof hook>
 
-export interface HooksOptions {
+interface HooksOptions {
   home: string
   /** A line for the top of its screen. */
   announcement: string

@@ -1,5 +1,5 @@
 /** What stands on a terminal, as far as it follows from what was written there. Knows what moves a cursor and what erases; a colour changes nothing. */
-export interface ScreenLines {
+interface ScreenLines {
   write(bytes: Uint8Array): void
   /** From the top; what was never written to is empty. */
   readonly lines: readonly string[]

@@ -20,7 +20,7 @@ import { watchForRetries } from './retries.ts'
 import { createTerminalTurn, type TerminalTurn } from './terminal-turn.ts'
 import { beginningOf, createTyping, type Typing } from './typing.ts'
 
-export interface TerminalClaudeOptions {
+interface TerminalClaudeOptions {
   home: string
   /** The program, as the person installed it. */
   claude: string

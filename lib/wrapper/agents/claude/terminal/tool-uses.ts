@@ -1,7 +1,7 @@
 import type { Hook } from './hooks.ts'
 
 /** The tools that Claude Code uses at the moment, several at once. A question about one does not say which use it is. */
-export interface ToolUses {
+interface ToolUses {
   begin(hook: Hook): void
   /** The id of the newest use of this tool with just this input that was not asked about yet. */
   ask(name: string, input: object): string | undefined

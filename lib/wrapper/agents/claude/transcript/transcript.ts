@@ -18,7 +18,7 @@ export interface Transcript {
   close(): void
 }
 
-export interface TranscriptReader {
+interface TranscriptReader {
   onRow(row: Row): void
   /** Every line before this place was told. */
   onRead(upTo: ToldUpTo): void
