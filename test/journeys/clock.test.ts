@@ -44,10 +44,10 @@ for (const [words, byMs] of [
 
     await say(device, 'SCRIPT: slow 30000 a b c d e f')
     await device.see('Working')
-    t.equal(await device.page.getByText(/^Silent for/).count(), 0)
+    t.equal(await device.page.getByText(/^No output for/).count(), 0)
     await device.visit('/')
     await row(device, /demo/).getByText('now', { exact: true }).waitFor()
-    t.equal(await device.page.getByText(/^Silent for/).count(), 0)
+    t.equal(await device.page.getByText(/^No output for/).count(), 0)
 
     await device.visit(`/s/${session.id}`)
     await pick(device, 'Session menu', 'Archive')
@@ -66,7 +66,7 @@ t.test('a device whose clock is wrong links another one, and the right time is n
   const checkCode = await bringLink(tablet, phone)
   await phone.write('Check code', checkCode)
   await phone.hold('Hold to link', 'The other device has your account now.')
-  await tablet.see('Nothing in the field yet')
+  await tablet.see('No sessions here yet')
 
   await phone.visit('/')
   await phone.see("This device's clock is 5 h behind")

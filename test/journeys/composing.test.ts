@@ -46,7 +46,7 @@ t.test('what is sent while the agent works waits, and is changed, taken back or 
   t.equal(await waiting.count(), 2, 'and waits as it was until it is changed')
   await page.getByRole('textbox', box).fill('SCRIPT: text spelt')
   if (process.env['SHOTS']) await device.screenshot(join(process.env['SHOTS'], 'queue.png'))
-  await page.getByRole('button', { name: 'Save the change' }).click()
+  await page.getByRole('button', { name: 'Save change' }).click()
   t.equal(await page.getByRole('textbox', box).inputValue(), 'half a sentence', 'what was being written before is there again')
   await waiting.filter({ hasText: /text spelt/ }).waitFor()
   t.equal(await waiting.filter({ hasText: 'misspelt' }).count(), 0)
@@ -95,7 +95,7 @@ t.test('what waits on this device for a link is changed and taken back on Home, 
   await device.see('You are offline')
   for (const name of ['apples', 'baers', 'plums']) await say(device, `SCRIPT: text ${name} came`)
   await page.getByRole('link', { name: 'Back to all sessions' }).click()
-  await device.see('Leaves when you are back')
+  await device.see('Sent when you are back online')
   await card.filter({ hasText: 'plums' }).getByRole('button', { name: 'Withdraw' }).click()
   await card.filter({ hasText: 'baers' }).getByRole('button', { name: 'Edit' }).click()
   await page.locator('.leaving textarea').fill('SCRIPT: text bears came')
@@ -130,7 +130,7 @@ t.test('a picture goes with the message, reaches the agent, and is seen in the b
     { name: 'film.mov', mimeType: 'video/quicktime', buffer: Buffer.alloc(11 * 1024 * 1024) }
   ])
   await device.see('24.heic could not be read')
-  await device.see('film.mov has more than 10 MB')
+  await device.see('film.mov is larger than 10 MB')
   await device.see('The other one is attached.')
   for (const name of ['24.heic', 'film.mov']) await page.getByRole('button', { name: `Remove ${name}` }).click()
   await page

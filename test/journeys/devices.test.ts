@@ -21,10 +21,10 @@ t.test('the first person of a server needs its setup code, and it leaves the add
   await phone.press('Create an account')
   await phone.see('Setup code')
   await phone.press('Create my account')
-  await phone.see('The first account of a server needs its setup code.')
+  await phone.see('The first account needs the setup code.')
   await phone.write('Setup code', 'WRONG-CODE')
   await phone.press('Create my account')
-  await phone.see('That is not the code of this server.')
+  await phone.see('That is not the setup code of this server.')
 
   const setupCode = readFileSync(join(data, 'setup-code'), 'utf8').trim()
   const key = await phone.createAccount({ setupCode })
@@ -39,22 +39,22 @@ t.test('what Devices says of adding a computer is typed there, and confirmed', a
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   await phone.visit('/settings/devices')
-  await phone.see('Add a device or a machine')
+  await phone.see('Add a device or computer')
   // Until the server has said how it was installed, the usual stands there.
   await phone.page.locator('.add-device code', { hasText: 'build.mjs' }).waitFor()
   const command = ((await phone.page.locator('.add-device code').textContent()) ?? '').trim()
   t.match(command, new RegExp(`^node build\\.mjs start login --server ${server.url}$`))
-  await phone.see('For another machine, open this page by an address that it can reach too.')
+  await phone.see('To link another computer, open this page at an address that it can reach too.')
   const login = runWrapper(t, { home: join(t.testdirName, 'computer'), args: command.split(' ').slice(3) })
   const { link, checkCode } = await readCode(login)
   await phone.page.locator('.add-device a').click()
   await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  await phone.press('Continue')
   await phone.write('Check code', checkCode)
   await phone.hold('Hold to link', 'Linked')
   t.equal(await login.ended, 0)
   await phone.visit('/new')
-  await phone.see(/say where that is: node ~\/afield\/build\.mjs start claude/)
+  await phone.see(/give its path: node ~\/afield\/build\.mjs start claude/)
 })
 
 t.test('a key that was written down opens the account on another device', async t => {
@@ -65,12 +65,12 @@ t.test('a key that was written down opens the account on another device', async 
   const desk = await devices.open(t, server.url, { width: 1280, height: 800, colorScheme: 'dark' })
   await desk.visit('/restore')
   await desk.write('Account key', `${key.slice(0, 13)}ü${key.slice(14)}`)
-  await desk.see('Group 3 has a letter that cannot be in a key.')
+  await desk.see('Group 3 has a character that cannot be in a key.')
   await desk.write('Account key', key.toLowerCase().replaceAll('-', '').slice(0, 50))
-  await desk.see('2 letters to go.')
+  await desk.see('2 characters to go.')
   await desk.write('Account key', key.toLowerCase().replaceAll('-', ' '))
   await desk.press('Restore')
-  await desk.see('Nothing in the field yet')
+  await desk.see('No sessions here yet')
 
   await t.test('the list of devices ends the sign-in of the other one, which then has its key and nothing else [H11]', async t => {
     await phone.visit('/settings/account-key')
@@ -81,8 +81,8 @@ t.test('a key that was written down opens the account on another device', async 
       await phone.write(label, groups[Number(label.replace(/\D/g, '')) - 1]?.toLowerCase() ?? '')
     }
     await phone.press('Check')
-    await phone.see('That is right')
-    await phone.press('Go on')
+    await phone.see('Correct')
+    await phone.press('Continue')
 
     await desk.visit('/settings/devices')
     await desk.see('Signed in with the account key')
@@ -97,7 +97,7 @@ t.test('a key that was written down opens the account on another device', async 
 
     await phone.press('Sign in again')
     await phone.press(/^Sign in$/)
-    await phone.see('Nothing in the field yet')
+    await phone.see('No sessions here yet')
     await phone.see('Live')
   })
 
@@ -117,7 +117,7 @@ t.test('a key that nobody checked stays on its device when the server ends the s
   const phone = await devices.open(t, server.url)
   const key = await phone.createAccount()
   const other = await phone.openTab('/machines')
-  await other.see('No machine linked yet')
+  await other.see('No computer linked yet')
   const desk = await devices.open(t, server.url)
   await desk.visit('/restore')
   await desk.write('Account key', key)
@@ -145,7 +145,7 @@ t.test('two tabs of one device sign out together', async t => {
   const phone = await devices.open(t, server.url)
   await phone.createAccount()
   const other = await phone.openTab('/machines')
-  await other.see('No machine linked yet')
+  await other.see('No computer linked yet')
 
   await phone.visit('/settings')
   await phone.press('Sign out')
@@ -162,26 +162,26 @@ t.test('a device that has the account hands it to a new one that shows a code, w
 
   const tablet = await devices.open(t, server.url, { width: 820, height: 1180 })
   await tablet.visit('/')
-  await tablet.press('Link with a device I have')
+  await tablet.press('Link with an existing device')
   await tablet.see('Waiting for your other device')
-  const link = await tablet.copied('Copy the link')
+  const link = await tablet.copied('Copy link')
   t.match(link, /\/terminal\/connect#v2=/)
   const checkCode = (await tablet.page.locator('.check-code b').textContent()) ?? ''
   t.match(checkCode, /^\d{4}$/)
 
   await phone.visit('/scan')
   await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  await phone.press('Continue')
   await phone.see('Give this device your account?')
   await phone.press('Use two taps instead')
   await phone.write('Check code', String((Number(checkCode) + 1) % 10_000).padStart(4, '0'))
   await phone.tapTwice('Link it', 'Confirm: link it once')
-  await phone.see('Not the digits that were made with this link.')
+  await phone.see('These digits do not match this link.')
   await phone.write('Check code', checkCode)
   await phone.tapTwice('Link it', 'Confirm: link it once')
   await phone.see('The other device has your account now.')
 
-  await tablet.see('Nothing in the field yet')
+  await tablet.see('No sessions here yet')
   await tablet.visit('/settings/account-key')
   await tablet.press('Show the key')
   t.equal((await tablet.page.locator('.key-groups code').allTextContents()).join('-'), key)
@@ -198,15 +198,15 @@ t.test('a new device can still ask in the way of existing apps, which has no che
   await tablet.press('My other device has the Happy app')
   await tablet.seeNoMore('Check code')
   await tablet.see('Waiting for your other device')
-  const link = await tablet.copied('Copy the link')
+  const link = await tablet.copied('Copy link')
   t.match(link, /^happy:\/\/\/account\?/)
 
   await phone.visit('/scan')
   await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  await phone.press('Continue')
   await phone.see('Give this device your account?')
   await phone.hold('Hold to link', 'The other device has your account now.')
-  await tablet.see('Nothing in the field yet')
+  await tablet.see('No sessions here yet')
 })
 
 t.test('the app opens without the server, says so, and comes back by itself [L1]', async t => {
@@ -222,17 +222,17 @@ t.test('the app opens without the server, says so, and comes back by itself [L1]
   })
 
   await server.kill()
-  await phone.see('The server does not answer')
+  await phone.see('The server is not responding')
   await phone.visit('/')
-  await phone.see('The server does not answer')
+  await phone.see('The server is not responding')
   await phone.see(/All was quiet at/)
 
   await startServerProcess(t, { data, port })
   // It may be back by itself before the press.
-  const tryNow = phone.page.getByRole('button', { name: 'Try now' })
+  const tryNow = phone.page.getByRole('button', { name: 'Retry now' })
   await tryNow.click({ timeout: 5_000 }).catch(async error => t.equal(await tryNow.count(), 0, String(error)))
   await phone.see('Live')
-  await phone.seeNoMore('The server does not answer')
+  await phone.seeNoMore('The server is not responding')
 })
 
 async function freePort(): Promise<number> {

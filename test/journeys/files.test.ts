@@ -25,14 +25,14 @@ t.test('a file is found by what is in it, changed, and not written over what the
   await area.fill(callback.replace('/home', '/mine'))
   write('src/callback.js', callback.replace('/home', '/theirs'))
   await device.press('Save')
-  await device.see('callback.js changed on the machine')
+  await device.see('callback.js changed on the computer')
   await device.see('Your edit was not saved.')
   t.match(read('src/callback.js'), '/theirs', 'nothing was written')
   await device.press('See both')
   await page.locator('.wl.del', { hasText: '/theirs' }).waitFor()
   await page.locator('.wl.add', { hasText: '/mine' }).waitFor()
-  await device.press('Save mine over it')
-  // The two texts stand beside each other until mine is on the machine.
+  await device.press('Overwrite with mine')
+  // The two texts stand beside each other until mine is on the computer.
   await page.locator('.wl.del').first().waitFor({ state: 'detached' })
   t.match(read('src/callback.js'), '/mine')
 
@@ -48,6 +48,6 @@ t.test('the files of a folder without git are a menu away, and its changes say w
   await device.page.getByRole('menuitem', { name: 'Files' }).click()
   await device.see('README.md')
   await device.press('Changes')
-  await device.see('No git here')
+  await device.see('Not a git repository')
   await device.see('Changes are shown per step in the session.')
 })

@@ -28,7 +28,7 @@ t.test('what was said is found on this device and opened where it was said', asy
 
   await device.visit('/search?q=medlars')
   await device.see('Nothing found for “medlars”')
-  await device.press(/^Also look on/)
+  await device.press(/^Also search/)
   await device.see(/^Nothing on /)
 })
 
@@ -39,12 +39,12 @@ t.test(
     const { page } = device
     await device.visit(`/s/${session.id}`)
     await pick(device, 'Session menu', 'Rename')
-    await page.getByRole('dialog').getByLabel('Title of the session').fill('The autumn harvest')
+    await page.getByRole('dialog').getByLabel('Session title').fill('The autumn harvest')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     await page.getByRole('heading', { level: 1, name: 'The autumn harvest' }).waitFor()
     const title = await page.getByRole('heading', { level: 1, name: 'The autumn harvest' }).boundingBox()
     await page.mouse.click((title?.x ?? 0) + 20, (title?.y ?? 0) + 10)
-    await page.getByRole('dialog').getByLabel('Title of the session').waitFor()
+    await page.getByRole('dialog').getByLabel('Session title').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     const other = await devices.open(t, new URL(page.url()).origin)
@@ -70,7 +70,7 @@ t.test(
     await page.getByRole('dialog').waitFor({ state: 'detached' })
     writeFileSync(join(home, 'policy.json'), JSON.stringify({ folders: [join(code, 'elsewhere')] }))
     await fork()
-    await device.see('It was not forked')
+    await device.see('It could not be forked')
     await device.see(/is not on this computer's list of allowed ones/)
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })

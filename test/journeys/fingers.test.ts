@@ -68,7 +68,7 @@ t.test('a finger archives, pins and picks a session, and draws a sheet away [U6]
   await apples.waitFor()
   t.equal(new URL(page.url()).pathname, '/', 'what was drawn is not opened')
   await drag(page, apples, { x: -150 })
-  await device.see('Archived. Its agent ends in a moment.')
+  await device.see('Archived. Its agent will end shortly.')
   await device.press('Undo')
   await apples.waitFor()
   await press(page, apples, () => device.see('1 selected'))

@@ -16,7 +16,7 @@ t.test('a link to pair with, opened on a device without an account, waits until 
   const first = await askToPair()
   const phone = await devices.open(t, url)
   await phone.page.goto(first.link)
-  await phone.see('First your account, then the machine')
+  await phone.see('Your account first, then the computer')
   t.notMatch(phone.page.url(), /#/)
   await phone.press('Create an account')
   await phone.press('Create my account')
@@ -38,7 +38,7 @@ t.test('a link to pair with, opened on a device without an account, waits until 
 
   const tablet = await devices.open(t, url)
   await tablet.page.goto(second.link)
-  await tablet.press('Link with a device I have')
+  await tablet.press('Link with an existing device')
   const checkCode = await bringLink(tablet, phone)
   await phone.write('Check code', checkCode)
   await phone.hold('Hold to link', 'The other device has your account now.')
@@ -87,14 +87,14 @@ async function makeAndCheck(device: Device): Promise<void> {
   const groups = device.page.locator('.key-groups code')
   await groups.nth(10).waitFor()
   const key = await groups.allTextContents()
-  await device.press('I have it, check me')
+  await device.press('I have it, check it')
   await device.see('Type these three groups')
   for (const label of await device.page.locator('.fld label').allTextContents()) {
     await device.write(label, key[Number(label.replace(/\D/g, '')) - 1] ?? '')
   }
   await device.press('Check')
-  await device.see('That is right')
-  await device.press('Go on')
+  await device.see('Correct')
+  await device.press('Continue')
 }
 
 async function serverAndComputer(t: Test) {

@@ -50,7 +50,7 @@ t.test('a person with a phone brings an agent through its work, and through the 
   )
   await page.locator('.say', { hasText: /^one two/ }).waitFor()
   await first.kill()
-  await page.getByText('The server does not answer').waitFor()
+  await page.getByText('The server is not responding').waitFor()
   const second = await startServerProcess(t, { data, signup: 'owner', port: Number(new URL(first.url).port) })
   await page.getByText('After it.', { exact: true }).waitFor()
 
@@ -89,7 +89,7 @@ async function createAccount(page: Page): Promise<Uint8Array> {
   const reading = readBackupKey(groups.join('-'))
   if (!reading.ok) throw new Error('The page shows no account key')
   await page.getByRole('button', { name: /^Later/ }).click()
-  await page.getByText('Nothing in the field yet').waitFor()
+  await page.getByText('No sessions here yet').waitFor()
   return reading.secret
 }
 

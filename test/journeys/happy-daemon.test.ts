@@ -36,7 +36,7 @@ t.test('the helper of the published happy CLI begins and ends what the app asks 
     await phone.page.getByRole('dialog').waitFor()
     t.notOk(existsSync(orchard))
     await shoot(phone, 'make-folder')
-    await phone.press('Make it and start')
+    await phone.press('Create and start')
     await pressAwake(phone, /^Allow once|^Allow/)
     await conversation(phone, 'first.txt is settled.').waitFor()
     t.equal(readFileSync(join(orchard, 'first.txt'), 'utf8'), 'written')
@@ -55,7 +55,7 @@ t.test('the helper of the published happy CLI begins and ends what the app asks 
       await chooseMode(phone, mode)
       await say(phone, write(`${mode.replaceAll(' ', '-')}.txt`))
       await pressAwake(phone, /^Deny/)
-      await pressAwake(phone, /^Deny, go on/)
+      await pressAwake(phone, /^Deny, continue/)
       await conversation(phone, `${mode.replaceAll(' ', '-')}.txt is settled.`).waitFor()
     }
   })
@@ -85,10 +85,10 @@ t.test('the helper of the published happy CLI begins and ends what the app asks 
 
   await t.test('the helper itself is stopped', async () => {
     await openMachine(phone)
-    await phone.press('Stop the helper')
+    await phone.press('Stop daemon')
     await shoot(phone, 'stop-helper')
-    await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop the helper' }).click()
-    await phone.see(/Away|Not running/)
+    await phone.page.getByRole('dialog').getByRole('button', { name: 'Stop daemon' }).click()
+    await phone.see(/Offline|Not running/)
     await shoot(phone, 'helper-gone')
   })
 

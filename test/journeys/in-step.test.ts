@@ -62,7 +62,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
 
   await t.test('a session that is renamed on one has its new name on all', async () => {
     await pick(desk, 'Session menu', 'Rename')
-    await desk.page.getByRole('dialog').getByLabel('Title of the session').fill('The autumn harvest')
+    await desk.page.getByRole('dialog').getByLabel('Session title').fill('The autumn harvest')
     await desk.page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     for (const { page } of all) await page.getByRole('heading', { level: 1, name: 'The autumn harvest' }).waitFor()
   })
@@ -73,7 +73,7 @@ t.test('two tabs and two devices of one account stay in step', async t => {
     await mark('Mark as compromised').click()
     for (const each of all) await each.see('The key of this session is marked as compromised')
     t.ok(session.metadata.compromisedAt)
-    await mark('Take the mark away').click()
+    await mark('Remove the mark').click()
     for (const { page } of all) await page.getByText('The key of this session is marked as compromised').waitFor({ state: 'hidden' })
     await desk.page.keyboard.press('Escape')
   })

@@ -96,7 +96,7 @@ t.test('a newer app is offered, waits for a word, and loses nothing that was bei
 
   release.publish()
   await device.page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')))
-  await device.see('A newer Afield is ready')
+  await device.see('A new version is ready')
   await composer.press('End')
   await composer.pressSequentially('ence')
   t.ok(await isSamePage(device), 'nothing was reloaded')
@@ -104,7 +104,7 @@ t.test('a newer app is offered, waits for a word, and loses nothing that was bei
   await device.see('Run this command?')
   t.ok(await isSamePage(device), 'nor while something is to be decided')
   const tab = await device.openTab('/')
-  await tab.see('A newer Afield is ready')
+  await tab.see('A new version is ready')
   t.ok(await isSamePage(device), 'nor by another tab that opens')
 
   // The browser lets the older one end what it is at before.
@@ -113,7 +113,7 @@ t.test('a newer app is offered, waits for a word, and loses nothing that was bei
   await reloaded
   t.notOk(await isSamePage(device))
   await device.see('Run this command?')
-  await device.seeNoMore('A newer Afield is ready')
+  await device.seeNoMore('A new version is ready')
   t.not((await cacheNames(device)).join(), before.join(), 'the newer files took the place of the older')
   t.equal((await cacheNames(device)).length, 1)
   await device.page.getByRole('button', { name: /^Deny/ }).waitFor()

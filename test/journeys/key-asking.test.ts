@@ -37,7 +37,7 @@ t.test('until the account key was checked Settings has its point, and Home asks 
     await phone.write(label, key.split('-')[Number(label.replace(/\D/g, '')) - 1] ?? '')
   }
   await phone.press('Check')
-  await phone.see('That is right')
+  await phone.see('Correct')
   await phone.visit('/')
   await phone.see('Live')
   t.equal(await point.count(), 0)

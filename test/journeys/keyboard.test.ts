@@ -17,7 +17,7 @@ t.test('with a keyboard alone an account is made, and each stop shows where the 
   await press(fresh, 'Create my account')
   await fresh.see('Write down your account key')
   await press(fresh, /^Later/)
-  await fresh.see('Nothing in the field yet')
+  await fresh.see('No sessions here yet')
   t.equal(await fresh.page.locator('[tabindex]:not([tabindex="0"], [tabindex="-1"])').count(), 0, 'the order is that of reading')
 })
 
@@ -52,7 +52,7 @@ t.test('with a keyboard alone decisions are made, and Escape makes none [app-des
   await keyboard.press('r')
   await seeFocusOn(device, 'Why, or what to do instead')
   await keyboard.type('Use the other one, not a or r')
-  await goTo(device, 'Deny, go on')
+  await goTo(device, 'Deny, continue')
   await pressAwake(device)
   await session.until(() => answered().length === 2)
   t.match(answered()[1], { status: 'denied', reason: 'Use the other one, not a or r' })
@@ -95,7 +95,7 @@ t.test('with a keyboard alone one gets everywhere, and comes back to where one w
       heading
     )
   }
-  await jump('gm', 'Machines')
+  await jump('gm', 'Computers')
   await jump('gs', 'Settings')
   await keyboard.press('g')
   await keyboard.press('h')

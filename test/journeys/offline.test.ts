@@ -29,7 +29,7 @@ t.test(
     }
     await server.kill()
     await phone.context.setOffline(true)
-    const stood = `This is how things stood at ${at(45).toTimeString().slice(0, 5)}.`
+    const stood = `Last updated at ${at(45).toTimeString().slice(0, 5)}.`
     await phone.see('You are offline')
     await phone.see(stood)
 

@@ -18,7 +18,7 @@ t.test('a message that does not open is passed over in words, and all around it 
   await device.visit(`/s/${id}`)
   await device.see('The first row is pruned.')
   await say(id, other.cipher, text('Nobody reads this.'))
-  await device.see('This message cannot be opened with the keys on this device.')
+  await device.see('This message cannot be decrypted with the keys on this device.')
   await say(id, other.cipher, text('Nor this.'))
   await device.see('2 messages cannot be opened with the keys on this device.')
   // Two may have been spoiled on their way: that shuts nothing.
@@ -52,19 +52,19 @@ t.test('what an agent asks and this device cannot open is said to be there', asy
   const [key, other] = [vault.newKey(), vault.newKey()]
   const [closed, clear] = [await open(key, 'Pruning', { state: other.cipher }), await open(key, 'Mulching')]
   await device.visit(`/s/${closed}`)
-  await device.see('What Claude asks cannot be opened here')
+  await device.see('This request from Claude cannot be decrypted')
   await device.see(/Decide on studio-mini/)
   await device.visit(`/s/${clear}`)
   await device.page.getByRole('textbox', { name: /message/i }).waitFor()
-  t.equal(await device.page.getByText('cannot be opened here').count(), 0)
+  t.equal(await device.page.getByText('cannot be decrypted').count(), 0)
 })
 
 t.test('a session that was made for another account is named as such, and opens to words instead of a composer', async t => {
   const { device, open } = await sealedWorld(t, devices)
   const id = await open(accountVault(engine.randomBytes(32)).newKey(), 'Not mine')
   await device.visit('/')
-  await device.see('This session cannot be opened')
+  await device.see('This session cannot be decrypted')
   await device.visit(`/s/${id}`)
-  await device.see('It was made with keys that are not on this device.')
+  await device.see('Its keys are not on this device.')
   t.equal(await device.page.getByRole('textbox').count(), 0)
 })

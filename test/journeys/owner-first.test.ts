@@ -64,7 +64,7 @@ t.test(
     const tablet = await devices.open(t, url)
     await tablet.visit('/link')
     const checkCode = await bringLink(tablet, phone)
-    await phone.see('It can read everything, for ever.')
+    await phone.see('It can read everything, forever.')
     await lock.ownerIs(false)
     await phone.press('Confirm with the screen lock')
     await phone.see(notConfirmed)

@@ -26,9 +26,9 @@ t.test('the phone says who asks and what it gets, and lets in the computer whose
   await phone.see(`Link ${name} to your account?`)
   const facts = await phone.page.locator('.facts').innerText()
   const isRoot = process.getuid?.() === 0
-  t.match(facts, new RegExp(`Runs as\\s+${userInfo().username}${isRoot ? ', may change everything' : ''}`))
+  t.match(facts, new RegExp(`Runs as\\s+${userInfo().username}${isRoot ? ', can change everything' : ''}`))
   t.match(facts, /System\s+\S/)
-  t.match(facts, /Asks from\s+The machine the server runs on/, 'and not a piece of its address')
+  t.match(facts, /Network\s+The computer the server runs on/, 'and not a piece of its address')
   await phone.hold('Hold to link', `${name} is linked`)
   t.equal(await login.ended, 0, login.output)
   t.equal(await phone.page.getByRole('link', { name: 'Start a session there' }).count(), 0, 'nothing runs there that could')
@@ -38,7 +38,7 @@ t.test('the phone says who asks and what it gets, and lets in the computer whose
 
   await phone.visit('/')
   await phone.page.goto(link)
-  await phone.see(`${name} is linked already`)
+  await phone.see(`${name} is already linked`)
   const other = await devices.open(t, server.url)
   await other.createAccount()
   await other.page.goto(link)
@@ -54,7 +54,7 @@ t.test('a request that nobody answers in its five minutes ends before the eyes o
   await phone.page.goto(link)
   await phone.see('This gives full control of your agents.')
   await phone.page.clock.fastForward(299_000)
-  await phone.see('This request has ended')
+  await phone.see('This request has expired')
   await phone.see('Scan a code')
 })
 
@@ -64,13 +64,13 @@ t.test('three wrong check codes end the request on both sides [A8]', async t => 
   await phone.page.goto(link)
   for (const by of [1, 2, 3]) {
     await phone.write('Check code', String((Number(checkCode) + by) % 10_000).padStart(4, '0'))
-    await phone.hold('Hold to link', by < 3 ? 'Not the digits' : 'The request was refused')
+    await phone.hold('Hold to link', by < 3 ? 'These digits do not match' : 'The request was rejected')
     await shoot(phone, `wrong-${by}`)
   }
   t.equal(await login.ended, 1)
   await phone.visit('/')
   await phone.page.goto(link)
-  await phone.see('This request has ended')
+  await phone.see('This request has expired')
 })
 
 t.test('whoever refuses on the desktop ends the waiting of the computer at once', async t => {
@@ -78,15 +78,15 @@ t.test('whoever refuses on the desktop ends the waiting of the computer at once'
   const { login, link } = await ask()
   await desk.visit('/scan')
   await desk.write('Paste a link', 'https://example.net/start')
-  await desk.press('Go on')
+  await desk.press('Continue')
   await desk.see('This address at example.net asks for nothing.')
   // As a terminal breaks it, and under another name of the same server.
   const otherName = link.replace('127.0.0.1', 'localhost')
   await desk.write('Paste a link', `  ${otherName.slice(0, 60)}  ${otherName.slice(60)} `)
-  await desk.press('Go on')
+  await desk.press('Continue')
   await desk.see('Check code')
   await shoot(desk, 'desk')
-  await desk.press('Refuse')
+  await desk.press('Reject')
   t.equal(await login.ended, 1)
   t.match(login.output, /it was refused/)
 })
@@ -98,7 +98,7 @@ t.test('a request of an existing program still works, and says that it has no ch
   await login.says(/Waiting/)
   await phone.visit('/scan')
   await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  await phone.press('Continue')
   await phone.see('This program shows no check code.')
   t.equal(await phone.page.getByLabel('Check code').count(), 0)
   await shoot(phone, 'first-kind')

@@ -10,7 +10,7 @@ t.test('a session is put away and taken back; what is said in it takes it out of
   const { page } = device
   const { hostPid } = session.metadata
   await pick(device, /^More for /, 'Archive')
-  await device.see('Archived. Its agent ends in a moment.')
+  await device.see('Archived. Its agent will end shortly.')
   await device.seeNoMore('Apples are in.')
   await device.press('Undo')
   await row(device, 'Apples are in.').waitFor()
@@ -23,7 +23,7 @@ t.test('a session is put away and taken back; what is said in it takes it out of
   await device.press('Archive, 1 session')
   await row(device, 'Plums are in.').click()
   // The agent ends once it can no longer be taken back.
-  await page.getByPlaceholder('A message resumes this session').fill('SCRIPT: text Pears are in.')
+  await page.getByPlaceholder('Send a message to resume').fill('SCRIPT: text Pears are in.')
   await device.press('Send')
   await page.getByRole('log').getByText('Pears are in.', { exact: true }).waitFor()
   await device.visit('/')
@@ -44,7 +44,7 @@ t.test('sessions are picked, archived and deleted from the archive after a yes',
   await device.see('1 selected')
   await device.page.getByRole('toolbar').getByRole('button', { name: 'Archive' }).click()
   await device.press('Archive, 1 session')
-  await device.see(/All of it keeps \d.* on the server\./)
+  await device.see(/Uses \d.* on the server\./)
   await device.press('Select')
   await device.press('Select all')
   await device.press('Delete')

@@ -14,11 +14,11 @@ t.test('what a full server does not take waits here, is said to, and leaves by i
   await device.visit(`/s/${id}`)
   await device.page.getByRole('textbox', { name: /message/i }).fill('Prune the quinces')
   await device.page.getByRole('button', { name: /^(Send|Queue)/ }).click()
-  await device.see('The server has no room')
-  await device.see('Agents keep working and hold their messages. Yours wait here.')
+  await device.see('The server is out of space')
+  await device.see('Agents keep working and queue their messages. Yours wait here.')
   await device.see('Prune the quinces')
   messages = 10
-  await device.seeNoMore('The server has no room')
+  await device.seeNoMore('The server is out of space')
   await device.see('Prune the quinces')
   t.equal((await person.call('GET', '/v1/account/storage')).body.messages, 1)
 })
@@ -33,8 +33,8 @@ t.test('who tried too often is told when the next try is possible', async t => {
   await device.visit('/restore')
   await device.write('Account key', formatBackupKey(secret))
   await device.press('Restore')
-  await device.see('Too many tries')
-  await device.see(/The next one is possible in (\d+ min )?\d+ (s|min)/)
+  await device.see('Too many attempts')
+  await device.see(/Try again in (\d+ min )?\d+ (s|min)/)
 })
 
 t.test('an agent that reached its limit says until when, and goes on by itself when it was asked to', async t => {
@@ -44,7 +44,7 @@ t.test('an agent that reached its limit says until when, and goes on by itself w
   await device.visit(`/s/${id}`)
   const endsAt = Date.now() + 8_000
   await say(id, key.cipher, { role: 'agent', content: { type: 'event', data: { type: 'limit-reached', endsAt } } })
-  await device.see(/^Usage limit reached, back at \d+:\d+/)
+  await device.see(/^Usage limit reached. It resets at \d+:\d+/)
   await device.press('Continue then')
   await device.page.getByRole('log').getByText('Continue.', { exact: true }).waitFor()
   await device.page.getByRole('button', { name: 'Continue then' }).waitFor({ state: 'hidden' })

@@ -120,6 +120,6 @@ t.test('a reload without a network shows what was said and what waits, and claim
 t.test('an address of no session says so, and not that something was deleted', async t => {
   const { device } = await world(t)
   await device.visit('/s/never-was')
-  await device.see('There is no such session here')
+  await device.see('Session not found')
   t.equal(await device.page.getByText(/deleted/).count(), 0)
 })

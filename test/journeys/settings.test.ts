@@ -14,7 +14,7 @@ mkdirSync(shots, { recursive: true })
 
 const pages = [
   ['appearance', 'Hold to confirm'],
-  ['language', 'As the browser'],
+  ['language', 'Same as browser'],
   ['lock', 'Each time you open Afield'],
   ['storage', 'Use less data'],
   ['account-key', 'Show the key'],
@@ -45,7 +45,7 @@ t.test('every page of the settings opens, and the index says what holds now', as
   const { device } = await deviceWithAccount(t)
   await device.see('Live')
   await device.visit('/settings')
-  for (const value of ['Not checked yet', 'English', 'As the system']) await device.see(value)
+  for (const value of ['Not checked yet', 'English', 'Same as system']) await device.see(value)
   for (const [page, text] of pages) {
     await device.visit(`/settings/${page}`)
     await device.see(text)
@@ -89,7 +89,7 @@ t.test('the language is chosen in the settings, kept, and said to who listens; n
   for (const page of ['', 'devices', 'appearance', 'lock', 'storage', 'account-key', 'about', 'language']) {
     await device.visit(`/settings/${page}`)
     await device.page.getByRole('heading', { level: 1 }).first().waitFor()
-    await device.page.waitForFunction(() => !document.body.innerText.includes('正在询问服务器'))
+    await device.page.waitForFunction(() => !document.body.innerText.includes('正在加载'))
     const text = (await device.page.locator('main').innerText()).replaceAll(named, '')
     t.notMatch(text, /[A-Za-z]{4,} [A-Za-z]{2,}/, page)
     await device.screenshot(join(shots, `settings-${page || 'index'}-zh.png`))
@@ -99,7 +99,7 @@ t.test('the language is chosen in the settings, kept, and said to who listens; n
   await device.screenshot(join(shots, 'home-zh.png'))
   await device.visit('/settings/language')
   await device.page.getByLabel('跟随浏览器').click()
-  await device.see('As the browser')
+  await device.see('Same as browser')
 })
 
 t.test('the app lock covers the app until its owner is there, or has the account key; what was written is still there [H10]', async t => {
@@ -110,19 +110,19 @@ t.test('the app lock covers the app until its owner is there, or has the account
   await device.page.waitForFunction(() => localStorage.getItem('afield-lock') !== null)
   await device.visit('/settings/account-key')
   await device.see('Afield is locked')
-  t.notOk(await device.page.getByText('Whoever has it can read everything').isVisible())
+  t.notOk(await device.page.getByText('Anyone who has it can read everything').isVisible())
   await device.screenshot(join(shots, 'locked.png'))
 
   await lock.ownerIs(false)
   await device.press('Unlock')
-  await device.see('That did not unlock it')
+  await device.see('Unlocking failed')
   await device.press('Use the account key instead')
   await device.write('Account key', 'AAAAA-BBBBB')
   await device.press('Unlock')
-  await device.see('That is not the key of this account')
+  await device.see('That is not the key to this account')
   await device.write('Account key', key.toLowerCase())
   await device.press('Unlock')
-  await device.see('Whoever has it can read everything')
+  await device.see('Anyone who has it can read everything')
 
   await device.press('Show the key')
   await device.see('The screen lock was not confirmed')
@@ -141,7 +141,7 @@ t.test('the app lock covers the app until its owner is there, or has the account
   await device.page.getByLabel('Off', { exact: true }).click()
   await device.page.waitForFunction(() => localStorage.getItem('afield-lock') === null)
   await device.visit('/settings/account-key')
-  await device.see('Whoever has it can read everything')
+  await device.see('Anyone who has it can read everything')
 })
 
 t.test('an app that locked after five minutes stays locked when it is loaded again, in every tab [H10]', async t => {
@@ -170,7 +170,7 @@ t.test('everything is exported as one file, and erasing leaves nothing of Afield
   const downloading = device.page.waitForEvent('download')
   await device.press('Export everything')
   t.match((await downloading).suggestedFilename(), /^afield-\d{4}-\d\d-\d\d\.zip$/)
-  await device.see('The file is with your downloads')
+  await device.see('The file is in your downloads')
 
   await device.press(/^Erase this device/)
   await device.page.evaluate(() => Object.assign(globalThis, { isSamePage: true }))
@@ -209,7 +209,7 @@ t.test('the server says how much it keeps and for how long, and one that cannot 
 
   await device.context.route('**/v1/account/storage', route => route.fulfill({ status: 404, json: { error: 'Not found' } }))
   await device.visit('/settings/storage')
-  await device.see('This server does not tell how much it keeps, or for how long.')
+  await device.see('This server does not report its storage use or retention.')
   await device.see('It lists 1 session.')
 })
 

@@ -19,7 +19,7 @@ t.test('a session for a machine that is away waits on the phone, outlives the ap
   await helper.kill('SIGKILL')
   await askLater(device)
   await device.press(/^Withdraw/)
-  await device.seeNoMore('Leaves when it can')
+  await device.seeNoMore('Waiting to be sent')
 
   await device.visit(`/new?${query}`)
   await askLater(device)
@@ -29,14 +29,14 @@ t.test('a session for a machine that is away waits on the phone, outlives the ap
   runWrapper(t, { home, args: ['daemon', 'run'] })
   const begun = await witness.session(before.map(({ id }) => id))
   await begun.until(({ events }) => events().some(event => event.t === 'text' && event.text.includes('Pears are pruned.')))
-  await device.seeNoMore('Leaves when it can')
+  await device.seeNoMore('Waiting to be sent')
 })
 
 async function askLater(device: Device): Promise<void> {
   // Its agents are still there, only the helper is not.
-  await device.page.getByRole('button', { name: 'Start when its helper runs' }).waitFor()
-  await device.see(/^The helper of .+ is not running$/)
+  await device.page.getByRole('button', { name: 'Start when its daemon runs' }).waitFor()
+  await device.see(/^The daemon on .+ is not running$/)
   await device.page.getByText('Demo agent', { exact: true }).click()
   await device.press(/^Start when /)
-  await device.see('Leaves when it can')
+  await device.see('Waiting to be sent')
 }

@@ -39,22 +39,22 @@ t.test('a line that hangs is said to hang, with the next try; what was said mean
   const { device, line, session } = await world(t)
   line.stall()
   await session.say('SCRIPT: text Pears are in.')
-  await device.page.getByText('The server does not answer').waitFor({ timeout: 45_000 })
+  await device.page.getByText('The server is not responding').waitFor({ timeout: 45_000 })
   t.equal(await device.page.locator('.horizon').getAttribute('data-state'), 'stale', 'the screen says that it may be old')
   // Now it is not there at all: attempts fail at once, and the waits between them grow.
   await line.closePort()
-  await device.page.getByText(/Next try in \d+ s/).waitFor({ timeout: 45_000 })
+  await device.page.getByText(/Retrying in \d+ s/).waitFor({ timeout: 45_000 })
   t.equal(await conversation(device, 'Pears are in.').count(), 0)
 
   line.heal()
   await line.openPort()
   // It may try by itself meanwhile, and then there is nothing to press.
   await device.page
-    .getByRole('button', { name: 'Try now' })
+    .getByRole('button', { name: 'Retry now' })
     .click({ timeout: 2_000 })
     .catch(() => {})
   await conversation(device, 'Pears are in.').waitFor()
-  await device.seeNoMore('The server does not answer')
+  await device.seeNoMore('The server is not responding')
   t.equal(await conversation(device, 'Pears are in.').count(), 1)
   t.equal(await conversation(device, 'Apples are in.').count(), 1)
 })
@@ -79,5 +79,5 @@ t.test('a phone that slept for an hour is whole as soon as it wakes, without a j
   t.ok(took < 15_000, `${Math.round(took)} ms: no sign of life was waited for`)
   t.equal(await conversation(device, 'Pears are in.').count(), 1)
   t.equal(await conversation(device, 'Apples are in.').count(), 1)
-  t.equal(await device.page.getByText('The server does not answer').count(), 0)
+  t.equal(await device.page.getByText('The server is not responding').count(), 0)
 })

@@ -85,7 +85,7 @@ export class Device {
     await groups.nth(10).waitFor()
     const key = (await groups.allTextContents()).join('-')
     await this.press('Later, remind me tomorrow')
-    await this.see('Nothing in the field yet')
+    await this.see('No sessions here yet')
     return key
   }
 

@@ -21,7 +21,7 @@ const english = {
   nav: {
     label: 'Main',
     home: 'Home',
-    machines: 'Machines',
+    machines: 'Computers',
     settings: 'Settings',
     new: 'New',
     checkKey: 'the account key is not checked yet',
@@ -33,17 +33,17 @@ const english = {
     nothingNeedsYou: 'Nothing needs you',
     needYou: (n: number) => plural(n, { one: '1 agent needs you', other: `${n} agents need you` }),
     tally: (waiting: number, working: number, quiet: number) => {
-      if (working > 0) return `${working} at work.`
-      if (waiting > 0) return 'Nothing else is going on.'
+      if (working > 0) return `${working} working.`
+      if (waiting > 0) return 'Nothing else is running.'
       return quiet === 0 ? 'No sessions yet.' : 'Nothing needs you now.'
     },
-    away: (host: string) => `${host} is away.`,
-    manyAway: (n: number) => `${n} machines are away.`,
+    away: (host: string) => `${host} is offline.`,
+    manyAway: (n: number) => `${n} computers are offline.`,
     wereWorking: (n: number, at: string) => plural(n, { one: `1 was working at ${at}`, other: `${n} were working at ${at}` }),
     neededAt: (n: number, at: string) => plural(n, { one: `1 needed you at ${at}`, other: `${n} needed you at ${at}` }),
     wasQuiet: (at: string) => `All was quiet at ${at}`,
-    nothingNeeded: 'They go on without you. Nothing needed you then.',
-    nothingWorked: 'Agents go on without you.',
+    nothingNeeded: 'They keep working without you. Nothing needed you then.',
+    nothingWorked: 'Agents keep working without you.',
     neededThen: (n: number) => plural(n, { one: 'One agent needed you then.', other: `${n} agents needed you then.` }),
     decisions: 'Needs you',
     working: 'Working',
@@ -53,20 +53,20 @@ const english = {
     answer: 'Answer',
     andRisks: (first: string, others: number) =>
       plural(others, { one: `${first}, and 1 more risk`, other: `${first}, and ${others} more risks` }),
-    more: (n: number) => `${n} more wait for you`,
-    pickOne: 'Pick one on the left.',
+    more: (n: number) => `${n} more waiting for you`,
+    pickOne: 'Select a session on the left.',
     keys: { move: 'move', open: 'open', begin: 'new', all: 'all keys' },
     answerAll: (n: number) => plural(n, { one: 'Answer it', other: `Answer ${n}` }),
-    empty: 'Nothing in the field yet',
-    emptyText: 'Run this on the machine where your agents work, and scan the code it shows.',
-    inSources: 'In the folder with the sources of Afield.',
-    onlyHere: 'For another machine, open this page by an address that it can reach too.',
+    empty: 'No sessions here yet',
+    emptyText: 'Run this on the computer where your agents work, then scan the code it shows.',
+    inSources: 'Run it in the Afield source folder.',
+    onlyHere: 'To link another computer, open this page at an address that it can reach too.',
     scan: 'Scan a code',
     paste: 'Paste a link instead',
     ready: (host: string) => `${host} is ready`,
     readyText: 'Start an agent there and it appears here.',
     howToStart: 'How to start one',
-    loading: 'Reading your sessions'
+    loading: 'Loading your sessions'
   },
 
   needsYou: {
@@ -76,7 +76,7 @@ const english = {
     toHome: 'Home',
     place: (at: number, of: number) => `${at} of ${of}`,
     next: 'Next decision',
-    before: 'Decision before'
+    before: 'Previous decision'
   },
 
   state: {
@@ -86,18 +86,18 @@ const english = {
     failed: 'Failed',
     quiet: 'Idle',
     ended: 'Ended',
-    away: 'Not reachable'
+    away: 'Offline'
   },
 
   session: {
-    sealed: 'This session cannot be opened',
-    sealedText: 'Its key was made for another account.',
+    sealed: 'This session cannot be decrypted',
+    sealedText: 'Its key belongs to another account.',
     untitled: 'New session',
     starting: 'Just started',
     working: 'Working',
     ready: 'Ready for a message',
-    waitsFor: (host: string) => `Waits for ${host}`,
-    helperGone: 'Its helper is not running',
+    waitsFor: (host: string) => `Waiting for ${host}`,
+    helperGone: 'Its daemon is not running',
     failed: 'Stopped with an error',
     cancelled: 'Stopped',
     you: (text: string) => `You: ${text}`,
@@ -121,8 +121,8 @@ const english = {
     read: (file: string | undefined) => (file ? `Read ${file}` : 'Read a file'),
     search: 'Search',
     fetch: (host: string | undefined) => (host ? `Fetch from ${host}` : 'Fetch from the web'),
-    think: 'Go on',
-    plan: 'Start the work as planned',
+    think: 'Continue',
+    plan: 'Start the plan',
     other: (tool: string) => `Use ${tool}`
   },
 
@@ -131,88 +131,89 @@ const english = {
     starting: 'Connecting',
     catchingUp: 'Catching up',
     messagesOf: (done: number, all: number) => `${done} of ${plural(all, { one: '1 message', other: `${all} messages` })}`,
-    catchingUpText: 'New things appear at once when all is here.',
+    catchingUpText: 'New messages appear together once all are here.',
     offline: 'You are offline',
-    offlineText: (at: string) => `This is how things stood at ${at}.`,
-    offlineNothing: 'Nothing was kept on this device yet.',
-    leaves: (n: number) => plural(n, { one: '1 thing leaves when you are back.', other: `${n} things leave when you are back.` }),
+    offlineText: (at: string) => `Last updated at ${at}.`,
+    offlineNothing: 'Nothing is stored on this device yet.',
+    leaves: (n: number) =>
+      plural(n, { one: '1 item will be sent when you are back online.', other: `${n} items will be sent when you are back online.` }),
     offlineShort: (since: string | undefined) => (since ? `Offline, ${since}` : 'Offline'),
-    silent: 'The server does not answer',
-    silentNext: (seconds: number) => `Your device is online. Next try in ${seconds} s.`,
-    silentNow: 'Your device is online. Trying now.',
-    silentShort: 'No answer',
-    tryNow: 'Try now',
-    check: 'Check the link',
+    silent: 'The server is not responding',
+    silentNext: (seconds: number) => `Your device is online. Retrying in ${seconds} s.`,
+    silentNow: 'Your device is online. Retrying now.',
+    silentShort: 'No response',
+    tryNow: 'Retry now',
+    check: 'Check connection',
     checking: 'Checking',
-    letGo: 'Let go to check the link',
+    letGo: 'Release to check the connection',
     unlinked: (on: string) => `This device was unlinked on ${on}`,
     unlinkedText: 'Its sessions were removed. The account key is still here.',
     clockOff: (by: string, isAhead: boolean) => `This device's clock is ${by} ${isAhead ? 'ahead' : 'behind'}`,
-    clockOffText: 'Ages follow the server until it is right. Nothing else depends on it.',
-    newer: 'A newer Afield is ready',
-    newerText: 'It takes a second, nothing is lost.',
+    clockOffText: 'Times follow the server until it is set right. Nothing else is affected.',
+    newer: 'A new version is ready',
+    newerText: 'Reloading takes a second. Nothing is lost.',
     reload: 'Reload'
   },
 
   welcome: {
     sealed: 'Encrypted on your devices. This server cannot read your work.',
-    honest: 'You see what arrived, what was read and what waits for you.',
+    honest: 'You see what arrived, what was read and what is waiting for you.',
     create: 'Create an account',
-    link: 'Link with a device I have',
+    link: 'Link with an existing device',
     restore: 'Restore with my account key',
     signInAgain: 'Sign in again',
     removeKey: 'Remove the account key from this device',
-    pairing: 'First your account, then the machine',
-    pairingText: 'Create or open your account on this device. The request waits five minutes.',
-    insecure: 'Open Afield with https, or on localhost',
+    pairing: 'Your account first, then the computer',
+    pairingText: 'Create or open your account on this device. The request expires after five minutes.',
+    insecure: 'Open Afield over HTTPS or on localhost',
     insecureText:
-      'Without it the browser offers no keys and no notifications. The server can do https itself: start it with --tls-cert and --tls-key.',
+      'Otherwise the browser blocks keys and notifications. The server can serve HTTPS itself: start it with --tls-cert and --tls-key.',
     forgetful: 'This window forgets everything when it closes',
-    forgetfulText: 'It is a private one. Use a normal window, or have your account key somewhere else.',
-    noStorage: 'This window keeps nothing',
-    noStorageText: 'Open Afield in a normal window: your account key has to be kept on this device.'
+    forgetfulText: 'It is a private window. Use a normal one, or store your account key somewhere else.',
+    noStorage: 'This window cannot store data',
+    noStorageText: 'Open Afield in a normal window: your account key has to be stored on this device.'
   },
 
   machines: {
-    title: 'Machines',
-    add: 'Link a machine',
-    empty: 'No machine linked yet',
-    emptyText: 'Run this on the machine where your agents work, and scan the code it shows.',
+    title: 'Computers',
+    add: 'Link a computer',
+    empty: 'No computer linked yet',
+    emptyText: 'Run this on the computer where your agents work, then scan the code it shows.',
     online: 'Online',
     idle: 'No agent running',
-    away: 'Away',
-    sinceAway: (when: string) => `Away since ${when}`,
-    helperStopped: (when: string) => `Helper stopped, ${when}`,
+    away: 'Offline',
+    sinceAway: (when: string) => `Offline since ${when}`,
+    helperStopped: (when: string) => `Daemon stopped, ${when}`,
     agents: (n: number) => (n === 0 ? 'No agent running' : plural(n, { one: '1 agent running', other: `${n} agents running` })),
-    sealed: 'This machine cannot be opened'
+    sealed: 'This computer cannot be decrypted'
   },
 
   machine: {
-    gone: 'This machine is not linked any more',
-    facts: 'About it',
+    gone: 'This computer is no longer linked',
+    facts: 'Details',
     system: 'System',
-    helper: 'Helper',
+    helper: 'Afield version',
     home: 'Home folder',
     linked: 'Linked',
     seen: 'Last seen',
     running: 'Running now',
     earlier: 'Earlier here',
-    none: 'No agent runs here now.',
+    none: 'No agent is running here.',
     awayTitle: 'What you can do',
-    stopped: 'Its helper was stopped by somebody there, or because the machine shut down.',
+    stopped: 'Its daemon was stopped, or the computer was shut down.',
     awayText: ['Wake it, check its power and network, or run ', 'afield doctor', ' on it.'] as const
   },
 
   new: {
     title: 'New session',
-    heading: 'Agents start on the machine',
-    lead: 'Run one of these where your code is. The session appears here at once, and you go on from your phone.',
-    inClone: 'From another folder than that with the sources of Afield, say where that is: node ~/afield/build.mjs start claude.',
-    claude: 'Claude Code, with everything you set up for it',
+    heading: 'Agents start on your computer',
+    lead: 'Run one of these where your code is. The session appears here at once, and you can continue on your phone.',
+    inClone: 'These work in the Afield source folder. Elsewhere, give its path: node ~/afield/build.mjs start claude.',
+    claude: 'Claude Code, with your own setup',
     run: 'Any other agent that speaks ACP',
-    demo: 'A scripted agent, to try everything without an account',
-    firstTime: 'On a new machine',
-    firstTimeText: 'Link it first: run this there, and scan the code it shows.',
+    demo: 'A scripted agent to try everything without an account',
+    firstTime: 'On a new computer',
+    firstTimeText: 'Link it first: run this there, then scan the code it shows.',
     scan: 'Scan a code',
     copy: (command: string) => `Copy ${command}`
   },
@@ -224,7 +225,7 @@ const english = {
     keyUnchecked: 'Not checked yet',
     keyChecked: (on: string) => `Checked on ${on}`,
     devices: 'Devices',
-    devicesValue: 'Sign-ins of this account',
+    devicesValue: 'Signed in to this account',
     server: 'This server',
     app: 'This app',
     appearance: 'Appearance',
@@ -232,15 +233,15 @@ const english = {
     signOut: 'Sign out',
     signOutHint: 'Removes everything from this device',
     signOutTitle: 'Sign out of this device?',
-    signOutText: 'Sessions and the account key are removed from it. You come back with your account key, or with another device.',
-    signOutUnchecked: 'You have not checked your account key. Without it, and without another device, this account is lost for ever.',
+    signOutText: 'This removes sessions and the account key from it. To return, you need your account key or another device.',
+    signOutUnchecked: 'You have not checked your account key. Without it, and without another device, this account is lost forever.',
     signOutConfirm: 'Sign out',
     signingOut: 'Signing out',
     checkFirst: 'Check my key first'
   },
 
   keySettings: {
-    lead: 'Whoever has it can read everything. It is the only way back if you lose every device.',
+    lead: 'Anyone who has it can read everything. It is the only way back if you lose every device.',
     show: 'Show the key',
     hide: 'Hide the key',
     check: 'Check my key',
@@ -249,52 +250,51 @@ const english = {
 
   devices: {
     title: 'Devices',
-    loading: 'Asking the server',
-    failed: 'The list could not be read',
+    loading: 'Loading devices',
+    failed: 'The list could not be loaded',
     failedText: 'Nothing was changed.',
-    add: 'Add a device or a machine',
-    addComputer: 'A machine with agents',
-    addComputerText: 'Run this there, and scan the code it shows.',
-    addDevice: 'A phone, a tablet or another browser',
-    addDeviceText: (address: string) => `Open ${address} there, choose “Link with a device I have”, and scan the code it shows.`,
+    add: 'Add a device or computer',
+    addComputer: 'A computer with agents',
+    addComputerText: 'Run this there, then scan the code it shows.',
+    addDevice: 'A phone, tablet or another browser',
+    addDeviceText: (address: string) => `Open ${address} there, tap “Link with an existing device”, and scan the code it shows.`,
     this: 'This device',
-    kinds: { account: 'Signed in with the account key', terminal: 'Helper on a machine', device: 'Linked with another device' },
-    unnamed: { account: 'A device with the account key', terminal: 'A machine', device: 'A linked device' },
+    kinds: { account: 'Signed in with the account key', terminal: 'Computer with agents', device: 'Linked with another device' },
+    unnamed: { account: 'A device with the account key', terminal: 'A computer', device: 'A linked device' },
     seen: (when: string) => `Last seen ${when}`,
     unlink: 'Unlink',
     unlinkTitle: (name: string) => `Unlink ${name}?`,
-    unlinkDevice: 'Its sign-in ends now and its connections close. It may still hold the account key: make a new account if it was stolen.',
-    unlinkTerminal:
-      'Its sign-in ends now and its connections close. It can no longer read or run anything for you. Sessions stay on your devices.',
+    unlinkDevice: 'It is signed out and disconnected now. It may still hold the account key: create a new account if it was stolen.',
+    unlinkTerminal: 'It is signed out and disconnected now, and can no longer read or run anything for you. Sessions stay on your devices.',
     unlinking: 'Unlinking',
-    unlinkFailed: 'It was not unlinked'
+    unlinkFailed: 'It could not be unlinked'
   },
 
   appearance: {
     title: 'Appearance',
-    theme: 'Colours',
-    system: 'As the system',
+    theme: 'Colors',
+    system: 'Same as system',
     light: 'Light',
     dark: 'Dark',
     confirm: 'Confirming',
     hold: 'Hold to confirm',
     holdHint: 'Keep the button pressed for a second',
     taps: 'Two taps',
-    tapsHint: 'The second one is named and waits a moment'
+    tapsHint: 'The second button names the action and appears after a moment'
   },
 
   about: {
     title: 'About',
     app: 'App',
     server: 'Server',
-    lead: 'Everything your agents say is encrypted between your machines and your devices. This server stores and passes on what it cannot read.',
-    licences: 'Licences',
-    licencesText: 'Afield is free software under the MIT licence. Icons by Lucide, ISC.',
+    lead: 'Everything your agents say is encrypted between your computers and your devices. This server stores and forwards data that it cannot read.',
+    licences: 'Licenses',
+    licencesText: 'Afield is free software under the MIT license. Icons by Lucide, ISC.',
     storage:
-      'What this device keeps is sealed under a key the browser does not give out. It does not stop somebody who can unlock this device.'
+      'Data on this device is encrypted with a key that the browser does not export. That does not stop someone who can unlock this device.'
   },
 
-  unknown: { title: 'There is nothing here', text: 'The address may be from a newer Afield, or mistyped.', home: 'Home' }
+  unknown: { title: 'Page not found', text: 'The address may be mistyped, or belong to a newer version of Afield.', home: 'Home' }
 }
 
 export type AppWords = Translated<typeof english>

@@ -19,22 +19,22 @@ const english = {
   turnOff: { phone: 'Turn off on this phone', computer: 'Turn off on this computer' },
   turningOff: 'Turning off',
   deniedSteps: {
-    android: 'Tap the sign left of the address, then Permissions, then Notifications, and allow them.',
-    ios: 'Open Settings of this device, then Notifications, then Afield, and allow them.',
-    safari: 'Open Settings of Safari, then Websites, then Notifications, and allow them for this site.',
-    computer: 'Click the sign left of the address and allow notifications. The system must allow them for this browser too.'
+    android: 'Tap the icon left of the address, then Permissions, then Notifications, and allow them.',
+    ios: 'Open the Settings app, then Notifications, then Afield, and allow them.',
+    safari: 'Open Safari Settings, then Websites, then Notifications, and allow them for this site.',
+    computer: 'Click the icon left of the address and allow notifications. The system must allow them for this browser too.'
   },
   insecure: 'Without HTTPS no browser delivers notifications',
-  insecureText: 'Open Afield with https, or let the ntfy app tell you.',
+  insecureText: 'Open Afield over HTTPS, or use the ntfy app.',
   unsupported: 'This browser cannot show notifications',
-  unsupportedText: 'Use another browser here, or let the ntfy app tell you.',
+  unsupportedText: 'Use another browser here, or use the ntfy app.',
   useNtfy: 'Use ntfy instead',
-  pushService: 'The push service of this browser does not answer',
-  pushServiceText: 'Some browsers have none, or have it turned off. It is tried again each time you open Afield.',
+  pushService: 'The push service of this browser is not responding',
+  pushServiceText: 'Some browsers have none, or have it turned off. Afield retries each time you open it.',
   notRegistered: 'The server does not know this device yet',
-  notRegisteredText: 'It is tried again each time you open Afield.',
+  notRegisteredText: 'Afield retries each time you open it.',
   registering: { phone: 'Turning on for this phone', computer: 'Turning on for this computer' },
-  registeringText: 'The server learns where to reach it.',
+  registeringText: 'Registering with the server.',
 
   // How well they arrive.
   reaching: { phone: 'Reaching this phone', computer: 'Reaching this computer' },
@@ -61,63 +61,62 @@ const english = {
     tapped: (delay: string) => `Tapped after ${delay}`,
     waiting: 'Waiting for it to be shown',
     late: 'Not shown within 30 s',
-    lateText: 'It may still come. Look at Do Not Disturb, focus modes and the battery settings.',
-    handedOver: 'Handed over. Whether it was shown is not told.',
+    lateText: 'It may still come. Check Do Not Disturb, focus modes and battery settings.',
+    handedOver: 'Handed over. There is no report of whether it was shown.',
     failed: 'The test could not be sent',
-    failedText: 'The server does not answer.'
+    failedText: 'The server is not responding.'
   },
   elsewhereMissing: (device: string, arrived: number, sent: number) => `${device} got only ${arrived} of ${sent}`,
-  elsewhereFails: (channel: string) => `${channel} is not reached`,
+  elsewhereFails: (channel: string) => `${channel} cannot be reached`,
   causes: {
     'held-back': 'Battery saver or a focus mode may hold them back.',
     'not-allowed':
-      'The server may not reach that address. Its owner can allow the network with --push-allow, such as --push-allow 192.168.1.0/24.',
-    'wants-token': 'That server wants an access token. Remove it, and add it again with the token.',
-    'no-answer': 'Nobody answers at that address. The server goes on trying for a while.',
-    gone: 'That address leads nowhere any more. Remove it, and add it again.',
-    refused: 'The service there refuses them.'
+      'The server is not allowed to reach that address. Its owner can allow the network, for example with --push-allow 192.168.1.0/24.',
+    'wants-token': 'That server requires an access token. Remove it and add it again with the token.',
+    'no-answer': 'That address is not responding. The server keeps retrying for a while.',
+    gone: 'That address no longer exists. Remove it and add it again.',
+    refused: 'The service there rejects them.'
   },
   causesHere: {
     android: [
       'Battery saver may hold them back',
-      'In the battery settings of the system let your browser, or Afield, run without limits. Look at Do Not Disturb too.'
+      'In the system battery settings, let your browser or Afield run without limits. Check Do Not Disturb too.'
     ],
-    ios: ['A focus may hold them back', 'Look at Focus, and at Afield under Notifications, in Settings of this device.'],
-    computer: ['They come only while the browser runs', 'Let it go on in the background, and look at Do Not Disturb.'],
+    ios: ['A focus mode may hold them back', 'In the Settings app, check Focus, and Afield under Notifications.'],
+    computer: ['They arrive only while the browser runs', 'Let it run in the background, and check Do Not Disturb.'],
     gone: ['The subscription had expired', 'It has been renewed. Send a test.'],
-    others: ['The push service does not take them', 'Turn notifications off and on again here.']
+    others: ['The push service rejects them', 'Turn notifications off and on again here.']
   },
   homeMissing: { phone: 'Notifications do not reach this phone', computer: 'Notifications do not reach this computer' },
   homeMissingWhy: 'See why',
 
   // Kinds.
-  tellWhen: 'Tell me when',
+  tellWhen: 'Notify me when',
   kinds: {
-    decision: ['An agent needs my decision', 'Always on. It is what Afield is for.'],
-    finished: ['An agent has finished', 'After more than 30 s, or when begun from a phone'],
-    failed: ['An agent fails or goes silent', 'After 10 min without a sign of life'],
-    machine: ['A machine drops off', 'For 5 min, while one of its agents works']
+    decision: ['An agent needs my decision', 'Always on.'],
+    finished: ['An agent has finished', 'After more than 30 s, or when started from a phone'],
+    failed: ['An agent fails or goes silent', 'After 10 min without output'],
+    machine: ['A computer goes offline', 'For 5 min, while one of its agents works']
   },
   how: { sound: 'With sound', silent: 'Silent', off: 'Off' },
 
   lockScreen: 'In the notification',
   previews: 'Show the command',
-  previewsHint: 'Sealed for this device. Off: “An agent needs you”.',
-  previewsLocked: 'Off while App lock is on: nothing is shown that it would cover.',
+  previewsHint: 'Encrypted for this device. Off: “An agent needs you”.',
+  previewsLocked: 'Off while App lock is on, so that nothing it protects is shown.',
   allowOnce: 'Allow once',
-  allowOnceHint: 'For plain requests whose whole text is shown. Deny is always there.',
-  allowOnceNeeds: 'Only with the command shown.',
+  allowOnceHint: 'For low-risk requests shown in full. Deny is always available.',
+  allowOnceNeeds: 'Requires “Show the command”.',
   allowOnceTitle: 'Allow from a locked screen?',
   allowOnceText: {
-    phone: 'Whoever holds this phone may then allow what an agent asks, locked as it is. What is more than plain still opens Afield.',
-    computer:
-      'Whoever sits at this computer may then allow what an agent asks, without opening Afield. What is more than plain still opens it.'
+    phone: 'Anyone holding this phone can then allow requests while it is locked. Riskier requests still open Afield.',
+    computer: 'Anyone at this computer can then allow requests without opening Afield. Riskier requests still open it.'
   },
   allowOnceConfirm: 'Turn on',
 
-  watched: 'While I look at Afield',
-  watchedHint: 'Nothing rings while you have it open and touched it within this time. A decision rings after it, if it is still open.',
-  watchedFor: (minutes: number) => (minutes === 0 ? 'Ring anyway' : `${minutes} min`),
+  watched: 'While I use Afield',
+  watchedHint: 'No notifications while Afield is open and was used within this time. After that, open decisions notify you.',
+  watchedFor: (minutes: number) => (minutes === 0 ? 'Notify anyway' : `${minutes} min`),
 
   // Quiet hours.
   quiet: 'Quiet hours',
@@ -128,7 +127,7 @@ const english = {
   quietOnHint: 'In the time zone of this device.',
   from: 'From',
   to: 'To',
-  days: 'Beginning on',
+  days: 'Starting on',
   everyDay: 'every day',
   weekdays: 'Monday to Friday',
   weekend: 'Saturday and Sunday',
@@ -136,40 +135,40 @@ const english = {
   keep: {
     decisions: 'Only decisions, without sound',
     nothing: 'Nothing',
-    collect: (at: string) => `Collect, tell me at ${at}`
+    collect: (at: string) => `Collect, notify me at ${at}`
   },
   keepHint: {
     decisions: 'The rest is dropped.',
     nothing: 'Decisions wait until you open Afield.',
-    collect: 'One notification says what there was.'
+    collect: 'One notification sums up what happened.'
   },
-  collectAt: 'Tell me at',
-  dayNeeded: 'One day at least.',
+  collectAt: 'Notify me at',
+  dayNeeded: 'Choose at least one day.',
 
   snooze: 'Snooze',
-  snoozeHint: 'Nothing rings until then, decisions neither.',
+  snoozeHint: 'No notifications until then, not even decisions.',
   snoozeHour: 'For 1 h',
   snoozeTomorrow: 'Until tomorrow, 07:00',
   snoozed: (until: string) => `Snoozed until ${until}`,
-  snoozeEnd: 'End it',
+  snoozeEnd: 'End snooze',
 
   // Escalation.
   unanswered: 'If I do not answer',
   unansweredWhen: 'When a decision stays open',
-  unansweredOff: 'Nobody else is told',
+  unansweredOff: 'Notify no one else',
   unansweredAfter: (minutes: number) => `After ${minutes} min`,
-  unansweredAlso: (minutes: number, channels: string) => `After ${minutes} min also to ${channels}`,
-  unansweredTo: 'Then also tell',
-  unansweredHint: 'What you choose here hears of a decision only then, not at once.',
-  unansweredOrder: 'They hear of a decision one after the other, each only while it is still open.',
-  unansweredSooner: (name: string) => `Tell ${name} sooner`,
-  unansweredDeny: (choice: string, where: string) => `An agent can also go on without you: “${choice}”, in a session under ${where}.`,
-  unansweredNobody: 'There is nobody else yet',
-  unansweredNobodyText: 'Turn notifications on on another device, or add ntfy or a webhook.',
+  unansweredAlso: (minutes: number, channels: string) => `After ${minutes} min, also notify ${channels}`,
+  unansweredTo: 'Then also notify',
+  unansweredHint: 'These are notified of a decision only then, not right away.',
+  unansweredOrder: 'They are notified one after the other while the decision is open.',
+  unansweredSooner: (name: string) => `Notify ${name} sooner`,
+  unansweredDeny: (choice: string, where: string) => `An agent can also continue without you: “${choice}”, in a session under ${where}.`,
+  unansweredNobody: 'No other place to notify yet',
+  unansweredNobodyText: 'Turn on notifications on another device, or add ntfy or a webhook.',
 
   // Channels.
   channels: 'Other places',
-  channelsHint: 'What was added on a device follows the settings of that device.',
+  channelsHint: 'Each follows the settings of the device it was added on.',
   channelKinds: {
     expo: 'Happy’s app',
     'web-push': 'Browser',
@@ -183,63 +182,63 @@ const english = {
   channelHere: (kind: string) => `${kind}, added here`,
   channelArrived: (arrived: number, sent: number) => `${arrived} of ${sent} arrived in 7 days`,
   channelSent: (sent: number) => plural(sent, { one: '1 handed over in 7 days', other: `${sent} handed over in 7 days` }),
-  channelNone: 'Nothing was sent in 7 days',
+  channelNone: 'Nothing sent in 7 days',
   channel: 'Other place',
-  channelCause: 'What probably holds them back',
-  channelUnknown: 'It is no longer there',
+  channelCause: 'Likely cause',
+  channelUnknown: 'This place no longer exists',
   channelUnknownText: 'It was removed, here or on another device.',
   remove: 'Remove',
   removing: 'Removing',
-  removed: 'Removed. It hears nothing any more.',
+  removed: 'Removed. It gets no more notifications.',
   removeTitle: (name: string) => `Remove ${name}?`,
-  removeApp: 'It hears nothing any more. It comes back when the app is opened there.',
-  removeAddress: 'It hears nothing any more. Only who knows its address can add it again.',
+  removeApp: 'It gets no more notifications. It returns when the app is opened there.',
+  removeAddress: 'It gets no more notifications. Adding it again requires its address.',
   notDone: 'That did not work',
-  notDoneText: 'Nothing was changed. Check the link and try again.',
+  notDoneText: 'Nothing was changed. Check the connection and try again.',
   addNtfy: 'Add ntfy',
   addNtfyText: 'An app for phones, watches and desktops',
   addWebhook: 'Add a webhook',
-  addWebhookText: 'For Home Assistant, or a program of yours',
+  addWebhookText: 'For Home Assistant or your own program',
 
   // Adding ntfy.
   ntfyLead:
-    'The ntfy app rings where no browser can: on a phone, a watch or a desktop. It is told only that an agent needs you, never what it does.',
+    'The ntfy app notifies you where a browser cannot: on a phone, watch or desktop. It learns only that an agent needs you, never what it does.',
   ntfyWhere: 'Server',
   ntfyPublic: 'ntfy.sh',
   ntfyOwn: 'My own',
   ntfyTopic: 'Topic',
-  ntfyTopicHint: 'Made up just now. Whoever knows it can read it, so keep it to yourself.',
-  ntfyAnother: 'Make up another',
+  ntfyTopicHint: 'Randomly generated. Anyone who knows it can read it, so keep it secret.',
+  ntfyAnother: 'Generate another',
   ntfyAddress: 'Address',
-  ntfyAddressHint: 'Such as https://ntfy.example.org. Without a topic one is made up.',
-  ntfyAddressWrong: 'That is no web address.',
+  ntfyAddressHint: 'Such as https://ntfy.example.org. A topic is generated if you give none.',
+  ntfyAddressWrong: 'That is not a web address.',
   ntfyToken: 'Access token',
-  ntfyTokenHint: 'Only if that server wants one.',
-  ntfyFollow: 'Follow it',
+  ntfyTokenHint: 'Only if that server requires one.',
+  ntfyFollow: 'Subscribe',
   ntfySteps: [
-    'Install ntfy where it shall ring: from the app store, or from ntfy.sh.',
-    'Open the link below there, or scan the code. Or tap + in ntfy and type the topic.',
+    'Install ntfy on the other device: from its app store, or from ntfy.sh.',
+    'Open the link below there, or scan the code, or tap + in ntfy and type the topic.',
     'Come back here and send the test.'
   ],
   ntfyOpen: 'Open in ntfy',
   ntfyQr: 'The address of the topic as a code to scan',
-  ntfyAdd: 'Add it and send a test',
+  ntfyAdd: 'Add and send a test',
   adding: 'Adding',
   added: 'Added',
-  addedText: 'The test was handed over. It should ring there now.',
-  addedWaiting: 'It is added, and the test is on its way.',
-  addedFailed: 'Added, but the test did not get through',
+  addedText: 'The test was handed over. It should appear there now.',
+  addedWaiting: 'Added. The test is on its way.',
+  addedFailed: 'Added, but the test was not delivered',
   addRefused: 'The server cannot use this',
-  addRefusedText: 'It takes addresses that begin with https://, and http:// for the networks it was told to allow.',
+  addRefusedText: 'It accepts https:// addresses, and http:// ones in networks that it allows.',
   done: 'Done',
 
   // Adding a webhook.
   webhookLead:
-    'Your server posts JSON to this address, signed as Standard Webhooks say. It is told only that an agent needs you, never what it does.',
-  webhookHint: 'Such as https://home.example/api/webhook/a-name-that-nobody-guesses',
-  webhookAdd: 'Add it and send a test',
-  webhookSecret: 'Its secret',
-  webhookOnce: 'Requests are signed with it. It is shown this once.',
+    'Your server posts JSON to this address, signed as in Standard Webhooks. It says only that an agent needs you, never what it does.',
+  webhookHint: 'Such as https://home.example/api/webhook/a-hard-to-guess-name',
+  webhookAdd: 'Add and send a test',
+  webhookSecret: 'Signing secret',
+  webhookOnce: 'Requests are signed with it. It is shown only once.',
   webhookCopy: 'Copy the secret',
 
   // One session.
@@ -249,21 +248,21 @@ const english = {
 
   // Keeping them.
   readable:
-    'Your server can read these settings: kinds, hours, time zone and who else is told. It needs them to judge when to ring. What agents do stays sealed.',
+    'Your server can read these settings: kinds, hours, time zone and who else is notified. It needs them to decide when to notify. What agents do stays encrypted.',
   saving: 'Saving',
   saved: 'Saved',
   unsavedShort: 'Not saved',
   unsaved: 'Not saved yet',
-  unsavedText: 'The server does not answer. What you chose is kept while Afield is open, and saved when it answers.',
-  refused: 'The server did not take it',
-  refusedText: 'What you chose is not in force.',
-  noDevice: 'This sign-in cannot keep settings',
-  noDeviceText: 'It is of the older way. Link this device again.',
-  reading: 'Asking the server',
-  unread: 'The settings could not be read',
-  unreadText: 'Your server keeps them, and does not answer.',
-  untold: 'This server has no settings for notifications',
-  untoldText: 'A newer Afield server does.'
+  unsavedText: 'The server is not responding. Your choice is kept while Afield is open, and saved when the server responds.',
+  refused: 'The server rejected this',
+  refusedText: 'Your choice has no effect.',
+  noDevice: 'This sign-in cannot store settings',
+  noDeviceText: 'It is a legacy sign-in. Link this device again.',
+  reading: 'Loading settings',
+  unread: 'The settings could not be loaded',
+  unreadText: 'The server that stores them is not responding.',
+  untold: 'This server has no notification settings',
+  untoldText: 'A newer version of Afield does.'
 } as const
 
 export type NotificationWords = Translated<typeof english>

@@ -5,7 +5,7 @@ const english = {
   alert: {
     permission: 'An agent needs your decision',
     question: 'An agent has a question',
-    done: 'An agent is done',
+    done: 'An agent has finished',
     error: 'An agent ran into an error',
     failed: 'A session stopped',
     silent: 'An agent has gone quiet'
@@ -20,7 +20,7 @@ const english = {
   homeScreenTitle: 'Add Afield to your Home Screen',
   homeScreenText: 'iOS delivers notifications only to apps on the Home Screen: tap Share, then Add to Home Screen.',
   deniedTitle: 'Notifications are blocked for this site',
-  deniedText: 'Settings say how to allow them here.',
+  deniedText: 'Settings explains how to allow them.',
   deniedSee: 'See how',
   gotIt: 'Got it'
 }

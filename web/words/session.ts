@@ -8,7 +8,7 @@ const english = {
   back: 'Back to all sessions',
   menu: 'Session menu',
   filesHere: 'Files',
-  untitled: 'A session that cannot be opened here',
+  untitled: 'A session that cannot be decrypted here',
   on: (agent: string, host: string | undefined) => (host === undefined ? agent : `${agent} on ${host}`),
   live: (host: string) => `${host} is connected`,
   conversation: 'Conversation',
@@ -22,21 +22,21 @@ const english = {
   newBelow: (count: number) => `${count} new`,
   toLatest: 'Go to the latest',
   emptyTitle: (agent: string, folder: string) => `Tell ${agent} what to do in ${folder}.`,
-  emptyHint: 'It works on the machine. You read along here, and it asks before anything that matters.',
+  emptyHint: 'It works on the computer. You follow along here, and it asks before anything important.',
   loading: 'Opening the session',
   stored: 'Stored',
   storedAt: (time: string) => `Stored, ${time}`,
-  storedNotReached: (host: string) => `Stored, ${host} not reached yet`,
+  storedNotReached: (host: string) => `Stored, not yet on ${host}`,
   onMachine: (host: string) => `On ${host}`,
   readBy: (agent: string) => `Read by ${agent}`,
   readByAt: (agent: string, time: string) => `Read by ${agent}, ${time}`,
-  onDevice: 'On this device, waits for a link',
+  onDevice: 'On this device, waiting for a connection',
   leaving: 'Sending',
   notDelivered: 'Not delivered.',
   edit: 'Edit',
   discard: 'Discard',
   fromTerminal: 'Typed in the terminal',
-  fromDecision: 'Said with your decision',
+  fromDecision: 'Sent with your decision',
   showAll: 'Show all',
   showLess: 'Show less',
   showAllLines: (count: number) => `All ${count.toLocaleString(locale())} lines`,
@@ -51,53 +51,53 @@ const english = {
   skipped: {
     unreadable: (count: number) =>
       plural(count, {
-        one: 'This message cannot be opened with the keys on this device. Your other devices have the same; what its agent said is still on the machine.',
-        other: `${count} messages cannot be opened with the keys on this device. Your other devices have the same; what their agent said is still on the machine.`
+        one: 'This message cannot be decrypted with the keys on this device. Your other devices have the same keys. What the agent said is still on the computer.',
+        other: `${count} messages cannot be decrypted with the keys on this device. Your other devices have the same keys. What the agent said is still on the computer.`
       }),
     'unknown-shape': (count: number) =>
       plural(count, {
-        one: 'This message is of a kind this app does not know yet.',
-        other: `${count} messages are of a kind this app does not know yet.`
+        one: 'This app does not support this kind of message yet.',
+        other: `${count} messages are of a kind this app does not support yet.`
       })
   },
   fault: {
     missing: (count: number) =>
       plural(count, {
-        one: 'A message is missing here. The server lost it or keeps it back.',
-        other: `${count} messages are missing here. The server lost them or keeps them back.`
+        one: 'A message is missing here. The server lost or withheld it.',
+        other: `${count} messages are missing here. The server lost or withheld them.`
       }),
-    late: () => 'This came after later messages. The server changed their order.',
-    repeated: () => 'A message that came before was left out here. The server sent it again.',
-    'call-astray': () => 'A request was refused: it was made for something else. The server, or somebody on the way, changed it.',
-    'call-repeated': () => 'A request was refused: it had been made before. The server, or somebody on the way, made it again.',
+    late: () => 'This message arrived after later ones. The server changed the order.',
+    repeated: () => 'A repeated message was dropped here. The server sent it again.',
+    'call-astray': () => 'A request was rejected: it was made for something else. The server, or someone in between, changed it.',
+    'call-repeated': () => 'A request was rejected: it had been made before. The server, or someone in between, replayed it.',
     'call-nameless': () =>
-      'A request was refused: it does not say what it is for, as those of this app do. Is an older app open somewhere?',
+      'A request was rejected: it does not say what it is for, as requests from this app do. Is an older version open somewhere?',
     'call-late': () =>
-      'An earlier choice came after a later one of the same device and was refused. The server, or somebody on the way, changed the order.',
-    'message-repeated': () => 'Your machine left out a message that had come before. The server, or somebody on the way, sent it again.',
-    'message-astray': () => 'Your machine left out a message for another session. The server, or somebody on the way, moved it here.',
+      'An earlier choice arrived after a later one from the same device and was rejected. The server, or someone in between, changed the order.',
+    'message-repeated': () => 'Your computer dropped a repeated message. The server, or someone in between, replayed it.',
+    'message-astray': () => 'Your computer dropped a message for another session. The server, or someone in between, moved it here.',
     'message-nameless': () =>
-      'Your machine left out a message that does not say who sent it. Reload an older app and send it again; for an app of Happy begin a new session.',
+      'Your computer dropped a message that does not say who sent it. Reload the older app and send it again. For a Happy app, start a new session.',
     'message-late': () =>
-      'A message of yours came to your machine after later ones. The server, or somebody on the way, changed their order.',
+      'A message from you reached your computer after later ones. The server, or someone in between, changed the order.',
     'message-missing': (count: number) =>
       plural(count, {
-        one: 'A message that was sent to this session did not come to your machine. The server lost it or keeps it back.',
-        other: `${count} messages that were sent to this session did not come to your machine. The server lost them or keeps them back.`
+        one: 'A message sent to this session did not reach your computer. The server lost or withheld it.',
+        other: `${count} messages sent to this session did not reach your computer. The server lost or withheld them.`
       })
   },
   turn: { cancelled: 'Stopped', failed: (agent: string) => `${agent} could not finish this` },
   cut: (agent: string) => `Cut off here: ${agent} did not finish this.`,
   limit: 'Usage limit reached.',
-  limitUntil: (time: string) => `Usage limit reached, back at ${time}.`,
-  limitWaits: 'The session is safe and waits.',
-  limitFree: (host: string, agents: string) => `On ${host} you can ask ${agents} meanwhile.`,
+  limitUntil: (time: string) => `Usage limit reached. It resets at ${time}.`,
+  limitWaits: 'The session is safe and will wait.',
+  limitFree: (host: string, agents: string) => `Until then, you can use ${agents} on ${host}.`,
   limitNew: 'New session',
   goOnThen: 'Continue then',
-  goesOn: (time: string) => `It goes on at ${time} if Afield is open on this device, else when you open it.`,
-  goOnNot: 'Do not',
+  goesOn: (time: string) => `Continues at ${time} if Afield is open on this device, otherwise when you open it.`,
+  goOnNot: 'Cancel',
   goOnText: 'Continue.',
-  control: { terminal: 'Went on in the terminal', app: 'Went on here' },
+  control: { terminal: 'Continued in the terminal', app: 'Continued here' },
 
   thought: 'Thought',
   thoughtFor: (took: string) => `Thought for ${took}`,
@@ -140,10 +140,10 @@ const english = {
   stepDenied: 'denied',
   stepBelow: 'below',
   subagent: 'Subagent',
-  subagentAll: 'All it did',
+  subagentAll: 'All its steps',
   subagentBack: 'Back to the session',
   subagentBegins: 'It has done nothing yet.',
-  subagentNotHere: 'What it did is further back. Load older messages in the session first.',
+  subagentNotHere: 'Its steps are further back. Load older messages in the session first.',
   innerSteps: (count: number) => plural(count, { one: '1 step', other: `${count} steps` }),
   exit: (code: number) => `exit ${code}`,
   newFile: 'New',
@@ -169,54 +169,54 @@ const english = {
   at: (what: string, time: string) => `${what}, ${time}`,
 
   works: 'Working',
-  modelSilent: (took: string) => `Nothing from the model for ${took}`,
+  modelSilent: (took: string) => `No response from the model for ${took}`,
   modelRefused: {
     overloaded: 'The model is overloaded',
-    limit: 'Too many requests for now',
+    limit: 'Too many requests',
     'sign-in': 'The agent is not signed in',
     unreachable: 'The model cannot be reached',
-    other: 'The model refused'
+    other: 'The model rejected the request'
   },
-  triesAgain: 'It tries again by itself',
+  triesAgain: 'It retries automatically',
   attempt: (count: number, of: number | undefined) => (of === undefined ? `Attempt ${count}` : `Attempt ${count} of ${of}`),
   nextAttempt: (attempt: string, left: string) => `${attempt}, next in ${left}`,
   writes: 'Writing',
-  waitsForYou: 'Waits for your decision',
+  waitsForYou: 'Waiting for your decision',
   stepOf: (step: number, all: number) => `step ${step} of ${all}`,
   contextUsed: (percent: number) => `${percent} %`,
   contextUsedLong: 'of the context used',
   stop: 'Stop the agent',
   stopping: 'Stopping',
   stillRunning: 'Still running',
-  stopAgain: 'Ask again',
-  stopFailed: (host: string) => `${host} could not be asked to stop.`,
+  stopAgain: 'Try again',
+  stopFailed: (host: string) => `Could not reach ${host} to stop it.`,
   endProcess: 'End agent',
 
   placeholder: {
     idle: (agent: string) => `Message ${agent}`,
     working: 'Add a message, read after this step',
-    quiet: 'Kept until the agent is back',
-    resumes: 'A message resumes this session',
-    away: (host: string) => `Waits for ${host}`,
+    quiet: 'Delivered when the agent is back',
+    resumes: 'Send a message to resume',
+    away: (host: string) => `Waiting for ${host}`,
     terminal: 'Add a message'
   },
   message: 'Message the agent',
   send: 'Send',
   queue: 'Queue message',
   queued: (count: number) =>
-    plural(count, { one: '1 message waits for the end of this turn', other: `${count} messages wait for the end of this turn` }),
-  notKept: 'This device could not keep your message. Nothing was sent.',
+    plural(count, { one: '1 message queued until this turn ends', other: `${count} messages queued until this turn ends` }),
+  notKept: 'This device could not store your message. Nothing was sent.',
 
-  awayTitle: (host: string) => `${host} is away`,
-  awaySince: (time: string) => `Since ${time}. Messages wait for it.`,
+  awayTitle: (host: string) => `${host} is offline`,
+  awaySince: (time: string) => `Since ${time}. Messages are delivered when it is back.`,
   disk: {
     full: {
-      title: (host: string) => `The disk of ${host} is full`,
-      text: (agent: string) => `Free some room there, and ${agent} goes on by itself. Until then what it says waits.`
+      title: (host: string) => `The disk on ${host} is full`,
+      text: (agent: string) => `Free some space there and ${agent} continues automatically. Until then its output waits.`
     },
     failing: {
-      title: (host: string) => `The disk of ${host} takes nothing`,
-      text: (agent: string) => `Have a look at it there. What ${agent} says waits until it can be kept.`
+      title: (host: string) => `Cannot write to the disk on ${host}`,
+      text: (agent: string) => `Check it there. Output from ${agent} waits until it can be stored.`
     }
   },
   endedTitle: (agent: string) => `${agent} ended`,
@@ -226,31 +226,31 @@ const english = {
   endedHint: (time: string) => `${time}. The session is safe and stays here to read.`,
   resume: 'Resume',
   resuming: 'Resuming',
-  notResumed: (agent: string) => `${agent} did not come back`,
-  keptText: 'Your messages wait for it.',
+  notResumed: (agent: string) => `${agent} could not be resumed`,
+  keptText: 'Your messages are kept for it.',
   startingTitle: (agent: string, host: string) => `Starting ${agent} on ${host}`,
   deletedTitle: 'This session was deleted',
   deletedAt: (time: string) => `This session was deleted, ${time}`,
   deletedOn: (device: string, time: string) => `This session was deleted on ${device}, ${time}`,
-  deletedHint: 'Nothing of it is left on the server.',
-  unknownTitle: 'There is no such session here',
-  unknownHint: 'It may belong to another account, or its address was not copied whole.',
-  sealedTitle: 'This session cannot be opened here',
-  sealedHint: 'It was made with keys that are not on this device. Sign in with the account that it was made for.',
+  deletedHint: 'The server keeps nothing of it.',
+  unknownTitle: 'Session not found',
+  unknownHint: 'It may belong to another account, or the address is incomplete.',
+  sealedTitle: 'This session cannot be decrypted here',
+  sealedHint: 'Its keys are not on this device. Sign in with the account that it belongs to.',
   compromisedTitle: 'The key of this session is marked as compromised',
-  compromisedHint: 'Others may read what is said here. A fork goes on with a new key.',
-  stateClosedTitle: (agent: string) => `What ${agent} asks cannot be opened here`,
+  compromisedHint: 'Others may be able to read it. A fork uses a new key.',
+  stateClosedTitle: (agent: string) => `This request from ${agent} cannot be decrypted`,
   stateClosedHint: (host: string) =>
-    `It is sealed with a key that this device does not have, or told in a way that this app does not know yet. Decide on ${host}, or reload the app.`,
+    `This device does not have its key, or this app does not support its format yet. Decide on ${host}, or reload the app.`,
   otherKeyTitle: 'The key of this session does not match',
   otherKeyText: (agent: string, host: string) =>
-    `What ${agent} says on ${host} is sealed with a key that this device does not have, and it could not read what you write. Nothing is sent. Begin a new session.`,
+    `${agent} on ${host} encrypts with a key that this device does not have, and could not read what you write. Nothing is sent. Start a new session.`,
   terminalTitle: (host: string) => `Open in the terminal on ${host}`,
-  terminalHint: 'You can read along and decide.',
+  terminalHint: 'You can follow along and decide.',
   takeOver: 'Take over',
   takingOver: 'Taking over',
-  takeOverTitle: 'Something still runs there',
-  takeOverText: (agent: string, host: string) => `${agent} at the terminal on ${host} ends when you take over, and with it what it runs:`,
+  takeOverTitle: 'Something is still running there',
+  takeOverText: (agent: string, host: string) => `Taking over ends ${agent} in the terminal on ${host}, and what it is running:`,
   leaveThere: 'Leave it there',
   takeOverFailed: (host: string) => `${host} did not hand it over. Try again when the agent pauses.`,
 
@@ -272,7 +272,7 @@ const english = {
   card: {
     execute: 'Run a command',
     fetch: 'Fetch a page',
-    plan: 'A plan to look at',
+    plan: 'A plan to review',
     other: (what: string) => `Use ${what}`,
     review: 'Review'
   },
@@ -286,8 +286,8 @@ const english = {
     deletes: ['Deletes files', 'without asking again'],
     'rewrites-history': ['Rewrites history', 'that others may have'],
     discards: ['Throws away changes', 'that are not committed'],
-    'admin-rights': ['Uses admin rights', 'on the machine'],
-    'runs-download': ['Runs what it downloads', 'without anyone having read it'],
+    'admin-rights': ['Uses admin rights', 'on the computer'],
+    'runs-download': ['Runs what it downloads', 'without anyone reading it first'],
     'runs-edited': ['Runs what this agent changed', 'in this session'],
     overwrites: ['May overwrite files', ''],
     'overwrites-disk': ['Writes to a disk directly', 'and can destroy what is on it'],
@@ -297,15 +297,15 @@ const english = {
     database: ['Deletes from a database', ''],
     infrastructure: ['Changes running systems', ''],
     hidden: ['Contains hidden characters', 'shown here as their codes'],
-    shortened: ['Only a part is shown', 'the rest is on the machine'],
-    unparsable: ['Cannot be read for certain', 'so it counts as risky'],
+    shortened: ['Only a part is shown', 'the rest is on the computer'],
+    unparsable: ['Cannot be analyzed reliably', 'so it counts as risky'],
     network: ['Reaches the network', ''],
     installs: ['Installs packages', 'which may run their own scripts'],
     outside: ['Leaves the folder', 'of this session'],
     'many-files': ['Changes many files', '']
   },
   justOnce: 'Just this once.',
-  justOnceWhy: 'Risky commands never get more.',
+  justOnceWhy: 'Risky commands are never allowed for longer.',
   howLong: 'For how long',
   scope: { once: 'Once', session: 'This session' },
   allow: { once: 'Allow once', session: 'Allow this session' },
@@ -340,15 +340,15 @@ const english = {
     plan: 'Confirm: go ahead with this once',
     other: (what: string) => `Confirm: use ${what} once`
   },
-  readOn: 'Read on',
+  readOn: 'Keep reading',
   nothingRuns: 'Nothing runs until you decide.',
   waited: (agent: string, time: string) => `${agent} has waited ${time}.`,
   stillOpen: 'Checking if this is still open',
-  needsLink: 'A risky decision needs a live link.',
+  needsLink: 'A risky decision needs a live connection.',
   denyTitle: { execute: 'Deny this command', other: 'Deny this' },
   denyReason: 'Why, or what to do instead',
-  denyHint: (agent: string) => `${agent} is told this, if it can take a reason.`,
-  denyGoOn: 'Deny, go on',
+  denyHint: (agent: string) => `Sent to ${agent}, if it accepts a reason.`,
+  denyGoOn: 'Deny, continue',
   denyStop: 'Deny and stop',
   keepOpen: 'Back',
   answer: 'Send answer',
@@ -358,12 +358,12 @@ const english = {
     on: (host: string) => `On ${host}`,
     applied: 'Applied',
     where: 'Where your answer is',
-    hasIt: (host: string, agent: string) => `${host} has it. ${agent} takes it up next.`
+    hasIt: (host: string, agent: string) => `${host} has received it. ${agent} handles it next.`
   },
   answeredOn: (by: string) => `Answered ${place(by)}`,
   answeredElsewhere: 'Answered elsewhere',
   answeredOnOther: 'Answered on another device',
-  tapSecond: 'Your tap came second and changed nothing.',
+  tapSecond: 'Your answer came second and changed nothing.',
   withdrew: (agent: string) => `${agent} withdrew this`,
   youEnded: (agent: string) => `You ended ${agent}`,
   didNotRun: 'It did not run.',
@@ -373,13 +373,13 @@ const english = {
   askAgain: (what: string) => `You ended before my answer reached you. Ask me again if you still need this: ${what}`,
   notApplied: 'Not applied',
   notAppliedWhy: {
-    'not-connected': 'There is no link. Nothing was sent.',
-    away: (host: string) => `${host} is not there to take it. Nothing was decided.`,
-    'no-answer': (host: string) => `${host} did not answer. Whether it took effect is not known yet.`,
-    failed: (host: string, why: string) => `${host} said no: ${why}`,
+    'not-connected': 'No connection. Nothing was sent.',
+    away: (host: string) => `${host} is offline. Nothing was decided.`,
+    'no-answer': (host: string) => `${host} did not respond. It is not known yet whether this took effect.`,
+    failed: (host: string, why: string) => `${host} rejected it: ${why}`,
     astray: (host: string) =>
-      `What came back is not the answer of ${host} to this. Either an older Afield runs there now, or the server changed something on the way.`,
-    unreadable: (host: string) => `${host} answered something this app cannot read.`,
+      `The response is not the answer of ${host} to this. Either it runs an older version of Afield, or the server changed something in transit.`,
+    unreadable: (host: string) => `This app cannot read the response from ${host}.`,
     stopped: (agent: string) => `${agent} stopped before it could read this. It did not run.`
   },
   close: 'Close',
@@ -388,7 +388,7 @@ const english = {
   modeAndModel: 'Mode and model',
   modeTitle: (agent: string) => `How ${agent} works`,
   modeLegend: 'Mode, from the next step on',
-  modeFailed: (host: string) => `${host} did not change the mode.`,
+  modeFailed: (host: string) => `${host} could not change the mode.`,
   modes: {
     ask: ['Ask first', 'Reads freely. Asks before edits and commands.'],
     edit: ['Edit freely', 'Edits inside the folder. Asks before commands.'],
@@ -397,12 +397,12 @@ const english = {
   },
   /** Of agents behind Happy's wrapper, beside those. */
   happyModes: {
-    auto: ['It decides', 'Works in the folder, and asks when it thinks it should.'],
-    inside: ['Folder only', 'Never asks. It is kept to the folder.'],
-    harmless: ['Ask before changes', 'Asks before edits and commands, and for nothing else.']
+    auto: ['Agent decides', 'Works in the folder, and asks when it thinks it should.'],
+    inside: ['Folder only', 'Never asks. Cannot leave the folder.'],
+    harmless: ['Ask before changes', 'Asks only before edits and commands.']
   },
   fullAutoTitle: 'Full auto never asks',
-  fullAutoHint: 'Commands and edits run without you until you change the mode or the agent ends. Resumed, it asks first.',
+  fullAutoHint: 'Commands and edits run without you until you change the mode or the agent ends. After a resume it asks first.',
   fullAutoYes: 'Use Full auto',
   lockRefused: 'Nothing was changed: the screen lock was not confirmed.',
   cancel: 'Cancel',
@@ -410,16 +410,16 @@ const english = {
   info: 'Session info',
   stopAgent: 'End agent',
   stopAgentTitle: (agent: string) => `End ${agent}?`,
-  stopAgentHint: 'What it is doing now is cut off. The session stays here to read.',
-  stopAgentFailed: (host: string) => `${host} did not end it.`,
+  stopAgentHint: 'Its current work is interrupted. The session stays here to read.',
+  stopAgentFailed: (host: string) => `${host} could not end it.`,
   facts: {
     folder: 'Folder',
     branch: 'Branch',
-    machine: 'Machine',
+    machine: 'Computer',
     agent: 'Agent',
     version: 'Version',
     process: 'Process',
-    id: 'Session id'
+    id: 'Session ID'
   }
 } as const
 

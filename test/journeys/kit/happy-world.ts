@@ -42,7 +42,7 @@ export async function pairWithHappy(computer: Computer, phone: Device): Promise<
   const [link] = await login.prints(/happy:\/\/terminal\?[\w-]{43}/)
   await phone.visit('/scan')
   await phone.write('Paste a link', link)
-  await phone.press('Go on')
+  await phone.press('Continue')
   await phone.see('This program shows no check code.')
   await shoot(phone, 'pair')
   await phone.hold('Hold to link', 'Linked')

@@ -16,7 +16,7 @@ t.test('what a computer could do once it is linked is not covered by the button 
     if (can === null || decide === null) throw new Error('Both are shown.')
     t.ok(can.y + can.height <= decide.y, `on a ${where}`)
     await page.getByRole('button', { name: 'Hold to link' }).scrollIntoViewIfNeeded()
-    t.ok(await page.getByRole('button', { name: 'Refuse' }).isVisible())
+    t.ok(await page.getByRole('button', { name: 'Reject' }).isVisible())
     await page.close()
   }
 })

@@ -13,25 +13,25 @@ t.test('New says what a machine lacks to begin a session, and how to bring it', 
   const starts = page.getByRole('button', { name: /^Start/ })
 
   await open('new-helper-gone')
-  await page.getByRole('heading', { name: 'The helper of studio-mini is not running' }).waitFor()
+  await page.getByRole('heading', { name: 'The daemon on studio-mini is not running' }).waitFor()
   await page.getByText('Run afield daemon start there once').waitFor()
-  t.equal(await starts.innerText(), 'Start when its helper runs', 'agents that run there say that it is not away')
+  t.equal(await starts.innerText(), 'Start when its daemon runs', 'agents that run there say that it is not away')
   t.ok(await starts.isDisabled(), 'nothing is known to start')
   await page.getByText('does not know yet which agents studio-mini has').waitFor()
 
   await open('new-helper-dead')
-  await page.getByText('build-box could not be asked what it has').waitFor()
+  await page.getByText('Could not check agents on build-box').waitFor()
   t.match(await page.getByRole('alert').innerText(), 'Run afield daemon start there once')
   t.ok(await starts.isDisabled(), 'and no agent is made up')
   t.equal(await page.getByText('Gemini').count(), 0)
 
   await open('new-away')
-  await page.getByRole('heading', { name: 'thinkpad is away' }).waitFor()
-  await page.getByText('Wake it, or, if it is awake, run afield daemon start there.').waitFor()
+  await page.getByRole('heading', { name: 'thinkpad is offline' }).waitFor()
+  await page.getByText('Wake the computer. If it is awake, run afield daemon start there.').waitFor()
   t.equal(await starts.innerText(), 'Start when thinkpad is back')
 
   await open('new-asleep')
-  await page.getByRole('heading', { name: 'The helper of thinkpad is not running' }).waitFor()
+  await page.getByRole('heading', { name: 'The daemon on thinkpad is not running' }).waitFor()
   t.equal(await starts.count(), 0, 'one that was stopped starts nothing')
 
   await open('new')

@@ -100,7 +100,7 @@ t.test('in a real browser', async t => {
 
   t.test('a row says when what its agent asks cannot be opened here', async t => {
     const page = await open(t, '/?app=home-sealed-state')
-    await page.getByRole('link', { name: /Rotate the signing keys.*Cannot open what it asks/ }).waitFor()
-    t.equal(await page.getByText('Cannot open what it asks').count(), 1, 'and of no other')
+    await page.getByRole('link', { name: /Rotate the signing keys.*Cannot decrypt its request/ }).waitFor()
+    t.equal(await page.getByText('Cannot decrypt its request').count(), 1, 'and of no other')
   })
 })

@@ -11,7 +11,7 @@ t.test('who takes a session over from a terminal is asked first when something r
   page.setDefaultTimeout(10_000)
   await openStory(page, origin, '/?app=take-over', 'light')
   const sheet = page.getByRole('dialog')
-  t.match(await sheet.innerText(), /ends when you take over[\s\S]*npm run watch\nnode scripts\/serve\.js/)
+  t.match(await sheet.innerText(), /Taking over ends[\s\S]*npm run watch\nnode scripts\/serve\.js/)
   await sheet.getByRole('button', { name: 'Leave it there' }).click()
   await sheet.waitFor({ state: 'detached' })
   await page.getByRole('button', { name: 'Take over', exact: true }).waitFor()

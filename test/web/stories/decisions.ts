@@ -172,7 +172,7 @@ export const decisions: Record<string, () => SessionModel> = {
     }),
   changed: () => {
     const asked = run('p1', 'npm run build')
-    const life: Life = { type: 'failed', why: 'failed', says: 'This request changed. Look again.' }
+    const life: Life = { type: 'failed', why: 'failed', says: 'This request changed. Review it again.' }
     const answer: MyAnswer = { request: asked, verdict: { kind: 'once' }, at: Date.now(), state: life }
     return model({ transcript: waits('npm run build'), requests: [asked], lives: [['p1', { answer, life }]] })
   }

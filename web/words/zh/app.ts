@@ -17,7 +17,7 @@ export const app: AppWords = {
   nav: {
     label: '主导航',
     home: '主页',
-    machines: '机器',
+    machines: '电脑',
     settings: '设置',
     new: '新建',
     checkKey: '账户密钥还没有核对',
@@ -30,16 +30,16 @@ export const app: AppWords = {
     needYou: n => `${n} 个智能体需要你`,
     tally: (waiting, working, quiet) => {
       if (working > 0) return `${working} 个在工作。`
-      if (waiting > 0) return '没有其他事情。'
+      if (waiting > 0) return '没有其他在运行的。'
       return quiet === 0 ? '还没有会话。' : '现在没有什么需要你。'
     },
     away: host => `${host} 不在线。`,
-    manyAway: n => `${n} 台机器不在线。`,
+    manyAway: n => `${n} 台电脑不在线。`,
     wereWorking: (n, at) => `${at} 时有 ${n} 个在工作`,
     neededAt: (n, at) => `${at} 时有 ${n} 个需要你`,
     wasQuiet: at => `${at} 时一切安静`,
-    nothingNeeded: '没有你它们也会继续。当时没有什么需要你。',
-    nothingWorked: '没有你，智能体也会继续。',
+    nothingNeeded: '你不在时它们会继续工作。当时没有什么需要你。',
+    nothingWorked: '你不在时，智能体会继续工作。',
     neededThen: n => `当时有 ${n} 个智能体需要你。`,
     decisions: '需要你',
     working: '工作中',
@@ -49,19 +49,19 @@ export const app: AppWords = {
     answer: '回答',
     andRisks: (first, others) => `${first}，另有 ${others} 项风险`,
     more: n => `还有 ${n} 个等着你`,
-    pickOne: '请在左侧选择一个。',
+    pickOne: '请在左侧选择一个会话。',
     keys: { move: '移动', open: '打开', begin: '新建', all: '全部按键' },
     answerAll: n => (n === 1 ? '去答复' : `答复 ${n} 个`),
-    empty: '这里还什么都没有',
-    emptyText: '在运行智能体的机器上输入这条命令，然后扫描它显示的二维码。',
+    empty: '这里还没有会话',
+    emptyText: '在运行智能体的电脑上输入这条命令，然后扫描它显示的二维码。',
     inSources: '在 Afield 源代码所在的文件夹中运行。',
-    onlyHere: '要关联其他机器，请用它也能访问的地址打开此页面。',
+    onlyHere: '要关联其他电脑，请用它也能访问的地址打开此页面。',
     scan: '扫描二维码',
     paste: '改为粘贴链接',
     ready: host => `${host} 已就绪`,
     readyText: '在那里启动智能体，它就会出现在这里。',
     howToStart: '如何启动',
-    loading: '正在读取你的会话'
+    loading: '正在加载你的会话'
   },
 
   needsYou: {
@@ -81,18 +81,18 @@ export const app: AppWords = {
     failed: '失败',
     quiet: '空闲',
     ended: '已结束',
-    away: '无法连接'
+    away: '不在线'
   },
 
   session: {
-    sealed: '无法打开此会话',
+    sealed: '无法解密此会话',
     sealedText: '它的密钥属于另一个账户。',
     untitled: '新会话',
     starting: '刚刚启动',
     working: '工作中',
     ready: '可以发消息了',
     waitsFor: host => `等待 ${host}`,
-    helperGone: '它的辅助程序没有运行',
+    helperGone: '它的守护进程没有运行',
     failed: '因错误停止',
     cancelled: '已停止',
     you: text => `你：${text}`,
@@ -128,14 +128,14 @@ export const app: AppWords = {
     messagesOf: (done, all) => `${done}/${all} 条消息`,
     catchingUpText: '到齐之后，新内容会一起出现。',
     offline: '你已离线',
-    offlineText: at => `这是 ${at} 时的情况。`,
+    offlineText: at => `最后更新于 ${at}。`,
     offlineNothing: '此设备上还没有保存任何内容。',
     leaves: n => `恢复连接后发出 ${n} 项。`,
     offlineShort: since => (since ? `离线，${since}` : '离线'),
-    silent: '服务器没有回应',
-    silentNext: seconds => `你的设备在线。${seconds} 秒后再试。`,
+    silent: '服务器没有响应',
+    silentNext: seconds => `你的设备在线。${seconds} 秒后重试。`,
     silentNow: '你的设备在线。正在重试。',
-    silentShort: '没有回应',
+    silentShort: '没有响应',
     tryNow: '立即重试',
     check: '检查连接',
     checking: '正在检查',
@@ -153,39 +153,39 @@ export const app: AppWords = {
     sealed: '在你的设备上加密。这台服务器读不到你的工作内容。',
     honest: '什么已送达、什么已被读、什么在等待，你都看得到。',
     create: '创建账户',
-    link: '用已有的设备关联',
+    link: '用已有设备关联',
     restore: '用账户密钥恢复',
     signInAgain: '重新登录',
     removeKey: '从此设备移除账户密钥',
-    pairing: '先有账户，再关联机器',
-    pairingText: '请在此设备上创建或打开你的账户。请求会等待五分钟。',
-    insecure: '请通过 https 或在 localhost 打开 Afield',
-    insecureText: '否则浏览器不提供密钥和通知。服务器自己就能提供 https：启动时加上 --tls-cert 和 --tls-key。',
+    pairing: '先有账户，再关联电脑',
+    pairingText: '请在此设备上创建或打开你的账户。请求五分钟后过期。',
+    insecure: '请通过 HTTPS 或在 localhost 打开 Afield',
+    insecureText: '否则浏览器不允许使用密钥和通知。服务器自己就能提供 HTTPS：启动时加上 --tls-cert 和 --tls-key。',
     forgetful: '此窗口关闭时会忘记一切',
     forgetfulText: '这是无痕窗口。请使用普通窗口，或把账户密钥存放在别处。',
-    noStorage: '此窗口不保存任何内容',
+    noStorage: '此窗口无法保存数据',
     noStorageText: '请在普通窗口中打开 Afield：账户密钥必须保存在此设备上。'
   },
 
   machines: {
-    title: '机器',
-    add: '关联机器',
-    empty: '还没有关联机器',
-    emptyText: '在运行智能体的机器上输入这条命令，然后扫描它显示的二维码。',
+    title: '电脑',
+    add: '关联电脑',
+    empty: '还没有关联电脑',
+    emptyText: '在运行智能体的电脑上输入这条命令，然后扫描它显示的二维码。',
     online: '在线',
     idle: '没有智能体在运行',
     away: '不在线',
     sinceAway: when => `${when} 起不在线`,
-    helperStopped: when => `辅助程序已于 ${when} 停止`,
+    helperStopped: when => `守护进程已于 ${when} 停止`,
     agents: n => (n === 0 ? '没有智能体在运行' : `${n} 个智能体在运行`),
-    sealed: '无法打开此机器'
+    sealed: '无法解密此电脑的信息'
   },
 
   machine: {
-    gone: '此机器已不再关联',
-    facts: '关于它',
+    gone: '此电脑已不再关联',
+    facts: '详情',
     system: '系统',
-    helper: '辅助程序',
+    helper: 'Afield 版本',
     home: '主文件夹',
     linked: '关联于',
     seen: '最后在线',
@@ -193,19 +193,19 @@ export const app: AppWords = {
     earlier: '此前在这里',
     none: '现在没有智能体在这里运行。',
     awayTitle: '你可以做什么',
-    stopped: '它的辅助程序已停止：有人在那里停止了它，或者机器已关机。',
+    stopped: '它的守护进程已停止，或者电脑已关机。',
     awayText: ['唤醒它，检查电源和网络，或在它上面运行 ', 'afield doctor', '。']
   },
 
   new: {
     title: '新建会话',
-    heading: '智能体在机器上启动',
-    lead: '在代码所在的机器上运行其中一条。会话会立即出现在这里，你可以用手机继续。',
+    heading: '智能体在你的电脑上启动',
+    lead: '在代码所在的地方运行其中一条。会话会立即出现在这里，你可以用手机继续。',
     inClone: '这些命令在 Afield 源代码所在的文件夹中有效。在其他地方，请写出它的位置：node ~/afield/build.mjs start claude。',
     claude: 'Claude Code，以及你为它设置的一切',
     run: '任何其他支持 ACP 的智能体',
     demo: '按脚本演示的智能体，不用账户就能试',
-    firstTime: '在新的机器上',
+    firstTime: '在新的电脑上',
     firstTimeText: '请先关联：在那里运行这条命令，然后扫描它显示的二维码。',
     scan: '扫描二维码',
     copy: command => `复制 ${command}`
@@ -218,7 +218,7 @@ export const app: AppWords = {
     keyUnchecked: '尚未核对',
     keyChecked: on => `已于 ${on}核对`,
     devices: '设备',
-    devicesValue: '此账户的登录',
+    devicesValue: '已登录此账户',
     server: '这台服务器',
     app: '此应用',
     appearance: '外观',
@@ -226,7 +226,7 @@ export const app: AppWords = {
     signOut: '退出登录',
     signOutHint: '从此设备移除所有内容',
     signOutTitle: '在此设备上退出登录？',
-    signOutText: '会话和账户密钥会从设备上移除。之后可用账户密钥或另一台设备回来。',
+    signOutText: '会话和账户密钥会从设备上移除。之后需要账户密钥或另一台设备才能回来。',
     signOutUnchecked: '你还没有核对账户密钥。没有它，也没有另一台设备，这个账户就永远丢失了。',
     signOutConfirm: '退出登录',
     signingOut: '正在退出登录',
@@ -243,24 +243,24 @@ export const app: AppWords = {
 
   devices: {
     title: '设备',
-    loading: '正在询问服务器',
-    failed: '无法读取列表',
+    loading: '正在加载设备',
+    failed: '无法加载列表',
     failedText: '没有任何改动。',
-    add: '添加设备或机器',
-    addComputer: '运行智能体的机器',
+    add: '添加设备或电脑',
+    addComputer: '运行智能体的电脑',
     addComputerText: '在那里运行这条命令，然后扫描它显示的二维码。',
     addDevice: '手机、平板或另一个浏览器',
-    addDeviceText: address => `在那里打开 ${address}，选择“用已有的设备关联”，然后扫描它显示的二维码。`,
+    addDeviceText: address => `在那里打开 ${address}，选择“用已有设备关联”，然后扫描它显示的二维码。`,
     this: '此设备',
-    kinds: { account: '用账户密钥登录', terminal: '机器上的辅助程序', device: '用另一台设备关联' },
-    unnamed: { account: '持有账户密钥的设备', terminal: '一台机器', device: '一台已关联的设备' },
+    kinds: { account: '用账户密钥登录', terminal: '运行智能体的电脑', device: '用另一台设备关联' },
+    unnamed: { account: '持有账户密钥的设备', terminal: '一台电脑', device: '一台已关联的设备' },
     seen: when => `最后在线：${when}`,
     unlink: '解除关联',
     unlinkTitle: name => `解除 ${name} 的关联？`,
-    unlinkDevice: '它的登录立即结束，连接随之断开。它可能仍持有账户密钥：如果设备被盗，请创建新账户。',
-    unlinkTerminal: '它的登录立即结束，连接随之断开。它再也不能为你读取或运行任何内容。会话仍在你的设备上。',
+    unlinkDevice: '它会立即退出登录并断开连接。它可能仍持有账户密钥：如果设备被盗，请创建新账户。',
+    unlinkTerminal: '它会立即退出登录并断开连接，不能再为你读取或运行任何内容。会话仍在你的设备上。',
     unlinking: '正在解除关联',
-    unlinkFailed: '没有解除关联'
+    unlinkFailed: '无法解除关联'
   },
 
   appearance: {
@@ -273,18 +273,18 @@ export const app: AppWords = {
     hold: '按住确认',
     holdHint: '按住按钮一秒',
     taps: '点两下',
-    tapsHint: '第二下会写明内容，并稍等片刻'
+    tapsHint: '第二个按钮写明操作，稍后才出现'
   },
 
   about: {
     title: '关于',
     app: '应用',
     server: '服务器',
-    lead: '智能体所说的一切都在你的机器与设备之间加密。这台服务器只存储和传递它读不懂的内容。',
+    lead: '智能体所说的一切都在你的电脑与设备之间加密。这台服务器只存储和转发它读不懂的数据。',
     licences: '许可证',
     licencesText: 'Afield 是自由软件，采用 MIT 许可证。图标来自 Lucide，ISC 许可证。',
-    storage: '此设备保存的内容，由浏览器不会交出的密钥加密封存。但这挡不住能解锁此设备的人。'
+    storage: '此设备上的数据用浏览器不会导出的密钥加密。但这挡不住能解锁此设备的人。'
   },
 
-  unknown: { title: '这里什么都没有', text: '地址可能来自更新版本的 Afield，或输入有误。', home: '主页' }
+  unknown: { title: '找不到页面', text: '地址可能输入有误，或属于更新版本的 Afield。', home: '主页' }
 }

@@ -5,8 +5,8 @@ export const compose: ComposeWords = {
   photo: '照片',
   file: '文件',
   paste: '粘贴',
-  nothingToPaste: '没有可粘贴的内容：没有复制文字或图片。',
-  notPasted: '无法读取剪贴板。请长按输入框来粘贴。',
+  nothingToPaste: '没有可粘贴的内容：剪贴板中没有文字或图片。',
+  notPasted: '剪贴板访问被拒绝。请长按输入框来粘贴。',
   command: '命令',
   mention: '提及文件',
   drop: '拖放到此处即可添加',
@@ -14,7 +14,7 @@ export const compose: ComposeWords = {
   collapse: '在对话下方书写',
   steerHint: '长按或 Alt Enter 立即转向',
   uploading: '文件上传后即发送。',
-  waking: agent => `${agent} 启动后即发送。`,
+  waking: agent => `${agent} 就绪后即发送。`,
 
   attached: '已添加的文件',
   remove: name => `移除 ${name}`,
@@ -25,7 +25,7 @@ export const compose: ComposeWords = {
     'no-heic': name => `无法读取 ${name}：此浏览器打不开 HEIC 照片`,
     unreadable: name => `无法读取 ${name}`,
     empty: name => `${name} 是空的`,
-    away: name => `${name} 没有到达服务器`
+    away: name => `${name} 无法上传`
   },
   photoWaits: { wifi: size => `${size} 的照片等待 Wi-Fi`, word: size => `${size} 的照片等你发送` },
   sendNow: '立即发送',
@@ -37,8 +37,8 @@ export const compose: ComposeWords = {
   waitsHint: '这一步之后读取',
   waitsHere: '在此设备上',
   steer: '立即转向',
-  changing: '正在修改等待中的消息',
-  changedLate: '它已不再等待。这将作为新消息发送。',
+  changing: '正在编辑等待中的消息',
+  changedLate: '已被读取。这将作为新消息发送。',
   keepChange: '保存修改',
   moveUp: '上移',
   edit: '编辑',
@@ -53,7 +53,7 @@ export const compose: ComposeWords = {
   again: '再写一次',
   stages: { stored: '已存储', machine: host => `已到 ${host}`, read: agent => `${agent} 已读` },
   notYet: '尚未',
-  unknownTime: '在你查看之前',
+  unknownTime: '在你打开之前',
   steered: '已转向',
 
   model: '模型',
@@ -62,7 +62,7 @@ export const compose: ComposeWords = {
   fromNext: '从下一步起生效。',
   rides: '随你的下一条消息生效。',
   applying: '尚未生效…',
-  notChanged: host => `${host} 没有更改。`,
+  notChanged: host => `${host} 无法更改。`,
 
   on: '开',
   off: '关',

@@ -28,7 +28,7 @@ export const notified: NotifiedWords = {
   unanswered: '服务器没有回应。打开查看结果。',
   undelivered: '无法送达，请打开应用',
   offline: '无法送达：没有连接。打开应用重试。',
-  changed: '未发送任何内容：此请求已更改或已结束。打开查看。',
+  changed: '未发送任何内容：此请求已更改或已关闭。打开查看。',
   several: '未发送：有多个请求待处理，打开以决定。',
   snoozed: '一小时内不再通知',
   notSnoozed: '无法静音，请打开应用'

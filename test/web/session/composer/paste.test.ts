@@ -39,6 +39,6 @@ t.test('what was copied is put into the message from the menu, where no keyboard
   t.test('a browser that keeps it to itself is told of, with another way', async () => {
     const { page, paste } = await open([])
     await paste()
-    await page.locator('.toast', { hasText: 'Press long on the text field' }).waitFor()
+    await page.locator('.toast', { hasText: 'Long-press the text field' }).waitFor()
   })
 })

@@ -11,7 +11,7 @@ t.test('nothing that can be pressed stands where Allow stood while a no is given
   const page = await open(t, 'plain')
   const allow = await page.getByRole('button', { name: 'Allow once' }).boundingBox()
   await page.getByRole('button', { name: 'Deny…' }).click()
-  await page.getByRole('button', { name: 'Deny, go on' }).waitFor()
+  await page.getByRole('button', { name: 'Deny, continue' }).waitFor()
   for (const button of await page.locator('.dock button').all()) {
     const name = await button.innerText()
     t.notOk(overlap(allow, await button.boundingBox()), `${name} stands elsewhere`)
@@ -48,7 +48,7 @@ t.test('a question that may be left open says so, and one that is changed leads 
   await press('Next')
   t.match(await header.innerText(), 'question 2 of 2 · optional')
   await press('Next')
-  await page.getByText('Left open').waitFor()
+  await page.getByText('Not answered').waitFor()
   await press('Change')
   await page.getByRole('radio').nth(1).check()
   await press('Done')
@@ -82,7 +82,7 @@ t.test('beside a command that waits stands what would run, and no plan', async t
   const page = await open(t, 'allowed', { width: 1400, height: 900 })
   const side = page.locator('.chat-side')
   await side.getByRole('heading', { name: 'What would run' }).waitFor()
-  t.same(await side.getByRole('heading').allInnerTexts(), ['What would run', 'Similar requests before'])
+  t.same(await side.getByRole('heading').allInnerTexts(), ['What would run', 'Earlier similar requests'])
 })
 
 t.test('a decision says in which folder, by its whole path, also on a phone', async t => {

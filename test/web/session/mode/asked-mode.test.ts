@@ -24,5 +24,5 @@ t.test('a mode that was chosen is said to be not set until the machine has it, a
   )
   await openStory(page, origin, '/?story=mode-refused', 'light')
   t.notMatch(await mode.innerText(), /Plan|not set/)
-  t.match(await page.locator('.pill.bad').innerText(), 'did not change it')
+  t.match(await page.locator('.pill.bad').innerText(), 'could not change it')
 })

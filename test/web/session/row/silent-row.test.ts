@@ -18,22 +18,22 @@ t.test('in a real browser', async t => {
   t.test('the row of an agent that is silent leads to a look at it, and can stop it', async t => {
     await openStory(page, origin, '/?app=home-plain', 'light')
     const items = await menuOf('Bump esbuild')
-    t.same((await items.allInnerTexts()).slice(0, 2), ['Look', 'Stop'])
-    await items.filter({ hasText: 'Look' }).click()
+    t.same((await items.allInnerTexts()).slice(0, 2), ['View', 'Stop'])
+    await items.filter({ hasText: 'View' }).click()
     await page.waitForURL(/\/s\/[^/]+\/info$/)
   })
 
   t.test('one that speaks has neither', async t => {
     await openStory(page, origin, '/?app=home-plain', 'light')
     const items = await menuOf('SSO loses return path')
-    t.notMatch(await items.allInnerTexts(), ['Look'])
+    t.notMatch(await items.allInnerTexts(), ['View'])
   })
 
   t.test('what the session tells of itself ends with the last that was heard of its agent', async t => {
     await openStory(page, origin, '/?story=info&framed', 'light')
     const sheet = page.getByRole('dialog')
     await sheet.getByRole('heading', { name: /^Last output, / }).waitFor()
-    t.match(await sheet.locator('.facts').innerText(), /Sealed with\s+A key of its own, (59 min|1 h) old/)
+    t.match(await sheet.locator('.facts').innerText(), /Encrypted with\s+Its own key, (59 min|1 h) old/)
     t.match(await sheet.locator('pre').innerText(), /40 of 212 tests\n41 of 212 tests/)
   })
 })

@@ -13,7 +13,7 @@ t.test('a commit is proposed to say what its session is about, and the log marks
   t.equal(await page.getByLabel('Message', { exact: true }).inputValue(), 'SSO loses return path')
 
   await openStory(page, origin, '/?story=work-log', 'light')
-  const subjects = page.locator('.crow').filter({ hasText: 'Since this session began' }).locator('b')
+  const subjects = page.locator('.crow').filter({ hasText: 'Since this session started' }).locator('b')
   await subjects.first().waitFor()
   t.same(await subjects.allInnerTexts(), ['Lead people back to where they came from'])
 })

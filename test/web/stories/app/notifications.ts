@@ -93,19 +93,22 @@ export const notifications: Readonly<Record<string, AppStory>> = {
   'notifications-locked': at(page, { ...told(usual), kept: { 'afield-lock': '{"choice":"after5","id":"AAAA"}' } }),
   'notifications-allow': at(page, { ...told(usual), press: ['Allow once'] }),
   'notifications-saving': at(page, {
-    ...{ reach: 'on', press: ['Ring anyway'] },
+    ...{ reach: 'on', press: ['Notify anyway'] },
     server: { ...server, readNotifications: { settings: chosen, channels: usual } }
   }),
-  'notifications-saved': at(page, { ...told(usual), press: ['Ring anyway', 'see Saved'] }),
-  'notifications-unsaved': at(page, { ...told(usual, {}, { writeNotifications: 503 }), press: ['Ring anyway', 'see Not saved yet'] }),
-  'notifications-refused': at(page, { ...told(usual, {}, { writeNotifications: 400 }), press: ['Ring anyway', 'see did not take it'] }),
+  'notifications-saved': at(page, { ...told(usual), press: ['Notify anyway', 'see Saved'] }),
+  'notifications-unsaved': at(page, { ...told(usual, {}, { writeNotifications: 503 }), press: ['Notify anyway', 'see Not saved yet'] }),
+  'notifications-refused': at(page, {
+    ...told(usual, {}, { writeNotifications: 400 }),
+    press: ['Notify anyway', 'see The server rejected this']
+  }),
   'notifications-waiting': at(page, { reach: 'on', server: {} }),
   'notifications-offline': at(page, {
     ...told(usual, {}, { readNotifications: 503 }),
     link: { isOnline: false, socket: 'none', feed: 'away' },
     press: ['see could not be read']
   }),
-  'notifications-untold': at(page, { ...told(usual, {}, { readNotifications: 404 }), press: ['see A newer Afield'] }),
+  'notifications-untold': at(page, { ...told(usual, {}, { readNotifications: 404 }), press: ['see A newer version of Afield'] }),
   'notifications-tested': at(page, {
     ...told(
       [channel('c1', { isOwn: true, health: { ...healthy, last: [{ ...arrived(0, 1200), kind: 'test' }, ...all] } })],
@@ -115,8 +118,8 @@ export const notifications: Readonly<Record<string, AppStory>> = {
     press: ['Send a test', 'see Shown after']
   }),
   'notifications-testing': at(page, { ...told(usual, {}, tried('c1', 'accepted')), press: ['Send a test', 'see Waiting for it'] }),
-  'notifications-test-failed': at(page, { ...told(usual, {}, tried('c1', 'gone')), press: ['Send a test', 'see leads nowhere'] }),
-  'notifications-remove': at(`${page}/c3`, { ...told(usual), press: ['Remove', 'see Only who knows'] }),
+  'notifications-test-failed': at(page, { ...told(usual, {}, tried('c1', 'gone')), press: ['Send a test', 'see no longer exists'] }),
+  'notifications-remove': at(`${page}/c3`, { ...told(usual), press: ['Remove', 'see Adding it again'] }),
   'notifications-tablet': at(`${page}/c2`, told(usual)),
   'notifications-tablet-missing': at(`${page}/c2`, told([here, { ...missed, ...{ id: 'c2', isOwn: false, device: 'Tablet' } }])),
   'notifications-ntfy': at(`${page}/c3`, told(usual)),
@@ -131,16 +134,16 @@ export const notifications: Readonly<Record<string, AppStory>> = {
   'unanswered-nobody': at(`${page}/unanswered`, told([here])),
   ntfy: at(`${page}/ntfy`, told(usual)),
   'ntfy-own': at(`${page}/ntfy`, { ...told(usual), press: ['My own'] }),
-  'ntfy-added': at(`${page}/ntfy`, { ...told(usual, {}, tried('c3', 'accepted')), press: ['Add it', 'see It should ring'] }),
+  'ntfy-added': at(`${page}/ntfy`, { ...told(usual, {}, tried('c3', 'accepted')), press: ['Add and', 'see It should appear'] }),
   'ntfy-not-allowed': at(`${page}/ntfy`, {
     ...told(usual, {}, tried('c3', 'refused', 'address not allowed')),
-    press: ['Add it', 'see push-allow']
+    press: ['Add and', 'see push-allow']
   }),
-  'ntfy-refused': at(`${page}/ntfy`, { ...told(usual, {}, { addPushToken: 400 }), press: ['Add it', 'see cannot use'] }),
+  'ntfy-refused': at(`${page}/ntfy`, { ...told(usual, {}, { addPushToken: 400 }), press: ['Add and', 'see cannot use'] }),
   webhook: at(`${page}/webhook`, told(usual)),
   'webhook-added': at(`${page}/webhook`, {
     ...told([here, { ...hook, isOwn: true }], {}, tried('c4', 'accepted')),
-    press: ['type https://home.example/api/webhook/a-name-that-nobody-guesses', 'Add it', 'see It should ring']
+    press: ['type https://home.example/api/webhook/a-name-that-nobody-guesses', 'Add and', 'see It should appear']
   }),
   'session-notifications': at(`/s/${moving[0]?.id}`, {
     ...told(usual, { sessions: { [moving[0]?.id ?? '']: 'decisions' } }),

@@ -125,7 +125,7 @@ const news = {
         ]
       }
     },
-    press: ['Take over', 'see Something still runs there']
+    press: ['Take over', 'see Something is still running there']
   }),
   'new-more': at('/new', { press: ['see Ask first', 'More'] }),
   'new-starting': at('/new', {
@@ -135,7 +135,7 @@ const news = {
     },
     press: ['Start on', 'see Reading its conversation']
   }),
-  'new-starting-low-data': at('/new', { kept: { 'afield-lowData': 'true' }, press: ['Start on', 'see Show what'] }),
+  'new-starting-low-data': at('/new', { kept: { 'afield-lowData': 'true' }, press: ['Start on', 'see Show output'] }),
   'new-folder': at('/new', { press: ['orchard-api'] }),
   'new-histories': at('/new', { press: ['Continue'] }),
   'new-lock-refused': at('/new', {
@@ -164,7 +164,7 @@ const machinesStories = {
   'machine-end': at('/machines/m1', { press: ['End npm'] }),
   'machine-log': at('/machines/m1', { press: ['Log'] }),
   'machine-update': at('/machines/m1', { press: ['Update'] }),
-  'machine-stop': at('/machines/m1', { press: ['Stop the helper'] }),
+  'machine-stop': at('/machines/m1', { press: ['Stop daemon'] }),
   'machine-unlink': at('/machines/m1', { press: ['Unlink'] })
 }
 
@@ -182,8 +182,8 @@ const pairing = (view: PairingView) => at('/pair#key=x', { pairing: view })
 
 const linking = {
   scan: at('/scan'),
-  'scan-foreign': at('/scan', { press: ['type https://example.net/start', 'Go on'] }),
-  'scan-cut': at('/scan', { press: ['type https://home.example.org/terminal/connect#v2=t.0199c3ae', 'Go on'] }),
+  'scan-foreign': at('/scan', { press: ['type https://example.net/start', 'Continue'] }),
+  'scan-cut': at('/scan', { press: ['type https://home.example.org/terminal/connect#v2=t.0199c3ae', 'Continue'] }),
   'pair-machine': pairing(ready()),
   'pair-root': pairing(
     ready({
