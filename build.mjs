@@ -3,6 +3,7 @@
 //   test [files]        the tests, with a sample of the journeys (AFIELD_SEED picks it)
 //   journeys            every journey through the app, in a real browser
 //   check               types, lint, tests; import arrows and generated pages are among the tests
+//   check --changed [--base REV]  types, lint, and the tests that can reach what changed since main, or REV
 //   build               the library in dist/ and the single-file program build/afield
 //   bench [name]        ratios to a bare baseline, one file per promise in bench/
 //   crash [--rounds N]  kills the server, or cuts the power of its disk, under load, far more often than the tests do; see test/crash/run.ts
@@ -21,8 +22,9 @@ import { existsSync, readdirSync, realpathSync, watch, writeFileSync } from 'nod
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { binary, library } from './bin/packaging.mjs'
-import { filesIn, filesOfARun, runTests } from './test/kit/run.mjs'
+import { filesIn, filesOfAChange, filesOfARun, runTests } from './test/kit/run.mjs'
 import { appSources, bundleApp, isAppStale } from './web/bundle.mjs'
 
 const root = fileURLToPath(new URL('.', import.meta.url))
@@ -75,10 +77,12 @@ async function journeys() {
   await test(...filesIn('test/journeys'))
 }
 
-async function check() {
+async function check(...args) {
+  const { values } = parseArgs({ args, options: { changed: { type: 'boolean' }, base: { type: 'string' } } })
+  if (values.base !== undefined && !values.changed) fail('--base goes with --changed.')
   await types()
   await run(at('node_modules/@biomejs/biome/bin/biome'), 'check', '--error-on-warnings', '.')
-  await test()
+  await test(...(values.changed ? await filesOfAChange(values.base) : []))
 }
 
 async function types() {

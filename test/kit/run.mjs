@@ -1,6 +1,6 @@
-import { spawn } from 'node:child_process'
+import { execFileSync, spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { finished } from 'node:stream/promises'
 import { fileURLToPath } from 'node:url'
@@ -93,6 +93,42 @@ export function filesOfARun() {
   const sample = [first, ...others.slice(0, usualJourneys.length - 1)]
   process.stdout.write(`Journeys of this run: ${sample.map(file => file.split(sep).at(-1)).join(', ')}\n`)
   return longFirst([...all.filter(file => !isJourney(file)), ...sample])
+}
+
+/**
+ * Of the files of a run, those that can reach what changed since a revision, and says which and why. Without one: since this branch
+ * left `main`, with what is not committed yet.
+ */
+export async function filesOfAChange(base = 'main') {
+  const { selectTests } = await import('./reach.ts')
+  const files = git('ls-files', '--cached', '--others', '--exclude-standard').filter(file => existsSync(join(root, file)))
+  const [since] = git('merge-base', base, 'HEAD')
+  const changed = [...git('diff', '--name-only', '--no-renames', since), ...git('ls-files', '--others', '--exclude-standard')]
+  if (changed.length === 0) process.stdout.write(`Nothing has changed since ${since.slice(0, 8)}.\n`)
+  const read = file => readFileSync(join(root, file), 'utf8')
+  const changedTests = changed.filter(file => file.endsWith('.test.ts') && files.includes(file)).map(file => file.split('/').join(sep))
+  const tests = [...new Set([...filesOfARun(), ...changedTests])].map(file => file.split(sep).join('/'))
+  // Another change takes another sample.
+  const seed = process.env.AFIELD_SEED ?? changed.join()
+  const order = file => createHash('sha256').update(`${seed} ${file}`).digest('hex')
+  const selection = selectTests(changed, { files, tests, read, order })
+  process.stdout.write(describeSelection(selection, { changed, since, tests }))
+  return longFirst([...selection.runs.keys()].map(file => file.split('/').join(sep)))
+}
+
+function describeSelection({ everythingFor, runs, left, untested }, { changed, since, tests }) {
+  if (everythingFor) return `All ${tests.length} test files have to run: everything rests on ${everythingFor}, which has changed.\n`
+  const byReason = Map.groupBy(runs.keys(), test => runs.get(test))
+  const lines = [`${changed.length} files changed since ${since.slice(0, 8)}; ${runs.size} of ${tests.length} test files run:`]
+  for (const [reason, files] of byReason) lines.push(`  ${reason}: ${files.join(', ')}`)
+  if (left.length > 0) lines.push(`${left.length} others start a program with what changed in it; npm run check and CI run these.`)
+  if (untested.length > 0) lines.push(`No test reaches ${untested.join(', ')}.`)
+  return `${lines.join('\n')}\n`
+}
+
+function git(...args) {
+  const text = execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'] })
+  return text.split('\n').filter(line => line !== '')
 }
 
 // A person comes in, an agent works and is answered, and all of that on a line that fails.
