@@ -350,8 +350,7 @@ function turnsOf(takes: (count: number) => boolean, noted = async () => {}, { jo
       }
     },
     keeping: { keep: async (body: MessageBody) => void bodies.push(body) },
-    decisions: { open: [] },
-    questions: { open: [] },
+    requests: { open: [] },
     onChange: nothing
   }
   return {
