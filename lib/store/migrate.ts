@@ -10,15 +10,19 @@ export interface Migration {
 /** A driver's side of it: `version` is the number of the last step applied, 0 for a new database. */
 export interface Schema {
   version(): number | Promise<number>
-  /** Applies one step and moves the version, all in one transaction. */
-  apply(migration: Migration): void | Promise<void>
+  /** Applies these steps and moves the version to the last, all in one transaction: who is cut off in it finds none of them. */
+  apply(steps: readonly Migration[]): void | Promise<void>
 }
 
-/** Applies the steps a database does not have yet, in order. There is no way back. */
+/**
+ * Applies the steps a database does not have yet, in order. There is no way back. Each is whole by itself, so that a start that
+ * is cut off goes on where it was; a new database, which has nothing to lose, gets all of them at once and is synced once.
+ */
 export async function migrate(migrations: readonly Migration[], schema: Schema): Promise<void> {
   const applied = await schema.version()
+  if (applied === 0) return schema.apply(migrations)
   for (const migration of migrations) {
-    if (migration.number > applied) await schema.apply(migration)
+    if (migration.number > applied) await schema.apply([migration])
   }
 }
 

@@ -108,12 +108,14 @@ function refuseForeign(file: string, newest: number): void {
 function schemaOf(database: Database.Database, clock: () => number): Schema {
   return {
     version: () => numberOf(database, 'user_version'),
-    apply({ number, name, sql }) {
+    apply(steps) {
       const applyWhole = database.transaction(() => {
-        database.exec(sql)
-        database.prepare('INSERT INTO migration (number, name, applied_at) VALUES (?, ?, ?)').run(number, name, clock())
+        for (const { number, name, sql } of steps) {
+          database.exec(sql)
+          database.prepare('INSERT INTO migration (number, name, applied_at) VALUES (?, ?, ?)').run(number, name, clock())
+          database.pragma(`user_version = ${number}`)
+        }
         database.pragma(`application_id = ${applicationId}`)
-        database.pragma(`user_version = ${number}`)
       })
       applyWhole.immediate()
     }

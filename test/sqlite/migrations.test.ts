@@ -1,5 +1,5 @@
-import { existsSync, mkdirSync, readdirSync, statSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, statSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import Database from 'better-sqlite3'
 import t, { type Test } from 'tap'
 import { readMigrations } from '../../lib/store/migrate.ts'
@@ -66,6 +66,26 @@ t.test('a start that is killed while it changes the schema is completed by the n
       migrations.map(({ number }) => number)
     )
     t.equal(database.prepare('SELECT count(*) FROM account').pluck().get(), 1)
+    close()
+  }
+})
+
+t.test('a new database that is killed while it is made is empty or complete, and the next start completes it [L2]', traced, async t => {
+  const place = t.testdir()
+  const make = (name: string) => {
+    const data = join(place, name)
+    mkdirSync(data, { mode: 0o700 })
+    return data
+  }
+  const total = countWrites('migrate-all.ts', make('counted'), join(place, 'log'))
+  t.ok(total > 20, `${total} writes`)
+  for (const k of sampleOf(total)) {
+    const data = make(`killed-${k}`)
+    dieAtWrite('migrate-all.ts', data, join(place, 'log'), k)
+    t.ok([0, migrations.length].includes(schemaIn(join(data, 'afield.db'))), `killed at write ${k}`)
+    const { database, close } = await openAt(data, migrations.length)
+    t.equal(database.pragma('integrity_check', { simple: true }), 'ok', `killed at write ${k}`)
+    t.equal(database.pragma('user_version', { simple: true }), migrations.length)
     close()
   }
 })
@@ -137,6 +157,17 @@ function openAt(data: string, version: number, kind?: number) {
     clock: () => 1,
     ...(kind !== undefined && { fileSystemOf: () => kind })
   })
+}
+
+/** The number of the last step that a database has, as whoever opens it finds it. */
+function schemaIn(file: string): number {
+  if (!existsSync(file)) return 0
+  const copy = mkdtempSync(join(dirname(file), 'seen-'))
+  for (const end of ['', '-wal', '-journal']) if (existsSync(file + end)) copyFileSync(file + end, join(copy, `afield.db${end}`))
+  const database = new Database(join(copy, 'afield.db'))
+  const version = Number(database.pragma('user_version', { simple: true }))
+  database.close()
+  return version
 }
 
 /** A database of an earlier version, with an account. */

@@ -3,17 +3,18 @@ import { type Migration, migrate, readMigrations } from '../../lib/store/migrate
 
 const step = (number: number): Migration => ({ number, name: `step_${number}`, sql: '' })
 
-t.test('only the steps a database does not have are applied, in order [L2]', async t => {
+t.test('only the steps a database does not have are applied, in order, each by itself or all to a new one [L2]', async t => {
   for (const [applied, expected] of [
-    [0, [1, 2, 3]],
-    [2, [3]],
+    [0, [[1, 2, 3]]],
+    [1, [[2], [3]]],
+    [2, [[3]]],
     [3, []]
   ] as const) {
-    const done: number[] = []
+    const done: number[][] = []
     await migrate([step(1), step(2), step(3)], {
       version: async () => applied,
-      apply: async ({ number }) => {
-        done.push(number)
+      apply: async steps => {
+        done.push(steps.map(({ number }) => number))
       }
     })
     t.same(done, expected)
