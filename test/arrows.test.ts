@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
-import { circlesOf, type Import, importsOf, refusalOf, sharedNamesOf } from './kit/arrows.ts'
+import { circlesOf, type Import, importsOf, refusalOf, sharedNamesOf, storeNamesOf } from './kit/arrows.ts'
 
 const root = join(import.meta.dirname, '..')
 const texts = sources().map(file => [file, readFileSync(join(root, file), 'utf8')] as const)
@@ -21,6 +21,21 @@ t.test('no imports go round in a circle', async t => {
 
 t.test('an exported name means one thing in its part', async t => {
   t.same(sharedNamesOf(texts), [])
+})
+
+t.test('the edge and the control socket hand the store to actions and ask it nothing', async t => {
+  t.same(storeNamesOf(texts), [])
+})
+
+t.test('a store that the edge asks is found, and its name in types and comments is none', async t => {
+  const asked = storeNamesOf([
+    ['lib/server/edge/http/a.ts', 'deps.store.listSignups(deps.time())'],
+    ['lib/server/edge/socket/b.ts', 'const { bus, store } = deps'],
+    ['lib/server/control/c.ts', 'run: async ({ store }) => ({ known: await store.hasAccounts() })'],
+    ['lib/server/edge/d.ts', "// The store.\ntype D = Pick<Deps, 'store'>\n/* store */ const cache = 'no-store'"],
+    ['lib/server/actions/e.ts', 'deps.store.listSignups(deps.time())']
+  ])
+  t.same(asked, ['lib/server/edge/http/a.ts', 'lib/server/edge/socket/b.ts', 'lib/server/control/c.ts'])
 })
 
 t.test('a name that two files of a part declare is found, and one in two parts is none', async t => {
@@ -72,6 +87,11 @@ const against: [from: string, specifier: string, isDynamic?: true][] = [
   ['lib/server/edge/http/http.ts', '../../../protocol/sealed/messages.ts'],
   ['lib/server/edge/http/http.ts', '../socket/socketio.ts'],
   ['lib/server/edge/listen/place.ts', '../http/reply.ts'],
+  ['lib/server/edge/app.ts', '../../store/store.ts'],
+  ['lib/server/edge/http/handlers.ts', '../../../store/rows.ts'],
+  ['lib/server/edge/socket/events.ts', '../../../store/open.ts', true],
+  ['lib/server/edge/listen/place.ts', '../../../store/quotas.ts'],
+  ['lib/server/control/users.ts', '../../store/signup.ts'],
   ['lib/server/hub.ts', './edge/socket/engineio.ts'],
   ['lib/server/hub.ts', './actions/messages.ts'],
   ['lib/server/chores/presence.ts', '../actions/messages.ts'],

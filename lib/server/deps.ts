@@ -22,6 +22,12 @@ export interface Deps {
   newId: () => string
 }
 
+/**
+ * Who asks for what only the owner of the server may do: a caller, whose account is looked at, or `operator`, whoever can read
+ * the data directory and could do all of it anyway.
+ */
+export type Asker = Caller | 'operator'
+
 /** Who asks, once the token was found good. */
 export interface Caller {
   account: AccountId

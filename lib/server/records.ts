@@ -1,9 +1,11 @@
 import type { Sealed, SessionId } from '../protocol/wire/ids.ts'
 import type { ArtifactHead, ArtifactRecord, MachineRecord, MessageReceipt, MessageRecord, SessionRecord } from '../protocol/wire/records.ts'
 import type { ChangesReply } from '../protocol/wire/routes/changes.ts'
+import type { ReplyOf } from '../protocol/wire/routes.ts'
 import type * as artifacts from '../store/artifacts.ts'
+import type { Upload } from '../store/attachments.ts'
 import type { Changes, StartOver } from '../store/changes.ts'
-import type { Cell, MachineRow, Message, SessionRow } from '../store/rows.ts'
+import type { Cell, Conflict, MachineRow, Message, SessionRow, Written } from '../store/rows.ts'
 
 /** Rows of the store as the wire shows them. */
 export function sessionRecordOf(row: SessionRow): SessionRecord {
@@ -24,6 +26,10 @@ export function sessionRecordOf(row: SessionRow): SessionRecord {
   }
 }
 
+export function listedSessionOf(row: SessionRow): ReplyOf<'openSession'>['session'] {
+  return { ...sessionRecordOf(row), lastMessage: null }
+}
+
 export function machineRecordOf(row: MachineRow): MachineRecord {
   return {
     id: row.id,
@@ -37,6 +43,10 @@ export function machineRecordOf(row: MachineRow): MachineRecord {
     createdAt: row.createdAt,
     updatedAt: row.updatedAt
   }
+}
+
+export function listedMachineOf(row: MachineRow): ReplyOf<'listMachines'>[number] {
+  return { ...machineRecordOf(row), seq: 0 }
 }
 
 export function artifactHeadOf({ id, header, dataKey, seq, createdAt, updatedAt }: artifacts.ArtifactHead): ArtifactHead {
@@ -66,6 +76,21 @@ export function messageReceiptOf(session: SessionId, message: Message): MessageR
 
 export function messageRecordOf(session: SessionId, message: Message): MessageRecord {
   return { ...messageReceiptOf(session, message), content: { t: 'encrypted', c: message.sealed } }
+}
+
+export function uploadOf({ received, size, sha256 }: Upload): ReplyOf<'readUpload'> {
+  return { offset: received, size, complete: sha256 !== null }
+}
+
+/** The acknowledgement of a write over a version: what is there now, under the name that the event gives it. */
+export function cellAckOf<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {
+  if (outcome === 'missing') return { result: 'error' as const, message: 'Not found' }
+  const current = outcome.written ? { version: outcome.version, value } : outcome.current
+  return { result: outcome.written ? ('success' as const) : ('version-mismatch' as const), version: current.version, ...named(current) }
+}
+
+export function namedDataOf({ version, value }: artifacts.SealedCell) {
+  return { version, data: value }
 }
 
 // Metadata is never null: the routes and events that write it take text only.

@@ -12,8 +12,13 @@ export interface Import {
 interface Room {
   files: readonly string[]
   rooms: readonly string[]
+  /** What it may not import although a room it may import does. */
+  not?: readonly string[]
   packages: readonly string[]
 }
+
+// What comes in is decided by actions, which ask the store.
+const past = ['store', 'store/open', 'sqlite', 'sqlite/access', 'sqlite/rows', 'sqlite/engine', 'sqlite/file', 'postgres']
 
 /** What everything that stands on a screen is made with. */
 const drawing = ['preact', '@preact/signals']
@@ -87,12 +92,22 @@ export const rooms: Record<string, Room> = {
   async: { files: ['lib/async/'], rooms: [], packages: [] },
 
   create: { files: ['lib/server/create.ts'], rooms: ['edge', 'control', 'push', 'store/open', 'bus/open'], packages: ['node:'] },
-  edge: { files: ['lib/server/edge/'], rooms: ['edge/socket'], packages: ['uWebSockets.js'] },
-  'edge/socket': { files: ['lib/server/edge/socket/'], rooms: ['edge/http', 'hub'], packages: ['node:', 'uWebSockets.js', 'zod'] },
-  'edge/http': { files: ['lib/server/edge/http/'], rooms: ['edge/listen', 'actions'], packages: ['node:', 'uWebSockets.js', 'zod'] },
-  'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], packages: ['node:', 'uWebSockets.js'] },
+  edge: { files: ['lib/server/edge/'], rooms: ['edge/socket'], not: past, packages: ['uWebSockets.js'] },
+  'edge/socket': {
+    files: ['lib/server/edge/socket/'],
+    rooms: ['edge/http', 'hub'],
+    not: past,
+    packages: ['node:', 'uWebSockets.js', 'zod']
+  },
+  'edge/http': {
+    files: ['lib/server/edge/http/'],
+    rooms: ['edge/listen', 'actions'],
+    not: past,
+    packages: ['node:', 'uWebSockets.js', 'zod']
+  },
+  'edge/listen': { files: ['lib/server/edge/listen/'], rooms: ['watch'], not: past, packages: ['node:', 'uWebSockets.js'] },
   // Commands of the owner come another way than requests: past the edge, to the same actions.
-  control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], packages: ['node:', 'zod'] },
+  control: { files: ['lib/server/control/'], rooms: ['actions', 'store/open'], not: ['store'], packages: ['node:', 'zod'] },
   backup: {
     files: ['lib/backup/'],
     rooms: ['control', 'store/open', ...common],
@@ -172,11 +187,24 @@ export function refusalOf({ from, specifier, isDynamic }: Import): string | unde
   const to = posix.join(posix.dirname(from), specifier)
   const target = roomOf(to)
   if (exceptions.some(e => e.from === from && e.to === to && (!e.isDynamic || isDynamic))) return undefined
-  if (target === undefined || !reach(room).has(target)) return `${from} imports ${to}, and no arrow goes from ${room} to ${target}`
+  if (target === undefined || !reach(room).has(target) || rooms[room]?.not?.includes(target))
+    return `${from} imports ${to}, and no arrow goes from ${room} to ${target}`
   const driver = target.split('/')[0] ?? target
   if (drivers.includes(driver) && driver !== room.split('/')[0] && !isDynamic)
     return `${from} imports the driver ${to} although it may not be the one in use`
   return undefined
+}
+
+/**
+ * Where a source of the edge or of the control socket names the store that it hands to actions: `deps.store`, or `store` taken out
+ * of it. Types only name it in quotes. `control/ask.ts` opens the store when no server runs.
+ */
+export function storeNamesOf(sources: Iterable<readonly [file: string, text: string]>): string[] {
+  return [...sources].flatMap(([file, text]) => {
+    if (!/^lib\/server\/(?:edge|control)\//.test(file) || file === 'lib/server/control/ask.ts') return []
+    const code = text.replace(/\/\*[\s\S]*?\*\/|\/\/.*|'[^'\n]*'/g, '')
+    return /\bstore\b/.test(code) ? [file] : []
+  })
 }
 
 /**

@@ -5,6 +5,7 @@ import type { AccountProfile } from '../../protocol/wire/records.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
 import type { Cell, Conflict, Written } from '../../store/rows.ts'
 import type { LegacyLogin } from '../../store/sign-in.ts'
+import type { SessionSize } from '../../store/storage.ts'
 import type { Caller, Deps } from '../deps.ts'
 import { writeCell } from './cells.ts'
 
@@ -47,6 +48,10 @@ export async function readLegacyLogin({ store }: Pick<Deps, 'store'>, caller: Ca
 
 export async function setLegacyLogin({ store }: Pick<Deps, 'store'>, caller: Caller, may: LegacyLogin): Promise<void> {
   if ((await store.setLegacyLogin(caller.account, may)) === 'missing') throw failure('bad-token')
+}
+
+export async function readSessionSizes({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<SessionSize[]> {
+  return store.readSessionSizes(caller.account)
 }
 
 /** JSON knows no infinity, so what has no end is null. */

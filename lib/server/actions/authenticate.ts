@@ -1,13 +1,17 @@
 import { every } from '../../async/every.ts'
 import { revocationTopic } from '../../bus/bus.ts'
+import { failure } from '../../protocol/wire/failures.ts'
 import type { TokenId } from '../../protocol/wire/ids.ts'
+import { isAllowed, type Need } from '../../protocol/wire/scopes.ts'
 import type { Bearer } from '../../store/rows.ts'
 import type { Store } from '../../store/store.ts'
-import type { Deps } from '../deps.ts'
+import type { Caller, Deps } from '../deps.ts'
 import type { Limits } from '../limits.ts'
 import type { Logger } from '../watch/log.ts'
 import { publishRevoked } from './devices.ts'
 import { hashToken } from './tokens.ts'
+
+export type { Bearer }
 
 const mostRemembered = 20_000
 /** What was revoked matters while a look-up or a body is under way, and so that the store's list is not told anew each time. */
@@ -34,6 +38,19 @@ export interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' |
   log: Pick<Logger, 'info'>
   /** Whether the time is sure enough to remove for good what it says has ended. What ended is refused in any case. */
   mayRemove: () => boolean
+}
+
+/** Throws unless the token of the caller may do this. */
+export function mustAllow({ scopes }: Pick<Caller, 'scopes'>, need: Need): void {
+  if (!isAllowed(scopes, need)) throw failure('scope-missing')
+}
+
+/**
+ * What a connection with this token may do besides its events: hear what happens, and count as the process of its row or as an
+ * app that somebody looks at. A token that may only read shows nobody anything.
+ */
+export function connectionRights({ scopes }: Pick<Caller, 'scopes'>): { mayListen: boolean; isPresent: boolean } {
+  return { mayListen: isAllowed(scopes, 'read'), isPresent: isAllowed(scopes, 'write') }
 }
 
 export async function createAuthenticator(

@@ -8,7 +8,7 @@ import type { TellDeps } from './devices.ts'
 import { type EnterDeps, enter, type From } from './login.ts'
 import { identityKeyOf, type Purpose, readServerClaim, type ServerClaim } from './signatures.ts'
 import { mintToken, type NewToken } from './tokens.ts'
-import { removeUser } from './users.ts'
+import { removeAccount } from './users.ts'
 
 /** The server as clients know it: by an identity of its own, under origins of its own. */
 export interface Identity {
@@ -94,11 +94,11 @@ function answer(
 
 /** Removes the caller's own account with everything it has. A token alone is not enough: the key of the account signs it. */
 export async function removeOwnAccount(
-  deps: Parameters<typeof removeUser>[0] & { identity: Identity },
+  deps: Parameters<typeof removeAccount>[0] & { identity: Identity },
   caller: Caller,
   claim: BodyOf<'removeOwnAccount'>
 ): Promise<void> {
   const { publicKey } = await deps.identity.readClaim(claim, 'delete-account')
   if ((await deps.store.readAccountKey(caller.account)) !== publicKey.toString('hex').toUpperCase()) throw failure('bad-signature')
-  await removeUser(deps, caller.account)
+  await removeAccount(deps, caller.account)
 }

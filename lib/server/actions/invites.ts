@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { InviteId } from '../../protocol/wire/ids.ts'
 import type { InviteRow } from '../../store/signup.ts'
-import type { Deps } from '../deps.ts'
+import type { Asker, Deps } from '../deps.ts'
+import { mustBeOwner } from './owner.ts'
 
 const validForMs = 24 * 60 * 60_000
 const openForMs = 5 * 60_000
@@ -12,9 +13,12 @@ export type Invite = Pick<InviteRow, 'id' | 'label' | 'createdAt' | 'endsAt'> & 
 
 /** The code goes into a link and is not kept: 128 random bits, for one account within 24 hours. */
 export async function createInvite(
-  { store, now, time, newId }: Pick<Deps, 'store' | 'now' | 'time' | 'newId'>,
+  deps: Pick<Deps, 'store' | 'now' | 'time' | 'newId'>,
+  by: Asker,
   label: string
 ): Promise<{ invite: Invite; code: string }> {
+  await mustBeOwner(deps, by)
+  const { store, now, time, newId } = deps
   const code = randomBytes(16).toString('base64url')
   const createdAt = now()
   const endsAt = time() + validForMs
@@ -23,7 +27,9 @@ export async function createInvite(
   return { invite: { ...row, state: 'unused' }, code }
 }
 
-export async function listInvites({ store, time }: Pick<Deps, 'store' | 'time'>): Promise<Invite[]> {
+export async function listInvites(deps: Pick<Deps, 'store' | 'time'>, by: Asker): Promise<Invite[]> {
+  await mustBeOwner(deps, by)
+  const { store, time } = deps
   const rows = await store.listInvites()
   return rows.map(({ id, label, createdAt, endsAt, ...row }) => ({
     id,
@@ -35,8 +41,9 @@ export async function listInvites({ store, time }: Pick<Deps, 'store' | 'time'>)
 }
 
 /** A link that was used is only forgotten; the account it let in stays. */
-export async function revokeInvite({ store }: Pick<Deps, 'store'>, id: InviteId): Promise<void> {
-  if ((await store.removeInvite(id)) === 'missing') throw failure('invite-not-found')
+export async function revokeInvite(deps: Pick<Deps, 'store'>, by: Asker, id: InviteId): Promise<void> {
+  await mustBeOwner(deps, by)
+  if ((await deps.store.removeInvite(id)) === 'missing') throw failure('invite-not-found')
 }
 
 /**

@@ -1,11 +1,12 @@
 import { failure } from '../../protocol/wire/failures.ts'
-import type { MachineId } from '../../protocol/wire/ids.ts'
+import type { MachineId, Sealed } from '../../protocol/wire/ids.ts'
 import type { BodyOf } from '../../protocol/wire/routes.ts'
-import type { MachineRow } from '../../store/rows.ts'
+import type { Conflict, MachineRow, Written } from '../../store/rows.ts'
 import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
 import type { Presence } from '../chores/presence.ts'
 import type { Caller, Deps } from '../deps.ts'
 import { announce } from '../publish.ts'
+import { writeCell } from './cells.ts'
 
 /** Registers a machine, or loads the one this account has under the id, unchanged. */
 export async function openMachine(
@@ -33,6 +34,19 @@ export async function readMachine({ store }: Pick<Deps, 'store'>, caller: Caller
   const machine = await store.findMachine(caller.account, id)
   if (machine === 'missing') throw failure('machine-not-found')
   return machine
+}
+
+/** A daemon that says how it is, is there. */
+export async function writeDaemonState(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'> & { presence: Pick<Presence, 'alive'> },
+  caller: Caller,
+  { id, expected, value }: { id: MachineId; expected: number; value: Sealed | null }
+): Promise<Written | Conflict | 'missing'> {
+  const outcome = await writeCell(deps, caller, { of: 'machine', id, name: 'daemonState' }, expected, value)
+  if (outcome !== 'missing' && outcome.written)
+    // The state is stored, whatever comes of this.
+    await deps.presence.alive(caller, { of: 'machine', id }, { time: deps.now(), thinking: false }).catch(() => {})
+  return outcome
 }
 
 export async function removeMachine(

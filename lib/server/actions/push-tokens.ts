@@ -41,6 +41,11 @@ export async function removePushToken({ store }: Pick<Deps, 'store'>, caller: Ca
   await store.removePushToken(caller.account, token)
 }
 
+/** By its id, which is told to every device of the account; its token is not. */
+export async function removeChannel({ store }: Pick<Deps, 'store'>, caller: Caller, id: string): Promise<void> {
+  await store.removeChannel(caller.account, id)
+}
+
 /** When the caller's device is notified, and how well every channel of the account is reached. */
 export async function readNotifications({ store, now, providers }: ChannelDeps, caller: Caller): Promise<ReplyOf<'readNotifications'>> {
   const [channels, deliveries, settings] = await Promise.all([

@@ -1,10 +1,11 @@
 import { hash } from 'node:crypto'
 import { type Failure, failure, tooMany } from '../../protocol/wire/failures.ts'
 import { fingerprintOf } from '../../protocol/wire/fingerprint.ts'
-import type { Door } from '../../store/signup.ts'
+import type { Door, SignupRow } from '../../store/signup.ts'
 import { subnetOf } from '../address.ts'
-import type { Deps } from '../deps.ts'
+import type { Asker, Deps } from '../deps.ts'
 import type { Limits } from '../limits.ts'
+import { mustBeOwner } from './owner.ts'
 
 const mostWaiting = 20
 const waitsForMs = 15 * 60_000
@@ -77,12 +78,22 @@ export function fingerprintOfKey(publicKey: string): string {
   return fingerprintOf(hash('sha256', Buffer.from(publicKey, 'hex'), 'buffer'))
 }
 
+/** Those who wait for the owner, the one who asked last first. */
+export async function listSignups(deps: Pick<Deps, 'store' | 'time'>, by: Asker): Promise<Omit<SignupRow, 'publicKey'>[]> {
+  await mustBeOwner(deps, by)
+  const rows = await deps.store.listSignups(deps.time())
+  return rows.map(({ publicKey: _, ...row }) => row)
+}
+
 /** What the owner says of somebody who waits holds as long as the wait did. */
 export async function decideSignup(
-  { store, time }: Pick<Deps, 'store' | 'time'>,
+  deps: Pick<Deps, 'store' | 'time'>,
+  by: Asker,
   fingerprint: string,
   state: 'approved' | 'rejected'
 ): Promise<void> {
+  await mustBeOwner(deps, by)
+  const { store, time } = deps
   const at = time()
   const outcome = await store.decideSignup(fingerprint, { state, now: at, endsAt: at + waitsForMs })
   if (outcome === 'missing') throw failure('signup-not-found')

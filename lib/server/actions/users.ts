@@ -1,26 +1,45 @@
+import { CannotStart } from '../../exit.ts'
 import { failure } from '../../protocol/wire/failures.ts'
 import type { AccountId } from '../../protocol/wire/ids.ts'
 import type { UserRow } from '../../store/signup.ts'
 import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
-import type { Caller, Deps } from '../deps.ts'
+import type { Asker, Deps } from '../deps.ts'
 import { publishRevoked } from './devices.ts'
+import { mustBeOwner } from './owner.ts'
 import { fingerprintOfKey } from './signup.ts'
 
-/** Throws unless the first account of the server asks. */
-export async function mustBeOwner({ store }: Pick<Deps, 'store'>, caller: Caller): Promise<void> {
-  if ((await store.readRole(caller.account)) !== 'owner') throw failure('owner-only')
+/** The account that the operator means, who may leave it out where there is one. Throws `CannotStart` with what to do instead. */
+export async function readAccountId({ store }: Pick<Deps, 'store'>, named: AccountId | undefined): Promise<AccountId> {
+  const accounts = await store.listAccounts()
+  const [only, ...others] = accounts
+  const found = named === undefined ? (others.length === 0 ? only : undefined) : accounts.find(({ id }) => id === named)
+  if (found) return found.id
+  if (named !== undefined) throw new CannotStart(`There is no account ${named}; "users" lists them.`)
+  throw new CannotStart(
+    accounts.length === 0
+      ? 'Nobody has an account yet.'
+      : `There are ${accounts.length} accounts; name one with --account. "users" lists them.`
+  )
 }
 
-export async function listUsers({ store }: Pick<Deps, 'store'>): Promise<(UserRow & { fingerprint: string })[]> {
-  const rows = await store.listAccounts()
+export async function listUsers(deps: Pick<Deps, 'store'>, by: Asker): Promise<(UserRow & { fingerprint: string })[]> {
+  await mustBeOwner(deps, by)
+  const rows = await deps.store.listAccounts()
   return rows.map(row => ({ ...row, fingerprint: fingerprintOfKey(row.publicKey) }))
 }
 
-/** Removes an account with everything it has, and closes its connections everywhere. */
-export async function removeUser(
-  deps: Pick<Deps, 'store' | 'bus'> & { leftoverSweep: Pick<LeftoverSweep, 'soon'> },
-  account: AccountId
-): Promise<void> {
+/** Removes somebody's account, as the owner of the server. */
+export async function removeUser(deps: RemovalDeps, by: Asker, account: AccountId): Promise<void> {
+  await mustBeOwner(deps, by)
+  await removeAccount(deps, account)
+}
+
+interface RemovalDeps extends Pick<Deps, 'store' | 'bus'> {
+  leftoverSweep: Pick<LeftoverSweep, 'soon'>
+}
+
+/** Removes an account with everything it has, and closes its connections everywhere. Whether that may be is for the caller of this to ask. */
+export async function removeAccount(deps: RemovalDeps, account: AccountId): Promise<void> {
   const outcome = await deps.store.removeAccount(account)
   if (outcome === 'missing') throw failure('account-not-found')
   if (outcome === 'owner') throw failure('owner-stays')

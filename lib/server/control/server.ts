@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { version } from '../../assets.ts'
+import { readStoreStatus } from '../actions/operator.ts'
 import { command } from './command.ts'
 
 const soundness = z.object({
@@ -28,13 +29,12 @@ export const serverCommands = {
       backups: backupState.optional(),
       serving: z.object({ url: z.string().optional(), signup: z.string() }).optional()
     }),
-    run: async ({ store, backups, serving }) => ({
+    run: async deps => ({
       version: version(),
       pid: process.pid,
-      hasAccounts: await store.hasAccounts(),
-      soundness: store.soundness(),
-      backups: backups?.state(),
-      serving
+      ...(await readStoreStatus(deps)),
+      backups: deps.backups?.state(),
+      serving: deps.serving
     })
   })
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import { accountId, inviteId, plainText } from '../../protocol/wire/ids.ts'
 import { createInvite, listInvites, revokeInvite } from '../actions/invites.ts'
-import { decideSignup } from '../actions/signup.ts'
+import { decideSignup, listSignups } from '../actions/signup.ts'
 import { listUsers, removeUser } from '../actions/users.ts'
 import { command } from './command.ts'
 
@@ -35,36 +35,36 @@ export const userCommands = {
         z.object({ fingerprint: z.string(), client: z.string(), address: z.string(), askedAt: z.number(), endsAt: z.number() })
       )
     }),
-    run: async deps => ({ users: await listUsers(deps), waiting: await deps.store.listSignups(deps.time()) })
+    run: async deps => ({ users: await listUsers(deps, 'operator'), waiting: await listSignups(deps, 'operator') })
   }),
   approveSignup: command({
     ask: fingerprint,
     reply: nothing,
-    run: (deps, asked) => decideSignup(deps, asked.fingerprint, 'approved').then(() => ({}))
+    run: (deps, asked) => decideSignup(deps, 'operator', asked.fingerprint, 'approved').then(() => ({}))
   }),
   rejectSignup: command({
     ask: fingerprint,
     reply: nothing,
-    run: (deps, asked) => decideSignup(deps, asked.fingerprint, 'rejected').then(() => ({}))
+    run: (deps, asked) => decideSignup(deps, 'operator', asked.fingerprint, 'rejected').then(() => ({}))
   }),
   removeUser: command({
     ask: z.strictObject({ id: accountId }),
     reply: nothing,
-    run: (deps, { id }) => removeUser(deps, id).then(() => ({}))
+    run: (deps, { id }) => removeUser(deps, 'operator', id).then(() => ({}))
   }),
   createInvite: command({
     ask: z.strictObject({ label: plainText(100).optional() }),
     reply: z.object({ invite, code: z.string() }),
-    run: (deps, { label = '' }) => createInvite(deps, label)
+    run: (deps, { label = '' }) => createInvite(deps, 'operator', label)
   }),
   listInvites: command({
     ask: z.strictObject({}),
     reply: z.object({ invites: z.array(invite) }),
-    run: async deps => ({ invites: await listInvites(deps) })
+    run: async deps => ({ invites: await listInvites(deps, 'operator') })
   }),
   revokeInvite: command({
     ask: z.strictObject({ id: inviteId }),
     reply: nothing,
-    run: (deps, { id }) => revokeInvite(deps, id).then(() => ({}))
+    run: (deps, { id }) => revokeInvite(deps, 'operator', id).then(() => ({}))
   })
 }

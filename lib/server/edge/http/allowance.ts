@@ -1,4 +1,4 @@
-import type { Bearer } from '../../../store/rows.ts'
+import type { Bearer } from '../../actions/authenticate.ts'
 import { subnetOf } from '../../address.ts'
 import { isOfBytes, type LimitName, type Limits, leastBytes, limits } from '../../limits.ts'
 import type { Sender } from './request.ts'

@@ -2,11 +2,16 @@ import type { ServerOptions } from '../../../options.ts'
 import { failureWithBody } from '../../../protocol/wire/failures.ts'
 import type { Sealed } from '../../../protocol/wire/ids.ts'
 import type { BodyOf, OpenRouteName, ParamsOf, QueryOf, ReplyOf, RouteName } from '../../../protocol/wire/routes.ts'
-import type { ArtifactPart } from '../../../store/artifacts.ts'
-import type { Upload } from '../../../store/attachments.ts'
-import type { MachineRow, SessionRow } from '../../../store/rows.ts'
 import { addAccessKey, readAccessKey, writeAccessKey } from '../../actions/access-keys.ts'
-import { readLegacyLogin, readProfile, readSettings, readStorage, setLegacyLogin, writeSettings } from '../../actions/account.ts'
+import {
+  readLegacyLogin,
+  readProfile,
+  readSessionSizes,
+  readSettings,
+  readStorage,
+  setLegacyLogin,
+  writeSettings
+} from '../../actions/account.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
 import {
   attachmentPath,
@@ -38,16 +43,16 @@ import {
   addPushToken,
   listPushTokens,
   readNotifications,
+  removeChannel,
   removePushToken,
   testNotification,
   writeNotifications
 } from '../../actions/push-tokens.ts'
 import { markReceipts } from '../../actions/receipts.ts'
 import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../../actions/sessions.ts'
-import { decideSignup, type SignupPolicy } from '../../actions/signup.ts'
+import { decideSignup, listSignups, type SignupPolicy } from '../../actions/signup.ts'
 import { createToken, listTokens, revokeToken } from '../../actions/tokens.ts'
 import { queryUsage } from '../../actions/usage.ts'
-import { mustBeOwner } from '../../actions/users.ts'
 import type { LeftoverSweep } from '../../chores/leftover-sweep.ts'
 import type { Presence } from '../../chores/presence.ts'
 import type { Caller, Deps } from '../../deps.ts'
@@ -57,10 +62,13 @@ import {
   artifactRecordOf,
   changesReplyOf,
   filled,
+  listedMachineOf,
+  listedSessionOf,
   machineRecordOf,
   messageReceiptOf,
   messageRecordOf,
-  sessionRecordOf
+  sessionRecordOf,
+  uploadOf
 } from '../../records.ts'
 import type { Sender } from './request.ts'
 import { unofferedHandlers } from './unoffered.ts'
@@ -120,34 +128,12 @@ export function createHttpHandlers(
     createToken: ({ caller, body }) => createToken(deps, caller, body),
     revokeToken: ({ caller, params }) => revokeToken(deps, caller, params.id).then(() => ok),
 
-    async listSignups({ caller }) {
-      await mustBeOwner(deps, caller)
-      const rows = await deps.store.listSignups(deps.time())
-      return { signups: rows.map(({ publicKey: _, ...row }) => row) }
-    },
-    async approveSignup({ caller, params }) {
-      await mustBeOwner(deps, caller)
-      await decideSignup(deps, params.fingerprint, 'approved')
-      return ok
-    },
-    async rejectSignup({ caller, params }) {
-      await mustBeOwner(deps, caller)
-      await decideSignup(deps, params.fingerprint, 'rejected')
-      return ok
-    },
-    async listInvites({ caller }) {
-      await mustBeOwner(deps, caller)
-      return { invites: await listInvites(deps) }
-    },
-    async createInvite({ caller, body }) {
-      await mustBeOwner(deps, caller)
-      return createInvite(deps, body.label ?? '')
-    },
-    async revokeInvite({ caller, params }) {
-      await mustBeOwner(deps, caller)
-      await revokeInvite(deps, params.id)
-      return ok
-    },
+    listSignups: async ({ caller }) => ({ signups: await listSignups(deps, caller) }),
+    approveSignup: ({ caller, params }) => decideSignup(deps, caller, params.fingerprint, 'approved').then(() => ok),
+    rejectSignup: ({ caller, params }) => decideSignup(deps, caller, params.fingerprint, 'rejected').then(() => ok),
+    listInvites: async ({ caller }) => ({ invites: await listInvites(deps, caller) }),
+    createInvite: ({ caller, body }) => createInvite(deps, caller, body.label ?? ''),
+    revokeInvite: ({ caller, params }) => revokeInvite(deps, caller, params.id).then(() => ok),
     openInvite: ({ body, from }) => openInvite(deps, body.code, from),
 
     openSession: async ({ caller, body }) => ({ session: listedSessionOf(await openSession(deps, caller, body)) }),
@@ -194,7 +180,7 @@ export function createHttpHandlers(
 
     readLegacyLogin: async ({ caller }) => ({ legacyLogin: await readLegacyLogin(deps, caller) }),
     readStorage: ({ caller }) => readStorage(deps, caller),
-    readSessionSizes: async ({ caller }) => ({ sessions: await deps.store.readSessionSizes(caller.account) }),
+    readSessionSizes: async ({ caller }) => ({ sessions: await readSessionSizes(deps, caller) }),
     setLegacyLogin: ({ caller, body }) => setLegacyLogin(deps, caller, body.legacyLogin).then(() => ok),
 
     addPushToken: ({ caller, body }) => addPushToken(deps, caller, body.token).then(() => ok),
@@ -205,7 +191,7 @@ export function createHttpHandlers(
     readNotifications: ({ caller }) => readNotifications(deps, caller),
     writeNotifications: ({ caller, body }) => writeNotifications(deps, caller, body).then(() => ok),
     testNotification: ({ caller, body }) => testNotification(deps, caller, body.channel),
-    removeChannel: ({ caller, params }) => deps.store.removeChannel(caller.account, params.id).then(() => ok),
+    removeChannel: ({ caller, params }) => removeChannel(deps, caller, params.id).then(() => ok),
     notify: async ({ caller, params, body }) => ({ success: true, ...(await notify(deps, caller, params.id, body)) }),
 
     listArtifacts: async ({ caller }) => (await listArtifacts(deps, caller)).map(artifactHeadOf),
@@ -273,7 +259,7 @@ export function createHttpHandlers(
   }
 }
 
-function partOf(value: Sealed | undefined, expected: number | undefined): ArtifactPart | undefined {
+function partOf(value: Sealed | undefined, expected: number | undefined) {
   return value === undefined || expected === undefined ? undefined : { expected, value }
 }
 
@@ -281,18 +267,6 @@ function fileIn({ id, file }: ParamsOf<'downloadAttachment'>): File {
   return { session: id, id: file }
 }
 
-function uploadOf({ received, size, sha256 }: Upload): ReplyOf<'readUpload'> {
-  return { offset: received, size, complete: sha256 !== null }
-}
-
 function placeOf({ sessionId, machineId }: ParamsOf<'readAccessKey'>) {
   return { session: sessionId, machine: machineId }
-}
-
-function listedSessionOf(row: SessionRow): ReplyOf<'openSession'>['session'] {
-  return { ...sessionRecordOf(row), lastMessage: null }
-}
-
-function listedMachineOf(row: MachineRow): ReplyOf<'listMachines'>[number] {
-  return { ...machineRecordOf(row), seq: 0 }
 }

@@ -4,9 +4,7 @@ import type { Clock } from '../../../async/clock.ts'
 import { Failure, failure } from '../../../protocol/wire/failures.ts'
 import { type ConnectionId, connectionId } from '../../../protocol/wire/ids.ts'
 import { type BytesOut, bytesIn, bytesOut, type Route, type RouteName, routes } from '../../../protocol/wire/routes.ts'
-import { isAllowed } from '../../../protocol/wire/scopes.ts'
-import type { Bearer } from '../../../store/rows.ts'
-import type { Authenticator } from '../../actions/authenticate.ts'
+import { type Authenticator, type Bearer, mustAllow } from '../../actions/authenticate.ts'
 import { subnetOf, type TrustedProxies } from '../../address.ts'
 import type { Budget } from '../../budget.ts'
 import type { Caller } from '../../deps.ts'
@@ -171,7 +169,7 @@ function serve(deps: HttpDeps, binding: Binding, response: HttpResponse, request
 
   function handle(found: Bearer | undefined, body: Buffer | BodyStream): Promise<unknown> {
     if (found && deps.authenticator.isRevoked(found.token)) throw failure('bad-token')
-    if (found && binding.auth !== 'none' && !isAllowed(found.scopes, binding.auth)) throw failure('scope-missing')
+    if (found && binding.auth !== 'none') mustAllow(found, binding.auth)
     allowance.asked(found, body.length)
     return binding.handler(parseAsked(binding, copied, body, { bearer: found, from: sender, address, gone }))
   }

@@ -1,8 +1,7 @@
 import type { Clock } from '../../../async/clock.ts'
 import type { Handshake } from '../../../protocol/wire/handshake.ts'
 import type { ConnectionId } from '../../../protocol/wire/ids.ts'
-import { isAllowed } from '../../../protocol/wire/scopes.ts'
-import type { Bearer } from '../../../store/rows.ts'
+import { type Bearer, connectionRights } from '../../actions/authenticate.ts'
 import type { CloseReason, Connection } from '../../connection.ts'
 import type { Caller } from '../../deps.ts'
 import type { Frame } from '../../frames.ts'
@@ -44,7 +43,7 @@ export class Accepted implements Connection {
     this.id = id
     this.bearer = bearer
     this.scope = scopeOf(hello)
-    this.isPresent = isAllowed(bearer.scopes, 'write')
+    this.isPresent = connectionRights(bearer).isPresent
     this.isApp = hello.clientType === 'user-scoped'
     // Only ours say anything of an echo, also those of before there was `signals`.
     this.knowsOurs = hello.signals ?? hello.echo === false

@@ -1,22 +1,22 @@
 import { ZodUndefined } from 'zod'
 import { type AckOf, type ClientEvent, events, type PayloadOf } from '../../../protocol/wire/events.ts'
-import { callFailures, failure, failures } from '../../../protocol/wire/failures.ts'
+import { callFailures, failures } from '../../../protocol/wire/failures.ts'
 import type { Sealed } from '../../../protocol/wire/ids.ts'
-import { isAllowed } from '../../../protocol/wire/scopes.ts'
-import type { SealedCell } from '../../../store/artifacts.ts'
-import type { Cell, CellRef, Conflict, Written } from '../../../store/rows.ts'
 import { readAccessKey } from '../../actions/access-keys.ts'
 import { openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
+import { mustAllow } from '../../actions/authenticate.ts'
 import type { Calls } from '../../actions/calls.ts'
 import { writeCell } from '../../actions/cells.ts'
+import { writeDaemonState } from '../../actions/machines.ts'
 import { appendMessages } from '../../actions/messages.ts'
 import { passPartial } from '../../actions/partial.ts'
+import { methodRefusal } from '../../actions/register-method.ts'
 import { reportUsage } from '../../actions/usage.ts'
 import type { Presence } from '../../chores/presence.ts'
 import type { Deps } from '../../deps.ts'
 import { eventFrame } from '../../frames.ts'
 import type { Hub } from '../../hub.ts'
-import { artifactRecordOf, filled } from '../../records.ts'
+import { artifactRecordOf, cellAckOf, filled, namedDataOf } from '../../records.ts'
 import { failureOf, isWorthReport } from '../../refusals.ts'
 import type { UnderWay } from '../../under-way.ts'
 import type { Metrics } from '../../watch/metrics.ts'
@@ -24,8 +24,6 @@ import type { Accepted } from './accepted.ts'
 
 /** So many calls in a row that find no room are answered before their connection is closed. */
 const mostCallsRefused = 100
-/** More than any client registers, and little enough to keep for each connection. */
-const mostMethods = 256
 
 const done = Promise.resolve()
 
@@ -64,22 +62,19 @@ export function createEventHandlers(
     },
     async 'update-metadata'(from, { sid, metadata, expectedVersion }) {
       const outcome = await write(from, { of: 'session', id: sid, name: 'metadata' }, expectedVersion, metadata)
-      return cellAck(outcome, metadata, cell => ({ metadata: filled(cell) }))
+      return cellAckOf(outcome, metadata, cell => ({ metadata: filled(cell) }))
     },
     async 'update-state'(from, { sid, agentState, expectedVersion }) {
       const outcome = await write(from, { of: 'session', id: sid, name: 'agentState' }, expectedVersion, agentState)
-      return cellAck(outcome, agentState, cell => ({ agentState: cell.value }))
+      return cellAckOf(outcome, agentState, cell => ({ agentState: cell.value }))
     },
     async 'machine-update-metadata'(from, { machineId, metadata, expectedVersion }) {
       const outcome = await write(from, { of: 'machine', id: machineId, name: 'metadata' }, expectedVersion, metadata)
-      return cellAck(outcome, metadata, cell => ({ metadata: filled(cell) }))
+      return cellAckOf(outcome, metadata, cell => ({ metadata: filled(cell) }))
     },
     async 'machine-update-state'(from, { machineId, daemonState, expectedVersion }) {
-      const outcome = await write(from, { of: 'machine', id: machineId, name: 'daemonState' }, expectedVersion, daemonState)
-      if (outcome !== 'missing' && outcome.written)
-        // The state is stored, whatever comes of this.
-        await presence.alive(from.sender, { of: 'machine', id: machineId }, { time: deps.now(), thinking: false }).catch(() => {})
-      return cellAck(outcome, daemonState, cell => ({ daemonState: cell.value }))
+      const outcome = await writeDaemonState(deps, from.writer, { id: machineId, expected: expectedVersion, value: daemonState })
+      return cellAckOf(outcome, daemonState, cell => ({ daemonState: cell.value }))
     },
     async 'session-alive'(from, { sid, time, thinking }) {
       await presence.alive(from.sender, { of: 'session', id: sid }, { time, thinking: thinking ?? false })
@@ -94,11 +89,13 @@ export function createEventHandlers(
       await appendMessages(deps, from.sender, sid, [{ localId: localId ?? null, sealed: message }])
     },
     'rpc-register'(from, { method }) {
-      if (from.methods.size >= mostMethods) from.send(eventFrame('rpc-error', { type: 'register', error: 'Too many methods' }))
-      else if (mayAnswer(from, method)) {
-        from.methods.add(method)
-        hub.register(from, method)
-      } else from.send(eventFrame('rpc-error', { type: 'register', error: 'Only the session or machine itself answers its methods' }))
+      const error = methodRefusal(from.scope, method, from.methods.size)
+      if (error !== undefined) {
+        from.send(eventFrame('rpc-error', { type: 'register', error }))
+        return
+      }
+      from.methods.add(method)
+      hub.register(from, method)
     },
     'rpc-unregister'(from, { method }) {
       from.methods.delete(method)
@@ -120,9 +117,7 @@ export function createEventHandlers(
       from.takesPartials = partials ?? from.takesPartials
     },
     async partial(from, { sid, partial }) {
-      // Nothing is stored, so the scope is the proof that the session is the sender's.
-      if (from.scope === 'app' || from.scope.of !== 'session' || from.scope.id !== sid) return
-      passPartial(deps, from.sender, sid, partial)
+      passPartial(deps, from.sender, from.scope, { session: sid, partial })
     },
     async 'usage-report'(from, report) {
       const { id: reportId, createdAt, updatedAt } = await reportUsage(deps, from.sender, report)
@@ -141,8 +136,8 @@ export function createEventHandlers(
       })
       return {
         result: outcome.written ? 'success' : 'version-mismatch',
-        ...(outcome.header && { header: namedData(outcome.header) }),
-        ...(outcome.body && { body: namedData(outcome.body) })
+        ...(outcome.header && { header: namedDataOf(outcome.header) }),
+        ...(outcome.body && { body: namedDataOf(outcome.body) })
       } satisfies AckOf<'artifact-update'>
     },
     async 'artifact-delete'(from, { artifactId }) {
@@ -154,12 +149,12 @@ export function createEventHandlers(
     }
   }
 
-  function write(from: Accepted, cell: CellRef, expected: number, value: Sealed | null) {
+  function write(from: Accepted, cell: Parameters<typeof writeCell>[2], expected: number, value: Sealed | null) {
     return writeCell(deps, from.writer, cell, expected, value)
   }
 
   async function run<Name extends ClientEvent>(name: Name, from: Accepted, payload: unknown): Promise<unknown> {
-    if (!isAllowed(from.sender.scopes, events[name].needs)) throw failure('scope-missing')
+    mustAllow(from.sender, events[name].needs)
     const parsed = events[name].payload.safeParse(payload)
     if (!parsed.success) return badInput(name)
     const handler: Handler<Name> = handlers[name]
@@ -200,13 +195,6 @@ function isClientEvent(name: string): name is ClientEvent {
   return Object.hasOwn(events, name)
 }
 
-// A name like `<id>:<method>` is answered by that session or machine itself, so that nobody else can stand in for it.
-// An id may have colons, the method after it has none: else `a` could answer for `a:b`.
-function mayAnswer({ scope }: Accepted, method: string): boolean {
-  const colon = method.lastIndexOf(':')
-  return scope !== 'app' && colon !== -1 && method.slice(0, colon) === scope.id
-}
-
 function hasBytes(value: unknown): boolean {
   if (value instanceof Uint8Array) return true
   return typeof value === 'object' && value !== null && Object.values(value).some(hasBytes)
@@ -232,14 +220,4 @@ function refused(name: ClientEvent, message: string, status?: number): unknown {
     default:
       return { result: 'error', message, ...(status !== undefined && { status }) }
   }
-}
-
-function cellAck<Named>(outcome: Written | Conflict | 'missing', value: Sealed | null, named: (cell: Cell) => Named) {
-  if (outcome === 'missing') return { result: 'error' as const, message: 'Not found' }
-  const current = outcome.written ? { version: outcome.version, value } : outcome.current
-  return { result: outcome.written ? ('success' as const) : ('version-mismatch' as const), version: current.version, ...named(current) }
-}
-
-function namedData({ version, value }: SealedCell) {
-  return { version, data: value }
 }

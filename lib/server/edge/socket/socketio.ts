@@ -1,9 +1,7 @@
 import type { Clock } from '../../../async/clock.ts'
 import { type Handshake, handshake, maxPacketBytes } from '../../../protocol/wire/handshake.ts'
 import type { AccountId, ConnectionId } from '../../../protocol/wire/ids.ts'
-import { isAllowed } from '../../../protocol/wire/scopes.ts'
-import type { Bearer } from '../../../store/rows.ts'
-import type { Authenticator } from '../../actions/authenticate.ts'
+import { type Authenticator, type Bearer, connectionRights } from '../../actions/authenticate.ts'
 import type { Budget, Share } from '../../budget.ts'
 import type { Presence } from '../../chores/presence.ts'
 import type { Connection } from '../../connection.ts'
@@ -212,7 +210,7 @@ export class SocketConnection implements EngineHandler {
     if (hello.clientType === 'machine-scoped' && !hello.machineId) return { refusal: 'Machine ID required for machine-scoped clients' }
     const bearer = await this.deps.authenticator.bearer(hello.token, () => this.engine.network)
     if (!bearer) return { refusal: 'Invalid authentication token' }
-    return isAllowed(bearer.scopes, 'read') ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
+    return connectionRights(bearer).mayListen ? { bearer, hello } : { refusal: 'This token is not allowed to do this' }
   }
 
   private tellPresence({ account, scope, isPresent }: Connection, what: 'came' | 'left'): void {

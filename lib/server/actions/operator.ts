@@ -1,0 +1,25 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { ServerOptions } from '../../options.ts'
+import type { CopyProgress, Soundness } from '../../store/safekeeping.ts'
+import type { Deps } from '../deps.ts'
+
+/** How what is stored is. */
+export async function readStoreStatus({ store }: Pick<Deps, 'store'>): Promise<{ hasAccounts: boolean; soundness: Soundness }> {
+  return { hasAccounts: await store.hasAccounts(), soundness: store.soundness() }
+}
+
+/** Copies the store into a fresh directory of the data directory. Whoever asks checks, packs and removes it, so that the server spends no time on that. */
+export async function copyStore(
+  { store, options }: Pick<Deps, 'store'> & { options: Pick<ServerOptions, 'data'> },
+  tell: (progress: CopyProgress) => void
+): Promise<{ directory: string }> {
+  const directory = mkdtempSync(join(options.data, 'copy-'))
+  try {
+    await store.copyTo(join(directory, 'afield.db'), tell)
+    return { directory }
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true })
+    throw error
+  }
+}
