@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
-import { homePath } from '../lib/wrapper/home/home-path.ts'
+import { homePath } from '../lib/wrapper/home/own-process.ts'
 
 // Halves the time until a command does something. In a folder that no other person of this computer can write into, and
 // only where an agent was run before: a server alone makes no such folder. Too old a Node.js lacks it, and is refused below.

@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../lib/exit.ts'
 import { optionRows, readOptions, type ServerOptions } from '../lib/options.ts'
-import { typed } from '../lib/wrapper/home/own-program.ts'
+import { typed } from '../lib/wrapper/home/own-process.ts'
 
 const own = ['data', 'store']
 

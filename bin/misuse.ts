@@ -1,5 +1,5 @@
 import { CannotStart } from '../lib/exit.ts'
-import { typed } from '../lib/wrapper/home/own-program.ts'
+import { typed } from '../lib/wrapper/home/own-process.ts'
 import { commands } from './commands.ts'
 import { nearest } from './nearest.ts'
 

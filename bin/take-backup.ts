@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import type { ServerOptions } from '../lib/options.ts'
-import { ownProgram } from '../lib/wrapper/home/own-program.ts'
+import { ownProgram } from '../lib/wrapper/home/own-process.ts'
 
 /** Has this very program take a backup and put it back beside the data, where it is checked once more and removed. */
 export function takeBackupOf({ data, store }: Pick<ServerOptions, 'data' | 'store'>) {

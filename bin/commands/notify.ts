@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { notify } from '../../lib/wrapper/account/notify.ts'
-import { typed } from '../../lib/wrapper/home/own-program.ts'
+import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { anyWords, readServerOption, serverOption, wordsOf } from '../wrapper-line.ts'
 
 const mostLetters = 500

@@ -1,7 +1,7 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
 import { CannotStart } from '../../lib/exit.ts'
 import { acpKind } from '../../lib/wrapper/agents/kinds.ts'
-import { typed } from '../../lib/wrapper/home/own-program.ts'
+import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { runAgent } from '../../lib/wrapper/run/run.ts'
 import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from '../wrapper-line.ts'
 

@@ -1,5 +1,5 @@
 import type { ArgumentsCamelCase, Argv } from 'yargs'
-import { typed } from '../../lib/wrapper/home/own-program.ts'
+import { typed } from '../../lib/wrapper/home/own-process.ts'
 import { listSessions } from '../../lib/wrapper/home/session-folder.ts'
 import { describeSessions, drawSessions, findSessions, numbered } from '../../lib/wrapper/terminal/session-list.ts'
 import { styleFor } from '../../lib/wrapper/terminal/style.ts'

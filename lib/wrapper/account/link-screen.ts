@@ -1,5 +1,5 @@
 import { isLoopback } from '../../options.ts'
-import { typed } from '../home/own-program.ts'
+import { typed } from '../home/own-process.ts'
 import { drawQr } from '../terminal/qr.ts'
 import { foldedAside, type Style, widthOf } from '../terminal/style.ts'
 import type { Terminal } from '../terminal/terminal.ts'

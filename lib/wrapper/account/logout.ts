@@ -2,8 +2,7 @@ import { Refused } from '../../client/link/refusals.ts'
 import { createRest } from '../../client/link/rest.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
-import { chooseServer, type Home } from '../home/credentials.ts'
-import { keptToken } from '../home/kept-token.ts'
+import { chooseServer, deviceToken, type Home } from '../home/credentials.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
 import { type Terminal, tell } from '../terminal/terminal.ts'
 import { fetch } from '../uplink/network.ts'
@@ -36,7 +35,7 @@ export async function logout(options: {
   }
   // An old token is renewed with a signature, and only then ended.
   await cryptoReady()
-  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   const isRevoked = await rest.call('removeDevice', { params: { id: 'current' } }).then(
     () => true,
     // Its sign-in was ended before, in the app.

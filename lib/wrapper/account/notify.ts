@@ -1,8 +1,7 @@
 import { createRest } from '../../client/link/rest.ts'
 import { CannotStart } from '../../exit.ts'
-import { type Credentials, chooseServer, type Home, needCredentials } from '../home/credentials.ts'
-import { keptToken } from '../home/kept-token.ts'
-import { typed } from '../home/own-program.ts'
+import { type Credentials, chooseServer, deviceToken, type Home, needCredentials } from '../home/credentials.ts'
+import { typed } from '../home/own-process.ts'
 import { type KnownSession, listSessions } from '../home/session-folder.ts'
 import { type Terminal, tell } from '../terminal/terminal.ts'
 import { fetch } from '../uplink/network.ts'
@@ -25,7 +24,7 @@ export async function notify(options: NotifyOptions): Promise<number> {
   const server = chooseServer(options.server, env, home)
   const credentials = needCredentials(home, server)
   const id = sessionFor(options, credentials)
-  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   const { result } = await rest.call('notify', { params: { id }, body: { kind: 'done', title: 'Afield', body: text } }).catch(error => {
     throw new CannotStart(whyNotDone(error, server), 1, { cause: error })
   })

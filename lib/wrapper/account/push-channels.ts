@@ -3,8 +3,7 @@ import { Refused } from '../../client/link/refusals.ts'
 import { createRest, type Rest } from '../../client/link/rest.ts'
 import { CannotStart } from '../../exit.ts'
 import type { ReplyOf } from '../../protocol/wire/routes.ts'
-import { chooseServer, type Home, needCredentials } from '../home/credentials.ts'
-import { keptToken } from '../home/kept-token.ts'
+import { chooseServer, deviceToken, type Home, needCredentials } from '../home/credentials.ts'
 import { fetch } from '../uplink/network.ts'
 import { whyNotDone } from './why-unreachable.ts'
 
@@ -31,7 +30,7 @@ export function openPushChannels(options: {
   const { home, env } = options
   const server = chooseServer(options.server, env, home)
   const credentials = needCredentials(home, server)
-  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   const asked = <T>(answer: ReturnType<Rest['call']> & Promise<T>) => answerOf(server, answer)
   const register = (prefix: string, fields: object) =>
     asked(rest.call('addPushToken', { body: { token: tokenOf(prefix, { ...fields, app: server }) } }))

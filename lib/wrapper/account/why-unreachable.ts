@@ -1,5 +1,5 @@
 import { Refused, Unreachable } from '../../client/link/refusals.ts'
-import { typed } from '../home/own-program.ts'
+import { typed } from '../home/own-process.ts'
 
 /** What is wrong between here and the server, for the person who may have typed its address; the sentence of the error when nothing is known. */
 export function whyUnreachable(error: Refused | Unreachable, server: string): string {

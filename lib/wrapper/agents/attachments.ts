@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { withDeadline } from '../../async/deadline.ts'
 import type { SessionEvent } from '../../protocol/sealed/messages.ts'
-import { ownerOf, ownName } from '../home/ownership/process-name.ts'
+import { ownerOf, ownName } from '../home/processes.ts'
 import type { Image } from './agent.ts'
 
 /** A file that a person sent before a text. */

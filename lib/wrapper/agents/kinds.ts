@@ -1,5 +1,5 @@
 import { basename } from 'node:path'
-import type { AgentProgram } from '../home/agent-program.ts'
+import type { AgentProgram } from '../home/session-notes.ts'
 import { startAcp } from './acp/acp.ts'
 import type { AgentKind } from './agent.ts'
 import { type ClaudeOptions, claudeKind } from './claude/claude.ts'

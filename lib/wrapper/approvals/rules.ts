@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { type ApprovalRule, approvalRule, type RuleDraft } from '../../protocol/sealed/rules.ts'
-import { withFileLock } from '../home/file-lock.ts'
-import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
+import { makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from '../home/private-files.ts'
 import { faultOf } from './patterns.ts'
 
 const kept = z.looseObject({ isPaused: z.boolean().optional(), rules: z.array(approvalRule) })

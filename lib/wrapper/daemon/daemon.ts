@@ -1,10 +1,9 @@
 import { version } from '../../assets.ts'
 import { createRest, type Fetch } from '../../client/link/rest.ts'
-import type { Credentials, Home } from '../home/credentials.ts'
-import { keptToken } from '../home/kept-token.ts'
-import { endOrphans } from '../home/ownership/orphans.ts'
+import { type Credentials, deviceToken, type Home } from '../home/credentials.ts'
+import { spareMemory } from '../home/own-process.ts'
+import { endOrphans } from '../home/ownership.ts'
 import { listOpenSessions } from '../home/session-folder.ts'
-import { spareMemory } from '../home/spare-memory.ts'
 import { keepDelivering } from '../session/leftovers.ts'
 import { agentsByName } from './agents-here.ts'
 import { openCatchUp } from './catch-up.ts'
@@ -49,7 +48,7 @@ export function startDaemon({ home, credentials, env, fetch, tell }: DaemonOptio
     how = 'restarts'
     stop()
   }
-  const token = keptToken({ home, credentials, fetch })
+  const token = deviceToken({ home, credentials, fetch })
   const catchUp = openCatchUp({ home, credentials, token, fetch, resumer, signal: stopped.signal, tell })
   const keepAwake = openKeepAwake({ home: home.path, env, isWorking: () => catchUp.working().length > 0 })
   const rest = createRest({ server: credentials.server, token, fetch })

@@ -12,9 +12,8 @@ import { terminalVault } from '../../client/sealed/vault.ts'
 import { type DaemonState, daemonState, type MachineMetadata, machineMetadata } from '../../protocol/sealed/machine.ts'
 import type { MachineRecord } from '../../protocol/wire/records.ts'
 import type { Credentials, Home } from '../home/credentials.ts'
-import { registerMachine } from '../home/machine.ts'
-import { openPinFile } from '../home/pin-file.ts'
-import { openSeenCalls } from '../home/seen-calls.ts'
+import { openPinFile, registerMachine } from '../home/machine.ts'
+import { openSeenCalls } from '../home/replay.ts'
 import { watchNetwork } from '../uplink/network.ts'
 
 export interface MachineLineOptions {

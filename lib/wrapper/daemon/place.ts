@@ -2,8 +2,8 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { CannotStart } from '../../exit.ts'
-import { ownerOf, ownName } from '../home/ownership/process-name.ts'
 import { makePrivateFolder, readPrivateFile, writePrivateFile } from '../home/private-files.ts'
+import { ownerOf, ownName } from '../home/processes.ts'
 
 export const daemonNotes = z.object({
   pid: z.number(),

@@ -2,12 +2,11 @@ import { withDeadline } from '../../async/deadline.ts'
 import { pause } from '../../async/pause.ts'
 import type { MachineHandlers } from '../../client/calls/machine-calls.ts'
 import type { MachineProcess } from '../../protocol/sealed/machine-work.ts'
-import { noteEndedByPerson } from '../home/ended-by-person.ts'
 import { untilFound } from '../home/folder-watch.ts'
-import { type Lease, listLeases } from '../home/ownership/leases.ts'
-import { beganAt, nameOf } from '../home/ownership/process-name.ts'
-import { inShells, memoryOf, readChildren, treeOf } from '../home/ownership/process-table.ts'
+import { type Lease, listLeases } from '../home/ownership.ts'
+import { beganAt, inShells, memoryOf, nameOf, readChildren, treeOf } from '../home/processes.ts'
 import { findOwned, type KnownSession, listOpenSessions, readNotes } from '../home/session-folder.ts'
+import { noteEndedByPerson } from '../home/session-notes.ts'
 
 /** What runs here for Afield, and how to end it. */
 export function processMethods(home: string) {

@@ -3,7 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, userInfo } from 'node:os'
 import { dirname, join } from 'node:path'
 import { CannotStart } from '../../exit.ts'
-import { ownProgram, typed } from '../home/own-program.ts'
+import { ownProgram, typed } from '../home/own-process.ts'
 import { plain } from '../terminal/style.ts'
 
 /** How the system starts the daemon with the person's session and starts it again when it ends. */

@@ -4,15 +4,14 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DeadlineExceeded, withDeadline } from '../../async/deadline.ts'
 import { untilFound, type WatchOptions } from '../home/folder-watch.ts'
-import { leanEnvironment } from '../home/lean-process.ts'
-import { ownProgram } from '../home/own-program.ts'
-import { lease } from '../home/ownership/leases.ts'
+import { leanEnvironment, ownProgram } from '../home/own-process.ts'
+import { lease } from '../home/ownership.ts'
 import { makePrivateFolder } from '../home/private-files.ts'
 import { findOwned, readNotes, sessionsIn } from '../home/session-folder.ts'
-import { type StartNotes, writeStart } from '../home/start-notes.ts'
+import { type StartNotes, writeStart } from '../home/session-notes.ts'
 import { plain } from '../terminal/style.ts'
 
-export type { StartNotes } from '../home/start-notes.ts'
+export type { StartNotes } from '../home/session-notes.ts'
 
 export interface StartSession {
   /** Names a new session, and what is kept for it; made up when left out. */

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { readRow } from '../agents/claude/transcript/rows.ts'
 import { configFolder } from '../agents/claude/transcript/transcript.ts'
-import { beganAt, nameOf } from '../home/ownership/process-name.ts'
+import { beganAt, nameOf } from '../home/processes.ts'
 import { type Beginning, type FiledHistory, headOf, parse, type Saying } from './history.ts'
 
 type Env = Readonly<Record<string, string>>

@@ -1,18 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import * as z from 'zod'
+import type { Fetch, TokenSource } from '../../client/link/rest.ts'
 import type { TerminalKeys } from '../../client/sealed/vault.ts'
 import type { Renewal } from '../../client/sign-in/renewal.ts'
-import type { SignedIn } from '../../client/sign-in/token-keeper.ts'
+import { keepToken, type SignedIn } from '../../client/sign-in/token-keeper.ts'
 import { fromBase64, toBase64 } from '../../crypto/bytes.ts'
 import { CannotStart } from '../../exit.ts'
-import { withFileLock } from './file-lock.ts'
-import { homePath } from './home-path.ts'
-import { leanNames } from './lean-process.ts'
-import { typed } from './own-program.ts'
-import { makePrivateFolder, readPrivateFile, writePrivateFile } from './private-files.ts'
+import { homePath, leanNames, typed } from './own-process.ts'
+import { makePrivateFolder, readPrivateFile, withFileLock, writePrivateFile } from './private-files.ts'
 
-/** What this computer may do on one server, as pairing gave it. The token of now is that of `keptToken`. */
+/** What this computer may do on one server, as pairing gave it. The token of now is that of `deviceToken`. */
 export interface Credentials extends SignedIn {
   server: string
   keys: TerminalKeys
@@ -166,4 +164,38 @@ function change(file: string, next: () => object | undefined): boolean {
     if (value !== undefined) writePrivateFile(file, `${JSON.stringify(value, undefined, 2)}\n`)
     return value !== undefined
   })
+}
+
+/**
+ * The token of this computer, good for as long as it is linked: renewed with the key of the device, and shared with the other
+ * processes of the same folder. One that cannot be renewed stays the text that it is.
+ */
+export function deviceToken(options: {
+  home: Pick<Home, 'credentials' | 'noteRenewal'>
+  credentials: Credentials
+  fetch: Fetch
+}): string | TokenSource {
+  const { home, fetch } = options
+  const { server, token, renewal } = options.credentials
+  if (!renewal) return token
+  return keepToken({
+    server,
+    fetch,
+    kept: { token, renewal },
+    // After a new login the folder may hold the token of another account, for which nothing here is sealed.
+    latest: async () => {
+      const kept = quietly(() => home.credentials(server))
+      return kept?.renewal?.deviceSeed === renewal.deviceSeed ? kept : undefined
+    },
+    onRenewed: signedIn => quietly(() => home.noteRenewal(server, signedIn))
+  })
+}
+
+// A full disk costs another renewal later, not the link: what renews is the key, which was there before.
+function quietly<Result>(work: () => Result): Result | undefined {
+  try {
+    return work()
+  } catch {
+    return undefined
+  }
 }

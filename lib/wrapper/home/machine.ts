@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs'
 import { homedir, hostname, platform } from 'node:os'
+import { dirname } from 'node:path'
 import { version } from '../../assets.ts'
 import type { Rest } from '../../client/link/rest.ts'
+import type { Pin } from '../../client/sealed/call-seals.ts'
 import { type TerminalKeys, terminalVault } from '../../client/sealed/vault.ts'
 import type { MachineMetadata } from '../../protocol/sealed/machine.ts'
 import type { Home } from './credentials.ts'
+import { makePrivateFolder, writePrivateFile } from './private-files.ts'
 
 /**
  * Tells the server of this computer. One that it knows already is left as it is there, unless it is sealed with the key of a link that has
@@ -24,4 +28,20 @@ export async function registerMachine(rest: Pick<Rest, 'call'>, home: Pick<Home,
   if (cipher.open(machine.metadata).ok) return
   await rest.call('removeMachine', { params: { id } })
   await open()
+}
+
+/** A pin that outlives the process: it is set as long as there is this file. */
+export function openPinFile(path: string): Pin {
+  let isSet = existsSync(path)
+  return {
+    get isSet() {
+      return isSet
+    },
+    set() {
+      if (isSet) return
+      makePrivateFolder(dirname(path))
+      writePrivateFile(path, '')
+      isSet = true
+    }
+  }
 }

@@ -2,17 +2,20 @@ import { existsSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Journal } from '../../client/outbox/journal.ts'
 import type { Draft } from '../../client/sealed/messages.ts'
-import { type EditedFiles, openEditedFiles } from './edited-files.ts'
-import { forgetEndedByPerson, isEndedByPerson } from './ended-by-person.ts'
-import { type HeardMessages, type HeardOptions, openHeardMessages } from './heard-messages.ts'
 import { openJournalFile } from './journal-file.ts'
-import { openNotesFile } from './notes-file.ts'
-import { type OwnNumbers, openNumbersFile } from './numbers-file.ts'
-import { ownerOf, ownName } from './ownership/process-name.ts'
-import { isWanted, wantNoMore } from './ownership/wanted.ts'
-import { appendPrivateFile, makePrivateFolder, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
-import { openSeenCalls, type SeenCalls } from './seen-calls.ts'
-import { type SessionNotes, sessionNotes } from './session-notes.ts'
+import { isWanted, wantNoMore } from './ownership.ts'
+import { appendPrivateFile, makePrivateFolder, openNotesFile, readPrivateFile, syncFolder, writePrivateFile } from './private-files.ts'
+import { ownerOf, ownName } from './processes.ts'
+import {
+  type HeardMessages,
+  type HeardOptions,
+  type OwnNumbers,
+  openHeardMessages,
+  openNumbersFile,
+  openSeenCalls,
+  type SeenCalls
+} from './replay.ts'
+import { forgetEndedByPerson, isEndedByPerson, type SessionNotes, sessionNotes } from './session-notes.ts'
 
 /**
  * The folder of one session. Its name says which process owns it, and whether that one runs the session or delivers what
@@ -259,5 +262,37 @@ export function readNotes(path: string): SessionNotes | undefined {
     return sessionNotes.parse(JSON.parse(readPrivateFile(join(path, notesFile)) ?? ''))
   } catch {
     return undefined
+  }
+}
+
+/** Files that the agent changed in one session, by whichever process of it: a command that runs one of them is looked at by a person. */
+interface EditedFiles {
+  /** From the root on. */
+  readonly paths: ReadonlySet<string>
+  /** On disk when it returns; throws when that is not so, and then they are known to this process alone. */
+  add(paths: readonly string[]): void
+}
+
+/** `path`: of the file they are kept in, a line each. */
+export function openEditedFiles(path: string): EditedFiles {
+  const paths = new Set((readPrivateFile(path) ?? '').split('\n').flatMap(readLine))
+  return {
+    paths,
+    add(more) {
+      const fresh = [...new Set(more)].filter(each => !paths.has(each))
+      if (fresh.length === 0) return
+      for (const each of fresh) paths.add(each)
+      // The line end comes first, so that what follows a torn line is a line of its own.
+      appendPrivateFile(path, fresh.map(each => `\n${JSON.stringify(each)}`).join(''))
+    }
+  }
+}
+
+function readLine(line: string): string[] {
+  try {
+    const path: unknown = JSON.parse(line)
+    return typeof path === 'string' ? [path] : []
+  } catch {
+    return []
   }
 }

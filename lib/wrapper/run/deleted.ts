@@ -3,9 +3,8 @@ import { createRest, type Fetch } from '../../client/link/rest.ts'
 import { isDeleted } from '../../client/outbox/removals.ts'
 import { cryptoReady } from '../../crypto/ready.ts'
 import { CannotStart } from '../../exit.ts'
-import type { Home } from '../home/credentials.ts'
-import { keptToken } from '../home/kept-token.ts'
-import { typed } from '../home/own-program.ts'
+import { deviceToken, type Home } from '../home/credentials.ts'
+import { typed } from '../home/own-process.ts'
 import { type KnownSession, reopen } from '../home/session-folder.ts'
 
 /**
@@ -18,7 +17,7 @@ export async function refuseDeleted(home: Home, known: Pick<KnownSession, 'path'
   if (!credentials || id === undefined) return
   // A token is renewed with a key.
   await cryptoReady()
-  const rest = createRest({ server, token: keptToken({ home, credentials, fetch }), fetch })
+  const rest = createRest({ server, token: deviceToken({ home, credentials, fetch }), fetch })
   if (!(await withDeadline(answersWithinMs, signal => isDeleted(rest, id, signal)).catch(() => false))) return
   reopen(known)?.remove()
   throw new CannotStart(`This session was deleted, so it is not resumed. ${howToGoOn(known)}`)

@@ -1,6 +1,6 @@
 import type { RiskName } from '../../protocol/sealed/risk-names.ts'
 import type { ModelWait, RetryReason } from '../../protocol/sealed/session.ts'
-import { typed } from '../home/own-program.ts'
+import { typed } from '../home/own-process.ts'
 import type { SessionStatus } from '../session/session.ts'
 import { fit, plain, type Style, wrapped } from '../terminal/style.ts'
 

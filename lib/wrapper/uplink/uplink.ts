@@ -10,10 +10,9 @@ import type { SealingKey } from '../../client/sealed/vault.ts'
 import type { MessageBody, PartialFrame } from '../../protocol/sealed/messages.ts'
 import type { AgentState, SessionMetadata } from '../../protocol/sealed/session.ts'
 import type { MessageRecord, SessionRecord } from '../../protocol/wire/records.ts'
-import type { Credentials, Home } from '../home/credentials.ts'
-import { keptToken } from '../home/kept-token.ts'
+import { type Credentials, deviceToken, type Home } from '../home/credentials.ts'
 import type { Notice } from '../home/notice-queue.ts'
-import type { OwnNumbers } from '../home/numbers-file.ts'
+import type { OwnNumbers } from '../home/replay.ts'
 import type { SessionFolder } from '../home/session-folder.ts'
 import { attachmentsOf, type SessionAttachments } from './attachments.ts'
 import { createUplinkCells, type UplinkCells } from './cells.ts'
@@ -125,7 +124,7 @@ class SessionUplink implements Uplink {
       onStored: metadata => options.onMetadata?.(metadata),
       onRefused: why => options.onRefused?.(why)
     })
-    this.#token = keptToken(options)
+    this.#token = deviceToken(options)
     this.#rest = createRest({
       server: credentials.server,
       token: this.#token,

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import t, { type Test } from 'tap'
-import { reasonThatWakes } from '../../../lib/wrapper/home/ended-by-person.ts'
 import { createSessionFolder, listSessions } from '../../../lib/wrapper/home/session-folder.ts'
+import { reasonThatWakes } from '../../../lib/wrapper/home/session-notes.ts'
 import { startServer } from '../../kit/server.ts'
 import { said } from '../kit/claude.ts'
 import { demo, texts, turnsEnded } from '../kit/demo.ts'

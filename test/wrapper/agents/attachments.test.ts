@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import t from 'tap'
 import { createAttachments } from '../../../lib/wrapper/agents/attachments.ts'
-import { ownName } from '../../../lib/wrapper/home/ownership/process-name.ts'
+import { ownName } from '../../../lib/wrapper/home/processes.ts'
 
 t.test('a file is named to the agent and gone with the session; what a killed wrapper left is kept for a day', async t => {
   const before = process.env['TMPDIR']

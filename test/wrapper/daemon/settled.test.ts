@@ -1,6 +1,6 @@
 import t from 'tap'
-import { noteEndedByPerson, settledUpTo } from '../../../lib/wrapper/home/ended-by-person.ts'
 import { createSessionFolder, listSessions, reopen } from '../../../lib/wrapper/home/session-folder.ts'
+import { noteEndedByPerson, settledUpTo } from '../../../lib/wrapper/home/session-notes.ts'
 
 t.test('what was there when a person ended a session is settled; when it ended by itself, only what its agent has [W8]', async t => {
   const home = t.testdir()

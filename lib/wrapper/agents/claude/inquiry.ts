@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import * as z from 'zod'
-import { hasGroups, signalGroup } from '../../home/ownership/end-group.ts'
+import { hasGroups, signalGroup } from '../../home/processes.ts'
 import type { AgentCommand } from '../agent.ts'
 
 /** What Claude Code says of itself when it is asked without a screen; at its own screen it tells none of it. */

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { isEndedByPerson } from '../../home/ended-by-person.ts'
 import { makePrivateFolder, writePrivateFile } from '../../home/private-files.ts'
 import { listSessions } from '../../home/session-folder.ts'
+import { isEndedByPerson } from '../../home/session-notes.ts'
 
 /**
  * Keeps a sign-in that a phone gave for one session, by the tag of that: in a home that Codex has for it alone, where it also keeps

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { ownProgram } from '../../home/own-program.ts'
+import { ownProgram } from '../../home/own-process.ts'
 import { startAcp } from '../acp/acp.ts'
 import type { AgentKind } from '../agent.ts'
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { closeSync, constants, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fromBase64, toBase64 } from '../../../crypto/bytes.ts'
-import type { Confinement } from '../../home/confine.ts'
+import type { Confinement } from '../../home/confinement.ts'
 import { listFolder, readTree } from './folders.ts'
 
 const mostBytes = 10 * 1024 * 1024

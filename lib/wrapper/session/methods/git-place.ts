@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path'
-import type { Confinement } from '../../home/confine.ts'
+import type { Confinement } from '../../home/confinement.ts'
 
 /**
  * The path of a file below the session's folder, as git takes it. A link at its end is not followed: git keeps where a link leads, and

@@ -1,6 +1,6 @@
 import type { SessionHandlers } from '../../../client/calls/calls.ts'
 import { findProgram } from '../../agents/find-program.ts'
-import type { Confinement } from '../../home/confine.ts'
+import type { Confinement } from '../../home/confinement.ts'
 import { type AllowedOptions, readOptions } from './allowed-options.ts'
 import { rankPaths } from './file-names.ts'
 import { folderOf } from './git-place.ts'

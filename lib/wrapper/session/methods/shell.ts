@@ -1,8 +1,8 @@
 import { spawn } from 'node:child_process'
 import { findProgram } from '../../agents/find-program.ts'
-import type { Confinement } from '../../home/confine.ts'
+import type { Confinement } from '../../home/confinement.ts'
 import { agentEnvironment } from '../../home/credentials.ts'
-import { hasGroups, signalGroup } from '../../home/ownership/end-group.ts'
+import { hasGroups, signalGroup } from '../../home/processes.ts'
 import { type AllowedOptions, type ReadOptions, readOptions } from './allowed-options.ts'
 
 export type Output = {

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, wr
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { ChangedFile } from '../../../../lib/protocol/sealed/git.ts'
-import { confine } from '../../../../lib/wrapper/home/confine.ts'
+import { confine } from '../../../../lib/wrapper/home/confinement.ts'
 import { gitMethods } from '../../../../lib/wrapper/session/methods/git.ts'
 import { makeRepository, type Repository } from '../../kit/repository.ts'
 

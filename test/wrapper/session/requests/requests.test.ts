@@ -8,7 +8,7 @@ import type { Answers, PermissionAsk, QuestionAsk, Step } from '../../../../lib/
 import { createApprovals, type EditedHere } from '../../../../lib/wrapper/approvals/approvals.ts'
 import { openDecisionLog } from '../../../../lib/wrapper/approvals/decision-log.ts'
 import { openRules } from '../../../../lib/wrapper/approvals/rules.ts'
-import { openEditedFiles } from '../../../../lib/wrapper/home/edited-files.ts'
+import { openEditedFiles } from '../../../../lib/wrapper/home/session-folder.ts'
 import { cancelAll, createRequests } from '../../../../lib/wrapper/session/requests/requests.ts'
 import { demo, texts, turnsEnded } from '../../kit/demo.ts'
 import type { PhoneSession } from '../../kit/phone.ts'

@@ -4,8 +4,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { ownName } from '../../../home/ownership/process-name.ts'
 import { makePrivateFolder } from '../../../home/private-files.ts'
+import { ownName } from '../../../home/processes.ts'
 
 // See fetch.ts.
 const { createServer } = process.getBuiltinModule('node:http')

@@ -1,4 +1,4 @@
-import { lease } from '../../../home/ownership/leases.ts'
+import { lease } from '../../../home/ownership.ts'
 import type { Console } from '../../../terminal/console.ts'
 import { howEnded, openPty } from '../../pty.ts'
 import { type OwnStatus, readOwnStatus } from './own-status.ts'

@@ -2,7 +2,7 @@ import fs, { readFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t from 'tap'
-import { openNotesFile } from '../../../lib/wrapper/home/notes-file.ts'
+import { openNotesFile } from '../../../lib/wrapper/home/private-files.ts'
 
 t.test('what waits for a full disk waits on when the next try fails in another way', async t => {
   const path = join(t.testdir(), 'notes.json')

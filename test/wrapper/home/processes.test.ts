@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import t from 'tap'
-import { inShells, readChildren, treeOf } from '../../../../lib/wrapper/home/ownership/process-table.ts'
+import { inShells, readChildren, treeOf } from '../../../lib/wrapper/home/processes.ts'
 
 const skip = process.platform === 'win32' && 'no shells of this kind'
 
