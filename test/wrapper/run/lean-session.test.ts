@@ -11,7 +11,7 @@ t.test('a session that the daemon began holds neither yargs nor undici, of Node.
     const { main } = await import('./bin/main.ts')
     process.exit = () => {}
     await main(['run', '--tag', 'one'])
-    for (const file of ['run/run.ts', 'session/session.ts', 'uplink/fetch.ts', 'agents/acp/acp.ts']) await import('./lib/wrapper/' + file)
+    for (const file of ['run/run.ts', 'session/session.ts', 'uplink/network.ts', 'agents/acp/acp.ts']) await import('./lib/wrapper/' + file)
     const heavy = /yargs|undici/
     console.log(JSON.stringify([...process.moduleLoadList, ...loaded].filter(name => heavy.test(name))))`
   const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', program])
