@@ -33,8 +33,8 @@ const session = allOf('web/app/first.ts', 'web/app/main.tsx', 'web/model/account
 t.test('what a phone loads first stays small, in kB compressed', async t => {
   const shell = allOf('web/app/first.ts', 'web/app/main.tsx')
   within(t, 'the shell and Home', weigh(shell), 53.3)
-  within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 48.1)
-  within(t, 'a session', weigh(without(allOf('web/session/session.tsx'), client)), 48.7)
+  within(t, 'what speaks to the server and opens what it says', weigh(without(client, shell)), 47.9)
+  within(t, 'a session', weigh(without(allOf('web/session/session.tsx'), client)), 48.9)
   within(t, 'all of it', weigh(session), 150)
 })
 

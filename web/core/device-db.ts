@@ -1,4 +1,5 @@
 import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, type IDBPTransaction, openDB } from 'idb'
+import type { Draft, Journal } from '../../lib/client/index.ts'
 import { keeping } from './room.ts'
 
 /**
@@ -18,23 +19,10 @@ export interface DeviceDb {
   remove(name: string): Promise<void>
   /** Everything but what is kept under `name`; nothing when that is as `unless` says. */
   clear(name: string, unless: (kept: unknown) => boolean): Promise<void>
-  /** Messages on their way to the server; they come sealed already. */
-  drafts: DraftStore
+  /** Messages on their way to the server, for its outbox; they come sealed already. One is open at a time. */
+  journal(): Journal
   /** Everything, the key included. */
   erase(): Promise<void>
-}
-
-export interface KeptDraft {
-  session: string
-  localId: string
-  content: string
-  createdAt: number
-}
-
-export interface DraftStore {
-  all(): Promise<KeptDraft[]>
-  add(drafts: readonly KeptDraft[]): Promise<void>
-  remove(drafts: readonly Pick<KeptDraft, 'session' | 'localId'>[]): Promise<void>
 }
 
 let opened: Promise<DeviceDb> | undefined
@@ -80,7 +68,7 @@ export async function openDeviceDb(name: string): Promise<DeviceDb> {
           if (unless(seen.value) || (await clearBut(db, entry, seen))) return
         }
       }),
-    drafts: draftStore(db),
+    journal: () => journalIn(db),
     async erase() {
       const all = db.transaction(['keys', 'sealed', 'drafts'], 'readwrite')
       await Promise.all([all.objectStore('keys').clear(), all.objectStore('sealed').clear(), all.objectStore('drafts').clear(), all.done])
@@ -111,7 +99,7 @@ interface Sealed {
 interface Schema extends DBSchema {
   keys: { key: string; value: CryptoKey }
   sealed: { key: string; value: Sealed }
-  drafts: { key: number; value: KeptDraft; indexes: { byId: [string, string] } }
+  drafts: { key: number; value: Draft; indexes: { byId: [string, string] } }
 }
 
 /** An entry as it was found; every time it is written it has another `iv`. */
@@ -203,23 +191,37 @@ async function openSealed(key: CryptoKey, { iv, data }: Sealed, name: string): P
   }
 }
 
-function draftStore(db: IDBPDatabase<Schema>): DraftStore {
+function journalIn(db: IDBPDatabase<Schema>): Journal {
+  let isClosed = false
+  let underWay: Promise<unknown> = Promise.resolve()
+  const use = <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (isClosed) return Promise.reject(new Error('the journal is closed'))
+    const working = work()
+    underWay = working.catch(() => {})
+    return working
+  }
   return {
-    all: () => db.getAll('drafts'),
-    async add(drafts) {
-      await keeping(async () => {
-        const writing = db.transaction('drafts', 'readwrite', { durability: 'strict' })
-        await Promise.all([...drafts.map(draft => writing.store.add({ ...draft })), writing.done])
-      })
-    },
-    async remove(drafts) {
-      const writing = db.transaction('drafts', 'readwrite')
-      const byId = writing.store.index('byId')
-      for (const { session, localId } of drafts) {
-        const key = await byId.getKey([session, localId])
-        if (key !== undefined) await writing.store.delete(key)
-      }
-      await writing.done
+    load: () => use(() => db.getAll('drafts')),
+    append: drafts =>
+      use(() =>
+        keeping(async () => {
+          const writing = db.transaction('drafts', 'readwrite', { durability: 'strict' })
+          await Promise.all([...drafts.map(draft => writing.store.add({ ...draft })), writing.done])
+        })
+      ),
+    remove: drafts =>
+      use(async () => {
+        const writing = db.transaction('drafts', 'readwrite')
+        const byId = writing.store.index('byId')
+        for (const { session, localId } of drafts) {
+          const key = await byId.getKey([session, localId])
+          if (key !== undefined) await writing.store.delete(key)
+        }
+        await writing.done
+      }),
+    async close() {
+      isClosed = true
+      await underWay
     }
   }
 }

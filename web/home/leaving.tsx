@@ -5,9 +5,10 @@ import type { Live } from '../model/account/live.ts'
 import { home } from '../model/home.ts'
 import { nameOfMachine } from '../model/machines.ts'
 import type { Leaving } from '../model/outbox/leaving.ts'
-import { changeLeaving, leavingMessages, withdrawLeaving } from '../model/outbox/messages.ts'
+import { changeMessage, leavingMessages } from '../model/outbox/message-changes.ts'
+import { withdrawMessage } from '../model/outbox/messages.ts'
 import type { Reply } from '../model/outbox/replies.ts'
-import type { WaitingStart } from '../model/outbox/waiting-starts.ts'
+import { startAgain, startSaying, type WaitingStart } from '../model/outbox/starts.ts'
 import { folderName, titleOf } from '../model/sessions.ts'
 import { subjectOf } from '../session/decide/subject.ts'
 import { TroubleCard } from '../session/starting/trouble.tsx'
@@ -35,7 +36,7 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
         ))}
         {replies.map(reply => (
           <Item
-            key={reply.asked.id}
+            key={reply.key}
             icon="hand"
             title={lists.leavingDecision(sayReply(reply))}
             text={nameOf(reply.session)}
@@ -46,7 +47,7 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
                 {compose.edit}
                 <span class="vh">: {sayReply(reply)}</span>
               </a>
-              <TakeBack what={sayReply(reply)} onPress={() => link.replies.withdraw(reply.session, reply.asked.id)} />
+              <TakeBack what={sayReply(reply)} onPress={() => void link.queue.withdraw(reply.key)} />
             </span>
           </Item>
         ))}
@@ -60,8 +61,8 @@ export function LeavingCard({ link, leaving }: { link: Live; leaving: Leaving })
                 id={`${id} ${message.localId}`}
                 what={message.text}
                 text={message.text}
-                onSave={text => changeLeaving(link, message, text)}
-                onWithdraw={() => void withdrawLeaving(link, message)}
+                onSave={text => changeMessage(link, message, text)}
+                onWithdraw={() => void withdrawMessage(link, message)}
               />
             </Message>
           ))
@@ -76,9 +77,9 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
   const host = machine ? nameOfMachine(machine) : words.machines.sealed
   const { state } = start
   const title = lists.leavingStart(start.agent, folderName(start.asked.folder))
-  const withdraw = () => void link.starts.withdraw(start.key)
+  const withdraw = () => void link.queue.withdraw(start.key)
   const again = (label: string, mayMakeFolder: boolean) => (
-    <button class="txt" type="button" onClick={() => void link.starts.tryAgain(start.key, mayMakeFolder)}>
+    <button class="txt" type="button" onClick={() => void link.queue.change('start', start.key, startAgain(mayMakeFolder))}>
       {label}
     </button>
   )
@@ -95,10 +96,16 @@ function StartItem({ link, start }: { link: Live; start: WaitingStart }) {
     )
   }
   return (
-    <Item icon="play" title={title} text={state.type === 'starting' ? startWords.starting(start.agent, host) : lists.leavingWhen(host)}>
+    <Item icon="play" title={title} text={state.type === 'sending' ? startWords.starting(start.agent, host) : lists.leavingWhen(host)}>
       {state.type === 'wants-folder' && again(startWords.make, true)}
-      {state.type !== 'starting' && (
-        <Change id={start.key} what={title} text={start.text} onSave={text => link.starts.say(start.key, text)} onWithdraw={withdraw} />
+      {state.type !== 'sending' && (
+        <Change
+          id={start.key}
+          what={title}
+          text={start.text}
+          onSave={text => link.queue.change('start', start.key, startSaying(text))}
+          onWithdraw={withdraw}
+        />
       )}
     </Item>
   )

@@ -76,7 +76,7 @@ const unreached = onUse(() => import('./unreached.tsx'))
 
 function Decisions({ known: { decisions } }: { known: Groups }) {
   // What comes between moves the buttons.
-  const above = [leaving.value !== undefined, shouldHomeAskForKey.value, live.value?.replies.all.value.length]
+  const above = [leaving.value !== undefined, shouldHomeAskForKey.value, live.value?.queue.of('reply').length]
   const place = [...decisions.map(({ id }) => id), ...above].join(' ')
   if (decisions.length === 0) return <CardNotices />
   return (

@@ -1,6 +1,6 @@
 import { deviceDb } from '../core/device-db.ts'
 import type { Live } from '../model/account/live.ts'
-import { unfinishedUploads } from '../model/outbox/unfinished-uploads.ts'
+import { unfinishedUploads } from '../model/outbox/uploads.ts'
 import { leavesName } from '../model/session/draft.ts'
 import type { Picked } from '../model/session/picked-file.ts'
 

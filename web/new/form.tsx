@@ -12,6 +12,7 @@ import type { Live } from '../model/account/live.ts'
 import { happyModeOf } from '../model/happy/codes.ts'
 import { home } from '../model/home.ts'
 import { hasHelper, isOurs, modelsOf, nameOfMachine, stateOfMachine } from '../model/machines.ts'
+import { newStart } from '../model/outbox/starts.ts'
 import { type AskedStart, sayFirst, startSession } from '../model/starting.ts'
 import type { MachineView } from '../model/store.ts'
 import { LockRefused, useStepUp } from '../session/mode/step-up.tsx'
@@ -116,7 +117,7 @@ export function StartForm(props: {
       const note = () =>
         noteStart(machine.id, folder, { agent: agent.agent, mode, worktree: copyChosen ?? before?.worktree, model: model.trim(), effort })
       if (waitsFor !== undefined) {
-        const isKept = await link.starts.put({ machine: machine.id, agent: agent.title, asked, text }).then(
+        const isKept = await link.queue.put(newStart({ machine: machine.id, agent: agent.title, asked, text })).then(
           () => true,
           () => false
         )

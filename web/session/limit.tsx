@@ -4,6 +4,7 @@ import { pathOf } from '../core/routes.ts'
 import { live } from '../model/account/account.ts'
 import { type Choices, readChoices } from '../model/choices.ts'
 import { home } from '../model/home.ts'
+import { newContinuation } from '../model/outbox/continuations.ts'
 import { freeAgents } from '../model/session/usage-limit.ts'
 import { Button, ButtonLink } from '../ui/button.tsx'
 import { Icon } from '../ui/icons/icon.tsx'
@@ -14,7 +15,7 @@ import { clockTime } from '../words/time.ts'
 /** The agent may do nothing for a while: until when, that it shall go on by itself then, and who can work meanwhile. */
 export function LimitCard({ id, host, endsAt }: { id: string; host: string; endsAt: number }) {
   const link = live.value
-  const asked = link?.goingsOn.all.value.find(({ key }) => key === id)
+  const asked = link?.queue.of('continuation').find(({ session }) => session === id)
   const time = clockTime(endsAt, now.value)
   return (
     <>
@@ -24,7 +25,10 @@ export function LimitCard({ id, host, endsAt }: { id: string; host: string; ends
           <b>{words.limitUntil(time)}</b> {asked ? words.goesOn(time) : words.limitWaits}
         </span>
         {link && (
-          <Button look="quiet" onClick={() => void (asked ? link.goingsOn.withdraw(id) : link.goingsOn.ask(id, endsAt, words.goOnText))}>
+          <Button
+            look="quiet"
+            onClick={() => void (asked ? link.queue.withdraw(asked.key) : link.queue.put(newContinuation(id, endsAt, words.goOnText)))}
+          >
             {asked ? words.goOnNot : words.goOnThen}
           </Button>
         )}

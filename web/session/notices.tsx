@@ -7,6 +7,7 @@ import { type Noticed, noticesOf } from '../model/decisions/notices.ts'
 import { answeredQuestions, openQuestions } from '../model/decisions/questions.ts'
 import { waitingOf } from '../model/decisions/waiting.ts'
 import { home } from '../model/home.ts'
+import { replyKey } from '../model/outbox/replies.ts'
 import { factsOf, type SessionFacts } from '../model/session/facts.ts'
 import type { SessionModel } from '../model/session/session.ts'
 import { forgetWent, noteSince, type Went, went } from '../model/session/went.ts'
@@ -36,7 +37,7 @@ export function Notices({ model, facts }: { model: SessionModel; facts: SessionF
 
 /** The same of every session, where decisions are read one after another; `only`: of these, where nothing is read. */
 export function AllNotices({ link, me, only }: { link: Live; me: string | undefined; only?: ReadonlySet<string> }) {
-  const replies = link.replies.all.value.filter(({ asked }) => only === undefined || only.has(asked.id))
+  const replies = link.queue.of('reply').filter(({ asked }) => only === undefined || only.has(asked.id))
   const gone = only === undefined ? went.value : []
   const ids = new Set([...replies, ...gone].map(({ session }) => session))
   const cards = [...ids].flatMap(id => {
@@ -61,7 +62,7 @@ export function AllNotices({ link, me, only }: { link: Live; me: string | undefi
       me,
       gone,
       isWorking: facts.isThinking,
-      onClose: asked => (lives.has(asked) ? link.replies.dismiss(id, asked) : forgetWent(id)),
+      onClose: asked => (lives.has(asked) ? link.queue.dismiss(replyKey(id, asked)) : forgetWent(id)),
       onAskAgain: undefined
     })
   })

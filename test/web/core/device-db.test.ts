@@ -3,6 +3,7 @@ import { openDB } from 'idb'
 import t from 'tap'
 import { openDeviceDb } from '../../../web/core/device-db.ts'
 import { isFull } from '../../../web/core/room.ts'
+import { testJournal } from '../../client/outbox/journal-contract.ts'
 
 t.test('what was kept comes back, also after the app was closed', async t => {
   const db = await openDeviceDb('kept')
@@ -71,11 +72,11 @@ t.test('what several tabs change at once loses the change of none', async t => {
 t.test('everything but one entry goes, unless that one has changed', async t => {
   const db = await openDeviceDb('cleared')
   await Promise.all(['account', 'a', 'z'].map(name => db.write(name, name)))
-  await db.drafts.add([{ session: 's', localId: 'l', content: 'c', createdAt: 1 }])
+  await db.journal().append([{ session: 's', localId: 'l', content: 'c', createdAt: 1 }])
   await db.clear('account', kept => kept === 'account')
   t.equal(await db.read('a'), 'a')
   await db.clear('account', kept => kept !== 'account')
-  t.same([await db.read('a'), await db.read('z'), await db.drafts.all()], [undefined, undefined, []])
+  t.same([await db.read('a'), await db.read('z'), await db.journal().load()], [undefined, undefined, []])
   t.equal(await db.read('account'), 'account')
 })
 
@@ -104,4 +105,12 @@ t.test('what was asked for last holds, however long the sealing of what came bef
   void db.remove('draft')
   t.equal(await db.read('draft'), undefined, 'also for who reads meanwhile')
   t.equal(await db.read('draft'), undefined)
+})
+
+let opened = 0
+
+testJournal(t, async () => {
+  const name = `journal-${opened++}`
+  const open = async () => (await openDeviceDb(name)).journal()
+  return { journal: await open(), reopen: open }
 })

@@ -13,7 +13,7 @@ Object.defineProperty(globalThis, 'BroadcastChannel', { value: undefined })
 Object.defineProperty(globalThis, 'document', { value: { documentElement: { dataset: {} } } })
 const { flip, isOn, startPreferences } = await import('../../../web/core/preferences.ts')
 const { photoWaitsFor } = await import('../../../web/core/low-data.ts')
-const { unfinishedUploads } = await import('../../../web/model/outbox/unfinished-uploads.ts')
+const { unfinishedUploads } = await import('../../../web/model/outbox/uploads.ts')
 const { openFiles } = await import('../../../web/model/session/files.ts')
 
 const photo = (name: string, size: number) => new File([new Uint8Array(size)], name, { type: 'image/jpeg' })

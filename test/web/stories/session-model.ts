@@ -1,9 +1,9 @@
 import { type Signal, signal } from '@preact/signals'
 import type { Choice } from '../../../lib/protocol/sealed/session.ts'
 import type { Life, MyAnswer } from '../../../web/model/decisions/answers.ts'
-import type { AnswerState } from '../../../web/model/decisions/asking.ts'
 import type { Answered, OpenRequest } from '../../../web/model/decisions/decisions.ts'
 import type { OpenQuestion } from '../../../web/model/decisions/questions.ts'
+import type { ReplyState } from '../../../web/model/outbox/replies.ts'
 import type { Attached } from '../../../web/model/session/attached.ts'
 import type { AskedChoices } from '../../../web/model/session/choices.ts'
 import type { SessionFacts } from '../../../web/model/session/facts.ts'
@@ -93,7 +93,7 @@ export interface Given {
   lives?: [string, { answer: MyAnswer; life: Life }][]
   waiting?: WaitingText[]
   questions?: OpenQuestion[]
-  questionStates?: [string, AnswerState][]
+  questionStates?: [string, ReplyState][]
   isOffline?: boolean
   isWorking?: boolean
   asked?: Partial<AskedOf>
@@ -110,7 +110,7 @@ export function model(given: Given): SessionModel {
   const waiting = signal<readonly WaitingText[]>(given.waiting ?? [])
   const requests = signal<readonly OpenRequest[]>(given.requests ?? [])
   const lives = signal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>(new Map(given.lives ?? []))
-  const questionStates = signal<ReadonlyMap<string, AnswerState>>(new Map(given.questionStates ?? []))
+  const questionStates = signal<ReadonlyMap<string, ReplyState>>(new Map(given.questionStates ?? []))
   const asked = signal<AskedOf>({ ...askedNothing, ...given.asked })
   const isWorking = signal(given.isWorking ?? false)
   const chosen = signal(given.files ?? [])

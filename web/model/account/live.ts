@@ -26,10 +26,7 @@ import { deviceDb } from '../../core/device-db.ts'
 import { isOn } from '../../core/preferences.ts'
 import { noteServerRoom } from '../../core/room.ts'
 import { home, tellHome } from '../home.ts'
-import { type GoingsOn, openGoingsOn } from '../outbox/going-on.ts'
-import { deviceJournal } from '../outbox/journal.ts'
-import { openReplies, type Replies } from '../outbox/replies.ts'
-import { openStarts, type WaitingStarts } from '../outbox/waiting-starts.ts'
+import { type DeviceQueue, openDeviceQueue } from '../outbox/kinds.ts'
 import { sayFirst, startSession } from '../starting.ts'
 import { followLines } from '../transcript/last-lines.ts'
 import { type LiveFiles, liveFiles } from './live-files.ts'
@@ -42,9 +39,8 @@ import { machineView, sessionView } from './views.ts'
 /** The link of this tab to the server, with everything that talks over it. Loaded after the first paint. */
 export interface Live extends ServerLink {
   readonly files: LiveFiles
-  readonly replies: Replies
-  readonly starts: WaitingStarts
-  readonly goingsOn: GoingsOn
+  /** Answers, starts and continuations that leave by themselves. */
+  readonly queue: DeviceQueue
   /** What the outbox has not sent. */
   readonly leaving: ReadonlySignal<readonly Draft[]>
   /** What the outbox had stored: for `feed.take` of the session that is open. */
@@ -103,7 +99,7 @@ export async function openLive(
   }
   const leaving = signal<readonly Draft[]>([])
   const outbox = await openOutbox({
-    journal: deviceJournal((await deviceDb()).drafts),
+    journal: (await deviceDb()).journal(),
     send: sendOver(rest),
     socket,
     onStored: (messages, session) => {
@@ -138,23 +134,16 @@ export async function openLive(
     return cipher && { ...cipher, pin: pins.of(machine) }
   }
   const lines = followLines({ rest, socket, feed, cipherOf, onStored: listener => added(stored, listener) })
-  const replies = openReplies({
-    link: { socket, cipherOf },
-    sessions: computed(() => home.value.sessions),
+  const sessions = computed(() => home.value.sessions)
+  const link = { socket, feed, cipherOf, cipherOfMachine, outbox }
+  const queue = openDeviceQueue({
     isLinked: computed(() => !isStale.value),
-    me: account.me
-  })
-  const starts = openStarts({
-    link: { socket, feed, cipherOf, cipherOfMachine, outbox },
-    begin: startSession,
-    say: sayFirst,
-    machines: computed(() => home.value.machines),
-    isLinked: computed(() => !isStale.value)
-  })
-  const goingsOn = openGoingsOn({
-    isLinked: computed(() => !isStale.value),
-    canSay: session => cipherOf(session) !== undefined,
-    say: (session, text) => sayFirst({ socket, feed, cipherOf, outbox }, session, text)
+    replies: { link, sessions, me: account.me },
+    starts: { link, machines: computed(() => home.value.machines), begin: startSession, say: sayFirst },
+    continuations: {
+      canSay: session => sessions.value.has(session) && cipherOf(session) !== undefined,
+      say: (session, text) => sayFirst(link, session, text)
+    }
   })
   // Not needed before the first paint.
   const marks = import('../shared-marks.ts').then(
@@ -187,9 +176,7 @@ export async function openLive(
     feed,
     outbox,
     files,
-    replies,
-    starts,
-    goingsOn,
+    queue,
     leaving,
     cipherOf,
     cipherOfMachine,
@@ -200,9 +187,7 @@ export async function openLive(
       unwatch()
       untouch()
       unlisten()
-      await replies.close()
-      starts.close()
-      goingsOn.close()
+      await queue.close()
       lines.close()
       feed.close()
       socket.close()

@@ -2,19 +2,16 @@ import { computed, type ReadonlySignal } from '@preact/signals'
 import { CallFailed, callSession } from '../../../lib/client/index.ts'
 import type { RulePattern, RuleTrial } from '../../../lib/protocol/sealed/rules.ts'
 import type { Live } from '../account/live.ts'
-import type { Reply, ReplyState } from '../outbox/replies.ts'
+import { giveReply, type Reply, type ReplyState, replyKey } from '../outbox/replies.ts'
 import { type Life, lifeOf, type MyAnswer, type Verdict } from './answers.ts'
 import type { Answered, OpenRequest } from './decisions.ts'
 import type { Answers, OpenQuestion } from './questions.ts'
-
-/** Where an answer to a question is. That it was taken shows in its not waiting any more. */
-export type AnswerState = ReplyState
 
 /** What a person answers here, and how far each answer has come. */
 export interface Asking {
   /** Answers given here that are not yet history, by request. */
   readonly lives: ReadonlySignal<ReadonlyMap<string, { answer: MyAnswer; life: Life }>>
-  readonly questionStates: ReadonlySignal<ReadonlyMap<string, AnswerState>>
+  readonly questionStates: ReadonlySignal<ReadonlyMap<string, ReplyState>>
   /** Without a link it waits here for one, and may be withdrawn until then; to allow what is risky it does not wait. */
   answer(request: OpenRequest, verdict: Verdict, isRisky: boolean): Promise<void>
   withdraw(request: string): void
@@ -28,8 +25,8 @@ export function openAsking(
   { id, live, me }: { id: string; live: Live; me: string | undefined },
   known: { requests: ReadonlySignal<readonly OpenRequest[]>; answered: ReadonlySignal<readonly Answered[]> }
 ): Asking {
-  const { replies } = live
-  const mine = computed(() => replies.all.value.filter(reply => reply.session === id))
+  const { queue } = live
+  const mine = computed(() => queue.of('reply').filter(reply => reply.session === id))
   return {
     lives: computed(() => livesOf(mine.value, { requests: known.requests.value, answered: known.answered.value }, me)),
     questionStates: computed(
@@ -37,16 +34,17 @@ export function openAsking(
     ),
     answer(request, verdict, isRisky) {
       const isYes = verdict.kind !== 'deny' && verdict.kind !== 'stop'
-      return replies.give({ type: 'permission', session: id, asked: request, verdict, at: Date.now() }, !(isYes && isRisky))
+      return giveReply(queue, { type: 'permission', session: id, asked: request, verdict, at: Date.now() }, !(isYes && isRisky))
     },
-    withdraw: request => replies.withdraw(id, request),
-    answerQuestion: (question, answers) => replies.give({ type: 'question', session: id, asked: question, answers, at: Date.now() }, true),
+    withdraw: request => void queue.withdraw(replyKey(id, request)),
+    answerQuestion: (question, answers) =>
+      giveReply(queue, { type: 'question', session: id, asked: question, answers, at: Date.now() }, true),
     async tryRule(pattern) {
       const cipher = live.cipherOf(id)
       if (cipher === undefined) throw new CallFailed('unreadable', '')
       return callSession(live.socket, cipher, id, 'rules-try', pattern)
     },
-    dismiss: request => replies.dismiss(id, request)
+    dismiss: request => queue.dismiss(replyKey(id, request))
   }
 }
 

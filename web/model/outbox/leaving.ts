@@ -2,7 +2,7 @@ import { computed, type ReadonlySignal } from '@preact/signals'
 import { isStale } from '../../core/connection.ts'
 import { live } from '../account/account.ts'
 import type { Reply } from './replies.ts'
-import type { WaitingStart } from './waiting-starts.ts'
+import type { WaitingStart } from './starts.ts'
 
 /** What leaves this device by itself, once it can. */
 export interface Leaving {
@@ -18,8 +18,8 @@ export const leaving: ReadonlySignal<Leaving | undefined> = computed(() => {
   if (link === undefined) return undefined
   const counts = new Map<string, number>()
   if (isStale.value) for (const { session } of link.leaving.value) counts.set(session, (counts.get(session) ?? 0) + 1)
-  const starts = link.starts.all.value
-  const replies = link.replies.all.value.filter(({ state }) => state.type === 'queued')
+  const starts = link.queue.of('start')
+  const replies = link.queue.of('reply').filter(({ state }) => state.type === 'queued')
   const messages = [...counts].map(([session, count]) => ({ session, count }))
   return starts.length + replies.length + messages.length === 0 ? undefined : { starts, replies, messages }
 })

@@ -1,11 +1,9 @@
-import { type Draft, envelopeOf, giveUpDraft, newEnvelope, newUserText, openMessage, sealDraft } from '../../../lib/client/index.ts'
-import type { MessageBody } from '../../../lib/protocol/sealed/messages.ts'
+import { type Draft, envelopeOf, giveUpDraft, newEnvelope, openMessage, sealDraft } from '../../../lib/client/index.ts'
+import type { MessageBody, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
 import { encryptedContent } from '../../../lib/protocol/wire/records.ts'
 import type { Live } from '../account/live.ts'
-import { home } from '../home.ts'
-import { tellLeaving } from './changes.ts'
 
-type Link = Pick<Live, 'outbox' | 'cipherOf'>
+export type MessageLink = Pick<Live, 'outbox' | 'cipherOf'>
 
 /** A message of a person that has not left this device. */
 export interface LeavingMessage {
@@ -14,120 +12,80 @@ export interface LeavingMessage {
   readonly text: string
 }
 
-/** In the order in which they leave. What changes one that is there already stands for it; of what does not open here nothing is told. */
-export function leavingMessages(link: Link, drafts: readonly Draft[]): LeavingMessage[] {
-  const messages = new Map<string, LeavingMessage>()
-  for (const draft of drafts) {
-    const body = openedOf(link, draft)
-    if (body?.role !== 'user') continue
-    const { session, localId } = draft
-    const { replaces } = body.meta ?? {}
-    const changed = replaces === undefined ? undefined : messages.get(replaces)
-    messages.set(changed?.localId ?? localId, { session, localId: changed?.localId ?? localId, text: body.content.text })
-  }
-  return [...messages.values()]
+/** One was changed or taken back; without a text it is gone. */
+export interface MessageChange {
+  readonly session: string
+  readonly localId: string
+  readonly text: string | undefined
 }
 
-/**
- * It says this instead, at the same place and under its own name. Under that name something may have been stored, although nobody said so:
- * then what is sent now is not, and a second one behind it replaces the words, where its wrapper can do that.
- */
-export async function changeLeaving(link: Link, { session, localId }: LeavingMessage, text: string): Promise<void> {
-  const cipher = link.cipherOf(session)
-  const behind = await recalled(link, session, localId)
-  const [first] = behind
-  const body = first && openedOf(link, first.draft)
-  if (cipher === undefined || body?.role !== 'user') {
-    for (const { draft } of behind) await link.outbox.put(draft)
-    throw new Error('it is on its way')
-  }
-  const { replaces: _, ...meta } = body.meta ?? {}
-  const isUnsure = first?.how === 'perhaps-stored' && home.peek().sessions.get(session)?.metadata?.editsQueue === true
-  const isOther = ({ draft }: { draft: Draft }) => metaOf(openedOf(link, draft)).replaces !== localId
-  const others = behind.slice(1).filter(isOther)
-  for (const { draft } of behind.slice(1).filter(each => !isOther(each))) giveUpDraft(cipher, draft)
-  const again = [
-    // Under its own number too.
-    { ...sealDraft(cipher, session, newUserText(text, meta)), localId },
-    ...others.map(({ draft }) => draft),
-    // Behind those, as its number is.
-    ...(isUnsure ? [sealDraft(cipher, session, newUserText(text, { ...meta, sealedBy: undefined, replaces: localId }))] : [])
-  ]
-  // At once, so that they are kept together and leave in this order.
-  await Promise.all(again.map(draft => link.outbox.put(draft)))
-  tellLeaving({ session, localId, text })
+const listeners = new Set<(change: MessageChange) => void>()
+
+export function onMessageChange(listener: (change: MessageChange) => void): () => void {
+  listeners.add(listener)
+  return () => listeners.delete(listener)
 }
 
-/** It does not leave; what of it left after all is withdrawn. */
-export async function withdrawLeaving(link: Link, { session, localId }: LeavingMessage): Promise<void> {
-  const cipher = link.cipherOf(session)
+export function tellChange(change: MessageChange): void {
+  for (const listener of listeners) listener(change)
+}
+
+/** It does not leave, nor does what changes it; what of it left after all, or has left long ago, is withdrawn by a word to the machine. */
+export async function withdrawMessage(link: MessageLink, { session, localId }: Pick<LeavingMessage, 'session' | 'localId'>): Promise<void> {
   const drafts = link.outbox.pending.filter(draft => draft.session === session)
-  const isIts = (draft: Draft) => draft.localId === localId || metaOf(openedOf(link, draft)).replaces === localId
-  const outcomes: string[] = []
-  const takeBack = async (draft: Draft) => {
-    const how = await link.outbox.withdraw(draft)
-    if (cipher && how !== 'too-late') giveUpDraft(cipher, draft)
-    return how
+  for (const edit of drafts.filter(draft => metaOf(openedOf(link, draft)).replaces === localId)) {
+    await takeBack(link, filesBefore(link, drafts, edit.localId))
+    await takeBack(link, [edit])
   }
-  for (const draft of drafts.filter(isIts)) outcomes.push(await takeBack(draft))
-  for (const file of filesBefore(link, drafts, localId)) await takeBack(file)
-  tellLeaving({ session, localId, text: undefined })
+  const text = drafts.filter(draft => draft.localId === localId)
+  // When one of its files may have left the text goes too, and is taken back behind it.
+  const isHere = text.length > 0 && (await takeBack(link, [...filesBefore(link, drafts, localId), ...text]))
+  tellChange({ session, localId, text: undefined })
   // What leaves behind it would else seem to have lost it on the way.
   const isMissed = link.outbox.pending.some(draft => draft.session === session)
-  if (outcomes.length > 0 && outcomes.every(outcome => outcome === 'withdrawn') && !isMissed) return
-  const withdrawal = newEnvelope({ t: 'withdraw', localId }, { role: 'user' })
-  if (cipher)
-    await link.outbox.put(
-      sealDraft(cipher, session, { role: 'session', content: { type: 'session', data: withdrawal }, meta: { sentFrom: 'web' } })
-    )
+  const cipher = link.cipherOf(session)
+  if ((!isHere || isMissed) && cipher) await link.outbox.put(sealDraft(cipher, session, toldByPerson({ t: 'withdraw', localId })))
 }
 
-/** Takes it back with all that leaves behind it, as far as that is not on its way. */
-async function recalled(link: Link, session: string, localId: string, tries = 5): ReturnType<typeof recalledNow> {
-  const taken = await recalledNow(link, session, localId)
-  const isUnderway = taken.length === 0 && link.outbox.pending.some(draft => draft.session === session && draft.localId === localId)
-  if (!isUnderway || tries === 0) return taken
-  // An attempt that leads nowhere ends soon.
-  await new Promise(resolve => setTimeout(resolve, againMs))
-  return recalled(link, session, localId, tries - 1)
-}
-
-const againMs = 300
-
-async function recalledNow({ outbox }: Link, session: string, localId: string) {
-  const drafts = outbox.pending.filter(draft => draft.session === session)
-  const from = drafts.findIndex(draft => draft.localId === localId)
-  const taken: { draft: Draft; how: 'withdrawn' | 'perhaps-stored' }[] = []
-  for (const draft of from < 0 ? [] : drafts.slice(from).toReversed()) {
+/** One after the other, up to the first that may have left: then false. */
+async function takeBack({ outbox, cipherOf }: MessageLink, drafts: readonly Draft[]): Promise<boolean> {
+  for (const draft of drafts) {
     const how = await outbox.withdraw(draft)
-    if (how === 'too-late') break
-    taken.unshift({ draft, how })
+    const cipher = cipherOf(draft.session)
+    // It never comes: whoever misses its number is told with the next message.
+    if (cipher && how !== 'too-late') giveUpDraft(cipher, draft)
+    if (how !== 'withdrawn') return false
   }
-  return taken[0]?.draft.localId === localId ? taken : await putBack(outbox, taken)
+  return true
 }
 
-async function putBack(outbox: Link['outbox'], taken: readonly { draft: Draft }[]): Promise<[]> {
-  for (const { draft } of taken) await outbox.put(draft)
-  return []
+/** What a device tells beside texts, wrapped as existing wrappers want it. */
+export function toldByPerson(event: SessionEvent): MessageBody {
+  return { role: 'session', content: { type: 'session', data: newEnvelope(event, { role: 'user' }) }, meta: { sentFrom: 'web' } }
 }
 
-/** What was announced for it. */
-function filesBefore(link: Link, drafts: readonly Draft[], localId: string): Draft[] {
+/** What was announced for it, in its order. */
+function filesBefore(link: MessageLink, drafts: readonly Draft[], localId: string): Draft[] {
   const at = drafts.findIndex(draft => draft.localId === localId)
   const files: Draft[] = []
   for (const draft of drafts.slice(0, Math.max(0, at)).toReversed()) {
     const body = openedOf(link, draft)
     if (body === undefined || envelopeOf(body)?.ev.t !== 'file') break
-    files.push(draft)
+    files.unshift(draft)
   }
   return files
 }
 
-function metaOf(body: MessageBody | undefined): { replaces?: string | undefined } {
+/** Whose words it changes, if any's. */
+export function metaOf(body: MessageBody | undefined): { replaces?: string | undefined } {
   return (body?.role === 'user' && body.meta) || {}
 }
 
-function openedOf({ cipherOf }: Link, { session, content }: Draft): MessageBody | undefined {
+/** Undefined when it does not open here. */
+export function openedOf(
+  { cipherOf }: Pick<MessageLink, 'cipherOf'>,
+  { session, content }: Pick<Draft, 'session' | 'content'>
+): MessageBody | undefined {
   const cipher = cipherOf(session)
   const opened = cipher && openMessage(cipher, { content: encryptedContent.parse({ t: 'encrypted', c: content }) })
   return opened?.ok === true ? opened.body : undefined

@@ -2,7 +2,7 @@ import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { deviceDb } from '../../core/device-db.ts'
 import type { photoWaitsFor, WaitsFor } from '../../core/low-data.ts'
 import type { Live } from '../account/live.ts'
-import { type Upload, unfinishedUploads } from '../outbox/unfinished-uploads.ts'
+import { type Upload, unfinishedUploads } from '../outbox/uploads.ts'
 import { type Attached, isPicture } from './attached.ts'
 import { readPicked, type Unfit } from './picked-file.ts'
 

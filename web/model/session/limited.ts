@@ -1,5 +1,5 @@
 import type { UsageWindow } from '../../../lib/protocol/sealed/session.ts'
-import { limitEnd } from '../outbox/going-on.ts'
+import { limitEnd } from '../outbox/continuations.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import type { SessionFacts } from './facts.ts'
 

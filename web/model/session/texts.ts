@@ -1,11 +1,10 @@
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals'
-import { envelopeOf, giveUpDraft, newEnvelope, newUserText, openMessage, sealDraft } from '../../../lib/client/index.ts'
-import type { MessageBody, MessageMeta, SessionEvent } from '../../../lib/protocol/sealed/messages.ts'
-import { encryptedContent } from '../../../lib/protocol/wire/records.ts'
+import { envelopeOf, giveUpDraft, newUserText, sealDraft } from '../../../lib/client/index.ts'
+import type { MessageBody, MessageMeta } from '../../../lib/protocol/sealed/messages.ts'
 import { deviceDb } from '../../core/device-db.ts'
 import { feel } from '../../ui/behavior/haptics.ts'
 import type { Live } from '../account/live.ts'
-import { onLeaving } from '../outbox/changes.ts'
+import { onMessageChange, openedOf, toldByPerson, withdrawMessage } from '../outbox/messages.ts'
 import type { SessionView } from '../store.ts'
 import type { Transcript } from '../transcript/transcript.ts'
 import { type Attached, attachedOf, fileEvent } from './attached.ts'
@@ -79,8 +78,6 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   const takenBack = signal<ReadonlySet<string>>(new Set())
   const moves = signal<readonly (Move & { saidIn: string })[]>([])
   const failedName = `failed.${id}`
-  /** The messages that announce the files of a text, by its local id. */
-  const announcements = new Map<string, readonly string[]>()
   const draft = openDraft(id)
 
   const change = (localId: string, to: WaitingText | undefined): void => {
@@ -98,16 +95,12 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   }
   const put = async (text: string, { files = [], isSteer = false, replaces }: SendingHow = {}): Promise<void> => {
     if (isOtherwiseSealed(transcript.peek().messages)) throw new Error('nobody there could read it')
-    const announced = files.map(file => sealed(told(fileEvent(file))))
+    const announced = files.map(file => sealed(toldByPerson(fileEvent(file))))
     const draft = sealed(
       newUserText(text, { sentFrom: 'web', ...wishes(), ...(isSteer && { steer: true }), ...(replaces && { replaces }) })
     )
     const { localId, createdAt } = draft
     onSaid(localId)
-    announcements.set(
-      localId,
-      announced.map(each => each.localId)
-    )
     change(localId, { localId, text, at: createdAt, state: 'device', files, isSteer, replaces })
     try {
       // At once, so that they are kept together and leave in this order.
@@ -123,23 +116,9 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     const cipher = live.cipherOf(id)
     if (cipher) giveUpDraft(cipher, draft)
   }
-  const takeBack = async (localId: string): Promise<boolean> => {
-    const draft = live.outbox.pending.find(each => each.session === id && each.localId === localId)
-    const how = await live.outbox.withdraw({ session: id, localId })
-    if (draft && how !== 'too-late') giveUp(draft)
-    return how === 'withdrawn'
-  }
-  /** False when one of them may have left: then the text goes too, and is taken back behind it. */
-  const takeFilesBack = async (localId: string): Promise<boolean> => {
-    for (const file of announcements.get(localId) ?? []) {
-      if (!(await takeBack(file))) return false
-    }
-    return true
-  }
-
   const unset = live.onSetAside(draft => {
     if (draft.session !== id) return
-    const opened = openedOf(id, live, draft)
+    const opened = openedOf(live, draft)
     // Its text will be refused as well, and brings the file again.
     if (opened !== undefined && opened.role !== 'user') return
     const known = mine.peek().find(text => text.localId === draft.localId)
@@ -148,7 +127,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     feel('failed')
     void keepFailed()
   })
-  const unleft = onLeaving(({ session, localId, text }) => {
+  const unleft = onMessageChange(({ session, localId, text }) => {
     if (session !== id) return
     const others = mine.peek().filter(({ replaces }) => replaces !== localId)
     mine.value = others.flatMap(each => (each.localId !== localId ? each : text === undefined ? [] : { ...each, text }))
@@ -166,7 +145,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   const unleave = effect(() => {
     if (!isKnown.value) return
     const shown = new Set(mine.peek().map(text => text.localId))
-    mine.value = [...mine.peek(), ...leaving(id, live, announcements).filter(text => !shown.has(text.localId))]
+    mine.value = [...mine.peek(), ...leaving(id, live).filter(text => !shown.has(text.localId))]
   })
 
   // On screen it is the same bubble, now stored.
@@ -185,7 +164,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     moves,
     send: put,
     async move(localId, before) {
-      const draft = sealed(told({ t: 'move', localId, before }))
+      const draft = sealed(toldByPerson({ t: 'move', localId, before }))
       const move = { localId, before, saidIn: draft.localId }
       moves.value = [...moves.peek(), move]
       try {
@@ -197,16 +176,7 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
     },
     async withdraw(localId) {
       takenBack.value = new Set([...takenBack.peek(), localId])
-      for (const { localId: edit } of mine.peek().filter(({ replaces }) => replaces === localId)) {
-        await takeFilesBack(edit)
-        await takeBack(edit)
-        change(edit, undefined)
-      }
-      const isHere = (await takeFilesBack(localId)) && (await takeBack(localId))
-      change(localId, undefined)
-      // What leaves behind it would else seem to have lost it on the way.
-      const isMissed = live.outbox.pending.some(({ session }) => session === id)
-      if (!isHere || isMissed) await live.outbox.put(sealed(told({ t: 'withdraw', localId })))
+      await withdrawMessage(live, { session: id, localId })
     },
     async retry(localId) {
       const failed = mine.peek().find(text => text.localId === localId)
@@ -229,37 +199,20 @@ export function openTexts({ id, live, session, transcript, wishes, onSaid }: Tex
   }
 }
 
-/** What a device tells beside texts, wrapped as existing wrappers want it. */
-function told(event: SessionEvent): MessageBody {
-  return { role: 'session', content: { type: 'session', data: newEnvelope(event, { role: 'user' }) }, meta: { sentFrom: 'web' } }
-}
-
-function leaving(id: string, live: Live, announcements: Map<string, readonly string[]>): WaitingText[] {
+function leaving(id: string, live: Live): WaitingText[] {
   const texts: WaitingText[] = []
   let files: Attached[] = []
-  let announced: string[] = []
   for (const draft of live.outbox.pending) {
-    const body = draft.session === id ? openedOf(id, live, draft) : undefined
+    const body = draft.session === id ? openedOf(live, draft) : undefined
     const event = body && envelopeOf(body)?.ev
-    if (event?.t === 'file') {
-      files.push(attachedOf(event))
-      announced.push(draft.localId)
-    }
+    if (event?.t === 'file') files.push(attachedOf(event))
     if (body?.role !== 'user') continue
     const { localId, createdAt: at } = draft
     const { steer: isSteer, replaces } = body.meta ?? {}
     texts.push({ localId, text: body.content.text, at, state: 'device', files, isSteer, replaces })
-    announcements.set(localId, announced)
     files = []
-    announced = []
   }
   return texts
-}
-
-function openedOf(id: string, live: Live, draft: { content: string }): MessageBody | undefined {
-  const cipher = live.cipherOf(id)
-  const opened = cipher && openMessage(cipher, { content: encryptedContent.parse({ t: 'encrypted', c: draft.content }) })
-  return opened?.ok === true ? opened.body : undefined
 }
 
 function isFailed(value: unknown): value is WaitingText {

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
-import type { AnswerState } from '../../model/decisions/asking.ts'
 import type { Answers, OpenQuestion } from '../../model/decisions/questions.ts'
+import type { ReplyState } from '../../model/outbox/replies.ts'
 import type { SessionFacts } from '../../model/session/facts.ts'
 import { Icon } from '../../ui/icons/icon.tsx'
 import { session } from '../../words/session.ts'
@@ -11,7 +11,7 @@ export interface QuestionProps {
   /** Where it stands among all that waits, from 1. */
   readonly index: number
   readonly count: number
-  readonly mine: AnswerState | undefined
+  readonly mine: ReplyState | undefined
   /** False while it is not certain that it is still open. */
   readonly isCurrent: boolean
   /** There is no link: answers wait here for one. */

@@ -6,6 +6,7 @@ import { type Verdict, verdictsOf } from '../../model/decisions/answers.ts'
 import { livesOf } from '../../model/decisions/asking.ts'
 import { decisionsOf } from '../../model/decisions/decisions.ts'
 import { home } from '../../model/home.ts'
+import { giveReply, replyKey } from '../../model/outbox/replies.ts'
 import { factsOf, type SessionFacts } from '../../model/session/facts.ts'
 import type { OpenDecision } from '../../model/sessions.ts'
 import { useInert } from '../../ui/behavior/inert.ts'
@@ -44,7 +45,7 @@ export function CardDecision(props: { decision: Permission; mayDecide: boolean; 
   useEffect(() => () => handFocusOn(card.current?.closest('.ask')), [])
   if (link === undefined || once === undefined) return <ToReview subject={subject} session={session.id} toRead={props.toRead} />
   const lives = livesOf(
-    link.replies.all.value.filter(reply => reply.session === session.id),
+    link.queue.of('reply').filter(reply => reply.session === session.id),
     { requests: [request], answered: decisionsOf(session.agentState ?? undefined) },
     me
   )
@@ -60,7 +61,7 @@ export function CardDecision(props: { decision: Permission; mayDecide: boolean; 
         </p>
       )}
       {isSent ? (
-        <AnswerLife life={life} facts={facts} onWithdraw={() => link.replies.withdraw(session.id, request.id)} />
+        <AnswerLife life={life} facts={facts} onWithdraw={() => void link.queue.withdraw(replyKey(session.id, request.id))} />
       ) : (
         <div class="acts two">
           <a class="btn quiet" href={`/s/${encodeURIComponent(session.id)}`}>
@@ -109,9 +110,9 @@ function ToReview({ subject, session, toRead }: { subject: DecisionSubject; sess
   )
 }
 
-function give({ replies }: Live, { session, request }: Permission, verdict: Verdict): void {
+function give({ queue }: Live, { session, request }: Permission, verdict: Verdict): void {
   decidedOnCards.value = new Set(decidedOnCards.value).add(request.id)
-  void replies.give({ type: 'permission', session: session.id, asked: request, verdict, at: Date.now() }, true)
+  void giveReply(queue, { type: 'permission', session: session.id, asked: request, verdict, at: Date.now() }, true)
 }
 
 /** All that is decided on. */

@@ -3,7 +3,8 @@ import t from 'tap'
 import type { Cipher } from '../../../../lib/crypto/envelopes.ts'
 import type { OpenRequest } from '../../../../web/model/decisions/decisions.ts'
 import type { OpenQuestion } from '../../../../web/model/decisions/questions.ts'
-import { openReplies, type ReplyState } from '../../../../web/model/outbox/replies.ts'
+import { openQueue } from '../../../../web/model/outbox/queue.ts'
+import { giveReply, type Reply, type ReplyState, replies, replyKey } from '../../../../web/model/outbox/replies.ts'
 import type { SessionView } from '../../../../web/model/store.ts'
 import { memoryDb, until } from '../../kit/device.ts'
 
@@ -42,24 +43,20 @@ function device() {
     hear(session: Partial<SessionView>) {
       sessions.value = new Map([['s1', { id: 's1', isActive: true, agentState: { requests: { p1: request } }, ...session } as SessionView]])
     },
-    openApp: () =>
-      openReplies({
-        link: { socket: socket as never, cipherOf: () => plain },
-        sessions,
-        isLinked,
-        me: () => 'This phone',
-        db: async () => db
-      })
+    openApp() {
+      const reply = replies({ link: { socket: socket as never, cipherOf: () => plain }, sessions, me: () => 'This phone' })
+      return openQueue<Reply>({ kinds: { reply }, isLinked, db: async () => db })
+    }
   }
 }
 
-const states = (replies: ReturnType<typeof openReplies>): ReplyState['type'][] => replies.all.value.map(({ state }) => state.type)
+const states = (queue: App): ReplyState['type'][] => queue.all.value.map(({ state }) => state.type)
 
 t.test('a decision and an answer made without a link are sent once there is one, also after the app was closed [U2]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const before = openApp()
-  await before.give(given, true)
-  await before.give({ type: 'question', session: 's1', asked: question, answers: { a: { values: [], other: 'Redis' } }, at: 2 }, true)
+  await giveReply(before, given, true)
+  await giveReply(before, { type: 'question', session: 's1', asked: question, answers: { a: { values: [], other: 'Redis' } }, at: 2 }, true)
   await before.close()
 
   const after = openApp()
@@ -84,11 +81,11 @@ t.test('a decision and an answer made without a link are sent once there is one,
 t.test('one that was taken back, or that only a person may send, is never sent [U2] [U3]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const before = openApp()
-  await before.give(given, false)
+  await giveReply(before, given, false)
   t.strictSame(states(before), ['failed'], 'it says that there is no link')
   t.strictSame(await keptOn(openApp()), [])
-  await before.give(given, true)
-  before.withdraw('s1', 'p1')
+  await giveReply(before, given, true)
+  await before.withdraw(replyKey('s1', 'p1'))
   isLinked.value = true
   hear({})
   await before.close()
@@ -98,11 +95,11 @@ t.test('one that was taken back, or that only a person may send, is never sent [
 
 t.test('one whose question has ended meanwhile is dropped unsent [U2]', async t => {
   const { openApp, hear, isLinked, calls } = device()
-  const replies = openApp()
-  await replies.give(given, true)
+  const queue = openApp()
+  await giveReply(queue, given, true)
   isLinked.value = true
   hear({ agentState: { requests: {} } })
-  await replies.close()
+  await queue.close()
   t.strictSame(await keptOn(openApp()), [])
   t.strictSame(calls, [])
 })
@@ -110,10 +107,10 @@ t.test('one whose question has ended meanwhile is dropped unsent [U2]', async t 
 t.test('what another tab of the device took back is not sent by this one [U2]', async t => {
   const { openApp, hear, isLinked, calls } = device()
   const one = openApp()
-  await one.give(given, true)
+  await giveReply(one, given, true)
   const other = openApp()
   await until(other.all, all => all.length === 1)
-  one.withdraw('s1', 'p1')
+  await one.withdraw(replyKey('s1', 'p1'))
   await one.close()
   isLinked.value = true
   hear({})
@@ -123,20 +120,22 @@ t.test('what another tab of the device took back is not sent by this one [U2]', 
 
 t.test('it waits on for a machine that is away, and says what a machine refuses [U2]', async () => {
   const { openApp, hear, isLinked, failWith } = device()
-  const replies = openApp()
-  await replies.give(given, true)
+  const queue = openApp()
+  await giveReply(queue, given, true)
   failWith('RPC method not available')
   isLinked.value = true
   hear({})
-  await until(replies.all, () => states(replies)[0] === 'sending')
-  await until(replies.all, () => states(replies)[0] === 'queued')
+  await until(queue.all, () => states(queue)[0] === 'sending')
+  await until(queue.all, () => states(queue)[0] === 'queued')
   failWith('This request changed.')
   hear({ seq: 2 })
-  await until(replies.all, () => states(replies)[0] === 'failed')
+  await until(queue.all, () => states(queue)[0] === 'failed')
 })
 
+type App = ReturnType<ReturnType<typeof device>['openApp']>
+
 /** What a fresh start of the app finds waiting. */
-async function keptOn(app: ReturnType<typeof openReplies>): Promise<string[]> {
+async function keptOn(app: App): Promise<string[]> {
   await app.isRead
   const found = app.all.value.map(({ asked }) => asked.id)
   await app.close()

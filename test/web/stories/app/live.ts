@@ -14,7 +14,7 @@ import { callFailures } from '../../../../lib/protocol/wire/failures.ts'
 import { routes } from '../../../../lib/protocol/wire/routes.ts'
 import { noteLink, noteProgress } from '../../../../web/core/connection.ts'
 import type { openLive as realOpenLive } from '../../../../web/model/account/live.ts'
-import type { Reply } from '../../../../web/model/outbox/replies.ts'
+import type { Entry } from '../../../../web/model/outbox/queue.ts'
 import { shown } from './shown.ts'
 
 // Stands in for the link of the app: whatever is asked, the story answers.
@@ -28,7 +28,7 @@ export const openLive: typeof realOpenLive = async account => {
   const vault = accountVault(account.secret)
   const { cipher } = vault.newKey()
   const waiting = (unsent?.texts ?? []).map(({ session, text }) => sealDraft(cipher, session, newUserText(text)))
-  const replies = signal<readonly object[]>([])
+  const queued = signal<readonly Entry[]>(unsent?.starts ?? [])
   // What no story touches is left out, and what is made for one later does not break the others.
   const live = {
     vault,
@@ -50,27 +50,19 @@ export const openLive: typeof realOpenLive = async account => {
       upload: () => new Promise(nothing),
       download: () => new Promise(nothing)
     },
-    replies: {
-      all: replies,
-      async give(given: Omit<Reply, 'state'>) {
-        const state = shown().answered ?? { type: 'delivered' }
-        replies.value = [...replies.value, Object.assign(given, { state })]
+    queue: {
+      all: queued,
+      of: (name: string) => queued.value.filter(({ kind }) => kind === name),
+      async put() {},
+      async send(entry: Entry) {
+        queued.value = [...queued.value, { ...entry, state: shown().answered ?? { type: 'delivered' } }]
       },
-      withdraw() {},
+      async withdraw() {},
       dismiss() {},
+      async change() {},
       isRead: Promise.resolve(),
       async close() {}
     },
-    starts: {
-      all: signal(unsent?.starts ?? []),
-      async put() {},
-      async withdraw() {},
-      async say() {},
-      async tryAgain() {},
-      isRead: Promise.resolve(),
-      close() {}
-    },
-    goingsOn: { all: signal([]), async ask() {}, async withdraw() {}, isRead: Promise.resolve(), close() {} },
     leaving: signal(waiting),
     cipherOf: () => (unsent ? cipher : undefined),
     cipherOfMachine: () => open,

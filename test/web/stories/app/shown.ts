@@ -2,7 +2,7 @@ import type { LinkFacts, Progress } from '../../../../web/core/connection.ts'
 import type { Alert } from '../../../../web/core/worker-messages.ts'
 import type { PairingView } from '../../../../web/join/pairing.ts'
 import type { ReplyState } from '../../../../web/model/outbox/replies.ts'
-import type { WaitingStart } from '../../../../web/model/outbox/waiting-starts.ts'
+import type { WaitingStart } from '../../../../web/model/outbox/starts.ts'
 import type { Home } from '../../../../web/model/store.ts'
 import type { ToldByMachine, ToldByServer } from './told.ts'
 

@@ -40,12 +40,13 @@ const unsent: AppStory['unsent'] = {
   starts: [
     {
       key: 'k1',
+      kind: 'start',
       machine: studio.id,
       agent: 'Claude Code',
       asked: { agent: 'claude', folder: '/home/mira/orchard-web', mode: 'default', mayMakeFolder: false },
       text: 'Update the lock file.',
       at: Date.now(),
-      state: { type: 'waiting' }
+      state: { type: 'queued' }
     }
   ]
 }

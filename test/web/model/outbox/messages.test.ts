@@ -14,7 +14,8 @@ import {
 } from '../../../../lib/client/index.ts'
 import { dataKeyCipher, engine } from '../../../../lib/crypto/index.ts'
 import { encryptedContent } from '../../../../lib/protocol/wire/records.ts'
-import { changeLeaving, leavingMessages, withdrawLeaving } from '../../../../web/model/outbox/messages.ts'
+import { changeMessage, leavingMessages } from '../../../../web/model/outbox/message-changes.ts'
+import { withdrawMessage } from '../../../../web/model/outbox/messages.ts'
 
 t.before(() => cryptoReady())
 
@@ -61,12 +62,12 @@ async function waiting() {
 
 t.test('a text that was taken back before it left does not seem to be lost on the way [W13]', async t => {
   const { link, find, arrive } = await waiting()
-  await withdrawLeaving(link, find('two'))
+  await withdrawMessage(link, find('two'))
   t.strictSame(await arrive(), { texts: ['one', 'three', 'a word about it'], missing: [] })
 })
 
 t.test('a text that was changed before it left keeps its place [W13]', async t => {
   const { link, find, arrive } = await waiting()
-  await changeLeaving(link, find('two'), 'two, in other words')
+  await changeMessage(link, find('two'), 'two, in other words')
   t.strictSame(await arrive(), { texts: ['one', 'two, in other words', 'three'], missing: [] })
 })

@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import t from 'tap'
-import { limitEnd, openGoingsOn } from '../../../../web/model/outbox/going-on.ts'
+import { type Continuation, continuationKey, continuations, limitEnd, newContinuation } from '../../../../web/model/outbox/continuations.ts'
+import { openQueue } from '../../../../web/model/outbox/queue.ts'
 import { addMessages, emptyTranscript } from '../../../../web/model/transcript/transcript.ts'
 import { memoryDb, until } from '../../kit/device.ts'
 
@@ -18,12 +19,15 @@ function device() {
       now = to
       for (const run of [...timers]) run()
     },
-    openApp: () =>
-      openGoingsOn({
+    openApp() {
+      const continuation = continuations({
         async say(session, text) {
           said.push(`${session}: ${text}`)
         },
-        canSay: () => true,
+        canSay: () => true
+      })
+      return openQueue<Continuation>({
+        kinds: { continuation },
         isLinked,
         now: () => now,
         after(_ms, run) {
@@ -32,16 +36,17 @@ function device() {
         },
         db: async () => db
       })
+    }
   }
 }
 
 t.test('what shall go on when the limit ends does so once, also after the app was closed [U7]', async t => {
   const { openApp, pass, said } = device()
   const before = openApp()
-  await before.ask('s1', 5000, 'Continue.')
+  await before.put(newContinuation('s1', 5000, 'Continue.'))
   pass(4000)
   t.equal(before.all.value.length, 1, 'not before its time')
-  before.close()
+  await before.close()
   const [one, two] = [openApp(), openApp()]
   await Promise.all([one.isRead, two.isRead])
   pass(5000)
@@ -56,11 +61,11 @@ t.test('what shall go on when the limit ends does so once, also after the app wa
 t.test('without a link it waits for one, and what was taken back never goes on [U7]', async t => {
   const { openApp, pass, said, isLinked } = device()
   const goings = openApp()
-  await goings.ask('s1', 5000, 'Continue.')
+  await goings.put(newContinuation('s1', 5000, 'Continue.'))
   isLinked.value = false
   pass(6000)
   t.strictSame(said, [])
-  await goings.withdraw('s1')
+  await goings.withdraw(continuationKey('s1'))
   isLinked.value = true
   pass(7000)
   const later = openApp()

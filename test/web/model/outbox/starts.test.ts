@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals'
 import t from 'tap'
-import { openStarts } from '../../../../web/model/outbox/waiting-starts.ts'
+import { openQueue } from '../../../../web/model/outbox/queue.ts'
+import { newStart, startAgain, startSaying, starts, type WaitingStart } from '../../../../web/model/outbox/starts.ts'
 import type { Started } from '../../../../web/model/starting.ts'
 import type { MachineView } from '../../../../web/model/store.ts'
 import { memoryDb, until } from '../../kit/device.ts'
@@ -25,12 +26,10 @@ function device() {
     hear(isHere: boolean) {
       machines.value = new Map([['m1', { id: 'm1', isActive: isHere, activeAt: 1, daemonState: { status: 'running' } } as MachineView]])
     },
-    openApp: () =>
-      openStarts({
+    openApp() {
+      const start = starts({
         link: {} as never,
         machines,
-        isLinked,
-        db: async () => db,
         async begin(_link, machine, { mayMakeFolder }) {
           begun.push(`${machine}${mayMakeFolder ? ', makes the folder' : ''}`)
           return outcome
@@ -39,6 +38,8 @@ function device() {
           said.push(`${session}: ${text}`)
         }
       })
+      return openQueue<WaitingStart>({ kinds: { start }, isLinked, db: async () => db })
+    }
   }
 }
 
@@ -46,7 +47,7 @@ t.test('a session asked for while its machine is away begins once it is back, al
   const { openApp, hear, begun, said } = device()
   hear(false)
   const before = openApp()
-  await before.put(given)
+  await before.put(newStart(given))
   before.close()
   const after = openApp()
   await until(after.all, all => all.length === 1)
@@ -64,8 +65,8 @@ t.test('the first message of one that waits is changed, also for the app that co
   const { openApp, hear, said } = device()
   hear(false)
   const before = openApp()
-  await before.put(given)
-  await before.say(before.all.value[0]?.key ?? '', 'Prune the quinces')
+  await before.put(newStart(given))
+  await before.change('start', before.all.value[0]?.key ?? '', startSaying('Prune the quinces'))
   t.match(before.all.value, [{ text: 'Prune the quinces' }])
   before.close()
   const after = openApp()
@@ -79,7 +80,7 @@ t.test('the first message of one that waits is changed, also for the app that co
 t.test('one that was taken back never begins, and of two tabs one begins it [U4]', async t => {
   const { openApp, hear, begun } = device()
   const one = openApp()
-  await one.put(given)
+  await one.put(newStart(given))
   const other = openApp()
   await until(other.all, all => all.length === 1)
   await one.withdraw(one.all.value[0]?.key ?? '')
@@ -89,7 +90,7 @@ t.test('one that was taken back never begins, and of two tabs one begins it [U4]
   t.strictSame(begun, [])
 
   hear(false)
-  await other.put(given)
+  await other.put(newStart(given))
   const third = openApp()
   await until(third.all, all => all.length === 1)
   hear(true)
@@ -100,19 +101,19 @@ t.test('one that was taken back never begins, and of two tabs one begins it [U4]
 
 t.test('it waits on for a machine that went away again, and asks before it makes a folder or tries again [U4]', async t => {
   const { openApp, hear, begun, willBe } = device()
-  const starts = openApp()
-  const is = (type: string) => until(starts.all, all => all[0]?.state.type === type)
+  const queue = openApp()
+  const is = (type: string) => until(queue.all, all => all[0]?.state.type === type)
   hear(true)
   willBe({ type: 'failed', why: 'away', says: '' })
-  await starts.put(given)
-  await is('starting')
-  await is('waiting')
+  await queue.put(newStart(given))
+  await is('sending')
+  await is('queued')
   willBe({ type: 'wants-folder', folder: asked.folder })
   hear(true)
   await is('wants-folder')
   willBe({ type: 'failed', why: 'failed', says: 'No room' })
-  const key = starts.all.value[0]?.key ?? ''
-  await starts.tryAgain(key, true)
+  const key = queue.all.value[0]?.key ?? ''
+  await queue.change('start', key, startAgain(true))
   await is('failed')
   hear(true)
   t.strictSame(begun, ['m1', 'm1', 'm1, makes the folder'], 'what failed is not tried by itself')
@@ -123,8 +124,8 @@ t.test('when the app was closed while the machine was asked, it says that nobody
   const before = openApp()
   willBe(new Promise(() => {}))
   hear(true)
-  await before.put(given)
-  await until(before.all, all => all[0]?.state.type === 'starting')
+  await before.put(newStart(given))
+  await until(before.all, all => all[0]?.state.type === 'sending')
   before.close()
   const after = openApp()
   await until(after.all, all => all.length === 1)

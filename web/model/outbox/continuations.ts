@@ -1,0 +1,46 @@
+import type { Transcript } from '../transcript/transcript.ts'
+import type { EntryState, Kind } from './queue.ts'
+
+/** A session whose agent reached its limit, and that shall go on by itself when that ends and the app is open. */
+export interface Continuation {
+  readonly key: string
+  readonly kind: 'continuation'
+  readonly session: string
+  /** ms since 1970 */
+  readonly at: number
+  readonly text: string
+  readonly state: EntryState
+}
+
+export interface ContinuationSources {
+  say(session: string, text: string): Promise<void>
+  /** Whether a message can be sealed for it now. */
+  canSay(session: string): boolean
+}
+
+/** A session goes on once per window. */
+export function newContinuation(session: string, at: number, text: string): Continuation {
+  return { key: continuationKey(session), kind: 'continuation', session, at, text, state: { type: 'queued' } }
+}
+
+export function continuationKey(session: string): string {
+  return `continue ${session}`
+}
+
+export function continuations({ say, canSay }: ContinuationSources): Kind<Continuation> {
+  return {
+    mayLeave: ({ session, at }) => (canSay(session) ? at : Number.POSITIVE_INFINITY),
+    async send({ session, text }) {
+      await say(session, text)
+      return undefined
+    },
+    // It may have been said.
+    asLeft: () => undefined
+  }
+}
+
+/** When the limit ends that is the last that was heard; undefined when it is over, or something came after it. */
+export function limitEnd({ items }: Pick<Transcript, 'items'>, at: number): number | undefined {
+  const last = items.findLast(item => item.type === 'limit' || item.type === 'mine' || item.type === 'prose' || item.type === 'step')
+  return last?.type === 'limit' && last.endsAt !== undefined && last.endsAt > at ? last.endsAt : undefined
+}

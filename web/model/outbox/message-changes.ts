@@ -1,0 +1,76 @@
+import { type Draft, giveUpDraft, newUserText, sealDraft } from '../../../lib/client/index.ts'
+import { home } from '../home.ts'
+import { type LeavingMessage, type MessageLink, metaOf, openedOf, tellChange } from './messages.ts'
+
+/** In the order in which they leave. What changes one that is there already stands for it; of what does not open here nothing is told. */
+export function leavingMessages(link: MessageLink, drafts: readonly Draft[]): LeavingMessage[] {
+  const messages = new Map<string, LeavingMessage>()
+  for (const draft of drafts) {
+    const body = openedOf(link, draft)
+    if (body?.role !== 'user') continue
+    const { session, localId } = draft
+    const { replaces } = body.meta ?? {}
+    const changed = replaces === undefined ? undefined : messages.get(replaces)
+    messages.set(changed?.localId ?? localId, { session, localId: changed?.localId ?? localId, text: body.content.text })
+  }
+  return [...messages.values()]
+}
+
+/**
+ * It says this instead, at the same place and under its own name. Under that name something may have been stored, although nobody said so:
+ * then what is sent now is not, and a second one behind it replaces the words, where its wrapper can do that.
+ */
+export async function changeMessage(link: MessageLink, { session, localId }: LeavingMessage, text: string): Promise<void> {
+  const cipher = link.cipherOf(session)
+  const behind = await recalled(link, session, localId)
+  const [first] = behind
+  const body = first && openedOf(link, first.draft)
+  if (cipher === undefined || body?.role !== 'user') {
+    for (const { draft } of behind) await link.outbox.put(draft)
+    throw new Error('it is on its way')
+  }
+  const { replaces: _, ...meta } = body.meta ?? {}
+  const isUnsure = first?.how === 'perhaps-stored' && home.peek().sessions.get(session)?.metadata?.editsQueue === true
+  const isOther = ({ draft }: { draft: Draft }) => metaOf(openedOf(link, draft)).replaces !== localId
+  const others = behind.slice(1).filter(isOther)
+  for (const { draft } of behind.slice(1).filter(each => !isOther(each))) giveUpDraft(cipher, draft)
+  const again = [
+    // Under its own number too.
+    { ...sealDraft(cipher, session, newUserText(text, meta)), localId },
+    ...others.map(({ draft }) => draft),
+    // Behind those, as its number is.
+    ...(isUnsure ? [sealDraft(cipher, session, newUserText(text, { ...meta, sealedBy: undefined, replaces: localId }))] : [])
+  ]
+  // At once, so that they are kept together and leave in this order.
+  await Promise.all(again.map(draft => link.outbox.put(draft)))
+  tellChange({ session, localId, text })
+}
+
+/** Takes it back with all that leaves behind it, as far as that is not on its way. */
+async function recalled(link: MessageLink, session: string, localId: string, tries = 5): ReturnType<typeof recalledNow> {
+  const taken = await recalledNow(link, session, localId)
+  const isUnderway = taken.length === 0 && link.outbox.pending.some(draft => draft.session === session && draft.localId === localId)
+  if (!isUnderway || tries === 0) return taken
+  // An attempt that leads nowhere ends soon.
+  await new Promise(resolve => setTimeout(resolve, againMs))
+  return recalled(link, session, localId, tries - 1)
+}
+
+const againMs = 300
+
+async function recalledNow({ outbox }: MessageLink, session: string, localId: string) {
+  const drafts = outbox.pending.filter(draft => draft.session === session)
+  const from = drafts.findIndex(draft => draft.localId === localId)
+  const taken: { draft: Draft; how: 'withdrawn' | 'perhaps-stored' }[] = []
+  for (const draft of from < 0 ? [] : drafts.slice(from).toReversed()) {
+    const how = await outbox.withdraw(draft)
+    if (how === 'too-late') break
+    taken.unshift({ draft, how })
+  }
+  return taken[0]?.draft.localId === localId ? taken : await putBack(outbox, taken)
+}
+
+async function putBack(outbox: MessageLink['outbox'], taken: readonly { draft: Draft }[]): Promise<[]> {
+  for (const { draft } of taken) await outbox.put(draft)
+  return []
+}

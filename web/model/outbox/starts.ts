@@ -1,0 +1,62 @@
+import type { ReadonlySignal } from '@preact/signals'
+import type { ServerLink } from '../account/server-link.ts'
+import { hasHelper } from '../machines.ts'
+import type { AskedStart, sayFirst, startSession } from '../starting.ts'
+import type { MachineView } from '../store.ts'
+import type { EntryState, Kind } from './queue.ts'
+
+/** A session that shall begin once its machine can be reached. */
+export interface WaitingStart {
+  readonly key: string
+  readonly kind: 'start'
+  readonly machine: string
+  /** What a person calls the agent. */
+  readonly agent: string
+  readonly asked: AskedStart
+  /** The first message; may be empty. */
+  readonly text: string
+  readonly at: number
+  readonly state: EntryState
+}
+
+export interface StartSources {
+  readonly link: Pick<ServerLink, 'socket' | 'feed' | 'cipherOf' | 'cipherOfMachine' | 'outbox'>
+  readonly machines: ReadonlySignal<ReadonlyMap<string, MachineView>>
+  readonly begin: typeof startSession
+  readonly say: typeof sayFirst
+}
+
+export function newStart(given: Pick<WaitingStart, 'machine' | 'agent' | 'asked' | 'text'>): WaitingStart {
+  return { ...given, kind: 'start', key: crypto.randomUUID(), at: Date.now(), state: { type: 'queued' } }
+}
+
+/** Only what is queued begins by itself: of what was asked for, nobody knows here whether it was done. */
+export function starts({ link, machines, begin, say }: StartSources): Kind<WaitingStart> {
+  return {
+    keepsFailed: true,
+    mayLeave({ machine }) {
+      const known = machines.value.get(machine)
+      return known && hasHelper(known) ? 0 : Number.POSITIVE_INFINITY
+    },
+    async send({ machine, asked, text }) {
+      const outcome = await begin(link, machine, asked)
+      if (outcome.type === 'wants-folder') return { type: 'wants-folder' }
+      if (outcome.type === 'failed') return outcome
+      await say(link, outcome.id, text, asked)
+      return undefined
+    },
+    // The app was closed between the question and its answer.
+    asLeft: start => ({ ...start, state: { type: 'failed', why: 'no-answer', says: '' } })
+  }
+}
+
+/** With another first message, unless it is beginning. */
+export const startSaying =
+  (text: string) =>
+  (start: WaitingStart): WaitingStart =>
+    start.state.type === 'sending' ? start : { ...start, text }
+
+/** Back into the queue, as one that did not begin. */
+export const startAgain =
+  (mayMakeFolder = false) =>
+  (start: WaitingStart): WaitingStart => ({ ...start, asked: { ...start.asked, mayMakeFolder }, state: { type: 'queued' } })
