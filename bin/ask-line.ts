@@ -5,7 +5,7 @@ import { typed } from '../lib/wrapper/home/own-process.ts'
 
 const own = ['data', 'store']
 
-/** Options of every command that asks the server of a data directory: where that is. */
+/** The data-directory option of every command that talks to a running server. */
 export function dataOptions(line: Argv): Argv {
   for (const { flag, kind, about, env, defaultHere } of optionRows().filter(({ name }) => own.includes(name))) {
     line.option(flag, {
@@ -23,7 +23,7 @@ export function readDataOptions(args: ArgumentsCamelCase): Pick<ServerOptions, '
   return { data, store }
 }
 
-/** What a server refused, with the command that lists what can be named. */
+/** The server's refusal, with the command that lists valid names. */
 export async function pointingTo<T>(list: string, asked: Promise<T>): Promise<T> {
   try {
     return await asked

@@ -8,13 +8,13 @@ export interface Command {
 
 /**
  * Every command, in the order of `--help`. Its file is loaded only when it runs, so that an agent's
- * wrapper never loads the server. What follows `--` arrives as `args['--']`. Those without `about`
+ * wrapper never loads the server. Arguments after `--` arrive as `args['--']`. Those without `about`
  * are run by Afield itself.
  */
 export const commands: readonly { usage: string; about: string | false; load(): Promise<Command> }[] = [
   { usage: 'serve', about: 'Run the server, with the app', load: () => import('./commands/serve.ts') },
   { usage: 'users [action] [who]', about: 'List accounts, and approve, reject or remove them', load: () => import('./commands/users.ts') },
-  { usage: 'invite [action] [what]', about: 'Invite somebody to create an account', load: () => import('./commands/invite.ts') },
+  { usage: 'invite [action] [what]', about: 'Invite someone to create an account', load: () => import('./commands/invite.ts') },
   { usage: 'token [action] [what]', about: 'Create and revoke tokens for your own programs', load: () => import('./commands/token.ts') },
   { usage: 'backup <target>', about: 'Back up the server into one file, while it runs', load: () => import('./commands/backup.ts') },
   { usage: 'restore <file>', about: 'Restore the server from a backup', load: () => import('./commands/restore.ts') },
@@ -24,18 +24,18 @@ export const commands: readonly { usage: string; about: string | false; load(): 
   { usage: 'codex [prompt..]', about: 'Run Codex, here and on your phone', load: () => import('./commands/codex.ts') },
   { usage: 'opencode [prompt..]', about: 'Run opencode, here and on your phone', load: () => import('./commands/opencode.ts') },
   { usage: 'run [agent..]', about: 'Run another agent, such as Gemini, for your phone', load: () => import('./commands/run.ts') },
-  { usage: 'demo [prompt..]', about: 'Run a scripted agent, to try everything', load: () => import('./commands/demo.ts') },
+  { usage: 'demo [prompt..]', about: 'Run a scripted agent to try everything', load: () => import('./commands/demo.ts') },
   { usage: 'resume [words..]', about: 'Resume a session that has ended', load: () => import('./commands/resume.ts') },
-  { usage: 'adopt [words..]', about: 'Continue what you began in an agent without Afield', load: () => import('./commands/adopt.ts') },
+  { usage: 'adopt [words..]', about: 'Continue a conversation you started without Afield', load: () => import('./commands/adopt.ts') },
   { usage: 'sessions [words..]', about: 'List the sessions of this computer', load: () => import('./commands/sessions.ts') },
   {
     usage: 'daemon [action]',
-    about: 'Let your phone begin and resume sessions on this computer',
+    about: 'Let your phone start and resume sessions on this computer',
     load: () => import('./commands/daemon.ts')
   },
-  { usage: 'allow [path]', about: 'Choose where your phone may begin sessions', load: () => import('./commands/allow.ts') },
+  { usage: 'allow [path]', about: 'Choose where your phone may start sessions', load: () => import('./commands/allow.ts') },
   { usage: 'doctor', about: 'Check the server, or this computer, for problems', load: () => import('./commands/doctor.ts') },
-  { usage: 'flush', about: 'Deliver what earlier sessions could not send', load: () => import('./commands/flush.ts') },
+  { usage: 'flush', about: 'Deliver messages that earlier sessions could not send', load: () => import('./commands/flush.ts') },
   { usage: 'notify [words..]', about: 'Send a notification to your phone', load: () => import('./commands/notify.ts') },
   {
     usage: 'push [action] [what] [address]',

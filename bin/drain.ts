@@ -1,9 +1,9 @@
-// Ctrl-C reaches this process from the terminal, and again from npm, which passes on what it got.
+// Ctrl-C reaches this process from the terminal, and again from npm, which forwards it.
 const sameSignalMs = 300
 
 /**
  * On the first SIGTERM or SIGINT closes what is open and exits with 0; on a second one exits at once,
- * which loses nothing either: what was acknowledged is on disk.
+ * which loses nothing either: everything acknowledged is on disk.
  */
 export function drainOnSignal(close: () => Promise<void>): void {
   let drainingSince: number | undefined

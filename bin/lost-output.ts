@@ -1,7 +1,7 @@
 import { exitCodes } from '../lib/exit.ts'
 
 /**
- * Lets what runs go on when its output cannot be written. A reader that has left, as `head` does, wants no more of it; for any other
+ * Keeps the program running when its output cannot be written. A reader that left, as `head` does, needs no more; for any other
  * reason a person is told, once, and the exit code is no longer that of success.
  */
 export function outliveOutput(): void {

@@ -24,12 +24,12 @@ export async function main(typed: string[]): Promise<void> {
     if (started && command) return await (await command.load()).handler(started.args)
     await (await commandLine(argv)).parseAsync()
   } catch (error) {
-    // Some refusals of yargs come past `fail`, under the name it gives them.
+    // Some errors of yargs bypass `fail`, under a name of its own.
     stop(error instanceof Error && error.name === 'YError' ? misuse(error.message, argv) : error)
   }
 }
 
-/** `help` and `version` are options too, which some programs want as words and some as options. */
+/** `help` and `version` work as words and as options: programs differ in which they use. */
 function asOptions(typed: string[]): string[] {
   if (typed[0] === 'help') return [...typed.slice(1), '--help']
   return typed[0] === 'version' && typed.length === 1 ? ['--version'] : typed
@@ -49,12 +49,12 @@ async function commandLine(argv: string[]): Promise<Argv> {
     .updateStrings({ array: 'words', 'Positionals:': 'Arguments:' })
     .wrap(Math.min(120, process.stdout.columns ?? 80))
     .example('$0 serve', 'the server, on http://127.0.0.1:3005')
-    .example('$0 login', 'link this computer; --server says where')
+    .example('$0 login', 'link this computer to the server at --server')
     .example('$0 claude', 'Claude Code here and on your phone')
     .epilogue('afield <command> --help shows the options of a command.')
     .middleware(keepLast, true)
     .fail(refuseFor(argv, () => optionsOf(reached)))
-  // Of a command that was named, its own line.
+  // The usage line of the command that was named.
   let reached = line
   for (const { usage, about, load } of commands) {
     line.command({
@@ -72,7 +72,7 @@ async function commandLine(argv: string[]): Promise<Argv> {
 
 const lists = new Set(['_', '--', ...commands.flatMap(({ usage }) => /(\w+)\.\./.exec(usage)?.[1] ?? [])])
 
-// Of an option that is given twice the last one counts, so that a script can put its own behind those of a person.
+// The last value of a repeated option counts, so that a script can append its own to a person's.
 function keepLast(args: ArgumentsCamelCase): void {
   for (const [name, value] of Object.entries(args)) {
     if (Array.isArray(value) && !lists.has(name)) args[name] = value.at(-1)

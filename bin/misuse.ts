@@ -11,7 +11,7 @@ export function refuseUnknownCommand([word]: readonly string[]): void {
   throw new CannotStart(`There is no command ${word}.${meant(nearest(word, names))} See ${typed('--help')}.`)
 }
 
-/** What the parser has against a command line, as one sentence in our words. `options`: those that there are. */
+/** The parser's complaint about a command line, as one plain sentence. `options`: all that exist. */
 export function misuse(complaint: string, argv: readonly string[], options: readonly string[] = []): CannotStart {
   const usage = commands.find(({ usage }) => nameIn(usage) === argv[0])?.usage
   const help = typed(usage === undefined ? '--help' : `${nameIn(usage)} --help`)
@@ -25,7 +25,7 @@ export function refuseBareOption(argv: readonly string[], options: readonly stri
 }
 
 function inOurWords(complaint: string, usage: string | undefined, argv: readonly string[], options: readonly string[]): string {
-  if (complaint.startsWith('Not enough non-option arguments')) return `Something is missing: ${typed(usage ?? '<command>')}.`
+  if (complaint.startsWith('Not enough non-option arguments')) return `An argument is missing: ${typed(usage ?? '<command>')}.`
   const [, bare] = /^Not enough arguments following: (.*)$/.exec(complaint) ?? []
   if (bare !== undefined) return `--${bare} needs a value.`
   const [, unknown] = /^Unknown arguments?: (.*)$/.exec(complaint) ?? []
@@ -34,7 +34,7 @@ function inOurWords(complaint: string, usage: string | undefined, argv: readonly
   if (!wrong) return complaint
   const [, name = '', given, choices = ''] = wrong
   const isPositional = usage !== undefined && new RegExp(`[<[]${name}[\\].>]`).test(usage)
-  return `${isPositional ? name : `--${name}`} takes one of ${choices.replaceAll('"', '')}, not ${given}.`
+  return `${isPositional ? name : `--${name}`} must be one of ${choices.replaceAll('"', '')}, not ${given}.`
 }
 
 function nameIn(usage: string): string {
@@ -44,7 +44,7 @@ function nameIn(usage: string): string {
 /** The first that was typed: the parser also names an option as a program would write it. */
 function unknownOf(names: readonly string[], argv: readonly string[], options: readonly string[]): string {
   const option = argv.find(word => isOption(word) && names.some(name => nameOf(word) === dashed(name) || isAmong(name, word)))
-  return option === undefined ? `There is no place for the word ${names[0]}.` : noOption(option, options)
+  return option === undefined ? `Unexpected argument ${names[0]}.` : noOption(option, options)
 }
 
 function noOption(option: string, options: readonly string[]): string {

@@ -1,10 +1,10 @@
-/** The name that somebody who typed `word` likely meant: at most two slips away, and not a wholly different one. */
+/** The name that `word` is likely a typo of: at most two edits away, and not an entirely different one. */
 export function nearest(word: string, names: readonly string[]): string | undefined {
   const [best] = names.map(name => ({ name, slips: slipsBetween(word, name) })).toSorted((a, b) => a.slips - b.slips)
   return best && best.slips <= 2 && best.slips < word.length ? best.name : undefined
 }
 
-/** How many letters were put in, left out, changed, or swapped with the next one. */
+/** The number of letters inserted, omitted, changed, or swapped with the next one. */
 function slipsBetween(from: string, to: string): number {
   let before: number[] = []
   let row = Array.from({ length: to.length + 1 }, (_, at) => at)

@@ -6,32 +6,32 @@ import { CannotStart } from '../lib/exit.ts'
 
 const env = 'AFIELD_BACKUP_PASSPHRASE'
 
-/** Never a flag with the words themselves: every user of the machine can read those. */
+/** Never a flag with the passphrase itself: every user of the computer can read command lines. */
 export function passphraseOptions(line: Argv): Argv {
   return line.option('passphrase-file', {
     type: 'string',
     requiresArg: true,
-    describe: `File whose first line is the passphrase; else $${env}, else it is asked for on a terminal`
+    describe: `File whose first line is the passphrase; otherwise $${env}, otherwise a prompt on the terminal`
   })
 }
 
-/** The passphrase from file, environment or terminal; undefined when nobody gave one. */
+/** The passphrase from file, environment or terminal; undefined when none was given. */
 export async function readPassphrase(args: ArgumentsCamelCase, question: string): Promise<string | undefined> {
   const file = args['passphraseFile']
   const given = typeof file === 'string' ? firstLineOf(file) : process.env[env]
-  if (typeof file === 'string' && given === '') throw new CannotStart(`The passphrase file ${file} has nothing in its first line.`)
+  if (typeof file === 'string' && given === '') throw new CannotStart(`The passphrase file ${file} has an empty first line.`)
   if (given !== undefined) return given === '' ? undefined : given
   if (!process.stdin.isTTY || !process.stderr.isTTY) return undefined
   const answer = await askHidden(question)
   return answer === '' ? undefined : answer
 }
 
-/** As above, and typed twice when it comes from a terminal: a slip would seal a backup for ever. */
+/** As above, and typed twice when it comes from a terminal: after a typo no one could open the backup. */
 export async function readNewPassphrase(args: ArgumentsCamelCase): Promise<string | undefined> {
   const first = await readPassphrase(args, 'Passphrase for the backup (empty for none): ')
   const wasTyped = typeof args['passphraseFile'] !== 'string' && process.env[env] === undefined
-  if (first === undefined || !wasTyped || (await askHidden('The same again: ')) === first) return first
-  throw new CannotStart('The two were not the same; no backup was made.')
+  if (first === undefined || !wasTyped || (await askHidden('Repeat passphrase: ')) === first) return first
+  throw new CannotStart('The passphrases do not match; no backup was made.')
 }
 
 function firstLineOf(file: string): string {

@@ -4,16 +4,16 @@ import { type Terminal, tell } from '../lib/wrapper/terminal/terminal.ts'
 export interface Picking<Entry> {
   terminal: Terminal
   env: Readonly<Record<string, string | undefined>>
-  /** The likeliest first. */
+  /** Most likely first. */
   entries: readonly Entry[]
   draw(entries: readonly Entry[], style: Style, columns: number): string[]
-  /** As it is drawn; else its place among those shown. */
+  /** The number shown; by default the position in the list. */
   numberOf?(entry: Entry): number
-  /** Those that have the words. */
+  /** Those that match the words. */
   search(words: readonly string[]): readonly Entry[] | Promise<readonly Entry[]>
 }
 
-/** Lets a person pick by number, or search with words first. Undefined when they leave; `nobody` when there is nobody to ask. */
+/** Lets a person pick by number, or search with words first. Undefined when they cancel; `nobody` without a terminal to ask on. */
 export async function pick<Entry>(picking: Picking<Entry>): Promise<Entry | 'nobody' | undefined> {
   const { terminal, search, numberOf } = picking
   let shown = picking.entries
@@ -23,19 +23,19 @@ export async function pick<Entry>(picking: Picking<Entry>): Promise<Entry | 'nob
     const answer = (await terminal.ask(questionFor(numbersOf(shown.slice(0, count)))))?.trim()
     if (answer === undefined) return 'nobody'
     if (answer === '') return undefined
-    // Also one that is not in sight.
+    // Also one that is not shown.
     const picked = shown[numbersOf(shown).indexOf(answer)]
     if (picked !== undefined) return picked
     const found = /^\d+$/.test(answer) ? [] : await search(answer.split(/\s+/))
     if (found.length > 0) {
       shown = found
       count = show(picking, found)
-    } else tell(terminal, /^\d+$/.test(answer) ? `There is no number ${answer} here.` : `Nothing was found for ${answer}.`)
+    } else tell(terminal, /^\d+$/.test(answer) ? `There is no number ${answer} in the list.` : `Nothing matches ${answer}.`)
   }
 }
 
 function questionFor(numbers: readonly string[]): string {
-  return `Which one? ${rangeOf(numbers)}, words to search for, or nothing to leave: `
+  return `Which one? ${rangeOf(numbers)}, words to search for, or Enter to cancel: `
 }
 
 function rangeOf(numbers: readonly string[]): string {

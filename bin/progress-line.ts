@@ -1,4 +1,4 @@
-/** One line on a terminal that tells how far long work has come; nothing where no line can be drawn over. */
+/** One progress line on a terminal; nothing where a line cannot be redrawn. */
 export function progressLine(out: NodeJS.WriteStream) {
   let shown = ''
   const put = (text: string) => {

@@ -9,7 +9,7 @@ import { turnsEnded } from '../test/wrapper/kit/demo.ts'
 
 const rehearsed = fileURLToPath(new URL('rehearsed.mjs', import.meta.url))
 const withinMs = 120_000
-// Its scripts shall run on this very Node.js.
+// Its scripts must run on this same Node.js.
 const PATH = `${dirname(process.execPath)}${delimiter}${process.env.PATH ?? ''}`
 
 /** Runs `afield claude` once from the pieces in that folder, with a fake Claude Code, to its end after one turn. */

@@ -5,18 +5,18 @@ import { join } from 'node:path'
 import type { ServerOptions } from '../lib/options.ts'
 import { ownProgram } from '../lib/wrapper/home/own-process.ts'
 
-/** Has this very program take a backup and put it back beside the data, where it is checked once more and removed. */
+/** Runs this same program to take a backup and restore it beside the data, where it is checked again and removed. */
 export function takeBackupOf({ data, store }: Pick<ServerOptions, 'data' | 'store'>) {
   const drill = join(data, 'drill')
   return async (file: string, signal: AbortSignal): Promise<void> => {
     await run(['backup', file, '--data', data, '--store', store], signal)
-    // One that was cut off may have left something.
+    // An interrupted run may have left files.
     rmSync(drill, { recursive: true, force: true })
     try {
-      // The store is named, so that nothing in the environment can name the one that is in use.
+      // The store is given explicitly, so that the environment cannot point at the one in use.
       await run(['restore', file, '--data', drill, '--store', 'sqlite:afield.db'], signal)
     } catch (error) {
-      // What cannot be put back must not take the place of one that can.
+      // A backup that cannot be restored must not replace one that can.
       rmSync(file, { force: true })
       throw error
     } finally {

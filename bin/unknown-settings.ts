@@ -1,17 +1,17 @@
 import { optionRows } from '../lib/options.ts'
 import { nearest } from './nearest.ts'
 
-// Of commands besides `serve`, and of the work on Afield itself.
+// Variables of other commands than `serve`, and for developing Afield.
 const others = ['AFIELD_BACKUP_PASSPHRASE', 'AFIELD_HOME', 'AFIELD_LEAN', 'AFIELD_SERVER', 'AFIELD_SERVICE']
 const ofTests = /^AFIELD_(TEST_.*|FAULT_.*|ON_PINNED_NODE|PROGRAM|MUTANT|(.*_)?(SEED|SECONDS))$/
 
-/** A sentence for each environment variable with our prefix that nothing reads: with a slip in it a setting is not made, in silence. */
+/** A warning for each environment variable with our prefix that nothing reads: a typo would silently have no effect. */
 export function unknownSettings(env: Record<string, string | undefined>): string[] {
   const known = [...optionRows().map(row => row.env as string), ...others]
   return Object.keys(env)
     .filter(name => name.startsWith('AFIELD_') && !known.includes(name) && !ofTests.test(name))
     .map(name => {
       const meant = nearest(name, known)
-      return `Nothing reads ${name}.${meant === undefined ? '' : ` Did you mean ${meant}?`}`
+      return `The variable ${name} has no effect.${meant === undefined ? '' : ` Did you mean ${meant}?`}`
     })
 }

@@ -12,27 +12,27 @@ export function serverOption(line: Argv): Argv {
   return line.option('server', {
     type: 'string',
     requiresArg: true,
-    describe: 'Address of the server; by default that of the last login [AFIELD_SERVER]'
+    describe: 'Address of the server; by default the one of the last login [AFIELD_SERVER]'
   })
 }
 
 /** Options of every command that runs an agent. */
 export function agentOptions(line: Argv): Argv {
   return serverOption(line)
-    .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to begin in; by default one in which the agent asks' })
+    .option('mode', { type: 'string', requiresArg: true, describe: 'Mode to start in; by default the agent asks first' })
     .option('tag', { type: 'string', hidden: true })
 }
 
-/** For a command that begins one conversation of its agent unless it is told which. */
+/** For a command that starts a new conversation unless one is named. */
 export function resumeOption(line: Argv): Argv {
   return line.option('resume', {
     type: 'string',
     requiresArg: true,
-    describe: 'Continue an earlier conversation of the agent, by its id'
+    describe: 'Continue an earlier conversation of the agent, by its ID'
   })
 }
 
-/** What those options and the process say, for `runAgent`. */
+/** Those options and the process's environment, for `runAgent`. */
 export function readAgentOptions(args: ArgumentsCamelCase): Omit<RunOptions, 'kind'> {
   const options = readServerOption(args)
   const tag = text(args['tag'])
@@ -52,12 +52,12 @@ export function readServerOption(args: ArgumentsCamelCase): Pick<RunOptions, 'ho
   return { home: openHome(process.env), server: text(args['server']), env: process.env, terminal: processTerminal() }
 }
 
-// What the daemon started has no person at its terminal.
+// A session started by the daemon has no person at its terminal.
 function ownConsole(args: ArgumentsCamelCase): Console | undefined {
   return args['remote'] === true || args['tag'] !== undefined ? undefined : processConsole()
 }
 
-/** How Claude Code is found, and its adapter fetched if the person lets it. */
+/** Finds Claude Code, and downloads its adapter if the person agrees. */
 export function claudeOptions(
   args: ArgumentsCamelCase,
   { home, env, terminal }: Pick<RunOptions, 'home' | 'env' | 'terminal'>
@@ -70,16 +70,16 @@ export function claudeOptions(
   }
 }
 
-/** Undefined is nobody there to answer. */
+/** Undefined: there is no one to answer. */
 function isYes(answer: string | undefined): boolean {
   return answer !== undefined && !/^n/i.test(answer.trim())
 }
 
-/** What an option of a whole number above 0 says. */
+/** Reads an option that is a whole number above 0. */
 export function wholeNumber(args: ArgumentsCamelCase, name: string): number {
   const value = Number(args[name])
   if (Number.isInteger(value) && value > 0) return value
-  throw new CannotStart(`--${name} takes a whole number above 0.`)
+  throw new CannotStart(`--${name} must be a whole number above 0.`)
 }
 
 /** An argument of any number of words. Without a default of its own the help would name an empty list. */

@@ -43,23 +43,23 @@ const options = {
   port: option(z.int().min(0).max(65_535).default(3005), {
     env: 'AFIELD_PORT',
     flag: 'port',
-    about: 'Port to listen on; 0 takes any free one.'
+    about: 'Port to listen on; 0 picks a free one.'
   }),
   data: option(z.string().min(1).default(dataDirectory), {
     env: 'AFIELD_DATA',
     flag: 'data',
-    about: 'Directory for everything the server keeps. One server at a time uses it.',
+    about: 'Directory for everything the server stores. Only one server can use it at a time.',
     defaultInWords: "afield in the platform's data directory"
   }),
   publicUrl: option(serverAddress.optional(), {
     env: 'AFIELD_PUBLIC_URL',
     flag: 'public-url',
-    about: 'Address under which phones reach this server, when that is not where it listens.'
+    about: 'Address at which phones reach this server, if not the one it listens on.'
   }),
   signup: option(z.enum(['owner', 'approve', 'invite', 'open', 'closed']).default('owner'), {
     env: 'AFIELD_SIGNUP',
     flag: 'signup',
-    about: 'Who may create an account after the owner: nobody, whom the owner approves or invites, everybody; or nobody at all.'
+    about: 'Who may create an account besides the owner: no one, anyone the owner approves, anyone with an invitation, or everyone.'
   }),
   store: option(z.string().min(1).optional(), {
     env: 'AFIELD_STORE',
@@ -70,7 +70,7 @@ const options = {
   bus: option(z.string().min(1).default('local'), {
     env: 'AFIELD_BUS',
     flag: 'bus',
-    about: 'How the instances of one server hear of each other: local means there is only this one.'
+    about: 'How the instances of one server exchange updates: local means there is only this one.'
   }),
   tlsCert: option(z.string().min(1).optional(), {
     env: 'AFIELD_TLS_CERT',
@@ -85,88 +85,87 @@ const options = {
   insecureHttp: option(z.boolean().default(false), {
     env: 'AFIELD_INSECURE_HTTP',
     flag: 'insecure-http',
-    about: 'Allow plain HTTP on any address. Messages stay sealed, but sign-in tokens can be read on the way.'
+    about: 'Allow plain HTTP on any address. Messages stay encrypted, but sign-in tokens can be read in transit.'
   }),
   legacyPairing: option(z.enum(['on', 'no-keys', 'off']).default('on'), {
     env: 'AFIELD_LEGACY_PAIRING',
     flag: 'legacy-pairing',
     about:
-      "Whether Happy's programs may ask to be paired, which they do without a check code: no-keys turns away those that ask for the account key itself, off all of them."
+      "Whether Happy's programs may pair, which they do without a check code: no-keys rejects those that ask for the account key itself, off rejects all."
   }),
   limits: option(z.enum(['default', 'off']).default('default'), {
     env: 'AFIELD_LIMITS',
     flag: 'limits',
-    about: 'Bounds on what callers may ask for in a time, and on what an account may keep; off is for load tests.'
+    about: 'Rate limits for callers and storage limits for accounts; off is for load tests.'
   }),
   trustProxy: option(z.string().min(1).optional(), {
     env: 'AFIELD_TRUST_PROXY',
     flag: 'trust-proxy',
-    about:
-      'Proxies whose word counts for where a request came from: loopback, addresses and blocks such as 10.0.0.0/8, with commas between.'
+    about: 'Proxies trusted to report where a request came from: loopback, addresses and blocks such as 10.0.0.0/8, separated by commas.'
   }),
   corsOrigin: option(webOrigin.default('*'), {
     env: 'AFIELD_CORS_ORIGIN',
     flag: 'cors-origin',
     about:
-      'Web origin whose pages may call this server, besides the app it serves itself; of others also WebSockets are refused then. With * all may, and those of one other site hold few places without a sign-in.'
+      'Web origin whose pages may call this server, besides its own app; other origins are then refused, also for WebSockets. With * all may, and connections from another site get few places before sign-in.'
   }),
   keepSessionsDays: option(z.int().positive().optional(), {
     env: 'AFIELD_KEEP_SESSIONS_DAYS',
     flag: 'keep-sessions-days',
-    about: 'Remove sessions that ended and that nobody touched for so many days; without it every session is kept.'
+    about: 'Remove ended sessions that were not used for this many days; by default every session is kept.'
   }),
   backupEvery: option(z.int().min(1).max(500).optional(), {
     env: 'AFIELD_BACKUP_EVERY',
     flag: 'backup-every',
-    about: 'Take a backup every so many hours, and put each back beside the data to see that it can be; without it none is taken by itself.'
+    about: 'Take a backup every so many hours and verify each by restoring it beside the data; by default no backups are scheduled.'
   }),
   backupKeep: option(z.int().min(1).max(10_000).default(7), {
     env: 'AFIELD_BACKUP_KEEP',
     flag: 'backup-keep',
-    about: 'How many of the backups taken by itself are kept.'
+    about: 'How many scheduled backups are kept.'
   }),
   backupTo: option(z.string().min(1).optional(), {
     env: 'AFIELD_BACKUP_TO',
     flag: 'backup-to',
-    about: 'Directory for the backups taken by itself, best on another disk.',
+    about: 'Directory for scheduled backups, ideally on another disk.',
     defaultInWords: 'backups in the data directory'
   }),
   idleAfterMs: option(z.int().positive().default(30_000), {
     env: 'AFIELD_IDLE_AFTER_MS',
     flag: 'idle-after-ms',
-    about: 'How long a session whose connection went may take to come back before it counts as inactive.'
+    about: 'How long a disconnected session may take to reconnect before it counts as inactive.'
   }),
   logLevel: option(z.enum(logLevels).default('info'), {
     env: 'AFIELD_LOG_LEVEL',
     flag: 'log-level',
-    about: 'How much is logged, on standard error; debug has a line for each request.'
+    about: 'How much is logged to standard error; debug logs every request.'
   }),
   metricsToken: option(z.string().min(16).optional(), {
     env: 'AFIELD_METRICS_TOKEN',
     flag: 'metrics-token',
-    about: 'Serve Prometheus metrics at /metrics to whoever shows this bearer token, of 16 or more characters; without it there are none.'
+    about: 'Serve Prometheus metrics at /metrics to callers with this bearer token (16 or more characters); by default there are none.'
   }),
   expoUrl: option(pushAddress.default('https://exp.host'), {
     env: 'AFIELD_EXPO_URL',
     flag: 'expo-url',
-    about: "Where notifications for Happy's apps are handed over; off hands over none."
+    about: "Where notifications for Happy's apps are sent; off sends none."
   }),
   expoToken: option(z.string().min(1).max(200).optional(), {
     env: 'AFIELD_EXPO_TOKEN',
     flag: 'expo-token',
-    about: "Access token for Expo's push service, for projects that ask for one."
+    about: "Access token for Expo's push service, for projects that require one."
   }),
   pushContact: option(pushContact.optional(), {
     env: 'AFIELD_PUSH_CONTACT',
     flag: 'push-contact',
-    about: 'Where the push services of browsers may reach you: mailto:you@example.net or an https address.',
+    about: 'How browser push services can contact you: mailto:you@example.net or an https address.',
     defaultInWords: 'the public address of the server'
   }),
   pushAllow: option(z.string().min(1).optional(), {
     env: 'AFIELD_PUSH_ALLOW',
     flag: 'push-allow',
     about:
-      "Networks besides the internet that notifications may go to, such as a home's own ntfy: loopback, addresses and blocks such as 192.168.1.0/24, with commas between."
+      'Networks besides the internet that notifications may go to, such as an ntfy server at home: loopback, addresses and blocks such as 192.168.1.0/24, separated by commas.'
   }),
   pushTitles: option(z.boolean().default(false), {
     env: 'AFIELD_PUSH_TITLES',
@@ -176,7 +175,7 @@ const options = {
   dev: option(z.boolean().default(false), {
     env: 'AFIELD_DEV',
     flag: 'dev',
-    about: 'For work on the app: its files are read again at every request, and it stays on no device and registers for no notifications.'
+    about: 'For app development: files are read again at every request, nothing is cached on devices, and no notifications are registered.'
   })
 }
 
@@ -212,7 +211,7 @@ export function readOptions(flags: Record<string, unknown>, env: Record<string, 
 export function optionRows(): OptionRow[] {
   return Object.entries(options).map(([name, schema]) => {
     const row = manual.get(schema)
-    if (!row) throw new Error(`The option ${name} has no line in the manual.`)
+    if (!row) throw new Error(`The option ${name} is missing from the manual.`)
     const { defaultInWords, ...line } = row
     const { type, enum: choices, default: value } = z.toJSONSchema(schema, { io: 'input' })
     const defaultHere = value === undefined || value === false ? defaultInWords : String(value)
@@ -248,21 +247,21 @@ function checked(given: unknown, sourceOf: (name: string) => string): ServerOpti
 
 function refuseHalfCertificate({ tlsCert, tlsKey }: ServerOptions): void {
   if ((tlsCert === undefined) === (tlsKey === undefined)) return
-  throw new CannotStart('--tls-cert and --tls-key are only of use together.')
+  throw new CannotStart('--tls-cert and --tls-key must be given together.')
 }
 
-// Sign-in tokens travel in requests: outside this machine they need HTTPS, or the person's word.
+// Sign-in tokens travel in requests: outside this computer they need HTTPS, or explicit consent.
 function refuseOpenNetwork({ host, tlsCert, publicUrl, insecureHttp }: ServerOptions): void {
   if (isLoopback(host) || tlsCert !== undefined || publicUrl?.startsWith('https:') || insecureHttp) return
   throw new CannotStart(
-    `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a proxy in front provides it, or --insecure-http to do without.`
+    `Listening on ${host} needs HTTPS: give --tls-cert and --tls-key, or --public-url https://… when a proxy in front provides it, or --insecure-http to allow plain HTTP.`
   )
 }
 
 function refuseOpenAddress({ publicUrl, insecureHttp }: ServerOptions): void {
   if (publicUrl === undefined || publicUrl.startsWith('https:') || insecureHttp) return
   if (isLoopback(new URL(publicUrl).hostname.replace(/^\[|\]$/g, ''))) return
-  throw new CannotStart(`Phones need HTTPS: give --public-url as https://…, or --insecure-http to do without under ${publicUrl}.`)
+  throw new CannotStart(`Phones need HTTPS: give --public-url as https://…, or --insecure-http to allow plain HTTP at ${publicUrl}.`)
 }
 
 /** Whether an address or name is this machine itself. */

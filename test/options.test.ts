@@ -39,16 +39,16 @@ for (const [text, value] of yesAndNo) {
 }
 
 const refused: [why: string, flags: Record<string, unknown>, env: Record<string, string>, names: string][] = [
-  ['a port that is no number', { port: Number.NaN }, {}, '--port'],
+  ['a port that is not a number', { port: Number.NaN }, {}, '--port'],
   ['a port out of range', {}, { AFIELD_PORT: '70000' }, 'AFIELD_PORT'],
   ['an unknown policy', {}, { AFIELD_SIGNUP: 'all' }, 'AFIELD_SIGNUP'],
   ['a word that is neither yes nor no', {}, { AFIELD_INSECURE_HTTP: 'maybe' }, 'AFIELD_INSECURE_HTTP'],
   ['a public URL of another kind', { 'public-url': 'ftp://home.example' }, {}, '--public-url'],
-  ['a public URL with a path', { 'public-url': 'https://home.example/sub' }, {}, '--public-url takes an address without a path'],
-  ['a public URL with a password', { 'public-url': 'https://me:pw@home.example' }, {}, '--public-url takes an address without'],
+  ['a public URL with a path', { 'public-url': 'https://home.example/sub' }, {}, '--public-url must be an address without a path'],
+  ['a public URL with a password', { 'public-url': 'https://me:pw@home.example' }, {}, '--public-url must be an address without'],
   ['a public name over plain HTTP', { 'public-url': 'http://home.example' }, {}, '--insecure-http'],
-  ['an origin that is none', { 'cors-origin': 'zzz' }, {}, '--cors-origin takes * or one origin'],
-  ['an origin with a slash', {}, { AFIELD_CORS_ORIGIN: 'https://app.example/' }, 'AFIELD_CORS_ORIGIN takes * or one origin'],
+  ['an invalid origin', { 'cors-origin': 'zzz' }, {}, '--cors-origin must be * or one origin'],
+  ['an origin with a slash', {}, { AFIELD_CORS_ORIGIN: 'https://app.example/' }, 'AFIELD_CORS_ORIGIN must be * or one origin'],
   ['a certificate without its key', { 'tls-cert': 'cert.pem' }, {}, '--tls-key'],
   ['any address over plain HTTP', { host: '0.0.0.0' }, {}, '--insecure-http'],
   ['a public URL that is plain HTTP', { host: '0.0.0.0', 'public-url': 'http://home.example' }, {}, '--insecure-http']
@@ -62,18 +62,18 @@ for (const [why, flags, env, names] of refused) {
 }
 
 const inWords: [flags: Record<string, unknown>, sentence: string][] = [
-  [{ port: Number.NaN }, '--port takes a whole number from 0 to 65535.'],
-  [{ port: 70_000 }, '--port takes a whole number from 0 to 65535.'],
-  [{ 'idle-after-ms': 0 }, '--idle-after-ms takes a whole number of 1 or more.'],
-  [{ 'backup-every': 1.5 }, '--backup-every takes a whole number from 1 to 500.'],
-  [{ 'insecure-http': 'maybe' }, '--insecure-http takes true, yes, on or 1, or false, no, off or 0.'],
-  [{ signup: 'all' }, '--signup takes one of owner, approve, invite, open, closed.'],
-  [{ 'metrics-token': 'short secret' }, '--metrics-token takes text of 16 or more characters.'],
-  [{ data: '' }, '--data takes text that is not empty.'],
-  [{ 'expo-url': 'exp' }, '--expo-url takes off or an address such as https://exp.host.']
+  [{ port: Number.NaN }, '--port must be a whole number from 0 to 65535.'],
+  [{ port: 70_000 }, '--port must be a whole number from 0 to 65535.'],
+  [{ 'idle-after-ms': 0 }, '--idle-after-ms must be a whole number of 1 or more.'],
+  [{ 'backup-every': 1.5 }, '--backup-every must be a whole number from 1 to 500.'],
+  [{ 'insecure-http': 'maybe' }, '--insecure-http must be true, yes, on or 1, or false, no, off or 0.'],
+  [{ signup: 'all' }, '--signup must be one of owner, approve, invite, open, closed.'],
+  [{ 'metrics-token': 'short secret' }, '--metrics-token must be text of 16 or more characters.'],
+  [{ data: '' }, '--data must be non-empty text.'],
+  [{ 'expo-url': 'exp' }, '--expo-url must be off or an address such as https://exp.host.']
 ]
 for (const [flags, sentence] of inWords) {
-  t.test(`what an option takes is said in words: ${sentence}`, async t => {
+  t.test(`a rejected option says what it accepts: ${sentence}`, async t => {
     t.equal(
       refusalOf(() => readOptions(flags, {})),
       sentence
@@ -81,21 +81,21 @@ for (const [flags, sentence] of inWords) {
   })
 }
 
-t.test('an option that does not exist is refused by its name', async t => {
+t.test('an unknown option is rejected by name', async t => {
   t.equal(
     refusalOf(() => completeOptions({ prot: 1 } as object)),
     'There is no option prot.'
   )
 })
 
-t.test('a public URL is kept without the slash at its end', async t => {
+t.test('a public URL loses its trailing slash', async t => {
   t.equal(completeOptions({ publicUrl: 'https://home.example/' }).publicUrl, 'https://home.example')
 })
 
 const accepted: [why: string, flags: Record<string, unknown>][] = [
   ['a certificate', { 'tls-cert': 'cert.pem', 'tls-key': 'key.pem' }],
   ['a proxy in front', { 'public-url': 'https://home.example' }],
-  ['the word of the person', { 'insecure-http': true }]
+  ['explicit consent', { 'insecure-http': true }]
 ]
 for (const [why, flags] of accepted) {
   t.test(`any address is allowed with ${why}`, async t => {

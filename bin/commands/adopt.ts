@@ -11,10 +11,10 @@ import { agentOptions, anyWords, claudeOptions, readAgentOptions, wordsOf } from
 
 export function builder(line: Argv): Argv {
   return agentOptions(line)
-    .positional('words', anyWords('Words of its first prompt or folder, or its id; by default you pick one'))
+    .positional('words', anyWords('Words of its first prompt or folder, or its ID; by default you choose'))
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
-    .example('$0 adopt login page', 'continue what you began in the agent alone')
+    .example('$0 adopt login page', 'continue a conversation you started without Afield')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
@@ -48,7 +48,7 @@ async function choose(
   if (!only)
     throw new CannotStart(
       words.length > 0
-        ? `No conversation of an agent has these words. Pick one with:\n  ${typed('adopt')}`
+        ? `No conversation matches these words. Pick one with:\n  ${typed('adopt')}`
         : `No agent has a conversation on this computer yet. Start one with:\n  ${typed('claude')}`
     )
   if (others.length === 0 && words.length > 0) return only
@@ -59,7 +59,7 @@ async function choose(
     draw: (histories, style, columns) => drawHistories(histories, Date.now(), style, columns),
     search: async words => (await histories.list({ words: words.join(' '), limit: mostShown })).histories
   })
-  if (picked === 'nobody') throw new CannotStart('Several conversations fit. Name one by its id or by more words.')
+  if (picked === 'nobody') throw new CannotStart('Several conversations match. Name one by its ID or by more words.')
   if (!picked) throw new CannotStart('Nothing was adopted.', 1)
   return picked
 }

@@ -11,8 +11,8 @@ import { readServerOption } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('path', { type: 'string', describe: 'The folder; its subfolders too' })
-    .option('list', { type: 'boolean', describe: 'Show what is allowed' })
+    .positional('path', { type: 'string', describe: 'The folder, including its subfolders' })
+    .option('list', { type: 'boolean', describe: 'List allowed folders' })
     .option('remove', { type: 'boolean', describe: 'Stop allowing it' })
     .example('$0 allow /srv/projects', 'besides your home directory')
     .example('$0 allow --remove ~', 'no longer all of your home directory')
@@ -24,8 +24,8 @@ export function handler(args: ArgumentsCamelCase): void {
   if (path !== undefined && args['list'] !== true) change(home.path, path, args['remove'] === true)
   else if (args['remove'] === true) throw new CannotStart(`Which folder? For example:\n  ${typed('allow --remove ~/code')}`)
   const { folders } = readPolicy(home.path)
-  if (folders.length === 0) tell(terminal, 'Your phone may begin sessions nowhere on this computer.')
-  else terminal.write(`Your phone may begin sessions below:\n${folders.map(folder => `  ${plain(folder)}\n`).join('')}`)
+  if (folders.length === 0) tell(terminal, 'Your phone may not start sessions in any folder on this computer.')
+  else terminal.write(`Your phone may start sessions in these folders:\n${folders.map(folder => `  ${plain(folder)}\n`).join('')}`)
 }
 
 function change(home: string, path: string, isRemoval: boolean): void {
@@ -34,7 +34,7 @@ function change(home: string, path: string, isRemoval: boolean): void {
     writeFolders(home, folders => {
       const left = folders.filter(folder => folder !== asked && folder !== real(asked))
       if (left.length < folders.length) return left
-      throw new CannotStart(`${asked} is not among the folders that are allowed. See them with:\n  ${typed('allow --list')}`)
+      throw new CannotStart(`${asked} is not an allowed folder. See the list with:\n  ${typed('allow --list')}`)
     })
     return
   }

@@ -8,7 +8,7 @@ import { shownBytes } from '../table.ts'
 
 export function builder(line: Argv): Argv {
   return passphraseOptions(dataOptions(line))
-    .positional('target', { type: 'string', describe: 'A new file, or a directory in which it gets a name' })
+    .positional('target', { type: 'string', describe: 'A new file, or a directory to create it in' })
     .example('$0 backup /mnt/usb', 'one file with the database and the keys of the server')
 }
 
@@ -31,7 +31,8 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
       terminal,
       `Accounts: ${accounts}, sessions: ${sessions}, messages: ${messages}${made.keys.map(key => `, ${key}`).join('')}; every row was checked.`
     )
-    if (!made.sealed) tell(terminal, 'It has no passphrase: anyone who reads the file learns who has an account, though not what is said.')
+    if (!made.sealed)
+      tell(terminal, 'It has no passphrase: anyone who reads the file learns who has an account, but not what messages say.')
   } finally {
     progress.clear()
   }

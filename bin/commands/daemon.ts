@@ -22,18 +22,18 @@ const actions = {
 
 export function builder(line: Argv): Argv {
   return serverOption(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default status' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is status' })
     .option('lines', { type: 'number', default: 50, requiresArg: true, describe: 'With logs: how many of the last lines' })
-    .option('follow', { type: 'boolean', alias: 'f', describe: 'With logs: keep printing what is added' })
+    .option('follow', { type: 'boolean', alias: 'f', describe: 'With logs: keep printing new lines' })
     .option('keep-awake', { type: 'boolean', describe: 'With start and install: keep the computer from sleeping while a session works' })
-    .example('$0 daemon start', 'let your phone begin and resume sessions here')
+    .example('$0 daemon start', 'let your phone start and resume sessions here')
     .example('$0 daemon install', 'the same, whenever you are signed in')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const action = actions[(args['action'] ?? 'status') as keyof typeof actions]
   const follow = args['follow'] === true
-  // Nobody reads what would be written for ever.
+  // A reader that is gone would otherwise be written to forever.
   if (follow) process.stdout.on('error', () => process.exit())
   const keepAwake = typeof args['keep-awake'] === 'boolean' ? args['keep-awake'] : undefined
   process.exit(await action({ ...readServerOption(args), lines: wholeNumber(args, 'lines'), follow, keepAwake }))

@@ -8,6 +8,6 @@ export function builder(line: Argv): Argv {
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   await runDemoAgent(String(args['state']))
-  // A turn that still runs has nobody left to tell.
+  // No one is left to hear about a turn that is still running.
   process.exit(0)
 }

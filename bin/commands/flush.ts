@@ -16,8 +16,8 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   await takeFromOthers(home.path)
   const { found, delivered } = await deliverLeftovers({ home, fetch, withinMs: 1000 * wholeNumber(args, 'seconds'), onTrouble: note })
   const damaged = findDamaged(home.path)
-  if (found === 0 && damaged.length === 0) tell(terminal, 'Nothing waits: every earlier session was delivered.')
+  if (found === 0 && damaged.length === 0) tell(terminal, 'Nothing to deliver: all messages of earlier sessions were sent.')
   if (found > 0) tell(terminal, `Delivered ${delivered} of ${found} earlier ${found === 1 ? 'session' : 'sessions'}.`)
-  for (const path of damaged) note(`What a session left in ${path} cannot be delivered: its notes are damaged.`)
+  for (const path of damaged) note(`The messages in ${path} cannot be delivered: the file is damaged.`)
   process.exit(delivered === found && damaged.length === 0 ? 0 : 1)
 }

@@ -15,15 +15,15 @@ const actions = { create, list, revoke } as const
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default list' })
-    .positional('what', { type: 'string', describe: 'With create: who it is for; with revoke: the id of an invitation' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is list' })
+    .positional('what', { type: 'string', describe: 'With create: who it is for; with revoke: the ID of an invitation' })
     .option('public-url', {
       type: 'string',
       requiresArg: true,
-      describe: 'With create: the address of the server as phones know it, else what the running one says [AFIELD_PUBLIC_URL]'
+      describe: 'With create: the address at which phones reach the server; by default that of the running server [AFIELD_PUBLIC_URL]'
     })
-    .example('$0 invite create Ada', 'a link for one account, good for 24 hours')
-    .example('$0 invite revoke k3j9x2', 'end an invitation that nobody used')
+    .example('$0 invite create Ada', 'a link for one account, valid for 24 hours')
+    .example('$0 invite revoke k3j9x2', 'revoke an unused invitation')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
@@ -37,7 +37,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 
 interface Asked {
   what: string | undefined
-  /** As it was named for this one invitation. */
+  /** As given for this one invitation. */
   url: string | undefined
 }
 
@@ -45,22 +45,22 @@ async function create(options: Options, { what, url }: Asked, terminal: Terminal
   const serving = (await askRunningServer(options.data, 'readStatus', {}))?.serving
   const server = (url ?? serving?.url)?.replace(/\/+$/, '')
   if (server === undefined)
-    throw new CannotStart('No running server says under which address phones reach it: start it, or name the address with --public-url.')
+    throw new CannotStart('No server is running that knows its public address. Start it, or give the address with --public-url.')
   if (url === undefined && isLoopback(new URL(server).hostname.replace(/^\[(.*)\]$/, '$1')))
-    throw new CannotStart(
-      `The server is reached at ${server}, which only this computer does. Name the address of others with --public-url.`
-    )
+    throw new CannotStart(`Only this computer can reach the server at ${server}. Give a public address with --public-url.`)
   const { invite, code } = await askServer(options, 'createInvite', what === undefined ? {} : { label: what })
   terminal.write(`${server}/#invite=${code}\n`)
-  note(`\nGood for one account until ${shownTime(invite.endsAt)}. It is shown only now, and anyone who has it can sign up: send it safely.`)
+  note(
+    `\nValid for one account until ${shownTime(invite.endsAt)}. It is shown only once, and anyone who has it can sign up: send it safely.`
+  )
   if (serving?.signup !== 'invite')
-    note(`${serving ? 'It cannot be used now: t' : 'T'}he server takes invitations only when it is started with --signup invite.`)
+    note(`${serving ? 'It cannot be used now: t' : 'T'}he server accepts invitations only when started with --signup invite.`)
 }
 
 async function list(options: Options, _: Asked, terminal: Terminal): Promise<void> {
   const { invites } = await askServer(options, 'listInvites', {})
   if (invites.length === 0) {
-    note(`There are no invitations. Make one with:\n  ${typed('invite create <name>')}`)
+    note(`There are no invitations. Create one with:\n  ${typed('invite create <name>')}`)
     return
   }
   const rows = invites.map(({ id, label, state, createdAt, endsAt }) => [id, label, state, shownTime(createdAt), shownTime(endsAt)])
@@ -68,7 +68,7 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
 }
 
 async function revoke(options: Options, { what }: Asked, terminal: Terminal): Promise<void> {
-  if (what === undefined) throw new CannotStart(`invite revoke needs the id of an invitation. See the list with:\n  ${typed('invite')}`)
+  if (what === undefined) throw new CannotStart(`invite revoke needs the ID of an invitation. See the list with:\n  ${typed('invite')}`)
   await pointingTo('invite', askServer(options, 'revokeInvite', { id: inviteId.parse(what) }))
   tell(terminal, `The invitation ${what} can no longer be used.`)
 }

@@ -9,10 +9,10 @@ export function builder(line: Argv): Argv {
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const options = readServerOption(args)
   process.once('SIGINT', () => {
-    // What the shell asks next stands on a line of its own.
+    // So that the next shell prompt starts on its own line.
     if (options.terminal.isTTY) options.terminal.write('\n')
     process.exit(130)
   })
-  // A connection that is kept for a next request would keep this process too.
+  // A kept-alive connection would keep this process alive too.
   process.exit(await login({ ...options, forHappy: args['happy'] === true }))
 }

@@ -8,19 +8,19 @@ const mostLetters = 500
 
 export function builder(line: Argv): Argv {
   return serverOption(line)
-    .positional('words', anyWords('What your phone shows. The server sees it, unlike what agents say'))
+    .positional('words', anyWords('The text your phone shows. Unlike agent messages, the server can read it'))
     .option('session', {
       type: 'string',
       requiresArg: true,
-      describe: 'Id of the session it belongs to; by default the newest one of this computer'
+      describe: 'ID of the session it belongs to; by default the newest one on this computer'
     })
-    .example('make; $0 notify The build has ended', 'tell the phone that it is done')
+    .example('make; $0 notify The build has ended', 'notify the phone when it is done')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const text = wordsOf(args, 'words').join(' ').trim()
   if (text === '') throw new CannotStart(`What should your phone show? For example:\n  ${typed('notify The build has ended')}`)
-  if (text.length > mostLetters) throw new CannotStart(`A notification has at most ${mostLetters} letters; this one has ${text.length}.`)
+  if (text.length > mostLetters) throw new CannotStart(`A notification has at most ${mostLetters} characters; this one has ${text.length}.`)
   const session = typeof args['session'] === 'string' ? args['session'] : undefined
   process.exit(await notify({ ...readServerOption(args), text, session }))
 }

@@ -10,9 +10,9 @@ import { readServerOption, serverOption } from '../wrapper-line.ts'
 export function builder(line: Argv): Argv {
   return serverOption(line)
     .positional('action', { choices: ['status', 'test', 'add', 'remove'], default: 'status', describe: 'What to do' })
-    .positional('what', { type: 'string', describe: 'A number that status prints; or, to add, ntfy or webhook' })
-    .positional('address', { type: 'string', describe: 'To add: the address of the ntfy topic or of the webhook' })
-    .option('ntfy-token', { type: 'string', requiresArg: true, describe: 'Access token of the ntfy server, if it wants one' })
+    .positional('what', { type: 'string', describe: 'A number from the status list; with add: ntfy or webhook' })
+    .positional('address', { type: 'string', describe: 'With add: the address of the ntfy topic or webhook' })
+    .option('ntfy-token', { type: 'string', requiresArg: true, describe: 'Access token for the ntfy server, if it requires one' })
     .example('$0 push', 'where notifications go')
     .example('$0 push test', 'send a test to all')
     .example('$0 push add ntfy URL', 'also to the ntfy app')
@@ -50,7 +50,7 @@ async function status(channels: PushChannels, terminal: Terminal, env: Readonly<
     kinds[kind],
     device ?? '',
     String(health.sent),
-    acknowledges ? String(health.arrived) : 'not told',
+    acknowledges ? String(health.arrived) : 'unknown',
     health.last[0] ? shownTime(health.last[0].at) : 'never',
     health.last[0] ? outcomeWords(health.last[0]) : ''
   ])
@@ -77,13 +77,13 @@ async function add(
   if ((kind !== 'ntfy' && kind !== 'webhook') || url === undefined) {
     throw new CannotStart(`Add what? For example:\n  ${typed(anExample)}`)
   }
-  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CannotStart(`${url} is not a web address, which begins with https://`)
+  if (!/^https?:$/.test(URL.parse(url)?.protocol ?? '')) throw new CannotStart(`${url} is not a web address; it must begin with https://`)
   if (kind === 'ntfy') await channels.addNtfy({ url, ...(token !== undefined && { token }) })
-  else tell(terminal, `Its requests are signed with this secret, which is shown only now:\n  ${await channels.addWebhook({ url })}`)
+  else tell(terminal, `Its requests are signed with this secret, which is shown only once:\n  ${await channels.addWebhook({ url })}`)
   tell(terminal, `Added. Try it with:\n  ${typed('push test')}`)
 }
 
-const anExample = 'push add ntfy https://ntfy.sh/a-name-that-nobody-guesses'
+const anExample = 'push add ntfy https://ntfy.sh/a-hard-to-guess-name'
 
 function chosen(all: readonly Channel[], what: string | undefined): Channel {
   const channel = what !== undefined && /^\d+$/.test(what) ? all[Number(what) - 1] : undefined
@@ -103,16 +103,16 @@ const kinds: Record<Channel['kind'], string> = {
 
 function outcomeWords({ outcome, reason }: { outcome: Channel['health']['last'][number]['outcome']; reason: string | null }): string {
   const words = {
-    waiting: 'will be tried again',
+    waiting: 'will be retried',
     accepted: 'handed over',
     arrived: 'arrived',
-    gone: 'the device is gone, and was removed',
+    gone: 'the device no longer exists and was removed',
     refused: 'refused',
-    unknown: 'leads nowhere',
-    expired: 'could not be handed over in time',
+    unknown: 'no such address',
+    expired: 'expired before it could be sent',
     settled: 'no longer needed',
-    watched: 'not sent, you were looking',
-    collected: 'told together with others'
+    watched: 'not sent, you were using Afield',
+    collected: 'included in a summary'
   }[outcome]
   return reason === null ? words : `${words} (${reason})`
 }

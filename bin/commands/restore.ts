@@ -9,7 +9,7 @@ import { progressLine } from '../progress-line.ts'
 export function builder(line: Argv): Argv {
   return passphraseOptions(dataOptions(line))
     .positional('file', { type: 'string', describe: 'The backup' })
-    .option('force', { type: 'boolean', describe: 'Put aside what the data directory holds' })
+    .option('force', { type: 'boolean', describe: 'Move existing data in the data directory aside' })
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {
@@ -17,7 +17,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const passphrase = async () => {
     const given = await readPassphrase(args, 'Passphrase of the backup: ')
     if (given === undefined)
-      throw new CannotStart('The backup is sealed; give its passphrase with --passphrase-file or $AFIELD_BACKUP_PASSPHRASE.')
+      throw new CannotStart('The backup is encrypted; give its passphrase with --passphrase-file or $AFIELD_BACKUP_PASSPHRASE.')
     return given
   }
   try {
@@ -35,9 +35,9 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
     const terminal = processTerminal()
     tell(terminal, `Restored the backup of ${new Date(madeAt).toISOString()} into ${options.data}.`)
     tell(terminal, `Accounts: ${holds.accounts}, sessions: ${holds.sessions}, messages: ${holds.messages}; every row was checked.`)
-    if (restored.putAside.length > 0) tell(terminal, `What was there before is in ${restored.putAside.join(' and ')}.`)
-    tell(terminal, `${restored.endedTokens} sign-ins that had ended since stay ended. Apps reload everything when they reconnect.`)
-    tell(terminal, "For 24 hours, sign-ins of Happy's apps with a known key wait for your approval in an app that is signed in.")
+    if (restored.putAside.length > 0) tell(terminal, `The previous data is in ${restored.putAside.join(' and ')}.`)
+    tell(terminal, `${restored.endedTokens} sign-ins revoked since the backup stay revoked. Apps reload everything when they reconnect.`)
+    tell(terminal, "For 24 hours, sign-ins of Happy's apps with a known key need approval in an app that is signed in.")
   } finally {
     progress.clear()
   }

@@ -14,11 +14,11 @@ import { anyWords, claudeOptions, readAgentOptions, wordsOf } from '../wrapper-l
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', anyWords('Its number in the list of sessions, words of its title or folder, or its id; by default you pick one'))
+    .positional('words', anyWords('Its number in the list of sessions, words of its title or folder, or its ID; by default you choose'))
     .option('mode', {
       type: 'string',
       requiresArg: true,
-      describe: 'Mode to continue in; by default one in which the agent asks, or plans as before'
+      describe: 'Mode to continue in; by default the agent asks first, or keeps planning'
     })
     .option('remote', { type: 'boolean', describe: 'Let the phone drive from the start, without the agent’s own screen' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'Fetch the adapter for Claude Code without asking' })
@@ -40,7 +40,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   ])
   await refuseDeleted(home, chosen, fetch)
   const earlier = await reopenFree(home.path, chosen)
-  if (!earlier) throw new CannotStart('This session was resumed by another process just now.')
+  if (!earlier) throw new CannotStart('Another process has just resumed this session.')
   const kind = kindOf(program, claudeOptions(args, options))
   const goOn = {
     mode: options.mode ?? modeToGoOnIn(metadata.currentOperatingModeCode ?? undefined),
@@ -52,10 +52,10 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   process.exit(await running.finally(() => takeTokenBack(home.path, tag)))
 }
 
-/** The one that `sessions` prints under the number that is the only word. */
+/** The session with this number in the list of `sessions`, when the number is the only word. */
 function byNumber(known: readonly NumberedSession[], [word = '', ...more]: readonly string[]): NumberedSession | undefined {
   const named = more.length === 0 ? known.find(({ number }) => String(number) === word) : undefined
-  if (named?.pid !== undefined) throw new CannotStart(`Session ${word} runs now. Only one that has ended can be resumed.`)
+  if (named?.pid !== undefined) throw new CannotStart(`Session ${word} is still running. Only an ended session can be resumed.`)
   return named
 }
 
@@ -63,10 +63,10 @@ function isNumber([word = '', ...more]: readonly string[]): boolean {
   return more.length === 0 && /^\d{1,4}$/.test(word)
 }
 
-/** What it left behind is delivered on by whoever goes on with it. */
+/** Its undelivered messages pass to the process that resumes it. */
 async function reopenFree(home: string, { notes: { tag } }: KnownSession): Promise<SessionFolder | undefined> {
   const free = await untilFree(() => listSessions(home).find(({ notes }) => notes.tag === tag), freeWithinMs).catch(() => {
-    throw new CannotStart('What this session left behind is being delivered. Try again in a moment.')
+    throw new CannotStart('The remaining messages of this session are being delivered. Try again in a moment.')
   })
   return free.pid === undefined ? reopen(free) : undefined
 }
@@ -74,7 +74,7 @@ async function reopenFree(home: string, { notes: { tag } }: KnownSession): Promi
 const freeWithinMs = 15_000
 
 interface Choosing {
-  /** Also those that have not the words. */
+  /** Including those that do not match the words. */
   all: readonly NumberedSession[]
   terminal: Terminal
   env: Readonly<Record<string, string | undefined>>
@@ -86,8 +86,8 @@ async function choose(found: readonly NumberedSession[], { all, terminal, env, w
   if (!only)
     throw new CannotStart(
       words.length > 0
-        ? `${isNumber(words) ? `No session has the number ${words[0]}.` : 'No ended session has these words.'} See them with:\n  ${typed('sessions')}`
-        : `No session has ended on this computer yet. See those that run with:\n  ${typed('sessions')}`
+        ? `${isNumber(words) ? `No session has the number ${words[0]}.` : 'No ended session matches these words.'} See them with:\n  ${typed('sessions')}`
+        : `No session has ended on this computer yet. See running sessions with:\n  ${typed('sessions')}`
     )
   if (others.length === 0 && words.length > 0) return only
   const picked = await pick({
@@ -98,7 +98,7 @@ async function choose(found: readonly NumberedSession[], { all, terminal, env, w
     draw: (sessions, style, columns) => drawSessions(sessions, Date.now(), style, columns),
     search: words => findSessions(all, words)
   })
-  if (picked === 'nobody') throw new CannotStart('Several sessions fit. Name one by its id or by more words.')
+  if (picked === 'nobody') throw new CannotStart('Several sessions match. Name one by its ID or by more words.')
   if (!picked) throw new CannotStart('Nothing was resumed.', 1)
   return picked
 }

@@ -12,7 +12,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   const file = resolve(String(args['module']))
   // The adapter looks there for its name and its arguments.
   process.argv.splice(1, process.argv.length, file, ...[args['--'] ?? []].flat().map(String))
-  // The single-file program is CommonJS inside, whose own `import` reaches nothing on disk; this one is Node's.
+  // The single-file program is CommonJS, whose `import` cannot load from disk; this one is Node's.
   const script = new Script(`import(${JSON.stringify(pathToFileURL(file).href)})`, {
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER
   })

@@ -8,9 +8,12 @@ import { agentOptions, anyWords, readAgentOptions, resumeOption, wordsOf } from 
 export function builder(line: Argv): Argv {
   return resumeOption(agentOptions(line))
     .parserConfiguration({ 'populate--': true, 'unknown-options-as-args': true })
-    .positional('agent', anyWords('The command that starts the agent, with its arguments. It has to speak ACP, the Agent Client Protocol'))
+    .positional(
+      'agent',
+      anyWords('The command that starts the agent, with its arguments. The agent must support ACP, the Agent Client Protocol')
+    )
     .example('$0 run gemini --acp', 'Gemini')
-    .example('$0 run -- opencode acp', 'opencode; behind -- all is the agent’s')
+    .example('$0 run -- opencode acp', 'opencode; everything after -- goes to the agent')
 }
 
 export async function handler(args: ArgumentsCamelCase): Promise<void> {

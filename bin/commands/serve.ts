@@ -16,7 +16,7 @@ export const builder = serverOptions
 export function serverOptions(line: Argv): Argv {
   for (const { flag, kind, choices, about, env, defaultHere } of optionRows()) {
     line.option(flag, {
-      // The choices say it better, and both break the line.
+      // The choices say it better, and both would not fit on a line.
       type: choices ? undefined : kind,
       describe: `${about} [${env}]`,
       requiresArg: kind !== 'boolean',
@@ -38,13 +38,13 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
   console.log(`afield listening on ${url}`)
   for (const other of others) console.log(`                 and ${other}`)
   tell(processTerminal(), whatNext(options.publicUrl ?? url, server.setupCode))
-  if (options.signup === 'open') note('Everybody who reaches this server may create an account; --signup says who may.')
+  if (options.signup === 'open') note('Anyone who reaches this server can create an account. Change that with --signup.')
 }
 
 // Thrown here it ends the program, with its exit code.
 async function stopBroken(server: Server, reason: Error): Promise<never> {
   await server.close().catch(() => {})
-  throw new CannotStart(`Stopped, because storage failed: ${reason.message}`, exitCodes.storage, { cause: reason })
+  throw new CannotStart(`Stopped because storage failed: ${reason.message}`, exitCodes.storage, { cause: reason })
 }
 
 function whatNext(url: string, setupCode: Server['setupCode']): string {
@@ -56,7 +56,7 @@ Then, on the computer where your agents work:
   ${typed('claude')}    Claude Code`
 }
 
-// The code lets a stranger become the owner: only a person sees it, a log gets the place where it is.
+// Anyone with the code can become the owner: only a terminal shows it, a log gets its location.
 function firstAccount(url: string, setupCode: Server['setupCode']): string {
   if (!setupCode) return `Open ${url} on your phone or in a browser.`
   if (process.stdout.isTTY) return `Open ${url}/#setup=${setupCode.code} in a browser to create your account.`

@@ -8,7 +8,7 @@ import { anyWords, readServerOption, wordsOf } from '../wrapper-line.ts'
 
 export function builder(line: Argv): Argv {
   return line
-    .positional('words', anyWords('Only those with these words in title, folder, agent or id'))
+    .positional('words', anyWords('Only those with these words in title, folder, agent or ID'))
     .option('json', { type: 'boolean', describe: 'Print an array of sessions for a program' })
 }
 
@@ -24,6 +24,8 @@ export function handler(args: ArgumentsCamelCase): void {
   if (found.length > 0) terminal.write(`${lines.join('\n')}\n`)
   else
     note(
-      words.length > 0 ? 'No session has these words.' : `No session has run on this computer yet. Start one with:\n  ${typed('claude')}`
+      words.length > 0
+        ? 'No session matches these words.'
+        : `No session has run on this computer yet. Start one with:\n  ${typed('claude')}`
     )
 }

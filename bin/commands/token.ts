@@ -14,8 +14,8 @@ const actions = { create, list, revoke } as const
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default list' })
-    .positional('what', { type: 'string', describe: 'With create: what it is for; with revoke: the id of a token' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is list' })
+    .positional('what', { type: 'string', describe: 'With create: what it is for; with revoke: the ID of a token' })
     .option('account', { type: 'string', requiresArg: true, describe: 'Whose token; needed when there are several accounts' })
     .option('scope', {
       type: 'string',
@@ -48,7 +48,7 @@ export async function handler(args: ArgumentsCamelCase): Promise<void> {
 
 function scopesIn(text: string): Scope[] {
   const scopes = scope.array().safeParse(text.split(','))
-  if (!scopes.success) throw new CannotStart(`--scope takes words of ${everyScope.join(', ')}, with commas between.`)
+  if (!scopes.success) throw new CannotStart(`--scope must be one or more of ${everyScope.join(', ')}, separated by commas.`)
   return scopes.data
 }
 
@@ -63,24 +63,24 @@ interface Asked {
 async function create({ options, what: name, account, scopes, days }: Asked, terminal: Terminal): Promise<void> {
   if (name === undefined)
     throw new CannotStart(`token create needs a name that says what it is for. For example:\n  ${typed('token create ci')}`)
-  if (days !== undefined && !(days > 0)) throw new CannotStart('--days takes a number above 0.')
+  if (days !== undefined && !(days > 0)) throw new CannotStart('--days must be a number above 0.')
   const expiresAt = days === undefined ? undefined : Date.now() + days * dayMs
   const made = await askServer(options, 'createToken', { account, name, scopes, expiresAt })
   terminal.write(`${made.token}\n`)
-  note(`\nShown only now. It may ${scopes.join(', ')}. End it with:\n  ${typed(`token revoke ${made.id}`)}`)
+  note(`\nShown only once. It may ${scopes.join(', ')}. Revoke it with:\n  ${typed(`token revoke ${made.id}`)}`)
 }
 
 async function list({ options, account }: Asked, terminal: Terminal): Promise<void> {
   const { tokens } = await askServer(options, 'listTokens', { account })
   if (tokens.length === 0) {
-    note(`There are no named tokens. Make one with:\n  ${typed('token create <name>')}`)
+    note(`There are no named tokens. Create one with:\n  ${typed('token create <name>')}`)
     return
   }
   const rows = tokens.map(({ id, name, scopes, lastUsedAt, lastUsedFrom, expiresAt }) => [
     id,
     name,
     scopes.join(' '),
-    // Kept from the start, for the order of tokens; the network only from the first use.
+    // The time is set from the start, for sorting; the network only from the first use.
     shownTime(lastUsedFrom === '' ? null : lastUsedAt),
     shownTime(expiresAt)
   ])
@@ -88,7 +88,7 @@ async function list({ options, account }: Asked, terminal: Terminal): Promise<vo
 }
 
 async function revoke({ options, what, account }: Asked, terminal: Terminal): Promise<void> {
-  if (what === undefined) throw new CannotStart(`token revoke needs the id of a token. See the list with:\n  ${typed('token')}`)
+  if (what === undefined) throw new CannotStart(`token revoke needs the ID of a token. See the list with:\n  ${typed('token')}`)
   await pointingTo('token', askServer(options, 'revokeToken', { account, id: tokenId.parse(what) }))
   terminal.write(`The token ${what} can no longer be used.\n`)
 }

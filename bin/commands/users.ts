@@ -14,11 +14,11 @@ const actions = { list, approve, reject, remove } as const
 
 export function builder(line: Argv): Argv {
   return dataOptions(line)
-    .positional('action', { choices: Object.keys(actions), describe: 'What to do; by default list' })
-    .positional('who', { type: 'string', describe: 'The key of somebody who waits, or the id of an account' })
+    .positional('action', { choices: Object.keys(actions), describe: 'What to do; the default is list' })
+    .positional('who', { type: 'string', describe: 'The key of someone waiting, or the ID of an account' })
     .option('yes', { type: 'boolean', alias: 'y', describe: 'With remove: do not ask again' })
-    .example('$0 users', 'who has an account, and who waits')
-    .example('$0 users approve lusab-babad-…', 'let somebody in')
+    .example('$0 users', 'who has an account and who is waiting')
+    .example('$0 users approve lusab-babad-…', 'approve a request')
     .example('$0 users remove k3j9x2', 'remove an account for good')
 }
 
@@ -45,7 +45,7 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     String(messages),
     shownBytes(bytes)
   ])
-  if (rows.length === 0) note('Nobody has an account yet.')
+  if (rows.length === 0) note('There are no accounts yet.')
   else terminal.write(drawTable(['account', 'key', 'role', 'since', 'last seen', 'messages', 'size'], rows, style, terminal.columns))
   if (waiting.length === 0) return
   const asked = waiting.map(({ fingerprint, address, client, askedAt, endsAt }) => [
@@ -56,35 +56,35 @@ async function list(options: Options, _: Asked, terminal: Terminal): Promise<voi
     shownTime(endsAt)
   ])
   terminal.write(`\n${drawTable(['waits: key', 'from', 'calls itself', 'asked', 'until'], asked, style, terminal.columns)}`)
-  tell(terminal, `\nOnly you can know whose key it is. Let somebody in with:\n  ${typed('users approve <key>')}`)
+  tell(terminal, `\nOnly you can know whose key it is. Approve a request with:\n  ${typed('users approve <key>')}`)
 }
 
 async function approve(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
-  const fingerprint = required(who, 'approve', 'the key of somebody who waits')
+  const fingerprint = required(who, 'approve', 'the key of someone waiting')
   await pointingTo('users', askServer(options, 'approveSignup', { fingerprint }))
-  tell(terminal, `${fingerprint} may come in: signing in again within 15 minutes creates the account.`)
+  tell(terminal, `${fingerprint} is approved: signing in again within 15 minutes creates the account.`)
 }
 
 async function reject(options: Options, { who }: Asked, terminal: Terminal): Promise<void> {
-  const fingerprint = required(who, 'reject', 'the key of somebody who waits')
+  const fingerprint = required(who, 'reject', 'the key of someone waiting')
   await pointingTo('users', askServer(options, 'rejectSignup', { fingerprint }))
-  tell(terminal, `${fingerprint} was rejected, and cannot ask again for 15 minutes.`)
+  tell(terminal, `${fingerprint} was rejected and cannot ask again for 15 minutes.`)
 }
 
 async function remove(options: Options, { who, isSure }: Asked, terminal: Terminal): Promise<void> {
-  const id = accountId.parse(required(who, 'remove', 'the id of an account'))
+  const id = accountId.parse(required(who, 'remove', 'the ID of an account'))
   const { users } = await askServer(options, 'listUsers', {})
   const user = users.find(row => row.id === id)
   if (!user) throw new CannotStart(`There is no account ${id}. See the list with:\n  ${typed('users')}`, 1)
   const loss = `account ${id} with ${user.messages} ${user.messages === 1 ? 'message' : 'messages'} (${shownBytes(user.bytes)})`
-  if (!isSure) await confirm(terminal, `This removes ${loss} for ever. Write the id to go on: `, id)
+  if (!isSure) await confirm(terminal, `This removes ${loss} permanently. Type the ID to continue: `, id)
   await askServer(options, 'removeUser', { id })
   tell(terminal, `Removed ${loss}.`)
 }
 
 async function confirm(terminal: Terminal, question: string, word: string): Promise<void> {
   const answer = await terminal.ask(question)
-  if (answer === undefined) throw new CannotStart('Nobody can be asked here; add --yes to go on without.')
+  if (answer === undefined) throw new CannotStart('Cannot ask for confirmation here; add --yes to skip it.')
   if (answer.trim() !== word) throw new CannotStart('Nothing was removed.', 1)
 }
 

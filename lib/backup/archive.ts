@@ -30,10 +30,10 @@ const manifest = z.object({
   version: z.string(),
   madeAt: z.int(),
   holds: z.object({ accounts: z.int(), sessions: z.int(), messages: z.int() }),
-  // Names, never paths: a backup that somebody made up must not write elsewhere.
+  // Names, never paths: a forged backup must not write elsewhere.
   files: z.array(z.strictObject({ name: z.string().regex(/^[\w-][\w.-]{0,100}$/), bytes: z.int().min(0), sha256: z.string() })).max(100)
 })
-/** What a backup says it is; with it come the files, whole. */
+/** The manifest of a backup, and access to its files. */
 export type Manifest = z.output<typeof manifest>
 export type PackedFile = Manifest['files'][number]
 
@@ -112,9 +112,9 @@ async function readFiles(read: ReadBytes, { files }: Manifest, ...[write, tell]:
       done += chunk.length
       tell?.({ done, total })
     }
-    if (digest.digest('hex') !== sha256) throw new CannotStart(`The backup is damaged: ${name} in it is not what was packed.`)
+    if (digest.digest('hex') !== sha256) throw new CannotStart(`The backup is damaged: ${name} in it was changed.`)
   }
-  if ((await read(1)).length > 0) throw new CannotStart('The backup is damaged: something follows its end.')
+  if ((await read(1)).length > 0) throw new CannotStart('The backup is damaged: there is data after its end.')
 }
 
 async function openFile(path: string): Promise<FileHandle> {

@@ -23,7 +23,7 @@ export function readBytes(source: AsyncIterable<Uint8Array>): ReadBytes {
 
 export async function exactly(read: ReadBytes, length: number): Promise<Buffer> {
   const bytes = await read(length)
-  if (bytes.length < length) throw new CannotStart('The backup was cut off: its end is missing.')
+  if (bytes.length < length) throw new CannotStart('The backup is truncated: its end is missing.')
   return bytes
 }
 

@@ -15,9 +15,9 @@ export type Tell = (step: Step, progress?: { done: number; total: number }) => v
 
 export interface BackupAsk {
   options: Pick<ServerOptions, 'data' | 'store'>
-  /** A directory, in which the file gets a name of its own, or the name of a file that does not exist. */
+  /** A directory to create the file in, or the path of a file that does not exist. */
   target: string
-  /** Undefined leaves the backup open to whoever can read the file. */
+  /** Undefined: the backup is not encrypted. */
   passphrase: string | undefined
   now: number
   tell: Tell
@@ -27,13 +27,13 @@ export interface BackupMade {
   file: string
   bytes: number
   holds: Manifest['holds']
-  /** Names of what was packed besides the database. */
+  /** Names of the files packed besides the database. */
   keys: string[]
   sealed: boolean
 }
 
 /**
- * Takes a backup while the server goes on: a copy of the database, checked row by row, with the keys of the data directory
+ * Takes a backup while the server runs: a copy of the database, checked row by row, with the keys of the data directory
  * in one private file, which is read back before it gets its name. Throws `CannotStart` with the reason when any of that fails.
  */
 export async function makeBackup({ options, target, passphrase, now, tell }: BackupAsk): Promise<BackupMade> {
@@ -68,7 +68,7 @@ function fileFor(target: string, now: number): string {
   const stats = statSync(path, { throwIfNoEntry: false })
   const day = new Date(now).toISOString().replace(/\..*/, '').replaceAll(':', '')
   if (stats?.isDirectory()) return join(path, `afield-${day}.backup`)
-  if (stats) throw new CannotStart(`${path} exists; name another file, or a directory.`)
+  if (stats) throw new CannotStart(`${path} exists; give another file, or a directory.`)
   if (!statSync(dirname(path), { throwIfNoEntry: false })?.isDirectory()) throw new CannotStart(`There is no directory ${dirname(path)}.`)
   return path
 }
@@ -85,7 +85,7 @@ async function inspectCopy(directory: string): Promise<Omit<Inspection, 'flaws'>
   }
 }
 
-/** What a server makes anew, and what lets somebody in. */
+/** Files that a server recreates, and files that grant access. */
 const leftOut =
   /^(afield\.lock|control\.sock|setup-code|reserve|ended-tokens|.*-(wal|shm|journal)|copy-.*|restore-.*|control-.*|.*\.restoring(\.part)?)$/
 const mostKeyBytes = 1024 * 1024
@@ -98,7 +98,7 @@ function keyFilesIn(data: string, store: string): string[] {
     .toSorted()
 }
 
-/** Nothing has the name before it is whole, on disk and checked. */
+/** The file gets its name only once it is complete, on disk and checked. */
 async function writeWhole(
   file: string,
   bytes: AsyncIterable<Uint8Array>,

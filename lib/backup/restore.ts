@@ -7,14 +7,14 @@ import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
 import { type Manifest, unpack } from './archive.ts'
 import { sealingKey } from './seal.ts'
 
-/** For that long logins over challenges that clients chose need approval: those used since the backup are not known. */
+/** For this long, logins over client-chosen challenges need approval: the ones used since the backup are unknown. */
 const holdLoginsMs = 24 * 60 * 60 * 1000
 
 export interface RestoreAsk {
   options: Pick<ServerOptions, 'data' | 'store'>
   file: string
   passphrase: () => Promise<string>
-  /** Put what is there aside instead of refusing. */
+  /** Move existing data aside instead of refusing. */
   force: boolean
   now: number
   tell: (step: 'unpacking' | 'checking', progress?: { done: number; total: number }) => void
@@ -22,9 +22,9 @@ export interface RestoreAsk {
 
 export interface Restored {
   manifest: Manifest
-  /** Where what was there before is now: beside the database, and beside the small files where those are elsewhere. */
+  /** Where the previous data is now: beside the database, and beside the small files if those are elsewhere. */
   putAside: string[]
-  /** How many sign-ins of the backup had ended since. */
+  /** How many sign-ins in the backup were revoked since. */
   endedTokens: number
 }
 
@@ -37,7 +37,7 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
   const place = await openForRestore(options.store, data)
   try {
     if (existsSync(place.database) && !force) {
-      throw new CannotStart(`${data} has a database already; with --force it is put aside and the backup takes its place.`)
+      throw new CannotStart(`${data} already has a database; with --force it is moved aside and the backup takes its place.`)
     }
     const fresh = place.makeFresh()
     let isReplacing = false
@@ -50,7 +50,7 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
       const putAside = place.replace({ fresh, databaseName, names }, `before-${timeIn(now)}`)
       return { manifest, putAside, endedTokens }
     } finally {
-      // What was begun may be needed to complete it.
+      // The unfinished restore may be needed to complete it.
       if (!isReplacing) for (const directory of Object.values(fresh)) rmSync(directory, { recursive: true, force: true })
     }
   } finally {
@@ -60,7 +60,7 @@ export async function restoreBackup({ options, file, passphrase, force, now, tel
 
 /** In every backup. */
 const databaseName = 'afield.db'
-/** Of this place and not of the backup. */
+/** Files of this directory, not of the backup. */
 const madeHere = /^afield\.lock$|-(wal|shm|journal)$|^ended-tokens$|\.restoring(\.part)?$/
 
 function timeIn(now: number): string {
@@ -104,7 +104,7 @@ async function adopt(directory: string, manifest: Manifest, endedTokens: readonl
     const { flaws, ...holds } = await store.inspect()
     if (flaws[0] !== undefined) throw new CannotStart(`The database in the backup is damaged: ${flaws[0]}.`)
     if (holds.messages !== manifest.holds.messages || holds.accounts !== manifest.holds.accounts) {
-      throw new CannotStart('The database in the backup does not hold what the backup says.')
+      throw new CannotStart('The database in the backup does not match its manifest.')
     }
     return await store.becomeRestored({ endedTokens, holdLoginsUntil: now + holdLoginsMs, now })
   } finally {

@@ -5,7 +5,7 @@ import sodium from 'libsodium-wrappers'
 import { CannotStart } from '../exit.ts'
 import { exactly, type ReadBytes } from './bytes.ts'
 
-/** What the head of a sealed backup says, so that its key can be made from the passphrase again. */
+/** The header of a sealed backup, from which its key is derived again with the passphrase. */
 export interface Sealing {
   cipher: 'argon2id+xchacha20poly1305'
   salt: string
@@ -27,7 +27,7 @@ export function sealingKey(passphrase: string, sealing: Sealing): Promise<Uint8A
   return hasArgon2 ? nativeKey(message, sealing) : portableKey(message, sealing)
 }
 
-/** Node.js before 24.7 has none of its own. */
+/** Node.js before 24.7 has no implementation of its own. */
 const hasArgon2 = typeof crypto.argon2 === 'function'
 
 function nativeKey(message: Uint8Array, { salt, passes, memoryKiB }: Sealing): Promise<Uint8Array> {
@@ -35,7 +35,7 @@ function nativeKey(message: Uint8Array, { salt, passes, memoryKiB }: Sealing): P
   return promisify(crypto.argon2)('argon2id', parameters)
 }
 
-/** The same, some times slower. */
+/** The same, several times slower. */
 export function portableKey(message: Uint8Array, { salt, passes, memoryKiB }: Sealing): Promise<Uint8Array> {
   return argon2idAsync(message, Buffer.from(salt, 'base64'), { t: passes, m: memoryKiB, p: 1, dkLen: 32 })
 }
@@ -61,12 +61,12 @@ export async function* unsealed(read: ReadBytes, key: Uint8Array): AsyncGenerato
   const state = sodium.crypto_secretstream_xchacha20poly1305_init_pull(header, key)
   for (let isFirst = true; ; isFirst = false) {
     const chunk = await read(sealedChunkBytes)
-    if (chunk.length === 0) throw new CannotStart('The backup was cut off: its end is missing.')
+    if (chunk.length === 0) throw new CannotStart('The backup is truncated: its end is missing.')
     const opened = sodium.crypto_secretstream_xchacha20poly1305_pull(state, chunk, null)
-    if (!opened) throw new CannotStart(isFirst ? 'The passphrase is not the one of this backup.' : 'The backup is damaged.')
+    if (!opened) throw new CannotStart(isFirst ? 'Wrong passphrase for this backup.' : 'The backup is damaged.')
     yield opened.message
     if (opened.tag !== sodium.crypto_secretstream_xchacha20poly1305_TAG_FINAL) continue
-    if ((await read(1)).length > 0) throw new CannotStart('The backup is damaged: something follows its end.')
+    if ((await read(1)).length > 0) throw new CannotStart('The backup is damaged: there is data after its end.')
     return
   }
 }

@@ -5,7 +5,7 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const megabyte = 1_000_000
 
-/** The directory and its files: theirs who runs the server, and nobody else's. */
+/** The directory and its files must belong to the server's user alone. */
 export function examineDirectory(data: string): Finding {
   const of = 'data directory'
   try {
@@ -20,7 +20,7 @@ export function examineDirectory(data: string): Finding {
     if (open.length > 0) return warn(of, `${open.join(', ')} can be read by other users`, `chmod go= ${data}/*`)
     return ok(of, `${data}, private`)
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return fail(of, `there is no ${data}`, 'Start the server once, or name its directory with --data')
+    if (codeOf(error) === 'ENOENT') return fail(of, `there is no ${data}`, 'Start the server once, or give its directory with --data')
     return fail(of, `${data} cannot be read (${codeOf(error)})`, 'Run this as the user of the server')
   }
 }
@@ -30,13 +30,13 @@ function isOpen(path: string): boolean {
   return stats?.isFile() === true && (stats.mode & 0o077) !== 0
 }
 
-/** Room for what comes, and for a copy of what is there. */
+/** Space for new data, and for a copy of the existing data. */
 export function examineSpace(data: string, free = freeBytes(data)): Finding {
   const of = 'disk'
   const needed = readdirSync(data).reduce((sum, name) => sum + (statSync(join(data, name), { throwIfNoEntry: false })?.size ?? 0), 0)
-  const says = `${shown(free)} free, the server keeps ${shown(needed)}`
-  if (free < 64 * megabyte) return fail(of, says, 'Free some room now: writes are refused when there is none')
-  if (free < needed + 256 * megabyte) return warn(of, says, 'A backup needs room for a copy: free some, or move the data to a larger disk')
+  const says = `${shown(free)} free, the server uses ${shown(needed)}`
+  if (free < 64 * megabyte) return fail(of, says, 'Free some space now: writes are rejected when the disk is full')
+  if (free < needed + 256 * megabyte) return warn(of, says, 'A backup needs space for a copy: free some, or move the data to a larger disk')
   return ok(of, says)
 }
 

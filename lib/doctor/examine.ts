@@ -5,7 +5,7 @@ import type { Finding } from './finding.ts'
 import { examineAddress, examineCertificate, examinePush } from './network.ts'
 import { examineDatabase, examineServer, servingUrl } from './store.ts'
 
-/** Everything that commonly goes wrong with a server, looked at in the order in which one thing rests on another. */
+/** Checks everything that commonly goes wrong with a server, in order of dependency. */
 export async function examine(options: ServerOptions, now: () => number): Promise<Finding[]> {
   const directory = examineDirectory(options.data)
   const stored = existsSync(options.data)
@@ -14,18 +14,18 @@ export async function examine(options: ServerOptions, now: () => number): Promis
   const url = await servingUrl(options.data)
   const [address, push] = await Promise.all([examineAddress(options, url, now), examinePush(options)])
   const own = options.tlsCert === undefined ? [] : [examineCertificate(options.tlsCert, now())]
-  // The file is what will be shown; what is shown now matters when a proxy shows it.
+  // Check the file, which is served next; behind a proxy, check what is served now.
   const shown = address.filter(({ of }) => own.length === 0 || of !== 'certificate')
   return [directory, ...stored, ...shown, ...own, push]
 }
 
 /** Whether a server was ever started on the directory. */
 export function keepsData({ data }: Pick<ServerOptions, 'data'>): boolean {
-  // A restore that was refused leaves a lock.
+  // A refused restore leaves a lock.
   return existsSync(data) && namesIn(data).some(name => !name.endsWith('.lock'))
 }
 
-/** Of one that others may not read it is said elsewhere why not. */
+/** Why an unreadable directory is unreadable is reported elsewhere. */
 function namesIn(directory: string): string[] {
   try {
     return readdirSync(directory)

@@ -1,10 +1,10 @@
-/** What one look at the server found. */
+/** The result of one check. */
 export interface Finding {
   /** A word or two, the same in every run. */
   of: string
   state: 'ok' | 'warn' | 'fail'
   says: string
-  /** What to do about it; only when it is not well. */
+  /** What to do about it; only for problems. */
   advice?: string
 }
 

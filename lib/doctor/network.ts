@@ -9,12 +9,12 @@ import { type Finding, fail, ok, warn } from './finding.ts'
 
 const waitMs = 8_000
 const day = 24 * 60 * 60 * 1000
-/** Phones and servers that differ by more refuse each other's certificates sooner or later. */
+/** With a larger difference, phones and servers sooner or later reject each other's certificates. */
 const mostSkewMs = 60_000
 
 type Address = Pick<ServerOptions, 'host' | 'port' | 'publicUrl' | 'tlsCert'>
 
-/** What a phone meets: the address, its certificate, WebSocket, and the clock of the machine that answers. `serving` is that of a server that runs. */
+/** What a phone sees: the address, its certificate, WebSocket, and the clock of the server. `serving` is set when a server is running. */
 export async function examineAddress(options: Address, serving: string | undefined, now: () => number): Promise<Finding[]> {
   const url = options.publicUrl ?? serving ?? ownUrl(options)
   try {
@@ -27,7 +27,7 @@ export async function examineAddress(options: Address, serving: string | undefin
     ]
   } catch (error) {
     const of = options.publicUrl === undefined ? 'own address' : 'public address'
-    return [fail(of, `${url} does not answer (${codeOf(error)})`, adviceOn(codeOf(error)))]
+    return [fail(of, `${url} is not responding (${codeOf(error)})`, adviceOn(codeOf(error)))]
   }
 }
 
@@ -38,7 +38,7 @@ function ownUrl({ host, port, tlsCert }: Address): string {
 
 function reached(url: string, answer: IncomingMessage): Finding {
   if (answer.statusCode === 200) return ok('address', `${url} answers`)
-  const advice = answer.statusCode === 503 ? 'See the log of the server' : 'Another program may answer there; look at the proxy in front'
+  const advice = answer.statusCode === 503 ? 'See the log of the server' : 'Another program may answer there; check the proxy in front'
   return fail('address', `${url}/health answers ${answer.statusCode}`, advice)
 }
 
@@ -49,26 +49,26 @@ function clock({ headers: { date } }: IncomingMessage, now: number): Finding {
   if (Math.abs(now - theirs) <= mostSkewMs) return ok('clock', 'the same as at that address')
   return warn(
     'clock',
-    `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} that of the address`,
-    'Set it by network time, such as systemd-timesyncd'
+    `${Math.abs(skew)} s ${skew > 0 ? 'ahead of' : 'behind'} the clock at that address`,
+    'Synchronize it, for example with systemd-timesyncd'
   )
 }
 
-/** Of the file, for a server that ends TLS itself: what it will show after its next look. */
+/** The certificate file of a server that terminates TLS itself: it is served after the next reload. */
 export function examineCertificate(file: string, now: number): Finding {
   try {
     return certificate(Date.parse(new X509Certificate(readFileSync(file)).validTo), now)
   } catch (error) {
-    return fail('certificate', `${file} cannot be used (${codeOf(error)})`, 'Name the file with the certificate chain in --tls-cert')
+    return fail('certificate', `${file} cannot be used (${codeOf(error)})`, 'Give the file with the certificate chain in --tls-cert')
   }
 }
 
 export function certificate(expiresAt: number, now: number): Finding {
   const days = Math.floor((expiresAt - now) / day)
   const until = new Date(expiresAt).toISOString().slice(0, 10)
-  if (days < 0) return fail('certificate', `expired on ${until}`, 'Renew it; the server takes it up without a restart')
-  if (days < 14) return warn('certificate', `expires in ${days} days, on ${until}`, 'Renew it; the server takes it up without a restart')
-  return ok('certificate', `good until ${until}`)
+  if (days < 0) return fail('certificate', `expired on ${until}`, 'Renew it; the server reloads it without a restart')
+  if (days < 14) return warn('certificate', `expires in ${days} days, on ${until}`, 'Renew it; the server reloads it without a restart')
+  return ok('certificate', `valid until ${until}`)
 }
 
 async function sockets(url: string): Promise<Finding> {
@@ -85,16 +85,20 @@ async function sockets(url: string): Promise<Finding> {
     () => false
   )
   if (passes) return ok(of, 'passes')
-  return warn(of, 'does not pass; clients fall back to long-polling', 'Have the proxy in front pass on Upgrade and Connection')
+  return warn(
+    of,
+    'blocked; clients fall back to long-polling',
+    'Configure the proxy in front to forward the headers Upgrade and Connection'
+  )
 }
 
-/** Whoever hands notifications on: any answer at all means that it can be reached. */
+/** The notification service: any answer means that it can be reached. */
 export async function examinePush({ expoUrl }: Pick<ServerOptions, 'expoUrl'>): Promise<Finding> {
   const of = 'notifications'
   if (expoUrl === 'off') return ok(of, 'off')
   return get(new URL(expoUrl)).then(
     () => ok(of, `${expoUrl} answers`),
-    error => warn(of, `${expoUrl} does not answer (${codeOf(error)})`, 'Allow the server to reach it, or start it with --expo-url off')
+    error => warn(of, `${expoUrl} is not responding (${codeOf(error)})`, 'Allow the server to reach it, or start it with --expo-url off')
   )
 }
 
@@ -113,7 +117,7 @@ function get(url: URL, headers: Record<string, string> = {}): Promise<{ answer: 
 }
 
 function adviceOn(code: string): string {
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The name is not known here: check --public-url and the DNS'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'The host name does not resolve here: check --public-url and the DNS'
   if (code === 'ECONNREFUSED') return 'Nothing listens there: start the server, or the proxy in front'
   if (/CERT|TLS|SSL|SELF_SIGNED|UNABLE_TO/.test(code)) return 'Phones will not trust this certificate either: use one for this name'
   return 'Check the network, the firewall and the proxy in front'

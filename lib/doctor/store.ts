@@ -6,19 +6,19 @@ import { lookIntoStore } from '../store/open.ts'
 import { codeOf } from './error-code.ts'
 import { type Finding, fail, ok, warn } from './finding.ts'
 
-/** The server that uses the directory, and what it knows of its rows. */
+/** The server that uses the directory, and the state of its rows. */
 export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Promise<Finding[]> {
   try {
     const status = await askRunningServer(data, 'readStatus', {})
     if (!status) return [warn('server', 'none is running on this directory', `Start it with: ${programNameAt(process.cwd())} serve`)]
     return [running(status.pid, status.version), rows(status.soundness), ...(status.backups ? [backups(status.backups)] : [])]
   } catch (error) {
-    const says = error instanceof CannotStart ? error.message : `it cannot be asked (${codeOf(error)})`
+    const says = error instanceof CannotStart ? error.message : `it cannot be reached (${codeOf(error)})`
     return [fail('server', says, 'See its log')]
   }
 }
 
-/** Where the server that uses the directory is reached, as it says itself: it may have been started with other options than these. */
+/** The address of the running server, as it reports itself: it may have been started with other options. */
 export async function servingUrl(data: string): Promise<string | undefined> {
   const status = await askRunningServer(data, 'readStatus', {}).catch(() => undefined)
   return status?.serving?.url
@@ -26,21 +26,21 @@ export async function servingUrl(data: string): Promise<string | undefined> {
 
 function running(pid: number, theirs: string): Finding {
   if (theirs === version()) return ok('server', `running, version ${theirs}, process ${pid}`)
-  return warn('server', `version ${theirs} is running, this is ${version()}`, 'Restart the server to run the version that is installed')
+  return warn('server', `version ${theirs} is running, this is ${version()}`, 'Restart the server to run the installed version')
 }
 
 function rows({ scrubbed, rounds, damaged, isFull }: { scrubbed: number; rounds: number; damaged: number; isFull: boolean }): Finding {
   const of = 'stored rows'
   if (damaged > 0) return fail(of, `${damaged} rows are damaged`, 'Check the disk and the memory, then restore a backup')
-  if (isFull) return fail(of, 'the disk is full: what takes room is refused', 'Free some room; the server goes on by itself')
+  if (isFull) return fail(of, 'the disk is full: writes are rejected', 'Free some space; the server continues automatically')
   return ok(of, rounds > 0 ? 'all compared with their checksums' : `${scrubbed} compared with their checksums so far`)
 }
 
 function backups({ last, goodAt }: { last: 'ok' | 'failed' | 'none'; goodAt?: number | undefined }): Finding {
   const of = 'backups'
-  const good = goodAt === undefined ? 'none was taken yet' : `the last good one is of ${new Date(goodAt).toISOString()}`
-  if (last === 'failed') return fail(of, `the last one failed; ${good}`, "See the server's log, and whether --backup-to has room")
-  return ok(of, last === 'ok' ? `${good}, and was put back to see that it can be` : good)
+  const good = goodAt === undefined ? 'none was taken yet' : `the last good one is from ${new Date(goodAt).toISOString()}`
+  if (last === 'failed') return fail(of, `the last one failed; ${good}`, "See the server's log, and check the space in --backup-to")
+  return ok(of, last === 'ok' ? `${good}, verified by restoring it` : good)
 }
 
 /** Schema and structure, through a connection that cannot write. */
@@ -48,14 +48,15 @@ export async function examineDatabase({ data, store }: Pick<ServerOptions, 'data
   const of = 'database'
   try {
     const seen = await lookIntoStore(store, data)
-    if (seen === undefined) return warn(of, 'there is none yet', 'It is made when the server starts')
+    if (seen === undefined) return warn(of, 'there is none yet', 'It is created when the server starts')
     if (seen.flaw !== undefined) return fail(of, seen.flaw, 'Stop the server, keep a copy of its directory, and restore a backup')
     if (seen.schema > seen.newestSchema) {
       return fail(of, `schema ${seen.schema} is newer than this program (${seen.newestSchema})`, 'Install that version or a later one')
     }
-    if (seen.schema < seen.newestSchema) return ok(of, `whole; schema ${seen.schema} becomes ${seen.newestSchema} at the next start`)
+    if (seen.schema < seen.newestSchema)
+      return ok(of, `intact; schema ${seen.schema} is upgraded to ${seen.newestSchema} at the next start`)
     return ok(of, `whole, schema ${seen.schema}`)
   } catch (error) {
-    return fail(of, `it cannot be read (${codeOf(error)})`, 'Restore a backup, or name the right file with --store')
+    return fail(of, `it cannot be read (${codeOf(error)})`, 'Restore a backup, or give the right file with --store')
   }
 }

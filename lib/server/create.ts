@@ -61,52 +61,52 @@ import type { Listeners } from './watch/told.ts'
 import { watchBus } from './watch/watched-bus.ts'
 import { watchStore } from './watch/watched-store.ts'
 
-/** How long what is under way may take when the server closes. */
+/** How long running requests may take when the server closes. */
 const drainWithinMs = 10_000
 
 export interface Server {
-  /** Where it listens, for example `http://127.0.0.1:3005`; on an app that was handed in, what the options say. */
+  /** Where it listens, for example `http://127.0.0.1:3005`; on an app that was passed in, as in the options. */
   url: string
   port: number
   /** The code the first person needs to create an account; undefined once there is one, or when the policy asks for none. */
   setupCode: { code: string; file: string } | undefined
   /**
-   * Settles when the store failed and the server can promise nothing any more; it must be closed and started anew.
-   * The owner of a store that was handed in is told by that store.
+   * Settles when the store failed and the server can no longer keep its promises; close it and start it again.
+   * The owner of a store that was passed in learns it from that store.
    */
   broken: Promise<Error>
-  /** Finishes what is under way, closes every connection and leaves nothing behind. */
+  /** Finishes running requests, closes every connection and leaves nothing behind. */
   close(): Promise<void>
 }
 
-/** What embedders decide by functions of their own. */
+/** Policies that embedders can supply as functions. */
 export interface Policy {
-  /** In place of `signup`: asked for each key that nobody has signed in with before, once its signature was found good. */
+  /** In place of `signup`: called for each key without an account, once its signature was verified. */
   signup?: DecideSignup
-  /** What an account may keep, where that differs from the defaults. Asked at every write, so it must be quick and not throw. */
+  /** Quotas of an account that differ from the defaults. Called at every write, so it must be quick and not throw. */
   quotas?: (account: AccountId) => Partial<Quotas>
 }
 
-/** What an embedder may hand in besides options. */
+/** What an embedder can pass in besides options. */
 export interface ServerExtras extends Partial<Listeners> {
-  /** In place of the URL of one: what the server keeps everything in. It stays its owner's to close. */
+  /** A store in place of a URL. Its owner closes it. */
   store?: string | Store
-  /** In place of the URL of one: what the instances of the server hear each other by. It stays its owner's to close. */
+  /** A bus between the server's instances, in place of a URL. Its owner closes it. */
   bus?: string | Bus
   /**
-   * An app of the same uWebSockets.js, to put the routes on. Its owner listens and closes; `host`, `port` and the TLS files
+   * An app of the same uWebSockets.js, to register the routes on. Its owner listens and closes; `host`, `port` and the TLS files
    * are not used. Once the server is closed its routes answer 503, since an app cannot lose a route.
    */
   app?: Routes
-  /** Told of every unexpected error besides the log, with the request it met. */
+  /** Called for every unexpected error in addition to the log, with its request. */
   onError?: (error: unknown, at?: { requestId: string; route: string }) => void
   /** Where the server logs, such as a logger of pino's; otherwise lines of JSON on standard error. */
   logger?: Logger
   /** Delivers notifications in place of the providers of the options. */
   push?: Push
-  /** How the backups of `backupEvery` are taken; `afield serve` has its own program do it. */
+  /** Takes the backups of `backupEvery`; `afield serve` runs its own program for it. */
   takeBackup?: TakeBackup
-  /** What the embedder decides in place of the options. */
+  /** Policies in place of the options. */
   policy?: Policy
   /** Monotonic, for waits and limits; the system's unless a test moves time by hand. */
   clock?: Clock
@@ -137,13 +137,16 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
   const quotas = (account: AccountId) => (ownQuotas ? { ...usual, ...ownQuotas(account) } : usual)
   const log = logger ?? openLogger(options.logLevel)
   const onError: typeof tellError & {} = (error, at) => {
-    log.error({ ...at, error: noteOf(error) }, 'Met an unexpected error')
+    log.error({ ...at, error: noteOf(error) }, 'Unexpected error')
     tellError?.(error, at)
   }
   const onStep = (byMs: number) =>
-    log.warn({ byMs: Math.round(byMs) }, 'The clock was set; what ends goes by the old time until the new one has stood for ten minutes')
+    log.warn(
+      { byMs: Math.round(byMs) },
+      'The clock was changed; expiry uses the old time until the new one has been stable for ten minutes'
+    )
   await cryptoReady()
-  // First: where it cannot be loaded nothing is made.
+  // First: if it cannot be loaded, nothing is created.
   if (!app) loadUws()
   makeDataDirectory(options.data)
 
@@ -162,7 +165,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
         onBroken(reason)
       },
       clock: now,
-      onMigrated: steps => log.info(steps, 'Brought the database to the schema of this version; the old one is kept beside it'),
+      onMigrated: steps => log.info(steps, 'Upgraded the database schema; the old database is kept beside it'),
       ...(counted && { onCommit: counted.committed })
     })
   const closers = new Closers(clock)
@@ -172,7 +175,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
 
   try {
     const keptIn = typeof givenStore === 'object' ? givenStore : await openOwnStore()
-    // What was handed in is closed by its owner.
+    // An object that was passed in is closed by its owner.
     if (keptIn !== givenStore) closers.addPatient(() => keptIn.close())
     const store = listeners ? watchStore(keptIn, listeners, now) : keptIn
     const openedBus = typeof givenBus === 'object' ? givenBus : await openBus(options.bus, { onError })
@@ -278,11 +281,11 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
     serving.url = options.publicUrl ?? reachableUrls(edge.url)[0]
     log.info({ port: edge.port }, 'Serving')
     const mode = openMode(options.data)
-    if (mode !== undefined) log.warn({ mode }, 'Other users of this computer can enter the data directory; chmod 700 closes it')
+    if (mode !== undefined) log.warn({ mode }, 'Other users of this computer can enter the data directory; fix it with chmod 700')
 
     const close = async () => {
       underWay.isClosing = true
-      log.info({}, 'Finishing what is under way')
+      log.info({}, 'Finishing running requests')
       edge.stopListening()
       await underWay.settled(drainWithinMs, clock)
       hub.closeConnections()
@@ -302,7 +305,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       }
     }
   } catch (error) {
-    // What kept it from starting is the news.
+    // Report the error that prevented the start.
     await closers.close().catch(onError)
     throw error
   }
@@ -316,7 +319,7 @@ const signupPolicies: Record<ServerOptions['signup'], (deps: { store: Store; tim
   closed: closedSignup
 }
 
-/** Who delivers, by the prefix of a token; the last one knows all that nobody else does. */
+/** Providers by token prefix; the last one accepts every other token. */
 function providersOf(
   { expoUrl, expoToken, pushContact, publicUrl }: ServerOptions,
   { outbound, vapid, now }: { outbound: Outbound; vapid: VapidKeys; now: () => number }

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 
-/** Makes the data directory, private, with those above it. Throws CannotStart where that cannot be. */
+/** Creates the private data directory and its parents. Throws CannotStart if that fails. */
 export function makeDataDirectory(directory: string): void {
   try {
     makeDirectory(resolve(directory))
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     const who = process.getuid ? ` as user ${process.getuid()}` : ''
-    throw new CannotStart(`The data directory ${directory} cannot be made${who} (${code}); choose another with --data.`, undefined, {
+    throw new CannotStart(`The data directory ${directory} cannot be created${who} (${code}); choose another with --data.`, undefined, {
       cause: error
     })
   }
@@ -22,7 +22,7 @@ export function openMode(directory: string): string | undefined {
   return (mode & 0o077) === 0 ? undefined : mode.toString(8)
 }
 
-// Not with `recursive`: on file systems that answer ENOENT for a name in an existing directory, Node.js never comes back.
+// Not with `recursive`: on file systems that return ENOENT for a name in an existing directory, Node.js never returns.
 function makeDirectory(directory: string): void {
   if (existsSync(directory)) return
   if (dirname(directory) !== directory) makeDirectory(dirname(directory))

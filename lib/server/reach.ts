@@ -4,7 +4,7 @@ import { isLoopback } from '../options.ts'
 type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
 
 /**
- * Under which URLs other computers reach a server that listens at `url`: that one alone, or for all addresses of the machine
+ * The URLs at which other computers reach a server that listens at `url`: that one alone, or for all addresses of the computer
  * (`0.0.0.0`, `::`) one for each of IPv4, or the loopback address when it has none. Never empty.
  */
 export function reachableUrls(url: string, interfaces: Interfaces = networkInterfaces()): [string, ...string[]] {

@@ -2,7 +2,7 @@ import { Failure, failure } from '../protocol/wire/failures.ts'
 import { OverQuota } from '../store/quotas.ts'
 import { RowDamaged, StoreBroken, StoreBusy, StoreFull } from '../store/store.ts'
 
-/** What a caller is told of an error, whichever way it came: over HTTP, a socket or the control socket. Undefined for one nobody foresaw. */
+/** The failure that a caller sees for an error, over HTTP, a socket or the control socket. Undefined for an unexpected error. */
 export function failureOf(error: unknown): Failure | undefined {
   if (error instanceof Failure) return error
   if (error instanceof OverQuota) return failure(error.quota === 'kvValueBytes' ? 'body-too-large' : 'quota-reached')
@@ -13,7 +13,7 @@ export function failureOf(error: unknown): Failure | undefined {
   return undefined
 }
 
-/** Damage is a refusal to the caller and news to the operator; so is whatever nobody foresaw. */
+/** Damage is a refusal to the caller but must reach the operator; so must any unexpected error. */
 export function isWorthReport(error: unknown): boolean {
   return error instanceof RowDamaged || !failureOf(error)
 }

@@ -8,11 +8,11 @@ const letters = '23456789ABCDEFGHJKLMNPQRSTUVWXYZ'
 export interface SetupCode {
   code: string
   file: string
-  /** Called once the owner has an account: the code is of no more use. */
+  /** Called once the owner has an account: the code is no longer needed. */
   discard(): void
 }
 
-/** The code that lets the first person in: 40 bits, kept over restarts in a file only the server's user can read. */
+/** The code for the first sign-up: 40 bits, stored across restarts in a file only the server's user can read. */
 export function openSetupCode(dataDirectory: string): SetupCode {
   const file = join(dataDirectory, 'setup-code')
   const code = readCode(file) ?? writeCode(file, dataDirectory)

@@ -87,7 +87,7 @@ t.test('what a backup does not know of is honoured when it is restored [A10] [O6
   t.equal(await later.revokeToken(ann, tokenDraft('account', 'a-lost-phone').id), 'revoked')
   await later.close()
 
-  await t.rejects(restore(data, file, undefined), { message: /has a database already; with --force/, exitCode: 78 })
+  await t.rejects(restore(data, file, undefined), { message: /already has a database; with --force/, exitCode: 78 })
   const { putAside, endedTokens } = await restore(data, file, undefined, true)
   t.equal(endedTokens, 1)
   t.ok(readdirSync(putAside[0] ?? '').includes('afield.db'), 'what was there is kept')
@@ -116,14 +116,14 @@ t.test('a backup that is damaged, cut off, not one, or sealed with other words i
   const refused: [string, () => string, RegExp][] = [
     ['a bit of a sealed one', () => changed(whole.sealed, flip(middle)), /damaged/],
     ['a bit of an open one', () => changed(whole.open, flip(middle)), /damaged/],
-    ['the end of a sealed one', () => changed(whole.sealed, bytes => bytes.subarray(0, middle)), /damaged|cut off/],
+    ['the end of a sealed one', () => changed(whole.sealed, bytes => bytes.subarray(0, middle)), /damaged|truncated/],
     [
       'a chunk of a sealed one',
       () => changed(whole.sealed, bytes => bytes.subarray(0, bytes.length - (bytes.length % 65_553) - 1)),
-      /damaged|cut off/
+      /damaged|truncated/
     ],
-    ['the end of an open one', () => changed(whole.open, bytes => bytes.subarray(0, -10)), /cut off/],
-    ['something behind it', () => changed(whole.open, bytes => Buffer.concat([bytes, Buffer.from('x')])), /follows its end/],
+    ['the end of an open one', () => changed(whole.open, bytes => bytes.subarray(0, -10)), /truncated/],
+    ['something behind it', () => changed(whole.open, bytes => Buffer.concat([bytes, Buffer.from('x')])), /after its end/],
     ['another file', () => changed(whole.open, () => Buffer.from('hello\n')), /not a backup of Afield/],
     ['no file', () => join(place, 'none'), /cannot be read/]
   ]
@@ -131,7 +131,7 @@ t.test('a backup that is damaged, cut off, not one, or sealed with other words i
   for (const [what, make, says] of refused) {
     await t.rejects(restore(target, make(), 'right'), { message: says, name: 'CannotStart' }, what)
   }
-  await t.rejects(restore(target, whole.sealed, 'wrong'), { message: 'The passphrase is not the one of this backup.' })
+  await t.rejects(restore(target, whole.sealed, 'wrong'), { message: 'Wrong passphrase for this backup.' })
   t.same(
     readdirSync(target).filter(name => !name.startsWith('afield.lock')),
     []

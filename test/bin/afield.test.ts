@@ -30,14 +30,18 @@ t.test('what keeps the server from starting is said in one sentence, with exit c
     ['version with a slip', ['versoin'], /^There is no command versoin\. Did you mean version\?/],
     ['an unknown option of one letter', ['sessions', '-x'], /^There is no option -x\. See/],
     ['an unknown option without a command', ['--bogus'], /^There is no option --bogus\. See node build\.mjs start --help\.$/m],
-    ['a word too many', ['login', 'here'], /^There is no place for the word here\. See/],
+    ['a word too many', ['login', 'here'], /^Unexpected argument here\. See/],
     ['help with an unknown command', ['help', 'bogus'], /^There is no command bogus\./],
     ['an option without its value', ['serve', '--port'], /^--port needs a value\./],
-    ['an option that takes other words', ['serve', '--signup', 'all'], /^--signup takes one of owner, .*, closed, not all\. See/],
-    ['an argument that takes other words', ['daemon', 'bogus'], /^action takes one of start, .*, not bogus\. See/],
-    ['a number that is none', ['flush', '--seconds', 'soon'], /^--seconds takes a whole number above 0\.$/m],
+    ['an option that takes other words', ['serve', '--signup', 'all'], /^--signup must be one of owner, .*, closed, not all\. See/],
+    ['an argument that takes other words', ['daemon', 'bogus'], /^action must be one of start, .*, not bogus\. See/],
+    ['a number that is none', ['flush', '--seconds', 'soon'], /^--seconds must be a whole number above 0\.$/m],
     ['nothing to tell', ['notify'], /^What should your phone show\? For example:\n {2}node build\.mjs start notify /],
-    ['an argument that is missing', ['backup'], /^Something is missing: node build\.mjs start backup <target>\. See .* backup --help\.$/m],
+    [
+      'an argument that is missing',
+      ['backup'],
+      /^An argument is missing: node build\.mjs start backup <target>\. See .* backup --help\.$/m
+    ],
     ['a busy port', ['serve', '--port', port, '--data', join(directory, 'data')], new RegExp(port)],
     ['a data directory inside a file', ['serve', '--port', '0', '--data', join(directory, 'file', 'data')], /data directory/],
     ['an open network without HTTPS', ['serve', '--port', '0', '--host', '0.0.0.0'], /HTTPS/]

@@ -29,8 +29,8 @@ t.test('a server that begins says what to do next in whole words on a narrow ter
   const home = t.testdir()
   const args = ['serve', '--port', '0', '--signup', 'open', '--data', join(home, 'data'), '--log-level', 'silent']
   const server = runOnTerminal(t, { home, directory: home, columns, args })
-  await server.sees(/Everybody[\s\S]*may\./)
+  await server.sees(/Anyone[\s\S]*--signup\./)
   t.match(server.screen, /Open http:\/\/127\.0\.0\.1:\d+ on your\nphone or in a browser\./)
   t.match(server.screen, /Then, on the computer where your agents\nwork:\n {2}node \S/)
-  t.match(server.screen, /Everybody who reaches this server may\ncreate an account/)
+  t.match(server.screen, /Anyone who reaches this server can\ncreate an account/)
 })

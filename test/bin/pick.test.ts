@@ -36,7 +36,7 @@ t.test('the first of many fit on the screen, and the others are counted', async 
   t.equal(result, 'entry 2')
   t.match(
     output,
-    /1 entry 1\n.*9 entry 9\n {2}about it\n {2}and 21 more\n\nWhich one\? 1 to 9, words to search for, or nothing to leave: $/s
+    /1 entry 1\n.*9 entry 9\n {2}about it\n {2}and 21 more\n\nWhich one\? 1 to 9, words to search for, or Enter to cancel: $/s
   )
   t.notMatch(output, 'entry 10')
 })
@@ -49,7 +49,7 @@ t.test('a number that is not in sight picks as well, and entries of more lines l
 
 t.test('words search among all, and a number picks of what was found', async t => {
   t.match(await picked(['entry 2', '3']), { result: 'entry 20', output: /1 entry 2\n.*\n2 entry 12\n.*\n3 entry 20\n/ })
-  t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing was found for pear\..*There is no number 99 here\./s })
+  t.match(await picked(['pear', '99', '1']), { result: 'entry 1', output: /Nothing matches pear\..*There is no number 99 in the list\./s })
 })
 
 t.test('who types nothing leaves, and nobody cannot be asked', async t => {
@@ -66,7 +66,7 @@ t.test('Ctrl-C or Ctrl-D instead of an answer leaves with a sentence', async t =
     await terminal.sees(/Which one\?/)
     terminal.type(key)
     t.equal(await terminal.ended, 130)
-    t.match(terminal.screen, /leave: \nNothing was done\.\n+$/)
+    t.match(terminal.screen, /cancel: \nNothing was done\.\n+$/)
     t.notMatch(terminal.screen, /at .*node:/)
   }
 })

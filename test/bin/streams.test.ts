@@ -5,9 +5,9 @@ t.test('a program reads only what was asked for: that there is nothing, or why n
   const env = { AFIELD_HOME: t.testdir(), HOME: t.testdirName }
   const cases: [args: string[], status: number, stdout: string, stderr: RegExp][] = [
     [['sessions'], 0, '', /^No session has run on this computer yet\. Start one with:\n {2}.* claude\n$/],
-    [['sessions', 'apples'], 0, '', /^No session has these words\.\n$/],
+    [['sessions', 'apples'], 0, '', /^No session matches these words\.\n$/],
     [['sessions', '--json'], 0, '[]\n', /^$/],
-    [['resume'], 78, '', /^No session has ended on this computer yet\. See those that run with:\n {2}.* sessions\n$/],
+    [['resume'], 78, '', /^No session has ended on this computer yet\. See running sessions with:\n {2}.* sessions\n$/],
     [['adopt'], 78, '', /^No agent has a conversation on this computer yet\. Start one with:\n {2}.* claude\n$/],
     [['daemon', 'logs'], 0, '', /^The daemon has written nothing yet\.\n$/],
     [['logout'], 1, '', /^This computer is not linked to an account\.\n$/],

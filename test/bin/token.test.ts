@@ -16,13 +16,16 @@ async function token(data: string, ...args: string[]) {
 
 t.test('a token is made, listed without its text, and ended while the server runs', async t => {
   const server = await startServer(t)
-  t.match(await token(server.data, 'create', 'ci'), { status: 78, stderr: 'Nobody has an account yet.\n' })
+  t.match(await token(server.data, 'create', 'ci'), { status: 78, stderr: 'There are no accounts yet.\n' })
   await signUp(t, server)
 
   const made = await token(server.data, 'create', 'ci', '--scope', 'read,write', '--days', '30')
-  t.match(made, { status: 0, stderr: /Shown only now/, stdout: /^afield1-named\.\S+\n$/ })
+  t.match(made, { status: 0, stderr: /Shown only once/, stdout: /^afield1-named\.\S+\n$/ })
   t.match((await token(server.data)).stdout, /ci +read write +never +\d{4}-/, 'nobody has used it')
-  t.match(await token(server.data, 'create', 'ci', '--scope', 'everything'), { status: 78, stderr: /^--scope takes words of read, write/ })
+  t.match(await token(server.data, 'create', 'ci', '--scope', 'everything'), {
+    status: 78,
+    stderr: /^--scope must be one or more of read, write/
+  })
   const [secret = ''] = made.stdout.split('\n')
   const use = (method: string, path: string, body?: object) => call(server, method, path, { token: secret, ...(body && { body }) })
   t.equal((await use('POST', '/v1/sessions', { tag: 'x', metadata: 'x' })).status, 200)
@@ -40,7 +43,7 @@ t.test('a token is made, listed without its text, and ended while the server run
 t.test('where there are several accounts one is named', async t => {
   const server = await startServer(t)
   const [ada, grace] = [await signUp(t, server), await signUp(t, server)]
-  t.match(await token(server.data, 'create', 'ci'), { status: 78, stderr: /^There are 2 accounts; name one with --account/ })
+  t.match(await token(server.data, 'create', 'ci'), { status: 78, stderr: /^There are 2 accounts; choose one with --account/ })
   const { stdout } = await token(server.data, 'create', 'ci', '--account', grace.id)
   const { body } = await call(server, 'GET', '/v1/account/profile', { token: stdout.split('\n')[0] })
   t.equal(body.id, grace.id)

@@ -39,12 +39,12 @@ t.test('who waits is listed, approved and rejected while the server runs', async
   t.match(waiting, /127\.0\.0\.1 +an app/)
 
   t.match(await afield(data, 'users', 'reject', keyOf(waiting)), { status: 0, stdout: /was rejected/ })
-  t.match((await enter()).body, { error: 'This server takes no new accounts.' })
-  t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 0, stdout: /may come in/ })
+  t.match((await enter()).body, { error: 'This server accepts no new accounts.' })
+  t.match(await afield(data, 'users', 'approve', keyOf(waiting)), { status: 0, stdout: /is approved/ })
   t.equal((await enter()).status, 200)
   t.match(await afield(data, 'users', 'approve', keyOf(waiting)), {
     status: 1,
-    stderr: /^Nobody with this key waits\. See the list with:\n {2}.* users\n$/
+    stderr: /^No one with this key is waiting\. See the list with:\n {2}.* users\n$/
   })
   t.match(await afield(data, 'users', 'approve'), { status: 78, stderr: /^users approve needs .*\. See the list with:\n {2}.* users\n$/ })
 })
@@ -91,10 +91,10 @@ t.test('an invitation is made, listed and revoked, also when no server runs', as
 t.test('an invitation names the address of the running server, and says when it cannot be used', async t => {
   const { data, server } = await startOwned(t, 'invite')
   const here = await afield(data, 'invite', 'create', 'Ada')
-  t.match(here, { status: 78, stdout: '', stderr: `The server is reached at ${server.url}, which only this computer does.` })
+  t.match(here, { status: 78, stdout: '', stderr: `Only this computer can reach the server at ${server.url}.` })
   t.match(await afield(data, 'invite'), { stderr: /no invitations/ }, 'none was made')
   const made = await afield(data, 'invite', 'create', 'Ada', '--public-url', server.url)
-  t.match(made, { status: 0, stderr: /shown only now, .*: send it safely\.\n$/ })
+  t.match(made, { status: 0, stderr: /shown only once, .*: send it safely\.\n$/ })
   t.equal(made.stdout.split('/#invite=')[0], server.url)
   await server.close()
 
@@ -103,7 +103,7 @@ t.test('an invitation names the address of the running server, and says when it 
   t.match(useless, { status: 0, stdout: /^https:\/\/home\.example\/#invite=/, stderr: /cannot be used now.*--signup invite/ })
   await named.close()
 
-  t.match(await afield(data, 'invite', 'create', 'Linus'), { status: 78, stdout: '', stderr: /^No running server .*--public-url\.\n$/ })
+  t.match(await afield(data, 'invite', 'create', 'Linus'), { status: 78, stdout: '', stderr: /^No server is running .*--public-url\.\n$/ })
   t.notMatch((await afield(data, 'invite')).stdout, 'Linus')
 })
 

@@ -105,11 +105,11 @@ t.test('a request that is under way when the server closes is still answered, an
 t.test('options that cannot work are refused in one sentence', async t => {
   const data = t.testdir()
   const table: [options: object, reason: RegExp][] = [
-    [{ port: 70_000 }, /^port takes a whole number from 0 to 65535\.$/],
-    [{ signup: 'everybody' }, /^signup takes one of owner, /],
+    [{ port: 70_000 }, /^port must be a whole number from 0 to 65535\.$/],
+    [{ signup: 'everybody' }, /^signup must be one of owner, /],
     [{ prot: 1 }, /^There is no option prot\.$/],
     [{ host: '0.0.0.0' }, /needs HTTPS/],
-    [{ tlsCert: 'x' }, /only of use together/],
+    [{ tlsCert: 'x' }, /must be given together/],
     [{ store: 'mysql://ada:secret@host' }, /no store of the kind "mysql"/],
     [{ bus: 'redis://ada:secret@host' }, /--bus redis:… is not known/]
   ]

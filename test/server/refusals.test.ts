@@ -26,12 +26,12 @@ async function startInTrouble(t: Test) {
 }
 
 const refusals: [error: Error, status: number, says: string, exitCode: number, isNews: boolean][] = [
-  [new StoreFull('SQLITE_FULL'), 507, 'The server has no room left', 75, false],
-  [new StoreBusy('SQLITE_BUSY'), 503, 'Another program holds the storage of the server', 75, false],
+  [new StoreFull('SQLITE_FULL'), 507, 'The server is out of space', 75, false],
+  [new StoreBusy('SQLITE_BUSY'), 503, "Another program is using the server's storage", 75, false],
   [new StoreBroken('SQLITE_IOERR'), 503, 'The server cannot store anything now', 75, false],
-  [new OverQuota('bytes'), 507, 'This account has no room left', 1, false],
+  [new OverQuota('bytes'), 507, 'This account is out of space', 1, false],
   [new OverQuota('kvValueBytes'), 413, 'Payload Too Large', 1, false],
-  [new RowDamaged('message 7'), 500, 'What was stored here is damaged', 75, true]
+  [new RowDamaged('message 7'), 500, 'The stored data is damaged', 75, true]
 ]
 
 for (const [error, status, says, exitCode, isNews] of refusals) {

@@ -18,7 +18,7 @@ export interface SignInOptions {
 /**
  * Signs in with the account secret; creates the account when the server allows it. `setupCode` is what
  * the first account of a server needs. Rejects with `Unreachable`, or `Refused`, whose `code` is one of `setup-code-required`,
- * `This server takes no new accounts.`, …: see `failures` of the wire. Call after `cryptoReady()`.
+ * `This server accepts no new accounts.`, …: see `failures` of the wire. Call after `cryptoReady()`.
  *
  * The token lives a day, and `keepToken` renews it with a key that is made for this device; a server that knows nothing of
  * that gives one that is good until it is revoked.

@@ -1,6 +1,6 @@
 /**
- * Every refusal a caller can understand. `status` is the HTTP status; `says` is what the wire carries, word for word
- * where existing clients or their documents know the text; `retry` tells whether the same request may succeed later.
+ * Every refusal a caller can understand. `status` is the HTTP status; `says` is the text on the wire, verbatim
+ * where existing clients or their documentation rely on it; `retry` tells whether the same request may succeed later.
  */
 export const failures = {
   'no-token': { status: 401, retry: false, says: 'Missing authorization header' },
@@ -8,29 +8,29 @@ export const failures = {
   'bad-signature': { status: 401, retry: false, says: 'Invalid signature' },
   'bad-public-key': { status: 401, retry: false, says: 'Invalid public key' },
   'scope-missing': { status: 403, retry: false, says: 'This token is not allowed to do this' },
-  'legacy-login-off': { status: 403, retry: false, says: 'This account takes sign-ins of this kind no more' },
+  'legacy-login-off': { status: 403, retry: false, says: 'Legacy sign-in is disabled for this account' },
   'login-held': {
     status: 403,
     retry: true,
-    says: 'This server was restored from a backup and takes sign-ins of this kind from tomorrow on'
+    says: 'This server was restored from a backup; legacy sign-in works again after 24 hours'
   },
   'setup-code-required': { status: 403, retry: false, says: 'setup-code-required' },
   'setup-locked': { status: 429, retry: true, says: 'Too many wrong setup codes. Try again in a minute.' },
-  'signup-closed': { status: 403, retry: false, says: 'This server takes no new accounts.' },
+  'signup-closed': { status: 403, retry: false, says: 'This server accepts no new accounts.' },
   'signup-pending': { status: 403, retry: true, says: 'pending' },
-  'signup-not-found': { status: 404, retry: false, says: 'Nobody with this key waits' },
+  'signup-not-found': { status: 404, retry: false, says: 'No one with this key is waiting' },
   'invite-required': { status: 403, retry: false, says: 'invite-required' },
   'invite-not-found': { status: 404, retry: false, says: 'Invitation not found' },
-  'owner-only': { status: 403, retry: false, says: 'Only the owner of this server may do this' },
-  'owner-stays': { status: 409, retry: false, says: 'The account of the owner can only be removed when it is the last one' },
+  'owner-only': { status: 403, retry: false, says: 'Only the owner of this server can do this' },
+  'owner-stays': { status: 409, retry: false, says: "The owner's account can only be removed last" },
   'account-not-found': { status: 404, retry: false, says: 'Account not found' },
   'too-many-requests': { status: 429, retry: true, says: 'Too many requests' },
-  'quota-reached': { status: 507, retry: true, says: 'This account has no room left' },
+  'quota-reached': { status: 507, retry: true, says: 'This account is out of space' },
   'pairing-not-found': { status: 404, retry: false, says: 'Request not found' },
-  'pairing-answered': { status: 409, retry: false, says: 'Request was answered before' },
-  'legacy-pairing-off': { status: 403, retry: false, says: 'This server pairs with a check code only; use a client of Afield' },
-  'legacy-keys-off': { status: 403, retry: false, says: 'This server lets no program ask for the account key; update the program' },
-  'pairing-over': { status: 410, retry: false, says: 'Request has ended' },
+  'pairing-answered': { status: 409, retry: false, says: 'Request was already answered' },
+  'legacy-pairing-off': { status: 403, retry: false, says: 'This server requires a check code for pairing; use a client of Afield' },
+  'legacy-keys-off': { status: 403, retry: false, says: 'This server does not let programs ask for the account key; update the program' },
+  'pairing-over': { status: 410, retry: false, says: 'Request has expired' },
   'session-not-found': { status: 404, retry: false, says: 'Session not found' },
   'session-not-removable': { status: 404, retry: false, says: 'Session not found or not owned by user' },
   'session-full': { status: 409, retry: false, says: 'Session has no message numbers left' },
@@ -42,8 +42,8 @@ export const failures = {
   'foreign-attachment-ref': { status: 400, retry: false, says: 'Ref does not belong to this session' },
   'bad-attachment-ref': { status: 400, retry: false, says: 'Invalid attachment ref' },
   'upload-elsewhere': { status: 409, retry: false, says: 'The upload is at another offset' },
-  'attachment-kept': { status: 409, retry: false, says: 'The attachment is whole and has other bytes' },
-  'attachment-differs': { status: 409, retry: false, says: 'The bytes are not those of the digest; the upload begins anew' },
+  'attachment-kept': { status: 409, retry: false, says: 'The attachment is complete and has different bytes' },
+  'attachment-differs': { status: 409, retry: false, says: 'The bytes do not match the digest; upload them again' },
   'access-key-place-not-found': { status: 404, retry: false, says: 'Session or machine not found' },
   'access-key-not-found': { status: 404, retry: false, says: 'Access key not found' },
   'access-key-exists': { status: 409, retry: false, says: 'Access key already exists' },
@@ -51,8 +51,8 @@ export const failures = {
   'user-not-found': { status: 404, retry: false, says: 'User not found' },
   'github-not-offered': { status: 400, retry: false, says: 'GitHub OAuth not configured' },
   'voice-not-offered': { status: 400, retry: false, says: 'ELEVENLABS_API_KEY not configured' },
-  'vendor-tokens-not-kept': { status: 403, retry: false, says: 'This server keeps no tokens of vendors' },
-  'bad-nonce': { status: 401, retry: true, says: 'Nonce is too old or was used' },
+  'vendor-tokens-not-kept': { status: 403, retry: false, says: 'This server does not store vendor tokens' },
+  'bad-nonce': { status: 401, retry: true, says: 'Nonce is too old or was already used' },
   'device-unknown': { status: 401, retry: false, says: 'Device is not signed in' },
   'wrong-origin': { status: 403, retry: false, says: 'This server is not known under that origin' },
   'device-not-found': { status: 404, retry: false, says: 'Device not found' },
@@ -69,21 +69,21 @@ export const failures = {
   'bad-content-type': { status: 415, retry: false, says: 'Unsupported Media Type' },
   'channel-not-found': { status: 404, retry: false, says: 'This account has no such channel' },
   'bad-input': { status: 400, retry: false, says: 'Error' },
-  'ambiguous-request': { status: 400, retry: false, says: 'A request has one length, in digits, or comes in chunks' },
-  'token-in-address': { status: 400, retry: false, says: 'A token belongs into the authorization header' },
-  'wrong-host': { status: 421, retry: false, says: 'This server listens for its own machine only; --public-url names it for others' },
-  ending: { status: 503, retry: true, says: 'The server is being restarted; try again soon' },
-  busy: { status: 503, retry: true, says: 'The server has too much to do; try again soon' },
-  'storage-full': { status: 507, retry: true, says: 'The server has no room left' },
-  'row-damaged': { status: 500, retry: false, says: 'What was stored here is damaged' },
-  'storage-busy': { status: 503, retry: true, says: 'Another program holds the storage of the server' },
+  'ambiguous-request': { status: 400, retry: false, says: 'A request needs one numeric Content-Length or chunked encoding' },
+  'token-in-address': { status: 400, retry: false, says: 'A token belongs in the authorization header' },
+  'wrong-host': { status: 421, retry: false, says: 'This server answers its own computer only; set --public-url for others' },
+  ending: { status: 503, retry: true, says: 'The server is restarting; try again soon' },
+  busy: { status: 503, retry: true, says: 'The server is overloaded; try again soon' },
+  'storage-full': { status: 507, retry: true, says: 'The server is out of space' },
+  'row-damaged': { status: 500, retry: false, says: 'The stored data is damaged' },
+  'storage-busy': { status: 503, retry: true, says: "Another program is using the server's storage" },
   'storage-failed': { status: 503, retry: true, says: 'The server cannot store anything now' },
   internal: { status: 500, retry: true, says: 'Internal Server Error' }
 } as const satisfies Record<string, { status: number; retry: boolean; says: string }>
 
 export type FailureCode = keyof typeof failures
 
-/** Why a call got no answer; the text is the `error` of its acknowledgement. */
+/** Why a call got no answer. The text is the `error` of its acknowledgement. */
 export const callFailures = {
   'no-method': 'Invalid parameters: method is required',
   'not-available': 'RPC method not available',
@@ -101,10 +101,10 @@ export class Failure extends Error {
   readonly code: FailureCode
   /** For `bad-input`: where and why, never the value itself. */
   readonly detail: string | undefined
-  /** For refusals that say more than one text: the body as the wire wants it. */
+  /** For refusals with more than one text: the body for the wire. */
   readonly body: unknown
 
-  /** When the same request may succeed, in seconds; undefined where nobody knows. */
+  /** When the same request may succeed, in seconds; undefined when unknown. */
   readonly retryAfterS: number | undefined
 
   constructor(code: FailureCode, detail?: string, body?: unknown, retryAfterS?: number) {

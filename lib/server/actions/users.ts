@@ -8,7 +8,7 @@ import { publishRevoked } from './devices.ts'
 import { mustBeOwner } from './owner.ts'
 import { fingerprintOfKey } from './signup.ts'
 
-/** The account that the operator means, who may leave it out where there is one. Throws `CannotStart` with what to do instead. */
+/** The account the operator named, or the only one. Throws `CannotStart` with advice. */
 export async function readAccountId({ store }: Pick<Deps, 'store'>, named: AccountId | undefined): Promise<AccountId> {
   const accounts = await store.listAccounts()
   const [only, ...others] = accounts
@@ -17,8 +17,8 @@ export async function readAccountId({ store }: Pick<Deps, 'store'>, named: Accou
   if (named !== undefined) throw new CannotStart(`There is no account ${named}; "users" lists them.`)
   throw new CannotStart(
     accounts.length === 0
-      ? 'Nobody has an account yet.'
-      : `There are ${accounts.length} accounts; name one with --account. "users" lists them.`
+      ? 'There are no accounts yet.'
+      : `There are ${accounts.length} accounts; choose one with --account. "users" lists them.`
   )
 }
 
@@ -28,7 +28,7 @@ export async function listUsers(deps: Pick<Deps, 'store'>, by: Asker): Promise<(
   return rows.map(row => ({ ...row, fingerprint: fingerprintOfKey(row.publicKey) }))
 }
 
-/** Removes somebody's account, as the owner of the server. */
+/** Removes another account, as the owner of the server. */
 export async function removeUser(deps: RemovalDeps, by: Asker, account: AccountId): Promise<void> {
   await mustBeOwner(deps, by)
   await removeAccount(deps, account)
@@ -38,7 +38,7 @@ interface RemovalDeps extends Pick<Deps, 'store' | 'bus'> {
   leftoverSweep: Pick<LeftoverSweep, 'soon'>
 }
 
-/** Removes an account with everything it has, and closes its connections everywhere. Whether that may be is for the caller of this to ask. */
+/** Removes an account with everything it has, and closes its connections everywhere. The caller checks permission. */
 export async function removeAccount(deps: RemovalDeps, account: AccountId): Promise<void> {
   const outcome = await deps.store.removeAccount(account)
   if (outcome === 'missing') throw failure('account-not-found')

@@ -7,7 +7,7 @@ import { type Logger, noteOf } from '../watch/log.ts'
 import type { BackupState } from '../watch/metrics.ts'
 
 /**
- * Takes a backup into a new file and puts it back somewhere else to see that it can be, away from the event loop.
+ * Takes a backup into a new file and verifies it by restoring it elsewhere, off the event loop.
  * Rejects with the reason when either fails.
  */
 export type TakeBackup = (file: string, signal: AbortSignal) => Promise<void>
@@ -20,17 +20,17 @@ export interface BackupDeps {
 }
 
 const hourMs = 60 * 60 * 1000
-/** After a failure it is tried again so soon, or at its time when that is earlier. */
+/** The retry delay after a failure, unless the next scheduled time is earlier. */
 const againMs = hourMs
 
-/** The backups that a server takes by itself; undefined when it takes none. Throws CannotStart where that cannot be. */
+/** The scheduled backups; undefined when there are none. Throws CannotStart if they cannot be set up. */
 export function openBackups(
   { backupEvery, backupKeep, backupTo }: Pick<ServerOptions, 'backupEvery' | 'backupKeep' | 'backupTo'>,
   deps: Omit<BackupDeps, 'take'> & { take: TakeBackup | undefined }
 ): Backups | undefined {
   const { take } = deps
   if (backupEvery === undefined) return undefined
-  if (!take) throw new CannotStart('backupEvery needs takeBackup, which says how a backup is taken.')
+  if (!take) throw new CannotStart('backupEvery needs takeBackup, which takes a backup.')
   try {
     mkdirSync(backupTo, { recursive: true, mode: 0o700 })
     return new Backups({ ...deps, take }, { everyMs: backupEvery * hourMs, keep: backupKeep, directory: backupTo })
@@ -56,7 +56,7 @@ export class Backups {
     this.#directory = directory
     const goodAt = timeOf(backupsIn(directory).at(-1))
     this.#so = { last: goodAt === undefined ? 'none' : 'ok', goodAt, taken: { ok: 0, failed: 0 } }
-    // The first is taken at once. A server that is started anew goes on where it was; a clock that was set does not make it wait for years.
+    // The first is taken at once. A restarted server keeps the schedule; a changed clock cannot delay it for years.
     const sinceMs = goodAt === undefined ? everyMs : Math.max(deps.now() - goodAt, 0)
     this.#cancel = this.#later(Math.max(everyMs - sinceMs, 0))
   }
@@ -89,7 +89,7 @@ export class Backups {
       this.#removeOldest()
       return this.#everyMs
     } catch (error) {
-      if (!this.#ending.signal.aborted) log.error({ error: noteOf(error) }, 'The backup failed; the older ones are kept')
+      if (!this.#ending.signal.aborted) log.error({ error: noteOf(error) }, 'The backup failed; older backups are kept')
       this.#so = { ...this.#so, last: 'failed', taken: { ...this.#so.taken, failed: this.#so.taken.failed + 1 } }
       return Math.min(againMs, this.#everyMs)
     }
@@ -103,7 +103,7 @@ export class Backups {
 
 const ours = /^afield-(\d{4}-\d\d-\d\d)T(\d\d)(\d\d)(\d\d)\.auto\.backup$/
 
-/** Those that a server took by itself, the oldest first; a backup that somebody took by hand is never one of them. */
+/** The scheduled backups, oldest first; never one that was taken by hand. */
 function backupsIn(directory: string): string[] {
   return readdirSync(directory)
     .filter(name => ours.test(name))

@@ -17,11 +17,11 @@ const words: Record<NotificationSettings['language'], Record<RingKind, Words>> =
     question: { title: 'Your agent has a question', body: 'Open the app to answer.' },
     error: { title: 'Your agent ran into an error', body: 'Open the app to see it.' },
     failed: { title: 'A session stopped', body: 'Open the app to see why.' },
-    silent: { title: 'Your agent has gone quiet', body: 'Open the app to look at it.' },
-    machine: { title: 'A computer dropped off', body: 'Its sessions wait until it is back.' },
-    device: { title: 'A new device signed in', body: 'If that was not you, end its sign-in under Devices.' },
+    silent: { title: 'Your agent has gone quiet', body: 'Open the app to check on it.' },
+    machine: { title: 'A computer went offline', body: 'Its sessions wait until it is back.' },
+    device: { title: 'A new device signed in', body: 'If that was not you, unlink it under Devices.' },
     test: { title: 'This is a test', body: 'Notifications reach this device.' },
-    digest: { title: 'While it was quiet', body: 'Open the app to see what happened.' }
+    digest: { title: 'During quiet hours', body: 'Open the app to see what happened.' }
   },
   zh: {
     done: { title: '智能体已完成', body: '打开应用查看。' },
@@ -30,9 +30,9 @@ const words: Record<NotificationSettings['language'], Record<RingKind, Words>> =
     error: { title: '智能体遇到错误', body: '打开应用查看。' },
     failed: { title: '一个会话已停止', body: '打开应用查看原因。' },
     silent: { title: '智能体长时间没有动静', body: '打开应用看看。' },
-    machine: { title: '一台电脑已断开', body: '它恢复之前，会话会等待。' },
-    device: { title: '有新设备登录', body: '如果不是你，请在“设备”中结束它的登录。' },
+    machine: { title: '一台电脑已离线', body: '它恢复之前，会话会等待。' },
+    device: { title: '有新设备登录', body: '如果不是你，请在“设备”中解除它的关联。' },
     test: { title: '这是一条测试通知', body: '通知可以送达此设备。' },
-    digest: { title: '免打扰期间', body: '打开应用查看发生了什么。' }
+    digest: { title: '安静时段期间', body: '打开应用查看发生了什么。' }
   }
 }

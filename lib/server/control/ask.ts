@@ -14,8 +14,8 @@ import { controlFile } from './socket.ts'
 type AskOptions = Pick<ServerOptions, 'data' | 'store'>
 
 /**
- * Has the server that uses the data directory run a command. When none is running, opens the store under the same lock
- * and runs it here. Throws `CannotStart` with the one sentence for the person who asked.
+ * Asks the server of the data directory to run a command. When none is running, opens the store under the same lock
+ * and runs it here. Throws `CannotStart` with one sentence for the user.
  */
 export async function askServer<Name extends CommandName>(
   options: AskOptions,
@@ -39,18 +39,18 @@ export async function askRunningServer<Name extends CommandName>(
 
 function checked<Name extends CommandName>(name: Name, reply: unknown): ReplyOf<Name> {
   const parsed = commands[name].reply.safeParse(reply)
-  if (!parsed.success) throw new CannotStart('The server answered in another way than this program expects; use the same version of both.')
+  if (!parsed.success) throw new CannotStart('The server sent an unexpected answer; use the same version of both.')
   // The row of this name made it.
   return parsed.data as ReplyOf<Name>
 }
 
 async function runHere(options: AskOptions, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
   if (!existsSync(options.data))
-    throw new CannotStart(`There is no data directory ${options.data}; name the one of the server with --data.`)
+    throw new CannotStart(`There is no data directory ${options.data}; give the one of the server with --data.`)
   const store = await openStore(options.store, { dataDirectory: options.data, onBroken() {} })
   const bus = openLocalBus({ onError() {} })
   try {
-    // What is left of somebody removed goes once a server runs.
+    // A running server deletes the rest of a removed account.
     const leftoverSweep = { soon() {} }
     const deps: ControlDeps = { leftoverSweep, options, store, bus, now: Date.now, time: Date.now, clock: systemClock, newId }
     return await runCommand(deps, name, ask, tell)

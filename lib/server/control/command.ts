@@ -5,21 +5,21 @@ import type { Backups } from '../chores/backups.ts'
 import type { LeftoverSweep } from '../chores/leftover-sweep.ts'
 import type { Deps } from '../deps.ts'
 
-/** What commands work with: the running server's own, or a store that was opened for the one command. */
+/** What commands work with: the running server's own objects, or a store opened for this one command. */
 export interface ControlDeps extends Omit<Deps, 'quotas'> {
   options: Pick<ServerOptions, 'data'>
   leftoverSweep: Pick<LeftoverSweep, 'soon'>
-  /** Those that a running server takes by itself. */
+  /** The scheduled backups of a running server. */
   backups?: Pick<Backups, 'state'> | undefined
-  /** Of a running server; `own` is a policy of the program that embeds it. `url` is missing until it listens. */
+  /** Of a running server; `own` is the embedder's own policy. `url` is missing until it listens. */
   serving?: { url?: string; signup: ServerOptions['signup'] | 'own' }
 }
 
-/** One thing that the owner of the data directory can ask of a server. What is in question and reply crosses a socket as JSON. */
+/** One command that the owner of the data directory can send to a server. Question and reply cross a socket as JSON. */
 export interface Command<Ask extends z.ZodType, Reply extends z.ZodType> {
   ask: Ask
   reply: Reply
-  /** Throws `Failure` or `CannotStart` for what the person can understand: its one sentence is what they see. */
+  /** Throws `Failure` or `CannotStart` with the one sentence the user sees. */
   run(deps: ControlDeps, ask: z.output<Ask>, tell: (progress: Progress) => void): Promise<z.output<Reply>>
 }
 

@@ -5,7 +5,7 @@ import { tokenCommands } from './tokens.ts'
 import { userCommands } from './users.ts'
 
 /**
- * Everything that `afield <command>` can ask of a server, running or not. Each subject has a file beside this one with
+ * Every command that `afield <command>` can send to a server, running or not. Each subject has a file beside this one with
  * its rows, and a line here.
  */
 export const commands = {
@@ -16,7 +16,7 @@ export const commands = {
 } as const
 
 export type CommandName = keyof typeof commands
-/** As the one who asks writes it. */
+/** As the caller writes it. */
 export type AskOf<Name extends CommandName> = z.input<(typeof commands)[Name]['ask']>
 export type ReplyOf<Name extends CommandName> = z.output<(typeof commands)[Name]['reply']>
 

@@ -6,14 +6,14 @@ import { failureOf } from '../refusals.ts'
 import type { Command, ControlDeps } from './command.ts'
 import { type CommandName, commands } from './commands.ts'
 
-/** Checks a question and does what it asks. Throws as the command does; `CannotStart` for a question it does not take. */
+/** Parses a question and runs the command. Throws what the command throws; `CannotStart` for an invalid question. */
 export async function runCommand(deps: ControlDeps, name: CommandName, ask: unknown, tell: (progress: Progress) => void): Promise<unknown> {
-  // One table, one way in: that question and command belong together is checked where the rows are made.
+  // One table, one way in: the rows guarantee that question and command match.
   const command = commands[name] as unknown as Command<z.ZodType, z.ZodType>
   const parsed = command.ask.safeParse(ask)
   if (!parsed.success) {
     const issue = parsed.error.issues[0]
-    throw new CannotStart(`${name} does not take this: ${[...(issue?.path ?? []), issue?.message].join(' ')}.`)
+    throw new CannotStart(`Invalid input for ${name}: ${[...(issue?.path ?? []), issue?.message].join(' ')}.`)
   }
   return command.run(deps, parsed.data, tell)
 }
@@ -21,7 +21,7 @@ export async function runCommand(deps: ControlDeps, name: CommandName, ask: unkn
 /** The disk or the database is in trouble; a restart may help. */
 const ofStorage = new Set<FailureCode>(['storage-full', 'storage-busy', 'storage-failed', 'row-damaged'])
 
-/** What a person is told of a command that failed; undefined for an error nobody foresaw. */
+/** The user's message for a failed command; undefined for an unexpected error. */
 export function sentenceOf(error: unknown): { says: string; exitCode: number } | undefined {
   if (error instanceof CannotStart) return { says: error.message, exitCode: error.exitCode }
   const known = failureOf(error)

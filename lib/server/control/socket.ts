@@ -10,7 +10,7 @@ export type Control = LocalSocket
 
 export interface ControlSocketDeps extends ControlDeps {
   log: Logger
-  /** Told once of every unexpected error. */
+  /** Called once for every unexpected error. */
   onError: (error: unknown) => void
 }
 
@@ -19,7 +19,7 @@ export const controlFile = 'control.sock'
 
 /**
  * Answers `POST /<command>` on `control.sock` in the data directory. Servers with stores of their own may share a directory, and then
- * the first keeps the socket. Where none can be made, the server goes on without and says so in its log.
+ * the first keeps the socket. If none can be created, the server runs without it and logs that.
  */
 export async function openControl(deps: ControlSocketDeps): Promise<Control> {
   if (!hasLocalSockets) return nothing
@@ -31,12 +31,12 @@ export async function openControl(deps: ControlSocketDeps): Promise<Control> {
       refusalOf(error) {
         const sentence = sentenceOf(error)
         if (!sentence) deps.onError(error)
-        return sentence ?? { says: 'The server met an unexpected error; its log says which.', exitCode: 70 }
+        return sentence ?? { says: 'The server hit an unexpected error; see its log.', exitCode: 70 }
       },
       onError: deps.onError
     })
   } catch (error) {
-    deps.log.warn({ error: noteOf(error) }, 'There is no control socket: commands need the server to be stopped')
+    deps.log.warn({ error: noteOf(error) }, 'No control socket: commands need the server to be stopped')
     return nothing
   }
 }
@@ -45,5 +45,5 @@ const nothing: Control = { close: async () => {} }
 
 function commandOf(name: string) {
   if (isCommand(name)) return name
-  throw new CannotStart('The server that is running knows no such command; it may be of another version than this program.')
+  throw new CannotStart('The running server does not know this command; its version may differ from this program.')
 }

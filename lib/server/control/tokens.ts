@@ -6,7 +6,7 @@ import { createToken, endNamedToken, listTokens } from '../actions/tokens.ts'
 import { readAccountId } from '../actions/users.ts'
 import { command } from './command.ts'
 
-/** Whose; may be left out where there is one account. */
+/** The account; optional when there is only one. */
 const account = accountId.optional()
 
 /** Named tokens, for programs of an account. */
@@ -22,7 +22,7 @@ export const tokenCommands = {
   createToken: command({
     ask: z.strictObject({ account, name: plainText(100), scopes: z.array(scope).min(1), expiresAt: time.int().optional() }),
     reply: z.object({ id: tokenId, token: z.string() }),
-    // Whoever can read the data directory could do all of it anyway.
+    // Anyone who can read the data directory could do all of it anyway.
     run: async (deps, ask) => createToken(deps, { account: await readAccountId(deps, ask.account), scopes: everyScope }, ask)
   }),
   revokeToken: command({

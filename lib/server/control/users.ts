@@ -15,7 +15,7 @@ const invite = z.object({
   endsAt: z.number()
 })
 
-/** Who has an account, who waits for one and who was invited. */
+/** Accounts, sign-up requests and invitations. */
 export const userCommands = {
   listUsers: command({
     ask: z.strictObject({}),

@@ -180,7 +180,7 @@ t.test('what a crashed process left is sent first [W1]', async t => {
 t.test('a server without room is waited for, and told apart from one that is away [F1]', async t => {
   const { outbox, request, clock, stored } = await openWorld()
   await outbox.put(draft('a'))
-  await request().fail(new Unreachable('server-error', { status: 507, code: 'The server has no room left' }))
+  await request().fail(new Unreachable('server-error', { status: 507, code: 'The server is out of space' }))
   t.match(outbox.state, { type: 'waiting', isFull: true })
   clock.advance(500)
   await turn()

@@ -19,7 +19,7 @@ const newKeys = () => signingKeypair(randomBytes(32))
 const newPhone = (): Phone => ({ account: newKeys(), device: newKeys() })
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
 const badSignature = { status: 401, body: { error: 'Invalid signature' } }
-const badNonce = { status: 401, body: { error: 'Nonce is too old or was used' } }
+const badNonce = { status: 401, body: { error: 'Nonce is too old or was already used' } }
 const gone = { status: 401, body: { error: 'Invalid token' } }
 
 async function askNonce(server: Server): Promise<{ nonce: string; serverKeyId: string }> {
@@ -220,7 +220,7 @@ t.test('an account may shut the first kind of sign-in, or leave it open once mor
   await set('once')
   await signUp(t, server, ada.secret)
   t.equal(await read(), 'off')
-  await t.rejects(signUp(t, server, ada.secret), /403 .*takes sign-ins of this kind no more/)
+  await t.rejects(signUp(t, server, ada.secret), /403 .*Legacy sign-in is disabled/)
   const phone = { account: signingKeypair(ada.secret), device: newKeys() }
   t.equal((await post(server, await signInWith(server, phone))).status, 200, 'the second kind goes on')
   await set('on')

@@ -160,7 +160,7 @@ t.test('a closed server knows its people and takes nobody new [A9]', async t => 
   const stranger = await signInBody(engine.randomBytes(32))
   t.same(await call(closed, 'POST', '/v1/auth', { body: stranger }), {
     status: 403,
-    body: { error: 'This server takes no new accounts.' }
+    body: { error: 'This server accepts no new accounts.' }
   })
 })
 

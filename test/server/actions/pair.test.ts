@@ -6,9 +6,9 @@ import { call, Person, signUp } from '../../kit/person.ts'
 import { startServer } from '../../kit/server.ts'
 
 const requested = { status: 200, body: { state: 'requested' } }
-const over = { status: 410, body: { error: 'Request has ended' } }
+const over = { status: 410, body: { error: 'Request has expired' } }
 const success = { status: 200, body: { success: true } }
-const answeredBefore = { status: 409, body: { error: 'Request was answered before' } }
+const answeredBefore = { status: 409, body: { error: 'Request was already answered' } }
 
 const newKey = () => randomBytes(32).toString('base64')
 const minutes = 60_000

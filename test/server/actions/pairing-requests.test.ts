@@ -24,8 +24,8 @@ await cryptoReady()
 type Server = { url: string }
 
 const notFound = { status: 404, body: { error: 'Request not found' } }
-const over = { status: 410, body: { error: 'Request has ended' } }
-const answeredBefore = { status: 409, body: { error: 'Request was answered before' } }
+const over = { status: 410, body: { error: 'Request has expired' } }
+const answeredBefore = { status: 409, body: { error: 'Request was already answered' } }
 const badSignature = { status: 401, body: { error: 'Invalid signature' } }
 const success = { status: 200, body: { success: true } }
 

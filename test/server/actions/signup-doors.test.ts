@@ -28,7 +28,7 @@ const enterFresh: Enter = async (server, secret, extra) => {
 const paths: Record<string, Enter> = { 'POST /v1/auth': enter, 'POST /v2/auth': enterFresh }
 
 const bytesOf = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))
-const closed = { status: 403, body: { error: 'This server takes no new accounts.' } }
+const closed = { status: 403, body: { error: 'This server accepts no new accounts.' } }
 const pending = { status: 403, body: { error: 'pending' } }
 const inviteRequired = { status: 403, body: { error: 'invite-required' } }
 const asksForCode = { status: 403, body: { error: 'setup-code-required' } }
@@ -178,7 +178,7 @@ t.test('only the owner sees who waits and makes invitations', async t => {
     ['POST', '/v1/invites'],
     ['DELETE', '/v1/invites/abcdefghijklmnopqrstuvwx']
   ]
-  const ownerOnly = { status: 403, body: { error: 'Only the owner of this server may do this' } }
+  const ownerOnly = { status: 403, body: { error: 'Only the owner of this server can do this' } }
   for (const [method, path] of asks) t.same(await member.call(method, path), ownerOnly, `${method} ${path}`)
 })
 

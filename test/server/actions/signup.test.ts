@@ -8,7 +8,7 @@ import { startServer } from '../../kit/server.ts'
 
 const asksForCode = { status: 403, body: { error: 'setup-code-required' } }
 const locked = { status: 429, body: { error: 'Too many wrong setup codes. Try again in a minute.' } }
-const closed = { status: 403, body: { error: 'This server takes no new accounts.' } }
+const closed = { status: 403, body: { error: 'This server accepts no new accounts.' } }
 
 async function tryToEnter(server: { url: string }, setupCode?: string, secret = engine.randomBytes(32)) {
   await cryptoReady()

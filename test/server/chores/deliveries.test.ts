@@ -204,7 +204,7 @@ t.test('what came during quiet hours is told together in the morning [P7]', asyn
   for (const id of ['a', 'b', 'c']) await notify('done', id, { turnMs: 99_000 })
   t.same(service.requests, [])
   await until(world, 1, minute, 200)
-  t.match(service.requests, [{ headers: { title: 'While it was quiet', tags: 'inbox_tray' } }])
+  t.match(service.requests, [{ headers: { title: 'During quiet hours', tags: 'inbox_tray' } }])
   t.same((await last()).toSorted(), ['done accepted', 'done collected', 'done collected'])
 })
 

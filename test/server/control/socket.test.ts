@@ -57,7 +57,7 @@ t.test('of servers with stores of their own in one directory the first keeps the
   const one = await startServer(t, { data, store: await storeOf('one') })
   await signUp(t, one)
   const two = await startServer(t, { data, store: await storeOf('two'), logger })
-  t.match(warnings, [/no control socket/])
+  t.match(warnings, [/No control socket/])
   t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: true })
   await two.close()
   t.match(await askServer(storeIn(data), 'readStatus', {}), { hasAccounts: true })
@@ -79,10 +79,10 @@ t.test('the path of the directory may be longer than the system has room for', {
 t.test('a question the server does not take is refused in one sentence and does it no harm', options, async t => {
   const { data } = await startServer(t)
   const refused: [path: string, body: string, says: RegExp][] = [
-    ['/noSuchCommand', '{}', /knows no such command/],
-    ['/toString', '{}', /knows no such command/],
+    ['/noSuchCommand', '{}', /does not know this command/],
+    ['/toString', '{}', /does not know this command/],
     ['/readStatus', 'not json', /not JSON/],
-    ['/readStatus', '{"more":1}', /does not take this/],
+    ['/readStatus', '{"more":1}', /Invalid input/],
     ['/readStatus', `"${'x'.repeat(70_000)}"`, /too long/]
   ]
   for (const [path, body, says] of refused) {

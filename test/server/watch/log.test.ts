@@ -43,7 +43,7 @@ t.test('a request costs no line unless debug asks for it', async t => {
   await server.close()
   t.same(
     lines.map(({ message }) => message),
-    ['Serving', 'Finishing what is under way', 'Closed']
+    ['Serving', 'Finishing running requests', 'Closed']
   )
 })
 

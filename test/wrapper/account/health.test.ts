@@ -77,7 +77,7 @@ t.test('folders are allowed and not allowed any more, and nothing else in the fi
   t.match(await allow(code), { code: 0 })
   t.match(await allow('--remove', own), { code: 0 })
   t.strictSame(readPolicy(home).folders, [code], 'once')
-  t.match(await allow('--remove', own), { code: 78, says: /not among the folders/ })
+  t.match(await allow('--remove', own), { code: 78, says: /is not an allowed folder/ })
   t.match(await allow(join(own, 'nothing')), { code: 78, says: /There is no folder/ })
   writeFileSync(join(home, 'policy.json'), '{ "folders": 7 }')
   t.match(await allow(code), { code: 78, says: /cannot be read/ })

@@ -23,14 +23,14 @@ t.test('a computer adds ntfy and a webhook, tests them, sees what arrived, and r
   })
   t.match(await push('add', 'ntfy', `${service.url}/mine`), { code: 0, output: /Added\./ })
   const hook = await push('add', 'webhook', `${service.url}/hook`)
-  t.match(hook, { code: 0, output: /shown only now:\n {2}whsec_/ })
+  t.match(hook, { code: 0, output: /shown only once:\n {2}whsec_/ })
   service.answer = ({ path }) => ({ status: path === '/hook' ? 403 : 200 })
   t.match(await push('test'), { code: 1, output: /1 {2}ntfy: handed over\n {2}2 {2}webhook: refused \(HTTP 403\)/ })
   t.match(await push('test', '1'), { code: 0, output: /1 {2}ntfy: handed over/ })
   t.same(service.requests.map(({ path }) => path).toSorted(), ['/hook', '/mine', '/mine'])
 
   const shown = (await push()).output
-  t.match(shown, /1 +ntfy +\S.* 2 +not told +20\d\d-.* handed over/)
+  t.match(shown, /1 +ntfy +\S.* 2 +unknown +20\d\d-.* handed over/)
   t.notMatch(shown, service.url, 'where a channel leads is not shown')
   t.match(await push('remove'), { code: 78, output: /Which one\?/ })
   t.match(await push('remove', '9'), { code: 78, output: /There is no channel 9/ })

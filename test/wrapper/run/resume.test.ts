@@ -84,13 +84,13 @@ t.test('a session never has two live processes', async t => {
   t.match(listSessions(home), [{ pid: wrapper.child.pid, notes: { id: session.id } }])
   const second = runWrapper(t, { home, args: ['resume', session.id] })
   t.equal(await second.ended, 78)
-  t.match(second.output, /No ended session has these words/)
+  t.match(second.output, /No ended session matches these words/)
   await wrapper.kill('SIGTERM')
 
   const both = [1, 2].map(() => runWrapper(t, { home, args: ['resume', session.id] }))
   const loser = await Promise.race(both.map(async one => ({ one, code: await one.ended })))
   t.equal(loser.code, 78, loser.one.output)
-  t.match(loser.one.output, /resumed by another process|No ended session/)
+  t.match(loser.one.output, /Another process has just resumed|No ended session/)
   const winner = both.find(one => one !== loser.one)
   await winner?.says(/live/)
 })
@@ -114,7 +114,7 @@ t.test('sessions are listed with what a person knows them by, and found by words
   t.match(ended.output, /ended just now/)
   const strange = runWrapper(t, { home, args: ['sessions', 'no-such-word'] })
   await strange.ended
-  t.match(strange.output, /No session has these words/)
+  t.match(strange.output, /No session matches these words/)
 })
 
 t.test('a message that waits for its turn while the wrapper is told to end is read by the next run, once', async t => {

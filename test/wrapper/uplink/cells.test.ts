@@ -39,7 +39,7 @@ t.test('a change that the server will never take is told, and takes no other wit
   const answers = [
     { message: 'Internal error' },
     { message: 'Too many messages at once' },
-    { message: 'The server has no room left', status: 507 },
+    { message: 'The server is out of space', status: 507 },
     { message: 'Too many requests', status: 429 }
   ]
   const request = async (_name: string, { agentState = '' }: { agentState?: string }) => {

@@ -1,14 +1,15 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 
-/** Why nothing can listen there, in one sentence: uWebSockets.js says only that it cannot, so the system is asked once more. */
+/** Why nothing can listen there, in one sentence: uWebSockets.js says only that it cannot, so the system is asked again. */
 export async function listenRefusal(host: string, port: number): Promise<string> {
   const code = await codeOfListening(host, port)
   const at = `Port ${port} on ${host} cannot be used`
-  if (code === 'EADDRINUSE') return `${at}: another program has it; choose one with --port.`
-  if (code === 'EACCES') return `${at}: it needs more rights; choose one above 1023 with --port.`
+  if (code === 'EADDRINUSE') return `${at}: another program uses it; choose another with --port.`
+  if (code === 'EACCES') return `${at}: permission denied; choose one above 1023 with --port.`
   if (code === 'EADDRNOTAVAIL') return `This computer does not have the address ${host}; choose one of its own with --host.`
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `The name ${host} leads to no address; give one of this computer with --host.`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
+    return `The name ${host} does not resolve; give an address of this computer with --host.`
   return `${at}${code === undefined ? '' : ` (${code})`}; choose another with --port or --host.`
 }
 

@@ -2,12 +2,12 @@ import type { HttpRequest } from 'uWebSockets.js'
 import type { TrustedProxies } from '../../address.ts'
 import type { Logger } from '../../watch/log.ts'
 
-/** Told of each connection, by the address it counts for. */
+/** Called for each connection, with the address it counts for. */
 export type ProxyHint = (address: string, request: HttpRequest) => void
 
 /**
- * Says once that a program on this machine forwards requests and is not trusted to say for whom. Nothing else tells: all
- * works until the limits of one address are spent by everybody together.
+ * Logs once that a program on this computer forwards requests and is not a trusted proxy. Nothing else shows it: all
+ * works until all users together reach the limits of one address.
  */
 export function createProxyHint({ isProxy, log }: { isProxy: TrustedProxies; log: Logger }): ProxyHint {
   let isTold = false
@@ -17,7 +17,7 @@ export function createProxyHint({ isProxy, log }: { isProxy: TrustedProxies; log
     isTold = true
     log.warn(
       {},
-      'A proxy on this machine is not trusted, so everybody behind it shares the limits of one address: see --trust-proxy loopback'
+      'A proxy on this computer is not trusted, so all clients behind it share the limits of one address: see --trust-proxy loopback'
     )
   }
 }

@@ -24,7 +24,7 @@ const asked: [method: string, path: string, body: object | undefined, answer: ob
     'POST',
     '/v1/connect/anthropic/register',
     { token: '{"key":"secret"}' },
-    { status: 403, body: { error: 'This server keeps no tokens of vendors' } }
+    { status: 403, body: { error: 'This server does not store vendor tokens' } }
   ],
   ['GET', '/v1/connect/gemini/token', undefined, { status: 200, body: { token: null } }],
   ['GET', '/v1/connect/tokens', undefined, { status: 200, body: { tokens: [] } }],

@@ -9,7 +9,7 @@ t.test('why a sign-in failed is told by what a person can do about it', async t 
     [new Unreachable('network'), 'unreachable'],
     [new Refused(403, 'setup-code-required'), 'needs-setup-code'],
     [new Refused(403, 'invite-required'), 'needs-invite'],
-    [new Refused(403, 'This server takes no new accounts.'), 'signup-closed'],
+    [new Refused(403, 'This server accepts no new accounts.'), 'signup-closed'],
     [new Refused(429, 'Too many requests'), 'locked'],
     [new Refused(400, 'Error'), 'other']
   ] as const
