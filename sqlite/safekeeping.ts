@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3'
-import type { Inspection, SafekeepingStore } from '../lib/store/safekeeping.ts'
+import type { Inspection, Safekeeping } from '../lib/store/safekeeping.ts'
 import { keepChecksums, type NextRows } from './engine/checked-rows.ts'
 import type { Deps } from './engine/deps.ts'
 import { renewEpoch } from './engine/epoch.ts'
@@ -12,7 +12,7 @@ const pagesPerStep = 100
 const rowsPerScrub = 512
 const bytesPerScrub = 1024 * 1024
 
-export function safekeeping({ database, queue, damage, reserve, log }: Deps): Omit<SafekeepingStore, 'removeOldSessions'> {
+export function safekeeping({ database, queue, damage, reserve, log }: Deps): Safekeeping {
   const tables = keepChecksums(database)
   const so = { scrubbed: 0, rounds: 0 }
   let next = { table: 0, after: 0 }

@@ -93,7 +93,7 @@ function storeIn(
     ...accessKeys(deps),
     ...usage(deps),
     ...storage(deps),
-    ...safekeeping(deps),
+    safekeeping: safekeeping(deps),
     async close() {
       try {
         await queue.end()

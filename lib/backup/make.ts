@@ -7,7 +7,7 @@ import { CannotStart, exitCodes } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
 import { askServer } from '../server/control/ask.ts'
 import { openStore } from '../store/open.ts'
-import type { Inspection } from '../store/safekeeping.ts'
+import { type Inspection, safekeepingOf } from '../store/safekeeping.ts'
 import { describeFile, type Manifest, newSeal, pack, type Seal, unpack } from './archive.ts'
 
 export type Step = 'copying' | 'checking' | 'packing' | 'reading back'
@@ -76,7 +76,7 @@ function fileFor(target: string, now: number): string {
 async function inspectCopy(directory: string): Promise<Omit<Inspection, 'flaws'>> {
   const store = await openStore('sqlite:afield.db', { dataDirectory: directory, onBroken() {} })
   try {
-    const { flaws, ...holds } = await store.inspect()
+    const { flaws, ...holds } = await safekeepingOf(store).inspect()
     const [flaw] = flaws
     if (flaw === undefined) return holds
     throw new CannotStart(`No backup was made, because the database is damaged: ${flaw}. Keep your older backups.`, exitCodes.storage)

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { CannotStart } from '../exit.ts'
 import type { ServerOptions } from '../options.ts'
 import { openForRestore, openStore, readEndedTokens } from '../store/open.ts'
+import { safekeepingOf } from '../store/safekeeping.ts'
 import { type Manifest, unpack } from './archive.ts'
 import { sealingKey } from './seal.ts'
 
@@ -101,12 +102,13 @@ async function unpackInto(
 async function adopt(directory: string, manifest: Manifest, endedTokens: readonly string[], now: number) {
   const store = await openStore('sqlite:afield.db', { dataDirectory: directory, onBroken() {} })
   try {
-    const { flaws, ...holds } = await store.inspect()
+    const safekeeping = safekeepingOf(store)
+    const { flaws, ...holds } = await safekeeping.inspect()
     if (flaws[0] !== undefined) throw new CannotStart(`The database in the backup is damaged: ${flaws[0]}.`)
     if (holds.messages !== manifest.holds.messages || holds.accounts !== manifest.holds.accounts) {
       throw new CannotStart('The database in the backup does not match its manifest.')
     }
-    return await store.becomeRestored({ endedTokens, holdLoginsUntil: now + holdLoginsMs, now })
+    return await safekeeping.becomeRestored({ endedTokens, holdLoginsUntil: now + holdLoginsMs, now })
   } finally {
     await store.close()
   }

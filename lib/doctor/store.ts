@@ -11,7 +11,11 @@ export async function examineServer({ data }: Pick<ServerOptions, 'data'>): Prom
   try {
     const status = await askRunningServer(data, 'readStatus', {})
     if (!status) return [warn('server', 'none is running on this directory', `Start it with: ${programNameAt(process.cwd())} serve`)]
-    return [running(status.pid, status.version), rows(status.soundness), ...(status.backups ? [backups(status.backups)] : [])]
+    return [
+      running(status.pid, status.version),
+      ...(status.soundness ? [rows(status.soundness)] : []),
+      ...(status.backups ? [backups(status.backups)] : [])
+    ]
   } catch (error) {
     const says = error instanceof CannotStart ? error.message : `it cannot be reached (${codeOf(error)})`
     return [fail('server', says, 'See its log')]

@@ -7,6 +7,7 @@ import { completeOptions, type GivenOptions, type ServerOptions } from '../optio
 import type { AccountId } from '../protocol/wire/ids.ts'
 import { openStore } from '../store/open.ts'
 import { defaultQuotas, noQuotas, type Quotas } from '../store/quotas.ts'
+import { safekeepingOf } from '../store/safekeeping.ts'
 import type { Store } from '../store/store.ts'
 import { createAuthenticator } from './actions/authenticate.ts'
 import { createCalls } from './actions/calls.ts'
@@ -249,11 +250,15 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       keepSessionsDays: options.keepSessionsDays,
       onError
     }
-    const caretaker = new Caretaker({ store, clock, now, log })
-    closers.add(() => caretaker.close())
+    const { safekeeping } = store
+    if (safekeeping) {
+      const caretaker = new Caretaker({ store: safekeeping, clock, now, log })
+      closers.add(() => caretaker.close())
+      counted?.watchRows({ soundness: () => safekeeping.soundness(), now })
+    } else if (options.backupEvery !== undefined) safekeepingOf(store)
     const backups = openBackups(options, { clock, now, log, take: takeBackup })
     closers.add(async () => backups?.close())
-    counted?.watchKeeping({ soundness: () => store.soundness(), backups: () => backups?.state(), now })
+    if (backups) counted?.watchBackups(() => backups.state())
     const serving: ControlDeps['serving'] & {} = { signup: policy?.signup ? 'own' : options.signup }
     const control = await openControl({ ...deps, options, backups, serving })
     closers.add(() => control.close())
@@ -272,7 +277,7 @@ export async function createServer(given: ServerSetup = {}): Promise<Server> {
       async health() {
         if (underWay.isClosing) return 'draining'
         if (isBroken || !(await isReadable(store))) return 'storage-failed'
-        return store.soundness().isFull ? 'storage-full' : 'ok'
+        return safekeeping?.soundness().isFull ? 'storage-full' : 'ok'
       },
       scrape: counted && options.metricsToken !== undefined ? { token: options.metricsToken, text: counted.text } : undefined
     })

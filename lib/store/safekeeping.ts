@@ -1,4 +1,4 @@
-import type { AccountId, SessionId } from '../protocol/wire/ids.ts'
+import { CannotStart } from '../exit.ts'
 
 /** How far long work has come. */
 export interface CopyProgress {
@@ -30,15 +30,16 @@ export interface Inspection {
   flaws: string[]
 }
 
-/** Keeping what is stored safe over the years. */
-export interface SafekeepingStore {
+/**
+ * For a store that keeps its own files: copies of them, and looking after the rows and the disk. One in a database that somebody
+ * else looks after leaves it out: the server then compares no checksums, never says that a disk is full, and refuses backups in a sentence.
+ */
+export interface Safekeeping {
   /** Copies all that is committed into a new, private file, while the store goes on; what is committed meanwhile is in it too. */
   copyTo(file: string, tell: (progress: CopyProgress) => void): Promise<void>
   /** Compares the next rows that hold what clients sealed with their checksums, about 1 MiB of them; begins anew when it came to the end. */
   scrub(): Promise<void>
   soundness(): Soundness
-  /** Removes at most `limit` sessions that are not active and that nobody touched since `before`, as `remove` does. */
-  removeOldSessions(before: number, limit: number): Promise<{ account: AccountId; session: SessionId; clock: number }[]>
   /** Looks whether a disk that was full has room again, and keeps some of it for the next time; looks at the log too. */
   makeRoom(): Promise<void>
   /** Reads everything and names what is wrong with it. Holds up its caller for as long as that takes, so it is for a copy. */
@@ -49,4 +50,10 @@ export interface SafekeepingStore {
    * since are not known.
    */
   becomeRestored(since: { endedTokens: readonly string[]; holdLoginsUntil: number; now: number }): Promise<{ endedTokens: number }>
+}
+
+/** Throws `CannotStart`, for the person who asked, where the store leaves it out. */
+export function safekeepingOf({ safekeeping }: { readonly safekeeping?: Safekeeping | undefined }): Safekeeping {
+  if (!safekeeping) throw new CannotStart('This store cannot be copied into a file; back it up with the tools of its database.')
+  return safekeeping
 }

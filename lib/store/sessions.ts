@@ -19,6 +19,8 @@ export interface SessionStore {
     page: { before: string | undefined; changedSince: number; limit: number }
   ): Promise<{ sessions: SessionRow[]; more: boolean }>
   findSession(account: AccountId, session: SessionId): Promise<SessionRow | 'missing'>
+  /** Removes at most `limit` sessions that are not active and that nobody touched since `before`, as `remove` does. */
+  removeOldSessions(before: number, limit: number): Promise<{ account: AccountId; session: SessionId; clock: number }[]>
 
   /** Stores each draft at most once per localId and numbers the new ones without gaps, in the order given. `full`: no seq below 2^31 - 1 is left. */
   appendMessages(

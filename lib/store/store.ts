@@ -12,7 +12,7 @@ import type { PairingStore } from './pairings.ts'
 import type { PresenceStore } from './presence.ts'
 import type { PushTokenStore } from './push-tokens.ts'
 import type { Cell, CellRef, Conflict, RemovableRef, Written } from './rows.ts'
-import type { SafekeepingStore } from './safekeeping.ts'
+import type { Safekeeping } from './safekeeping.ts'
 import type { SessionStore } from './sessions.ts'
 import type { SignInStore } from './sign-in.ts'
 import type { SignupStore } from './signup.ts'
@@ -37,8 +37,19 @@ export class StoreBroken extends Error {
 }
 
 /**
- * Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is
- * readable before. With `quotas` a write that would exceed one throws `OverQuota`. Rows of another account are never read or changed: to a caller they are missing.
+ * What a server keeps, as a core and capabilities of which each has a file. A driver that breaks one of these sentences loses or
+ * shows what it must not, and nothing above it would notice:
+ *
+ * - Each method is one transaction. A write resolves only when its effect would survive power loss, and nothing of it is readable
+ *   before; else a client throws away what it was told is safe.
+ * - Rows of another account are never read or changed: to a caller they are missing.
+ * - A clock, a seq and a version only rise, and whoever can read one can read all below it; else clients that are told "everything
+ *   up to 7" never hear of what becomes 6 later.
+ * - With `quotas` a write that would exceed one throws `OverQuota`. It throws `StoreFull`, `StoreBusy`, `RowDamaged` or `StoreBroken`
+ *   when it cannot do what was asked, and has kept nothing then; any other error is a bug.
+ * - Functions handed in, such as those that make tokens, run inside the transaction and run again when it is tried again: only
+ *   what the last run returned is stored, so they must not count or announce anything.
+ * - What ends is judged by `time()`, one clock for all instances; what is called `now` is that time when something ends by it.
  */
 export interface Store
   extends SignInStore,
@@ -57,8 +68,10 @@ export interface Store
     SignupStore,
     DeviceStore,
     PairingRequestStore,
-    NoticeStore,
-    SafekeepingStore {
+    NoticeStore {
+  /** Only of a store that keeps files of its own. */
+  readonly safekeeping?: Safekeeping | undefined
+
   /**
    * A session goes with its messages, usage and notices, a machine leaves its sessions; access keys go with either. All of it is
    * missing at once and counts no more, save that the bytes of attachments count until `sweepLeftovers` has removed them, as it

@@ -2,6 +2,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { CannotStart } from '../../lib/exit.ts'
 import { openStore } from '../../lib/store/open.ts'
+import { safekeepingOf } from '../../lib/store/safekeeping.ts'
 import { StoreFull } from '../../lib/store/store.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
 
@@ -26,11 +27,11 @@ let acked = 0
 const failure = await appendUntilRefused()
 const read = (await readAll(store, ann, session)).length
 const again = await append().catch(error => error)
-await store.makeRoom()
-const saysFull = store.soundness().isFull
+await safekeepingOf(store).makeRoom()
+const saysFull = safekeepingOf(store).soundness().isFull
 rmSync(ballast)
-await store.makeRoom()
-const saysFullAfter = store.soundness().isFull
+await safekeepingOf(store).makeRoom()
+const saysFullAfter = safekeepingOf(store).soundness().isFull
 const ackedWhenFull = acked
 await append()
 await store.close()

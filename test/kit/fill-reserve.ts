@@ -2,6 +2,7 @@ import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createServer } from '../../lib/server/create.ts'
 import { openStore } from '../../lib/store/open.ts'
+import { safekeepingOf } from '../../lib/store/safekeeping.ts'
 import { StoreFull } from '../../lib/store/store.ts'
 import { draft, newAccount, newSession, readAll } from '../store/contract/kit.ts'
 import { manualClock } from './manual-clock.ts'
@@ -15,7 +16,7 @@ const clock = manualClock()
 const server = await createServer({ data, port: 0, store, clock, logLevel: 'silent', expoUrl: 'off', signup: 'open' })
 const health = async () => (await fetch(`${server.url}/health`)).status
 
-await store.makeRoom()
+await safekeepingOf(store).makeRoom()
 const hadReserve = existsSync(join(data, 'reserve'))
 const ann = await newAccount(store, 'ann')
 const [old, session] = [await newSession(store, ann), await newSession(store, ann)]
@@ -30,11 +31,11 @@ const hasReserveWhenFull = existsSync(join(data, 'reserve'))
 const again = await store.appendMessages(ann, session, [draft(text)], 1).catch(error => error)
 const read = (await readAll(store, ann, session)).length
 const removed = await store.remove(ann, { of: 'session', id: old }).catch(error => error)
-await store.makeRoom()
-const isStillFull = store.soundness().isFull
+await safekeepingOf(store).makeRoom()
+const isStillFull = safekeepingOf(store).soundness().isFull
 
 rmSync(ballast)
-await store.makeRoom()
+await safekeepingOf(store).makeRoom()
 const appended = await store.appendMessages(ann, session, [draft(text)], 1).catch(error => error)
 const report = {
   hadReserve,

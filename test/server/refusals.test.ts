@@ -17,7 +17,7 @@ async function startInTrouble(t: Test) {
   t.teardown(() => whole.close())
   const failing: Store = { ...whole }
   for (const name of Object.keys(whole) as (keyof Store)[]) {
-    if (name === 'close' || name === 'soundness') continue
+    if (name === 'close' || name === 'safekeeping') continue
     const method = whole[name] as (...args: unknown[]) => unknown
     Object.assign(failing, { [name]: async (...args: unknown[]) => (trouble.is ? Promise.reject(trouble.is) : method(...args)) })
   }

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap'
 import type { AccountId, SessionId } from '../../lib/protocol/wire/ids.ts'
 import { artifactId, attachmentId, kvKey } from '../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../lib/store/open.ts'
+import { safekeepingOf } from '../../lib/store/safekeeping.ts'
 import { RowDamaged, type Store } from '../../lib/store/store.ts'
 import { noteEndedTokens, readEndedTokens } from '../../sqlite/access/ended-tokens.ts'
 import { CommitQueue } from '../../sqlite/engine/commit-queue.ts'
@@ -28,7 +29,7 @@ t.test('no bit that flips in a stored message is ever shown as that message [F5]
     t.match(await store.readMessages(place.ann, place.session, { after: 0, limit: 10 }), { messages: [{ seq: 1 }], more: true })
     await t.rejects(store.readMessages(place.ann, place.session, { after: 1, limit: 10 }), RowDamaged)
     t.match(await store.readMessages(place.ann, place.session, { after: 2, limit: 10 }), { messages: [{ seq: 3 }], more: false })
-    t.equal(store.soundness().damaged, 1)
+    t.equal(safekeepingOf(store).soundness().damaged, 1)
     await store.close()
   }
   t.ok(structureWasWhole > 20, `${structureWasWhole} of 24 flips pass the check of SQLite`)
@@ -67,12 +68,12 @@ t.test('a scrub finds what nobody reads, in bounded steps, and begins anew [F5]'
   const store = await place.open()
   const more = Array.from({ length: 600 }, (_, index) => draft(`more ${index}`))
   await store.appendMessages(place.ann, place.session, more, 1)
-  await store.scrub()
-  t.match(store.soundness(), { scrubbed: 512, rounds: 0, damaged: 1 })
-  await store.scrub()
-  t.match(store.soundness(), { scrubbed: 604, rounds: 1, damaged: 1 })
-  await store.scrub()
-  t.match(store.soundness(), { scrubbed: 604 + 512, rounds: 1, damaged: 1 })
+  await safekeepingOf(store).scrub()
+  t.match(safekeepingOf(store).soundness(), { scrubbed: 512, rounds: 0, damaged: 1 })
+  await safekeepingOf(store).scrub()
+  t.match(safekeepingOf(store).soundness(), { scrubbed: 604, rounds: 1, damaged: 1 })
+  await safekeepingOf(store).scrub()
+  t.match(safekeepingOf(store).soundness(), { scrubbed: 604 + 512, rounds: 1, damaged: 1 })
   await store.close()
 })
 
@@ -89,9 +90,9 @@ for (const { table, column } of [
   t.test(`what changes by itself in ${column} of ${table} is found, by a scrub and in a copy [F5, K1]`, async t => {
     const place = await placeWithEverything(t)
     const sound = await place.open()
-    await sound.scrub()
-    t.match(sound.soundness(), { rounds: 1, damaged: 0 })
-    t.same((await sound.inspect()).flaws, [])
+    await safekeepingOf(sound).scrub()
+    t.match(safekeepingOf(sound).soundness(), { rounds: 1, damaged: 0 })
+    t.same((await safekeepingOf(sound).inspect()).flaws, [])
     await sound.close()
     const database = new Database(place.file)
     const changed = database.prepare(
@@ -101,10 +102,10 @@ for (const { table, column } of [
     database.close()
 
     const store = await place.open()
-    await store.scrub()
-    await store.scrub()
-    t.match(store.soundness(), { rounds: 2, damaged: 1 })
-    t.match((await store.inspect()).flaws, [new RegExp(`^${table} .* is not what was stored$`)])
+    await safekeepingOf(store).scrub()
+    await safekeepingOf(store).scrub()
+    t.match(safekeepingOf(store).soundness(), { rounds: 2, damaged: 1 })
+    t.match((await safekeepingOf(store).inspect()).flaws, [new RegExp(`^${table} .* is not what was stored$`)])
     if (table === 'attachment_piece') {
       await t.rejects(store.readPiece(place.ann, place.session, place.attachment, 1), RowDamaged)
     }
@@ -139,7 +140,7 @@ t.test('an attachment that lost a piece is found in a copy [K1]', async t => {
   database.exec('DELETE FROM attachment_piece')
   database.close()
   const store = await place.open()
-  t.match((await store.inspect()).flaws, [/^attachment row \d+ does not have all its bytes$/])
+  t.match((await safekeepingOf(store).inspect()).flaws, [/^attachment row \d+ does not have all its bytes$/])
   await store.close()
 })
 
@@ -158,7 +159,7 @@ t.test('a copy taken while messages arrive has all that were acknowledged before
   const store = await open()
   const before = Array.from({ length: 400 }, (_, index) => draft(`${index} ${'x'.repeat(4000)}`))
   await store.appendMessages(ann, session, before, 1)
-  const copied = store.copyTo(join(data, 'copy.db'), () => {})
+  const copied = safekeepingOf(store).copyTo(join(data, 'copy.db'), () => {})
   let meanwhile = 0
   const writing = (async () => {
     for (; meanwhile < 50; meanwhile++) await store.appendMessages(ann, session, [draft(`during ${meanwhile}`)], 1)

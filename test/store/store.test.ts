@@ -43,16 +43,10 @@ const withoutAccount: Record<string, readonly string[]> = {
     'recentRevocations',
     'keepSecret',
     'time',
-    'copyTo',
-    'scrub',
     'removeOldSessions',
     'claimDeliveries',
     'nextDelivery',
     'forgetNotices',
-    'makeRoom',
-    'inspect',
-    'becomeRestored',
-    'soundness',
     'close'
   ]
 }

@@ -1,6 +1,6 @@
 import type { Clock } from '../../async/clock.ts'
 import { every, type Repeating } from '../../async/every.ts'
-import type { Store } from '../../store/store.ts'
+import type { Safekeeping } from '../../store/safekeeping.ts'
 import { type Logger, noteOf } from '../watch/log.ts'
 
 const everyMs = 1_000
@@ -10,7 +10,7 @@ const mostReadingMs = 10 * 60 * 1_000
 const restMs = 60 * 60 * 1_000
 
 export interface CaretakerDeps {
-  store: Pick<Store, 'scrub' | 'makeRoom' | 'soundness'>
+  store: Pick<Safekeeping, 'scrub' | 'makeRoom' | 'soundness'>
   clock: Clock
   now: () => number
   log: Logger

@@ -25,7 +25,7 @@ export const serverCommands = {
       version: z.string(),
       pid: z.int(),
       hasAccounts: z.boolean(),
-      soundness,
+      soundness: soundness.optional(),
       backups: backupState.optional(),
       serving: z.object({ url: z.string().optional(), signup: z.string() }).optional()
     }),

@@ -54,11 +54,9 @@ export interface BackupState {
   taken: { ok: number; failed: number }
 }
 
-/** How what is stored is kept. */
-export interface Kept {
+/** How the rows at rest are. */
+export interface RowsWatched {
   soundness(): Soundness
-  /** Undefined where none is taken by itself. */
-  backups(): BackupState | undefined
   now(): number
 }
 
@@ -80,7 +78,8 @@ const commitMembers = [1, 2, 4, 8, 16, 32, 64, 128]
 export function createMetrics(): Counted & {
   gauge(gauged: Gauged): void
   watchQueue(queued: Queued): void
-  watchKeeping(kept: Kept): void
+  watchRows(rows: RowsWatched): void
+  watchBackups(state: () => BackupState): void
 } {
   const registry = new Registry()
   const registers = [registry]
@@ -129,7 +128,8 @@ export function createMetrics(): Counted & {
     arrived: () => arrivals.inc(),
     gauge: gauged => watchHub(gauged, registers),
     watchQueue: queued => watchQueue(queued, registers),
-    watchKeeping: kept => watchKeeping(kept, registers),
+    watchRows: rows => watchRows(rows, registers),
+    watchBackups: state => watchBackups(state, registers),
     text: () => registry.metrics(),
     close: () => delay.disable()
   }
@@ -161,7 +161,7 @@ function watchQueue({ kinds, nextDueAt, now }: Queued, registers: Registry[]): v
   })
 }
 
-function watchKeeping({ soundness, backups, now }: Kept, registers: Registry[]): void {
+function watchRows({ soundness, now }: RowsWatched, registers: Registry[]): void {
   watchNow('afield_rows_damaged', 'Rows found to be not what was stored, since the start.', registers, () => soundness().damaged)
   watchTotal('afield_rows_scrubbed_total', 'Rows compared with their checksums.', registers, () => soundness().scrubbed)
   watchTotal('afield_scrub_rounds_total', 'How often all rows were compared.', registers, () => soundness().rounds)
@@ -173,15 +173,17 @@ function watchKeeping({ soundness, backups, now }: Kept, registers: Registry[]):
     registers,
     () => Math.max(now() - soundness().logMovedAt, 0) / 1000
   )
-  if (!backups()) return
+}
+
+function watchBackups(state: () => BackupState, registers: Registry[]): void {
   for (const outcome of ['ok', 'failed'] as const) {
-    watchTotal(`afield_backups_${outcome}_total`, `Backups taken by itself: ${outcome}.`, registers, () => backups()?.taken[outcome] ?? 0)
+    watchTotal(`afield_backups_${outcome}_total`, `Backups taken by itself: ${outcome}.`, registers, () => state().taken[outcome])
   }
   watchNow(
     'afield_backup_last_good_time_seconds',
     'When the last good backup was taken; 0 for never.',
     registers,
-    () => (backups()?.goodAt ?? 0) / 1000
+    () => (state().goodAt ?? 0) / 1000
   )
 }
 

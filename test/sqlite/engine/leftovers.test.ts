@@ -3,6 +3,7 @@ import t, { type Test } from 'tap'
 import type { AccountId, SessionId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import { openStore } from '../../../lib/store/open.ts'
+import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, sealed, signInAs } from '../../store/contract/kit.ts'
 
@@ -102,7 +103,7 @@ t.test('a large session is gone for everybody at once, and its rows go piece by 
     ...{ message: many + 1, usage_report: many, attachment: many, notice: many, delivery: many },
     ...{ attachment_piece: 0, access_key: 0, kv: 0, artifact: 0, session: 2, leftover: 0 }
   })
-  t.match(await store.inspect(), { flaws: [] })
+  t.match(await safekeepingOf(store).inspect(), { flaws: [] })
   t.equal(found(await store.readMessages(ann, again, { after: 0, limit: 9 })).messages.length, 1)
 })
 
@@ -112,12 +113,12 @@ t.test('what is left of a session goes on after a restart, and in a copy from th
   const ann = await newAccount(first, 'ann')
   const gone = await fullSession(first, ann, 'gone')
   await first.remove(ann, { of: 'session', id: gone })
-  await first.copyTo(`${data}/copy/afield.db`, () => {})
+  await safekeepingOf(first).copyTo(`${data}/copy/afield.db`, () => {})
   await first.close()
   for (const directory of [data, `${data}/copy`]) {
     const store = await openIn(t, directory)
-    t.match(await store.inspect(), { sessions: 0, flaws: [] })
-    await store.becomeRestored({ endedTokens: [], holdLoginsUntil: 0, now: 1 })
+    t.match(await safekeepingOf(store).inspect(), { sessions: 0, flaws: [] })
+    await safekeepingOf(store).becomeRestored({ endedTokens: [], holdLoginsUntil: 0, now: 1 })
     const again = await newSession(store, ann, 'gone')
     t.same(await store.readMessages(ann, again, { after: 0, limit: 9 }), { messages: [], more: false })
     await sweep(store)
@@ -170,7 +171,7 @@ t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwh
   )
   t.equal(await store.readRole(bob), 'missing')
   t.equal(await store.removeAccount(bob), 'missing')
-  t.match(await store.inspect(), { accounts: 1, sessions: 1, flaws: [] })
+  t.match(await safekeepingOf(store).inspect(), { accounts: 1, sessions: 1, flaws: [] })
   t.same(await store.removeOldSessions(999, 9), [])
   t.same(
     (await store.sweepActive(999)).map(({ account }) => account),
@@ -187,7 +188,7 @@ t.test('what a huge account leaves goes piece by piece, and is nobody’s meanwh
     ...{ message: many, usage_report: many, attachment: many, notice: many, delivery: many },
     ...{ attachment_piece: 1, access_key: 1, kv: 1, artifact: 1, session: 2, leftover: 0 }
   })
-  t.match(await store.inspect(), { accounts: 2, flaws: [] })
+  t.match(await safekeepingOf(store).inspect(), { accounts: 2, flaws: [] })
   t.match(await store.findAccessKey(ann, { session, machine: machineId('m') }), { data: 'secret' })
   t.same(await store.readStorage(ann), before)
   t.same(Buffer.from(found(await store.readPiece(ann, session, attachmentOf(0), 0))).toString(), 'p')
@@ -204,5 +205,5 @@ t.test('the only account can be removed and made anew while something of it is l
   t.match(await store.signIn(signInAs('ann', { newAccount: again, create: 'if-first' })), { result: 'signed-in', created: true })
   t.equal(await store.readRole(again), 'owner')
   await sweep(store)
-  t.match(await store.inspect(), { accounts: 1, messages: 0, flaws: [] })
+  t.match(await safekeepingOf(store).inspect(), { accounts: 1, messages: 0, flaws: [] })
 })

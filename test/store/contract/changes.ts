@@ -3,6 +3,7 @@ import type { Test } from 'tap'
 import type { AccountId } from '../../../lib/protocol/wire/ids.ts'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
 import { type Changes, mostRemovalsKept } from '../../../lib/store/changes.ts'
+import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import type { Store } from '../../../lib/store/store.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed, sessionId } from './kit.ts'
 import { everythingOf, Replica, read, step } from './replica.ts'
@@ -63,7 +64,8 @@ export function changeContract(t: Test, place: StorePlace): void {
     t.same(await store.changesSince(ann, { ...fromNothing, epoch, since: 1, began: 2 }), startOver)
     t.match(await store.changesSince(ann, { ...fromNothing, epoch, since: 1 }), { complete: true })
 
-    await store.becomeRestored({ endedTokens: [], holdLoginsUntil: 0, now: 0 })
+    if (!store.safekeeping) return
+    await safekeepingOf(store).becomeRestored({ endedTokens: [], holdLoginsUntil: 0, now: 0 })
     const { epoch: renewed } = complete(await store.changesSince(ann, fromNothing))
     t.not(renewed, epoch)
     t.same(await store.changesSince(ann, { ...fromNothing, epoch, since: 1 }), { complete: false, epoch: renewed, clock: 1 })

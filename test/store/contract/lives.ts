@@ -1,5 +1,6 @@
 import type { Test } from 'tap'
 import * as ids from '../../../lib/protocol/wire/ids.ts'
+import { safekeepingOf } from '../../../lib/store/safekeeping.ts'
 import { draft, found, machineId, newAccount, newMachine, newSession, openFor, type StorePlace, sealed } from './kit.ts'
 
 const now = Date.UTC(2026, 10, 22)
@@ -13,10 +14,11 @@ export function lifeContract(t: Test, place: StorePlace): void {
   t.test('after a restore no seq is given out for the second time, also not by the same backup restored again [O6]', async t => {
     const open = async (): Promise<number[]> => {
       const store = await openFor(t, place)
+      if (!store.safekeeping) return []
       const ann = await newAccount(store, 'ann')
       const session = await newSession(store, ann)
       await store.appendMessages(ann, session, [draft('one', 'a'), draft('two')], 1)
-      await store.becomeRestored({ ...restored, now: now + lives.length * hour })
+      await safekeepingOf(store).becomeRestored({ ...restored, now: now + lives.length * hour })
       t.match(await store.findSession(ann, session), { lastSeq: 2 }, 'nothing was said since')
       const again = found(await store.appendMessages(ann, session, [draft('one', 'a')], 2))
       t.same([again.messages.map(({ seq }) => seq), again.added], [[1], []], 'what is there already keeps its number [X1]')
@@ -35,7 +37,7 @@ export function lifeContract(t: Test, place: StorePlace): void {
           [four, 'four']
         ]
       )
-      t.same((await store.inspect()).flaws, [], 'and the numbers left out are no flaw')
+      t.same((await safekeepingOf(store).inspect()).flaws, [], 'and the numbers left out are no flaw')
       await store.remove(ann, { of: 'session', id: session })
       t.match(await store.listAccounts(), [{ messages: 0, bytes: 0 }])
       return [three, four]
@@ -49,17 +51,19 @@ export function lifeContract(t: Test, place: StorePlace): void {
 
   t.test('a session that comes near the end of the numbers keeps half of what is left, however often it is restored', async t => {
     const store = await openFor(t, place)
+    if (!store.safekeeping) return
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
     for (let restores = 0; restores < 20; restores += 1) {
-      await store.becomeRestored({ ...restored, now: Date.UTC(2095, 0) })
+      await safekeepingOf(store).becomeRestored({ ...restored, now: Date.UTC(2095, 0) })
       found(await store.appendMessages(ann, session, [draft('still here')], 1))
     }
-    t.same((await store.inspect()).flaws, [])
+    t.same((await safekeepingOf(store).inspect()).flaws, [])
   })
 
   t.test('after a restore every version is above what a client may have written since [O6]', async t => {
     const store = await openFor(t, place)
+    if (!store.safekeeping) return
     const ann = await newAccount(store, 'ann')
     const session = await newSession(store, ann)
     const machine = machineId('laptop')
@@ -67,7 +71,7 @@ export function lifeContract(t: Test, place: StorePlace): void {
     const key = ids.kvKey.parse('name')
     await store.mutateKv(ann, [{ key, value: sealed('x'), version: -1 }], 1)
     await store.writeCell(ann, { of: 'account', name: 'settings' }, 0, sealed('dark'), 1)
-    await store.becomeRestored(restored)
+    await safekeepingOf(store).becomeRestored(restored)
     const row = found(await store.findSession(ann, session))
     const laptop = found(await store.findMachine(ann, machine))
     const { version: settings } = await store.readSettings(ann)
