@@ -1,5 +1,5 @@
 import * as ids from '../../lib/protocol/wire/ids.ts'
-import type { CloseReason, Connection } from '../../lib/server/connection.ts'
+import type { CloseReason, Connection } from '../../lib/server/hub/connection.ts'
 import type { Untyped } from '../kit/person.ts'
 
 export const account = ids.accountId.parse('ada')

@@ -107,7 +107,7 @@ const idRoutes: Partial<Record<keyof typeof routes, Place | Place[]>> = {
   queryUsage: { kind: 'session', body: sessionId => ({ sessionId }) },
   readUser: { kind: 'account' }
 }
-/** Routes whose parameter names no row of an account; those of the owner are proved in test/server/actions/users.test.ts. */
+/** Routes whose parameter names no row of an account; those of the owner are proved in test/server/actions/account/owner.test.ts. */
 // A request to be paired is nobody's until it is approved, and its id is known to whoever was shown its link.
 const pairingRoutes = ['readPairing', 'pollPairing', 'approvePairing', 'rejectPairing']
 const routesWithoutIds = [
@@ -144,7 +144,7 @@ const idEvents: Partial<Record<keyof typeof events, { kind: Kind; payload: (id: 
   'access-key-get': { kind: 'machine', payload: machineId => ({ sessionId: own.session, machineId }) }
 }
 const eventsWithoutIds = ['ping', 'app-state']
-// A call names a method and no row; test/server/actions/calls.test.ts has it.
+// A call names a method and no row; test/server/actions/calls/calls.test.ts has it.
 const provedElsewhere = ['rpc-call']
 
 async function startWorld(t: Test) {

@@ -2,8 +2,8 @@ import * as z from 'zod'
 import { accountId, plainText, time, tokenId } from '../../protocol/wire/ids.ts'
 import { tokenRecord } from '../../protocol/wire/records.ts'
 import { everyScope, scope } from '../../protocol/wire/scopes.ts'
-import { createToken, endNamedToken, listTokens } from '../actions/tokens.ts'
-import { readAccountId } from '../actions/users.ts'
+import { createToken, endNamedToken, listTokens } from '../actions/account/tokens.ts'
+import { readAccountId } from '../actions/account/users.ts'
 import { command } from './command.ts'
 
 /** The account; optional when there is only one. */

@@ -1,8 +1,8 @@
 import * as z from 'zod'
 import { accountId, inviteId, plainText } from '../../protocol/wire/ids.ts'
-import { createInvite, listInvites, revokeInvite } from '../actions/invites.ts'
-import { decideSignup, listSignups } from '../actions/signup.ts'
-import { listUsers, removeUser } from '../actions/users.ts'
+import { createInvite, listInvites, revokeInvite } from '../actions/account/invites.ts'
+import { decideSignup, listSignups } from '../actions/account/signup.ts'
+import { listUsers, removeUser } from '../actions/account/users.ts'
 import { command } from './command.ts'
 
 const nothing = z.object({})

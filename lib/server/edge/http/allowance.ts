@@ -1,4 +1,4 @@
-import type { Bearer } from '../../actions/authenticate.ts'
+import type { Bearer } from '../../actions/sign-in/authenticate.ts'
 import { subnetOf } from '../../address.ts'
 import { isOfBytes, type LimitName, type Limits, leastBytes, limits } from '../../limits.ts'
 import type { Sender } from './request.ts'

@@ -11,8 +11,28 @@ import {
   readStorage,
   setLegacyLogin,
   writeSettings
-} from '../../actions/account.ts'
+} from '../../actions/account/account.ts'
+import { listDevices, removeDevice, renameDevice } from '../../actions/account/devices.ts'
+import { createInvite, listInvites, openInvite, revokeInvite } from '../../actions/account/invites.ts'
+import { decideSignup, listSignups, type SignupPolicy } from '../../actions/account/signup.ts'
+import { createToken, listTokens, revokeToken } from '../../actions/account/tokens.ts'
 import { listArtifacts, openArtifact, readArtifact, removeArtifact, writeArtifact } from '../../actions/artifacts.ts'
+import { callMethod } from '../../actions/calls/call-method.ts'
+import type { Calls } from '../../actions/calls/calls.ts'
+import { readChanges } from '../../actions/changes.ts'
+import { listKv, mutateKv, readKv, readKvKey } from '../../actions/kv.ts'
+import { listMachines, openMachine, readMachine, removeMachine } from '../../actions/machines.ts'
+import { type NotifyDeps, notify } from '../../actions/notify/notify.ts'
+import {
+  acknowledgePush,
+  addPushToken,
+  listPushTokens,
+  readNotifications,
+  removeChannel,
+  removePushToken,
+  testNotification,
+  writeNotifications
+} from '../../actions/notify/push-tokens.ts'
 import {
   attachmentPath,
   continueUpload,
@@ -24,34 +44,21 @@ import {
   refOf,
   requestUpload,
   uploadAttachment
-} from '../../actions/attachments.ts'
-import { callMethod } from '../../actions/call-method.ts'
-import type { Calls } from '../../actions/calls.ts'
-import { readChanges } from '../../actions/changes.ts'
-import { listDevices, removeDevice, renameDevice } from '../../actions/devices.ts'
-import { freshSignIn, type Identity, issueNonce, removeOwnAccount } from '../../actions/fresh-login.ts'
-import { createInvite, listInvites, openInvite, revokeInvite } from '../../actions/invites.ts'
-import { listKv, mutateKv, readKv, readKvKey } from '../../actions/kv.ts'
-import { signIn } from '../../actions/login.ts'
-import { listMachines, openMachine, readMachine, removeMachine } from '../../actions/machines.ts'
-import { appendMessages, readLatestMessages, readMessages } from '../../actions/messages.ts'
-import { type NotifyDeps, notify } from '../../actions/notify.ts'
-import { answerPairing, pollPairing, readPairingStatus } from '../../actions/pair.ts'
-import { approvePairing, askPairing, pollPairingRequest, readPairing, rejectPairing } from '../../actions/pairing-requests.ts'
+} from '../../actions/sessions/attachments.ts'
+import { appendMessages, readLatestMessages, readMessages } from '../../actions/sessions/messages.ts'
+import { markReceipts } from '../../actions/sessions/receipts.ts'
 import {
-  acknowledgePush,
-  addPushToken,
-  listPushTokens,
-  readNotifications,
-  removeChannel,
-  removePushToken,
-  testNotification,
-  writeNotifications
-} from '../../actions/push-tokens.ts'
-import { markReceipts } from '../../actions/receipts.ts'
-import { archiveSession, listActiveSessions, listSessions, openSession, pageSessions, removeSession } from '../../actions/sessions.ts'
-import { decideSignup, listSignups, type SignupPolicy } from '../../actions/signup.ts'
-import { createToken, listTokens, revokeToken } from '../../actions/tokens.ts'
+  archiveSession,
+  listActiveSessions,
+  listSessions,
+  openSession,
+  pageSessions,
+  removeSession
+} from '../../actions/sessions/sessions.ts'
+import { freshSignIn, type Identity, issueNonce, removeOwnAccount } from '../../actions/sign-in/fresh-login.ts'
+import { signIn } from '../../actions/sign-in/login.ts'
+import { answerPairing, pollPairing, readPairingStatus } from '../../actions/sign-in/pair.ts'
+import { approvePairing, askPairing, pollPairingRequest, readPairing, rejectPairing } from '../../actions/sign-in/pairing-requests.ts'
 import { queryUsage } from '../../actions/usage.ts'
 import type { LeftoverSweep } from '../../chores/leftover-sweep.ts'
 import type { Presence } from '../../chores/presence.ts'

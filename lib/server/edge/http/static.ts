@@ -2,8 +2,8 @@ import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants } from 'node:zlib'
 import { listAssets, readAsset } from '../../../assets.ts'
-import type { UnderWay } from '../../under-way.ts'
 import { pathOf } from '../listen/routes.ts'
+import type { UnderWay } from '../listen/under-way.ts'
 import { Client, mostAtOnce, type Outflow, sendPieces } from './outflow.ts'
 
 export interface StaticFiles {

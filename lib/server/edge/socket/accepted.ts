@@ -1,10 +1,10 @@
 import type { Clock } from '../../../async/clock.ts'
 import type { Handshake } from '../../../protocol/wire/handshake.ts'
 import type { ConnectionId } from '../../../protocol/wire/ids.ts'
-import { type Bearer, connectionRights } from '../../actions/authenticate.ts'
-import type { CloseReason, Connection } from '../../connection.ts'
+import { type Bearer, connectionRights } from '../../actions/sign-in/authenticate.ts'
 import type { Caller } from '../../deps.ts'
-import type { Frame } from '../../frames.ts'
+import type { CloseReason, Connection } from '../../hub/connection.ts'
+import type { Frame } from '../../hub/frames.ts'
 import type { EngineConnection } from './engineio.ts'
 import { askFrame } from './packets.ts'
 

@@ -1,5 +1,5 @@
-import type { LargeFrame } from '../../frames.ts'
-import type { UnderWay } from '../../under-way.ts'
+import type { LargeFrame } from '../../hub/frames.ts'
+import type { UnderWay } from '../listen/under-way.ts'
 
 /** A connection that something waits for. */
 export interface Behind {

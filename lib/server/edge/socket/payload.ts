@@ -1,5 +1,5 @@
 import { decodeBase64 } from '../../base64.ts'
-import type { Frame } from '../../frames.ts'
+import type { Frame } from '../../hub/frames.ts'
 import type { EngineConnection } from './engineio.ts'
 
 /** Between the packets of a long-polling body. */

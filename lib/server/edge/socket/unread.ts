@@ -1,6 +1,6 @@
 import type { Clock } from '../../../async/clock.ts'
 import { maxPacketBytes } from '../../../protocol/wire/handshake.ts'
-import { type Frame, LargeFrame, largeFrom } from '../../frames.ts'
+import { type Frame, LargeFrame, largeFrom } from '../../hub/frames.ts'
 import type { Backlog, Behind } from './backlog.ts'
 import { ping } from './engineio.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../async/clock.ts'
-import type { CloseReason } from '../../connection.ts'
+import type { CloseReason } from '../../hub/connection.ts'
 import { mostUnreadOfStrangers, type Receiver } from './engineio.ts'
 import type { PollingClient } from './polling.ts'
 import type { WebSocketTransport } from './websocket.ts'

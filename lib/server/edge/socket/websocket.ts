@@ -1,6 +1,6 @@
 import type * as uws from 'uWebSockets.js'
-import { type CloseReason, closeCodes } from '../../connection.ts'
-import { type Frame, pieceBytes } from '../../frames.ts'
+import { type CloseReason, closeCodes } from '../../hub/connection.ts'
+import { type Frame, pieceBytes } from '../../hub/frames.ts'
 import type { LargePlace, LargePlaces } from '../listen/large-places.ts'
 import { type Width, widths } from '../listen/widths.ts'
 import type { Backlog, Behind } from './backlog.ts'

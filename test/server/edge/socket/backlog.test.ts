@@ -1,6 +1,6 @@
 import t from 'tap'
 import { Backlog } from '../../../../lib/server/edge/socket/backlog.ts'
-import { LargeFrame } from '../../../../lib/server/frames.ts'
+import { LargeFrame } from '../../../../lib/server/hub/frames.ts'
 
 function behind(backlog: Backlog, evicted: string[], name: string) {
   return {

@@ -1,0 +1,89 @@
+import { hash, timingSafeEqual } from 'node:crypto'
+import type { Clock } from '../../../async/clock.ts'
+import { failure, tooMany } from '../../../protocol/wire/failures.ts'
+import type { Door } from '../../../store/signup.ts'
+import type { Deps } from '../../deps.ts'
+import { hashInvite } from './invites.ts'
+import { fingerprintOfKey, type Newcomer, refusals, type SignupPolicy } from './signup.ts'
+
+const wrongCodesAllowed = 10
+const lockedForMs = 60_000
+
+type PolicyDeps = Pick<Deps, 'store' | 'time'>
+
+export function openSignup(deps: PolicyDeps): SignupPolicy {
+  return policy(deps, () => 'always')
+}
+
+export function closedSignup(deps: PolicyDeps): SignupPolicy {
+  return policy(deps, () => 'never')
+}
+
+/** Whoever is new waits until the owner lets them in, and signs in again. */
+export function approvedSignup(deps: PolicyDeps): SignupPolicy {
+  return policy(deps, () => 'if-approved')
+}
+
+export function invitedSignup(deps: PolicyDeps): SignupPolicy {
+  return policy(deps, ({ invite, network }) => ({ invite: invite === undefined ? null : hashInvite(invite), network }))
+}
+
+/** What an embedder's own policy is told of a new key, whose signature was good. */
+export interface Applicant extends Omit<Newcomer, 'network'> {
+  /** Words that stand for the key, for people to compare. */
+  fingerprint: string
+}
+/** `ask-owner` is what the policy `approve` does. */
+export type SignupDecision = 'admit' | 'refuse' | 'ask-owner'
+export type DecideSignup = (applicant: Applicant) => SignupDecision | Promise<SignupDecision>
+
+export function ownSignup(deps: PolicyDeps, decide: DecideSignup): SignupPolicy {
+  const doors = { admit: 'always', refuse: 'never', 'ask-owner': 'if-approved' } as const satisfies Record<SignupDecision, Door>
+  return policy(deps, async ({ network: _, ...applicant }) => {
+    const decision = await decide({ ...applicant, fingerprint: fingerprintOfKey(applicant.publicKey) })
+    return doors[decision]
+  })
+}
+
+/**
+ * The first account is for whoever has the code that only the machine's owner can read; `then` decides on all others.
+ * Ten wrong codes lock the door for a minute, from wherever they came.
+ */
+export function ownerFirst(
+  { store, setupCode, onOwner, clock }: { store: Deps['store']; setupCode: string; onOwner: () => void; clock: Clock },
+  then: SignupPolicy
+): SignupPolicy {
+  let wrong = 0
+  let lockedUntil = 0
+  const lockedForS = () => Math.ceil((lockedUntil - clock.now()) / 1000)
+
+  function doorFor(given: string | undefined): Door {
+    if (given === undefined || lockedForS() > 0) return 'never'
+    if (isSameCode(given, setupCode)) return 'if-first'
+    wrong += 1
+    if (wrong % wrongCodesAllowed === 0) lockedUntil = clock.now() + lockedForMs
+    return 'never'
+  }
+
+  return {
+    doorFor: async newcomer => ((await store.hasAccounts()) ? then.doorFor(newcomer) : doorFor(newcomer.setupCode)),
+    async refusal(newcomer, door) {
+      if (await store.hasAccounts()) return then.refusal(newcomer, door)
+      return lockedForS() > 0 ? tooMany(lockedForS(), 'setup-locked') : failure('setup-code-required')
+    },
+    accountCreated: onOwner
+  }
+}
+
+function policy(deps: PolicyDeps, doorFor: (newcomer: Newcomer) => Door | Promise<Door>): SignupPolicy {
+  return { doorFor: async newcomer => doorFor(newcomer), refusal: refusals(deps), accountCreated() {} }
+}
+
+// People copy codes by hand: case, blanks and dashes do not count.
+function isSameCode(given: string, code: string): boolean {
+  return timingSafeEqual(digest(given), digest(code))
+}
+
+function digest(code: string): Buffer {
+  return hash('sha256', code.replace(/[\s-]/g, '').toUpperCase(), 'buffer')
+}

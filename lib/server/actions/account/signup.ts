@@ -1,0 +1,100 @@
+import { hash } from 'node:crypto'
+import { type Failure, failure, tooMany } from '../../../protocol/wire/failures.ts'
+import { fingerprintOf } from '../../../protocol/wire/fingerprint.ts'
+import type { Door, SignupRow } from '../../../store/signup.ts'
+import { subnetOf } from '../../address.ts'
+import type { Asker, Deps } from '../../deps.ts'
+import type { Limits } from '../../limits.ts'
+import { mustBeOwner } from './owner.ts'
+
+const mostWaiting = 20
+const waitsForMs = 15 * 60_000
+
+/** Whoever shows a key, and what else they bring. */
+export interface Newcomer {
+  /** Upper-case hex of the Ed25519 public key. */
+  publicKey: string
+  setupCode: string | undefined
+  /** The code of an invitation. */
+  invite: string | undefined
+  /** What the client says of itself. */
+  client: string
+  address: string
+  /** The neighbourhood of the address, for which an invitation may be open. */
+  network: string
+}
+
+/** Who may create an account with a key that nobody has signed in with before. */
+export interface SignupPolicy {
+  doorFor(newcomer: Newcomer): Promise<Door>
+  /** Why a new key was turned away at that door. */
+  refusal(newcomer: Newcomer, door: Door): Promise<Failure>
+  accountCreated(): void
+}
+
+/**
+ * The door for a sign-in, which every way to sign in hands to the store: a key with an account needs none. Throws
+ * `too-many-requests` when too many new keys come from one address.
+ */
+export async function findDoor(
+  { store, time, limits, signup }: Pick<Deps, 'store' | 'time'> & { limits: Limits; signup: SignupPolicy },
+  newcomer: Newcomer
+): Promise<Door> {
+  const standing = await store.readStanding(newcomer.publicKey, time())
+  if (standing === 'member') return 'never'
+  // Who waits may ask again, and the first person may mistype the setup code: both have bounds of their own.
+  if (standing === 'unknown' && (await store.hasAccounts())) limits.take('newKey', subnetOf(newcomer.address))
+  return signup.doorFor(newcomer)
+}
+
+/** What most policies say of a door that stayed shut; one that waits for the owner takes its place among those who do. */
+export function refusals({ store, time }: Pick<Deps, 'store' | 'time'>): SignupPolicy['refusal'] {
+  return async ({ publicKey, client, address }, door) => {
+    if (typeof door === 'object') return failure('invite-required')
+    if (door !== 'if-approved') return failure('signup-closed')
+    const askedAt = time()
+    const asked = await store.askSignup({
+      publicKey,
+      fingerprint: fingerprintOfKey(publicKey),
+      client,
+      address,
+      askedAt,
+      endsAt: askedAt + waitsForMs,
+      most: mostWaiting
+    })
+    switch (asked) {
+      case 'waiting':
+      case 'approved':
+        return failure('signup-pending')
+      case 'rejected':
+        return failure('signup-closed')
+      case 'full':
+        return tooMany(60)
+    }
+  }
+}
+
+export function fingerprintOfKey(publicKey: string): string {
+  return fingerprintOf(hash('sha256', Buffer.from(publicKey, 'hex'), 'buffer'))
+}
+
+/** Those who wait for the owner, the one who asked last first. */
+export async function listSignups(deps: Pick<Deps, 'store' | 'time'>, by: Asker): Promise<Omit<SignupRow, 'publicKey'>[]> {
+  await mustBeOwner(deps, by)
+  const rows = await deps.store.listSignups(deps.time())
+  return rows.map(({ publicKey: _, ...row }) => row)
+}
+
+/** What the owner says of somebody who waits holds as long as the wait did. */
+export async function decideSignup(
+  deps: Pick<Deps, 'store' | 'time'>,
+  by: Asker,
+  fingerprint: string,
+  state: 'approved' | 'rejected'
+): Promise<void> {
+  await mustBeOwner(deps, by)
+  const { store, time } = deps
+  const at = time()
+  const outcome = await store.decideSignup(fingerprint, { state, now: at, endsAt: at + waitsForMs })
+  if (outcome === 'missing') throw failure('signup-not-found')
+}

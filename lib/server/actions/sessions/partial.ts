@@ -1,0 +1,18 @@
+import { accountTopic } from '../../../bus/bus.ts'
+import type { Sealed, SessionId } from '../../../protocol/wire/ids.ts'
+import type { RowRef } from '../../../store/rows.ts'
+import type { Caller, Deps } from '../../deps.ts'
+
+/**
+ * Passes text that still grows on to the apps. Nothing of it is stored, so the scope of the connection is the proof that the
+ * session is the sender's; what comes from elsewhere is dropped.
+ */
+export function passPartial(
+  { bus }: Pick<Deps, 'bus'>,
+  { account, skip }: Caller,
+  scope: 'app' | RowRef,
+  { session, partial }: { session: SessionId; partial: Sealed }
+): void {
+  if (scope === 'app' || scope.of !== 'session' || scope.id !== session) return
+  bus.publish(accountTopic(account), { type: 'signal', audience: 'apps', skip, signal: { type: 'partial', session, partial } })
+}

@@ -1,0 +1,20 @@
+import { failure } from '../../../protocol/wire/failures.ts'
+import type { SessionId } from '../../../protocol/wire/ids.ts'
+import type { BodyOf } from '../../../protocol/wire/routes.ts'
+import type { Receipts } from '../../../store/changes.ts'
+import type { Caller, Deps } from '../../deps.ts'
+import { announce } from '../../publish.ts'
+
+/** Says how far the messages of a session came; what is not above what was said before changes nothing and is told to nobody. */
+export async function markReceipts(
+  deps: Pick<Deps, 'store' | 'bus' | 'now'>,
+  caller: Caller,
+  session: SessionId,
+  { deliveredSeq = 0, readSeq = 0 }: BodyOf<'markReceipts'>
+): Promise<Receipts> {
+  const outcome = await deps.store.markReceipts(caller.account, session, { deliveredSeq, readSeq })
+  if (outcome === 'missing') throw failure('session-not-found')
+  const { moved, clock, ...receipts } = outcome
+  if (moved) announce(deps, caller, clock, { type: 'receipts-marked', session, ...receipts })
+  return receipts
+}

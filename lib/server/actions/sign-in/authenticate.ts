@@ -1,0 +1,158 @@
+import { every } from '../../../async/every.ts'
+import { revocationTopic } from '../../../bus/bus.ts'
+import { failure } from '../../../protocol/wire/failures.ts'
+import type { TokenId } from '../../../protocol/wire/ids.ts'
+import { isAllowed, type Need } from '../../../protocol/wire/scopes.ts'
+import type { Bearer } from '../../../store/rows.ts'
+import type { Store } from '../../../store/store.ts'
+import type { Caller, Deps } from '../../deps.ts'
+import type { Limits } from '../../limits.ts'
+import type { Logger } from '../../watch/log.ts'
+import { publishRevoked } from '../account/devices.ts'
+import { hashToken } from '../account/tokens.ts'
+
+export type { Bearer }
+
+const mostRemembered = 20_000
+/** What was revoked matters while a look-up or a body is under way, and so that the store's list is not told anew each time. */
+const mostRevoked = 20_000
+const markUsedEveryMs = 5 * 60_000
+const watchEveryMs = 2_000
+
+interface Known {
+  bearer: Bearer
+  markedAt: number
+}
+
+/** Finds who a token belongs to. Good tokens are remembered until they are revoked or end. */
+export interface Authenticator {
+  /** At once when the token is remembered; undefined for a token nobody has. `from` tells the network it is used from. */
+  bearer(token: string, from?: () => string): Bearer | undefined | Promise<Bearer | undefined>
+  /** Whether a token that was good has been revoked since, such as while a long body arrived. */
+  isRevoked(token: TokenId): boolean
+  close(): Promise<void>
+}
+
+export interface AuthenticatorDeps extends Pick<Deps, 'store' | 'bus' | 'time' | 'clock'> {
+  limits: Limits
+  log: Pick<Logger, 'info'>
+  /** Whether the time is sure enough to remove for good what it says has ended. What ended is refused in any case. */
+  mayRemove: () => boolean
+}
+
+/** Throws unless the token of the caller may do this. */
+export function mustAllow({ scopes }: Pick<Caller, 'scopes'>, need: Need): void {
+  if (!isAllowed(scopes, need)) throw failure('scope-missing')
+}
+
+/**
+ * What a connection with this token may do besides its events: hear what happens, and count as the process of its row or as an
+ * app that somebody looks at. A token that may only read shows nobody anything.
+ */
+export function connectionRights({ scopes }: Pick<Caller, 'scopes'>): { mayListen: boolean; isPresent: boolean } {
+  return { mayListen: isAllowed(scopes, 'read'), isPresent: isAllowed(scopes, 'write') }
+}
+
+export async function createAuthenticator(
+  { store, bus, time, clock, limits, log, mayRemove }: AuthenticatorDeps,
+  onError: (error: unknown) => void = () => {}
+): Promise<Authenticator> {
+  const knownByHash = new Map<string, Known>()
+  const hashByToken = new Map<TokenId, string>()
+  // A look-up that began before a revocation may end after it; what was revoked meanwhile must not be remembered.
+  const revoked = new Set<TokenId>()
+  let marks: Parameters<Store['markTokensUsed']>[0][number][] = []
+  let isClosed = false
+
+  const unsubscribe = await bus.subscribe(revocationTopic, event => {
+    if (event.type !== 'token-revoked') return
+    if (revoked.size >= mostRevoked) for (const oldest of [...revoked].slice(0, mostRevoked / 2)) revoked.delete(oldest)
+    revoked.add(event.token)
+    forget(event.token)
+  })
+
+  function forget(token: TokenId) {
+    const hash = hashByToken.get(token)
+    if (hash !== undefined) knownByHash.delete(hash)
+    hashByToken.delete(token)
+  }
+
+  function remember(hash: string, bearer: Bearer): Known {
+    if (knownByHash.size >= mostRemembered) {
+      const oldest = knownByHash.values().next().value
+      if (oldest) forget(oldest.bearer.token)
+    }
+    const known = { bearer, markedAt: 0 }
+    knownByHash.set(hash, known)
+    hashByToken.set(bearer.token, hash)
+    return known
+  }
+
+  function used(known: Known, from: () => string): Bearer | undefined {
+    const at = time()
+    const { token, expiresAt, idleMs } = known.bearer
+    if (expiresAt !== null && expiresAt <= at) {
+      forget(token)
+      return undefined
+    }
+    if (at - known.markedAt > markUsedEveryMs) {
+      known.markedAt = at
+      if (idleMs !== null) known.bearer = { ...known.bearer, expiresAt: at + idleMs }
+      marks.push({ token, at, from: from() })
+    }
+    return known.bearer
+  }
+
+  async function lookUp(hash: string, from: string): Promise<Bearer | undefined> {
+    limits.check('badToken', `${from} ${hash}`)
+    const bearer = await store.findBearer(hash)
+    if (bearer === 'missing' || revoked.has(bearer.token)) {
+      limits.take('badToken', `${from} ${hash}`)
+      return undefined
+    }
+    return used(remember(hash, bearer), () => from)
+  }
+
+  // Together, so that who comes costs no commit of its own. Best effort: a list of sign-ins that is a little behind misleads nobody.
+  async function writeMarks(): Promise<void> {
+    const waiting = marks
+    marks = []
+    if (waiting.length > 0) await store.markTokensUsed(waiting).catch(() => {})
+  }
+
+  // The bus may be dead, and an instance deaf to it: what ended is read from the store too [A4].
+  async function readEnded(): Promise<void> {
+    await writeMarks()
+    if (mayRemove()) await removeExpired(time())
+    publishRevoked(
+      { bus },
+      (await store.recentRevocations()).filter(token => !revoked.has(token))
+    )
+  }
+
+  async function removeExpired(now: number): Promise<void> {
+    const expired = await store.countExpired(now)
+    if (expired.tokens === 0) return
+    log.info({ ...expired }, 'Removing what has expired')
+    await store.endExpiredTokens(now)
+  }
+
+  const watch = every(clock, watchEveryMs, readEnded, error => !isClosed && onError(error))
+
+  return {
+    bearer(token, from = () => '') {
+      if (token.length > 4096) return undefined
+      const hash = hashToken(token)
+      const known = knownByHash.get(hash)
+      // Asked now: what it is asked of may be gone after the look-up.
+      return known ? used(known, from) : lookUp(hash, from())
+    },
+    isRevoked: token => revoked.has(token),
+    async close() {
+      isClosed = true
+      watch.close()
+      await writeMarks()
+      await unsubscribe()
+    }
+  }
+}

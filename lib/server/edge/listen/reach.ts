@@ -1,0 +1,20 @@
+import { type NetworkInterfaceInfo, networkInterfaces } from 'node:os'
+import { isLoopback } from '../../../options.ts'
+
+type Interfaces = NodeJS.Dict<NetworkInterfaceInfo[]>
+
+/**
+ * The URLs at which other computers reach a server that listens at `url`: that one alone, or for all addresses of the computer
+ * (`0.0.0.0`, `::`) one for each of IPv4, or the loopback address when it has none. Never empty.
+ */
+export function reachableUrls(url: string, interfaces: Interfaces = networkInterfaces()): [string, ...string[]] {
+  const { hostname, protocol, port } = new URL(url)
+  if (hostname !== '0.0.0.0' && hostname !== '[::]') return [url]
+  const at = (host: string) => `${protocol}//${host}${port === '' ? '' : `:${port}`}`
+  const [first, ...others] = Object.values(interfaces)
+    .flatMap(addresses => addresses ?? [])
+    // Phones on a home network have IPv4 too, whose addresses a person can type.
+    .filter(({ family, internal, address }) => family === 'IPv4' && !internal && !isLoopback(address))
+    .map(({ address }) => at(address))
+  return first === undefined ? [at(hostname === '[::]' ? '[::1]' : '127.0.0.1')] : [first, ...others]
+}

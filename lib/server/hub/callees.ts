@@ -1,0 +1,151 @@
+import type { Clock } from '../../async/clock.ts'
+import type { Deadlines } from '../../async/deadlines.ts'
+import type { Bus, BusEvent, Topic } from '../../bus/bus.ts'
+import type { CallFailure } from '../../protocol/wire/failures.ts'
+import { sealed } from '../../protocol/wire/ids.ts'
+import type { Connection } from './connection.ts'
+import { eventFrame } from './frames.ts'
+
+/** How long a callee may take to answer. */
+export const answerWithinMs = 30_000
+
+type CallEvent = Extract<BusEvent, { type: 'call' }>
+type Result = Extract<BusEvent, { type: 'call-answered' }>['result']
+type CalleeHere = Extract<BusEvent, { type: 'callee-here' }>
+type CalleeEvent = Extract<BusEvent, { type: 'call' | 'callee-here' | 'call-dropped' }>
+
+/** The connections of one account at this instance that answer calls. */
+export interface CalleeDesk {
+  /** From now on the connection answers calls of the method, and whoever did before no longer does, wherever that was. */
+  register(connection: Connection, method: string): void
+  unregister(connection: Connection, method: string): void
+  /** The connection is gone: it answers nothing any more, and its open calls end. */
+  drop(connection: Connection): void
+  hear(event: CalleeEvent): void
+}
+
+interface Callee {
+  readonly connection: Connection
+  /** Orders registrations of a method over all instances; the connection's id decides between equal ones. */
+  readonly stamp: number
+  readonly since: number
+}
+
+export function createCalleeDesk({
+  bus,
+  topic,
+  clock,
+  answerDeadlines
+}: {
+  bus: Bus
+  topic: Topic
+  clock: Pick<Clock, 'now'>
+  answerDeadlines: Deadlines
+}): CalleeDesk {
+  const calleeByMethod = new Map<string, Callee>()
+  const openCalls = new Map<string, { callee: Connection; end: (result: Result) => void }>()
+  const endedCalls = new Set<string>()
+  /** The highest stamp given or heard. */
+  let lastStamp = 0
+
+  function hold(method: string, connection: Connection, since: number) {
+    lastStamp += 1
+    calleeByMethod.set(method, { connection, stamp: lastStamp, since })
+  }
+
+  function tell(method: string) {
+    const callee = calleeByMethod.get(method)
+    if (!callee) return
+    const { connection, stamp, since } = callee
+    bus.publish(topic, { type: 'callee-here', method, connection: connection.id, stamp, heldForMs: clock.now() - since })
+  }
+
+  function isOver(connection: Connection, method: string) {
+    calleeByMethod.delete(method)
+    connection.send(eventFrame('rpc-unregistered', { method }))
+  }
+
+  // The newest registration wins wherever it was made; after a half-open link the older one is the dead one. Of two that
+  // cross on the bus the same one has to stay at both ends, so only stamps decide who leaves.
+  function weigh(other: CalleeHere) {
+    lastStamp = Math.max(lastStamp, other.stamp)
+    const own = calleeByMethod.get(other.method)
+    if (!own || own.connection.id === other.connection) return
+    if (!isAbove(other, own)) {
+      // It was made without knowledge of this one; whether it is the newer one is seen where it was made.
+      tell(other.method)
+    } else if (clock.now() - own.since < other.heldForMs) {
+      hold(other.method, own.connection, own.since)
+      tell(other.method)
+    } else isOver(own.connection, other.method)
+  }
+
+  function take(call: CallEvent) {
+    const callee = calleeByMethod.get(call.method)?.connection
+    // A caller that hears late that its call was taken asks again; it runs once.
+    if (!callee || openCalls.has(call.id) || endedCalls.has(call.id)) return
+    // Its parameters are not kept here while the callee is at it.
+    const { id, replyTo, from } = call
+    bus.publish(replyTo, { type: 'call-taken', id })
+    if (callee.id === from) return answer(replyTo, id, failed('same-connection'))
+
+    const onLimit = () => end(failed('timed-out'))
+    const forget = callee.ask('rpc-request', { method: call.method, params: call.params, ...(call.by && { by: call.by }) }, reply =>
+      end(resultOf(reply))
+    )
+    const end = (result: Result) => {
+      forget()
+      answerDeadlines.end(onLimit)
+      openCalls.delete(id)
+      endedCalls.add(id)
+      answerDeadlines.begin(() => endedCalls.delete(id))
+      answer(replyTo, id, result)
+    }
+    openCalls.set(id, { callee, end })
+    answerDeadlines.begin(onLimit)
+  }
+
+  function answer(replyTo: Topic, id: string, result: Result) {
+    bus.publish(replyTo, { type: 'call-answered', id, result })
+  }
+
+  return {
+    register(connection, method) {
+      const before = calleeByMethod.get(method)?.connection
+      if (before && before !== connection) isOver(before, method)
+      hold(method, connection, clock.now())
+      connection.send(eventFrame('rpc-registered', { method }))
+      tell(method)
+    },
+    unregister(connection, method) {
+      if (calleeByMethod.get(method)?.connection === connection) calleeByMethod.delete(method)
+    },
+    drop(connection) {
+      for (const [method, callee] of calleeByMethod) if (callee.connection === connection) calleeByMethod.delete(method)
+      for (const { callee, end } of openCalls.values()) if (callee === connection) end(failed('callee-gone'))
+    },
+    hear(event) {
+      switch (event.type) {
+        case 'call':
+          return take(event)
+        case 'callee-here':
+          return weigh(event)
+        case 'call-dropped':
+          openCalls.get(event.id)?.end(failed('internal'))
+      }
+    }
+  }
+}
+
+function isAbove(one: CalleeHere, { stamp, connection }: Callee): boolean {
+  return one.stamp === stamp ? one.connection > connection.id : one.stamp > stamp
+}
+
+function resultOf(reply: unknown): Result {
+  const value = sealed.safeParse(reply)
+  return value.success ? { ok: true, value: value.data } : failed('internal')
+}
+
+function failed(why: CallFailure): Result {
+  return { ok: false, why }
+}

@@ -1,0 +1,42 @@
+import type { AccountId, ConnectionId, TokenId } from '../../protocol/wire/ids.ts'
+import type { RowRef } from '../../store/rows.ts'
+import type { Frame } from './frames.ts'
+
+/** Why the server ends a connection; the code and the words travel in the close frame. */
+export const closeCodes = {
+  'client-left': 1000,
+  'bad-packet': 4400,
+  'auth-revoked': 4401,
+  'slow-consumer': 4008,
+  'too-fast': 4029,
+  'ping-timeout': 4002,
+  'connect-timeout': 4003,
+  'server-shutdown': 1012,
+  'try-again': 1013,
+  /** Others need the place of somebody who has not signed in. */
+  crowded: 1013
+} as const
+
+export type CloseReason = keyof typeof closeCodes
+
+/** One live connection as the hub sees it. */
+export interface Connection {
+  readonly id: ConnectionId
+  readonly account: AccountId
+  readonly token: TokenId
+  /** An app sees the whole account; a row's own process sees that row. */
+  readonly scope: 'app' | RowRef
+  /** Whether it counts as the process of its row, or as an app that somebody looks at; who may only read shows nobody anything. */
+  readonly isPresent: boolean
+  /** Whether it asked for updates and signals that existing clients do not know. */
+  readonly knowsOurs: boolean
+  /** Until when its person counts as looking at the app, by the monotonic clock; existing apps say from when to when, and ours how long a touch counts. */
+  watchedUntil: number
+  /** Whether it is sent text that still grows. */
+  takesPartials: boolean
+  /** Sends a frame encoded once for all receivers. A connection that cannot take it is closed, never skipped. */
+  send(frame: Frame): void
+  /** Sends an event; its acknowledgement is told at most once, and never when it was forgotten, which the returned function does, or the connection ended before. */
+  ask(event: string, body: unknown, onReply: (reply: unknown) => void): () => void
+  close(reason: CloseReason): void
+}

@@ -1,0 +1,112 @@
+import t, { type Test } from 'tap'
+import { accountTopic, type BusEvent, instanceTopic } from '../../../lib/bus/bus.ts'
+import * as ids from '../../../lib/protocol/wire/ids.ts'
+import { Hub } from '../../../lib/server/hub/hub.ts'
+import { failingBus } from '../../bus/failing-bus.ts'
+import { manualClock } from '../../kit/manual-clock.ts'
+import { account, Ear } from '../ear.ts'
+
+const topic = accountTopic(account)
+const method = 's:abort'
+const replyTo = instanceTopic('caller')
+
+/** Instances of one server, each with its own end of the bus and its own clock. */
+async function openInstances(t: Test, count: number) {
+  const bus = failingBus()
+  const onError = (error: unknown) => t.error(error)
+  const instances = await Promise.all(
+    Array.from({ length: count }, async (_, at) => {
+      const clock = manualClock()
+      const end = bus.open({ onError })
+      const hub = await Hub.open({ bus: end, store: { readMessages: async () => 'missing' }, clock, onError }, `instance${at}`)
+      t.teardown(() => hub.close())
+      return { hub, clock, end }
+    })
+  )
+  const pass = (ms: number) => {
+    for (const { clock } of instances) clock.advance(ms)
+  }
+  return { bus, instances, pass }
+}
+
+type Instance = Awaited<ReturnType<typeof openInstances>>['instances'][number]
+
+async function register({ hub }: Instance, id: string): Promise<Ear> {
+  const ear = new Ear(id)
+  await hub.attach(ear)
+  hub.register(ear, method)
+  return ear
+}
+
+/** Which of them a call reaches now. */
+function reached({ end }: Instance, ...ears: Ear[]): string[] {
+  const before = ears.map(ear => ear.asked.length)
+  end.publish(topic, { type: 'call', id: crypto.randomUUID(), replyTo, from: undefined, method, params: ids.sealed.parse('x') })
+  return ears.filter((ear, at) => ear.asked.length > (before[at] ?? 0)).map(({ id }) => id)
+}
+
+t.test('of two registrations that cross on the bus exactly one stays, whichever came first, and the other is told [R2] [M1]', async t => {
+  for (const order of [0, 1]) {
+    const { bus, instances, pass } = await openInstances(t, 2)
+    const [one, other] = instances
+    if (!one || !other) throw new Error('two were opened')
+    // Both know of each other.
+    await one.hub.attach(new Ear('reader'))
+    await other.hub.attach(new Ear('reader'))
+    bus.hold()
+    const first = await register(order === 0 ? one : other, 'a')
+    pass(100)
+    const second = await register(order === 0 ? other : one, 'b')
+    pass(100)
+    bus.release()
+    const stays = reached(one, first, second)
+    t.equal(stays.length, 1)
+    t.same(reached(other, first, second), stays, 'the same from everywhere')
+    for (const ear of [first, second]) t.equal(ear.told('rpc-unregistered').length, stays.includes(ear.id) ? 0 : 1, ear.id)
+    for (const { hub } of instances) await hub.close()
+  }
+})
+
+t.test('the newest registration wins also at an instance that had heard of none before [R2] [M1]', async t => {
+  const { instances, pass } = await openInstances(t, 2)
+  const [busy, fresh] = instances
+  if (!busy || !fresh) throw new Error('two were opened')
+  // Stamps rise where methods are registered again and again.
+  let old = await register(busy, 'z')
+  for (let round = 0; round < 9; round += 1) old = await register(busy, `z${round}`)
+  pass(40_000)
+  const newest = await register(fresh, 'a')
+  t.same(reached(busy, old, newest), ['a'])
+  t.equal(old.told('rpc-unregistered').length, 1)
+  t.equal(newest.told('rpc-unregistered').length, 0)
+
+  pass(1_000)
+  const third = await register(busy, '0')
+  t.same(reached(fresh, newest, third), ['0'], 'and so it goes on')
+})
+
+t.test('three registrations that cross leave one [R2] [M1]', async t => {
+  const { bus, instances, pass } = await openInstances(t, 3)
+  bus.hold()
+  const ears: Ear[] = []
+  for (const [at, instance] of instances.entries()) {
+    ears.push(await register(instance, `${at}`))
+    pass(1)
+  }
+  bus.release()
+  for (const instance of instances) t.same(reached(instance, ...ears).length, 1)
+})
+
+t.test('a call that is asked for again after it ended does not run again [R5]', async t => {
+  const { instances, pass } = await openInstances(t, 1)
+  const [only] = instances
+  if (!only) throw new Error('one was opened')
+  const callee = await register(only, 'a')
+  const call: BusEvent = { type: 'call', id: '1', replyTo, from: undefined, method, params: ids.sealed.parse('x') }
+  only.end.publish(topic, call)
+  callee.answer('done')
+  only.end.publish(topic, call)
+  t.equal(callee.asked.length, 1)
+  pass(60_000)
+  t.equal(callee.asked.length, 1)
+})
